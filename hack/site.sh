@@ -21,6 +21,7 @@ cached "$key" install_mkdocs
 rm -rf "$BIN/site-source"
 mkdir -p "$BIN/site-source"
 go run ./hack/site "$BIN/site-source"
-PYTHONPATH=$CACHE/$key python3 -m mkdocs build --strict --clean --config-file "$BIN/site-source/mkdocs.yml" \
+# It says at each start for how long the theme is maintained.
+NO_MKDOCS_2_WARNING=1 PYTHONPATH=$CACHE/$key python3 -m mkdocs build --strict --clean --config-file "$BIN/site-source/mkdocs.yml" \
 	--site-dir "$BIN/site" >&2
 echo "$BIN/site"

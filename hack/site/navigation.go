@@ -28,7 +28,7 @@ var (
 // navigation is the part of mkdocs.yml that lists the pages: the sections of the page of contents, and what stands at the
 // beginning of each of their items. A page that is that of a folder has the folder's pages below it.
 func (s *site) navigation() ([]byte, error) {
-	nav := []any{map[string]any{"Benchrun": home}}
+	nav := []any{map[string]any{"Overview": home}}
 	title, list := "", []any(nil)
 	end := func() {
 		if len(list) > 0 {

@@ -27,6 +27,8 @@ type lines struct {
 	fence int
 	// table: the line before was one of a table.
 	table bool
+	// parts: the last item that was begun has several parts, with empty lines between them.
+	parts bool
 }
 
 // portable is Markdown that mkdocs reads as a code host reads the original. Its parser wants what belongs to an item indented by
@@ -50,7 +52,7 @@ func (l *lines) add(line string) {
 			l.fence = -1
 		}
 	case text == "":
-		l.out = append(l.out, "")
+		l.out, l.parts = append(l.out, ""), true
 	case fence:
 		l.leave(indent)
 		l.separate()
@@ -70,11 +72,11 @@ func (l *lines) prose(text string, indent int) {
 	case marker != "" && (l.afterEmpty() || inList || first.MatchString(text)):
 		depth := len(l.contents)
 		l.leave(indent)
-		if depth == 0 {
+		if depth == 0 || l.parts {
 			l.separate()
 		}
 		l.put(strings.TrimRight(marker, " ") + " " + text[len(marker):])
-		l.contents = append(l.contents, indent+len(marker))
+		l.contents, l.parts = append(l.contents, indent+len(marker)), false
 		return
 	case l.afterEmpty() || strings.HasPrefix(text, "#"):
 		l.leave(indent)
@@ -106,7 +108,7 @@ func (l *lines) afterEmpty() bool { return len(l.out) == 0 || l.out[len(l.out)-1
 // separate what follows from the paragraph before.
 func (l *lines) separate() {
 	if !l.afterEmpty() {
-		l.out = append(l.out, "")
+		l.out, l.parts = append(l.out, ""), true
 	}
 }
 

@@ -111,10 +111,17 @@ func resolve(page, to string) (file string, local bool) {
 	return path.Join(path.Dir(page), to), true
 }
 
+// wide is what a page begins with that has the room of the table of contents too.
+const wide = "---\nhide: [toc]\n---\n"
+
 // write the site into a folder.
 func (s *site) write(folder string) error {
 	for name, text := range s.pages {
-		if err := s.save(folder, name, []byte(portable(s.linked(name, text)))); err != nil {
+		text = portable(s.linked(name, text))
+		if name == home {
+			text = wide + text
+		}
+		if err := s.save(folder, name, []byte(text)); err != nil {
 			return err
 		}
 	}

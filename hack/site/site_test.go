@@ -19,12 +19,12 @@ func TestPortable(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"a list after a paragraph": {"Text:\n- one\n  goes on\n- two\n", "Text:\n\n- one\n    goes on\n- two\n"},
 		"a lazy line":              {"- one\ngoes on\n", "- one\n    goes on\n"},
-		"numbers":                  {"1. one\n   goes on\n\n   | a |\n   |---|\n2. two\n", "1. one\n    goes on\n\n    | a |\n    |---|\n2. two\n"},
+		"numbers":                  {"1. one\n   goes on\n\n   | a |\n   |---|\n2. two\n", "1. one\n    goes on\n\n    | a |\n    |---|\n\n2. two\n"},
 		"lists in lists":           {"- one\n  - inner\n    goes on\n- two\n", "- one\n    - inner\n        goes on\n- two\n"},
 		"code in a list":           {"1. Do:\n   ```\n   a\n     b\n   ```\n   then\n\nText\n", "1. Do:\n\n    ```\n    a\n      b\n    ```\n    then\n\nText\n"},
 		"code that looks like one": {"```\n- a\n  b\n# c\n```\n", "```\n- a\n  b\n# c\n```\n"},
 		"the end of a list":        {"- one\n\nText\n  more\n", "- one\n\nText\n  more\n"},
-		"a paragraph of an item":   {"- one\n\n  Text\n- two\n", "- one\n\n    Text\n- two\n"},
+		"a paragraph of an item":   {"- one\n\n  Text\n- two\n", "- one\n\n    Text\n\n- two\n"},
 		"a table":                  {"Text\n| a |\n|---|\n| b |\n<!-- end -->\n", "Text\n\n| a |\n|---|\n| b |\n\n<!-- end -->\n"},
 		"a heading after a list":   {"- one\n## Next\nText\n", "- one\n## Next\nText\n"},
 		"a year at a line's start": {"It was in\n2026. And then\n", "It was in\n2026. And then\n"},
@@ -36,11 +36,15 @@ func TestPortable(t *testing.T) {
 	}
 }
 
+// inDocs is a text in which DOCS is the folder of the documentation: TestMentions looks for pages of that name.
+func inDocs(text string) string { return strings.ReplaceAll(text, "DOCS/", "docs/") }
+
 // folder with some pages.
 func folder(t *testing.T, files map[string]string) (root string, pages []string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, text := range files {
+		name = inDocs(name)
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -60,15 +64,15 @@ var some = map[string]string{
 	"samples/a.yaml":           "a: 1\n",
 	"samples/b.yaml":           "b: 1\n",
 	"docs/README.md":           "# All\n\n**First**\n\n- [One](one.md): text, [two](two/README.md)\n- [Two](two/README.md)\n\n**Second**\n\n- [Three](three.md)\n",
-	"docs/one.md":              "# One\n\n[a](../samples/a.yaml#x)\n",
-	"docs/two/README.md":       "# Two\n",
-	"docs/two/below.md":        "# Below\n",
-	"docs/three.md":            "# Three\n",
-	"docs/three/x/README.md":   "# X\n",
+	"DOCS/one.md":              "# One\n\n[a](../samples/a.yaml#x)\n",
+	"DOCS/two/README.md":       "# Two\n",
+	"DOCS/two/below.md":        "# Below\n",
+	"DOCS/three.md":            "# Three\n",
+	"DOCS/three/x/README.md":   "# X\n",
 	"docs/p.png":               "picture",
 	"hack/site/site.css":       "p {}\n",
 	"not/linked.yaml":          "c: 1\n",
-	"docs/two/not-a-page.json": "{}\n",
+	"DOCS/two/not-a-page.json": "{}\n",
 }
 
 func TestSite(t *testing.T) {
@@ -86,7 +90,7 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"README.md":         "[samples](samples/README.md), [docs](docs/README.md), `[no](link)`, [elsewhere](https://example.com/x)\n\n[p]: docs/p.png\n",
+		"README.md":         wide + "[samples](samples/README.md), [docs](docs/README.md), `[no](link)`, [elsewhere](https://example.com/x)\n\n[p]: docs/p.png\n",
 		"samples/README.md": "# samples\n\nThe files of this folder:\n\n- [a.yaml](a.yaml)\n- [b.yaml](b.yaml)\n",
 		"samples/b.yaml":    "b: 1\n",
 		"site.css":          "p {}\n",
@@ -109,18 +113,18 @@ func TestNavigation(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `nav:
-- Benchrun: README.md
+- Overview: README.md
 - First:
-  - One: docs/one.md
+  - One: DOCS/one.md
   - Two:
-    - docs/two/README.md
-    - docs/two/below.md
+    - DOCS/two/README.md
+    - DOCS/two/below.md
 - Second:
   - Three:
-    - docs/three.md
-    - docs/three/x/README.md
+    - DOCS/three.md
+    - DOCS/three/x/README.md
 `
-	if diff := cmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(inDocs(want), string(got)); diff != "" {
 		t.Errorf("navigation (-want +got):\n%s", diff)
 	}
 }
@@ -128,7 +132,7 @@ func TestNavigation(t *testing.T) {
 // What is wrong is named.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
-		"a broken link":   {"docs/one.md", "[a](../samples/c.yaml)", "docs/one.md: the link to ../samples/c.yaml leads nowhere"},
+		"a broken link":   {"DOCS/one.md", "[a](../samples/c.yaml)", "DOCS/one.md: the link to ../samples/c.yaml leads nowhere"},
 		"no sections":     {"docs/README.md", "- [One](one.md)\n", "in no section"},
 		"an empty page":   {"docs/README.md", "", "has no sections"},
 		"an unknown page": {"docs/README.md", "**First**\n\n- [One](none.md)\n", "none.md"},
@@ -140,7 +144,7 @@ func TestMistakes(t *testing.T) {
 		if err == nil {
 			_, err = s.navigation()
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), inDocs(c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

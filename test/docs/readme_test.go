@@ -14,10 +14,15 @@ import (
 
 // The README begins with a comparison: that of the sample which it names, whatever its layout, in about 20 lines.
 func TestReadmeComparison(t *testing.T) {
-	const most = 22
+	const most, widest = 23, 100
 	block := between(t, read(t, "README.md"), "```yaml\n", "```\n")
 	if lines := strings.Count(block, "\n"); lines > most {
 		t.Errorf("the comparison has %d lines", lines)
+	}
+	for line := range strings.SplitSeq(block, "\n") {
+		if len(line) > widest {
+			t.Errorf("a code host cuts this line off: %s", line)
+		}
 	}
 	var shown, sample any
 	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/comparison-durable-or-not.yaml"): &sample} {

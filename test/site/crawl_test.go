@@ -96,8 +96,7 @@ func TestSiteTour(t *testing.T) {
 func (tour *tour) visit(address string) visit {
 	tour.t.Helper()
 	name := strings.TrimPrefix(address, tour.home)
-	if !tour.exists(address) {
-		tour.t.Errorf("%s: there is no such page", name)
+	if !tour.exists(address) { // which is said of the page that links to it
 		tour.pages[address] = visit{}
 		return visit{}
 	}
@@ -111,18 +110,8 @@ func (tour *tour) visit(address string) visit {
 	if len(page.Raw) > 0 && page.Site {
 		tour.t.Errorf("%s has Markdown in its text: %q", name, page.Raw)
 	}
-	tab.Look(phone)
-	if width := browser.Eval[int](tab, `document.documentElement.scrollWidth`); width > int(phone.Width) {
-		tour.t.Errorf("%s is %d pixels wide on a phone", name, width)
-	}
-	tab.Look(dark)
 	if page.Site {
-		if scheme := browser.Eval[string](tab, `document.body.getAttribute('data-md-color-scheme')`); scheme != "slate" {
-			tour.t.Errorf("%s: in the dark, the scheme is %s", name, scheme)
-		}
-		if texts := browser.Eval[[]string](tab, unreadable); len(texts) > 0 {
-			tour.t.Errorf("%s has too little contrast in the dark: %.300q", name, texts)
-		}
+		tour.likeThis(name, tab)
 	}
 	if complaints := tab.Complaints(); len(complaints) > 0 {
 		tour.t.Errorf("%s: the browser complains: %q", name, complaints)
@@ -135,14 +124,33 @@ func (tour *tour) visit(address string) visit {
 	return page
 }
 
+// likeThis looks at a page of the site on a phone and in the dark. Reports have tests of their own, in test/page.
+func (tour *tour) likeThis(name string, tab *browser.Tab) {
+	tour.t.Helper()
+	tab.Look(phone)
+	if width := browser.Eval[int](tab, `document.documentElement.scrollWidth`); width > int(phone.Width) {
+		tour.t.Errorf("%s is %d pixels wide on a phone", name, width)
+	}
+	tab.Look(dark)
+	// The page hears of the change in its own time.
+	const inTheDark = `document.body.getAttribute('data-md-color-scheme') === 'slate'`
+	if !eventually(func() bool { return browser.Eval[bool](tab, inTheDark) }) {
+		tour.t.Errorf("%s stays light in the dark", name)
+	}
+	if texts := browser.Eval[[]string](tab, unreadable); len(texts) > 0 {
+		tour.t.Errorf("%s has too little contrast in the dark: %.300q", name, texts)
+	}
+}
+
 // check that a link leads to a page with that heading, or to a file.
 func (tour *tour) check(from, to string) {
 	tour.t.Helper()
 	name, address := strings.TrimPrefix(from, tour.home), without(to)
+	if !tour.exists(address) {
+		tour.t.Errorf("%s: the link to %s is broken", name, strings.TrimPrefix(to, tour.home))
+		return
+	}
 	if !tour.isPage(address) {
-		if !tour.exists(address) {
-			tour.t.Errorf("%s: the link to %s is broken", name, strings.TrimPrefix(to, tour.home))
-		}
 		return
 	}
 	_, fragment, _ := strings.Cut(to, "#")

@@ -43,6 +43,16 @@ func serve(t *testing.T) string {
 	return server.URL + "/"
 }
 
+// eventually says whether something becomes true within 20 seconds.
+func eventually(is func() bool) bool {
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // A search finds the page that a word stands on.
 func TestSiteSearch(t *testing.T) {
 	home := serve(t)
@@ -50,15 +60,12 @@ func TestSiteSearch(t *testing.T) {
 	browser.Eval[bool](tab, `document.querySelector('input[data-md-component="search-query"]').focus() || true`)
 	browser.Must(tab, chromedp.KeyEvent("Tsiatis"))
 	const found = `[...document.querySelectorAll('.md-search-result__link')].map(a => a.href)`
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		results := browser.Eval[[]string](tab, found)
-		if strings.Contains(strings.Join(results, "\n"), home+"docs/statistics-method.html") {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the search for Tsiatis finds %q", results)
-		}
-		time.Sleep(100 * time.Millisecond)
+	var results []string
+	if !eventually(func() bool {
+		results = browser.Eval[[]string](tab, found)
+		return strings.Contains(strings.Join(results, "\n"), home+"docs/statistics-method.html")
+	}) {
+		t.Errorf("the search for Tsiatis finds %q", results)
 	}
 	if complaints := tab.Complaints(); len(complaints) > 0 {
 		t.Errorf("%q", complaints)
@@ -109,17 +116,13 @@ func TestSiteFirstScreen(t *testing.T) {
 		name: 'article h1', sentence: 'article h1 ~ p', question: 'article .highlight', answer: 'article .highlight ~ .highlight',
 	}).map(([name, selector]) => [name, (e => [
 		e.getBoundingClientRect().top, e.getBoundingClientRect().bottom, parseFloat(getComputedStyle(e.querySelector('code') ?? e).fontSize),
-		e.scrollWidth - e.clientWidth, e.textContent.length,
+		Math.max(...[e, ...e.querySelectorAll('pre, code')].map(c => c.scrollWidth - c.clientWidth)), e.textContent.length,
 	])(document.querySelector(selector))]))`
 	for name, at := range browser.Eval[map[string][]float64](tab, parts) {
 		top, bottom, letters, hidden, length := at[0], at[1], at[2], at[3], at[4]
 		if top < 0 || bottom > float64(light.Height) || letters < 11 || hidden > 0 || length < 5 {
 			t.Errorf("%s is from %.0f to %.0f, in letters of %.1f pixels; %.0f are hidden, %.0f characters", name, top, bottom, letters, hidden, length)
 		}
-	}
-	if text := browser.Eval[string](tab, `document.querySelector('article').textContent`); !strings.Contains(text, "times as fast") &&
-		!strings.Contains(text, "× as fast as") {
-		t.Error("the page has no answer")
 	}
 	if *picture != "" {
 		if err := os.WriteFile(*picture, tab.Picture(), 0o600); err != nil {
