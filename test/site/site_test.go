@@ -83,6 +83,16 @@ func TestSiteSections(t *testing.T) {
 			t.Errorf("the navigation has no section %s with pages:\n%s", name, got)
 		}
 	}
+	const inNavigation = `[...document.querySelectorAll('.md-sidebar--primary a[href]')].map(a => a.href)`
+	links := strings.Join(browser.Eval[[]string](tab, inNavigation), "\n") + "\n"
+	for _, page := range []string{
+		"publications.html", "publications/000-file-list-inserts/index.html", "publications/004-commit-size/index.html",
+		"reference/workloads/index.html", "reference/workloads/custom.html", "decisions/0010-findings-are-values.html",
+	} {
+		if !strings.Contains(links, "/docs/"+page+"\n") {
+			t.Errorf("the navigation does not lead to %s", page)
+		}
+	}
 	active := browser.Eval[string](tab, `document.querySelector('.md-sidebar--primary a.md-nav__link--active')?.textContent.trim() ?? ''`)
 	if active != "Concepts" {
 		t.Errorf("the page of concepts is shown as %q", active)
