@@ -41,7 +41,7 @@ func TestQuotes(t *testing.T) {
 
 // A conclusion of the full file is in the small one under its name or in its words; others are in full only. Verdicts are counted.
 func TestConclusions(t *testing.T) {
-	root := measuredRepository(t)
+	root := repository(t)
 	list, err := load(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)

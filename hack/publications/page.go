@@ -35,8 +35,11 @@ func pages(list []*publication) (map[string]string, error) {
 // pageFile is the path of a publication's page, from the folder of all.
 func (p *publication) pageFile() string { return p.name + "/README.md" }
 
-// repository is the way from a publication's page to the folder of the repository.
-const repository = "../../../"
+// link to a sample from the page of its publication.
+func (s *sample) link() string {
+	const repository = "../../../"
+	return fmt.Sprintf("[%s](%s%s)", filepath.Base(s.path), repository, s.path)
+}
 
 // page of a publication: what it asked, what ran here and what came of it, what differs, and how to run it in full.
 func (p *publication) page() (string, error) {
@@ -47,7 +50,7 @@ func (p *publication) page() (string, error) {
 			b.WriteString(part.prose() + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "**What ran here.** [%s](%s%s). %s\n\n", filepath.Base(p.small.path), repository, p.small.path, p.small.header[0].text)
+	fmt.Fprintf(&b, "**What ran here.** %s. %s\n\n", p.small.link(), p.small.header[0].text)
 	b.WriteString(p.measurement() + "\n")
 	for i := range p.reports {
 		text, err := p.reports[i].section()
@@ -57,7 +60,7 @@ func (p *publication) page() (string, error) {
 		b.WriteString(text + "\n")
 	}
 	b.WriteString("## What differs, and how to run it in full\n\n")
-	fmt.Fprintf(&b, "The full file: [%s](%s%s), `kubectl apply -f %s`.\n", filepath.Base(p.full.path), repository, p.full.path, p.full.path)
+	fmt.Fprintf(&b, "The full file: %s, `kubectl apply -f %s`.\n", p.full.link(), p.full.path)
 	for _, label := range []string{differences, sizesAndHours, beforeYouBegin} {
 		if text := p.full.labelledBy(label); text != "" {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", label, text)

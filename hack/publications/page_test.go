@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// measuredRepository is a folder with the publications of testdata, measured: a run and a comparison.
-func measuredRepository(t *testing.T) string {
+// repository is a folder with the publications of testdata, measured: a run and a comparison.
+func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("testdata")); err != nil {
@@ -124,7 +124,7 @@ func allOf(t *testing.T, root string) (string, error) {
 }
 
 func TestPageGolden(t *testing.T) {
-	text, err := allOf(t, measuredRepository(t))
+	text, err := allOf(t, repository(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestChangedFile(t *testing.T) {
 		"the rounds": {func(s string) string { return strings.Replace(s, "repetitions: 6", "repetitions: 7", 1) }, true},
 		"a claim":    {func(s string) string { return strings.Replace(s, "never falls", "hardly ever falls", 1) }, true},
 	} {
-		root := measuredRepository(t)
+		root := repository(t)
 		file := filepath.Join(root, samplesFolder, "100-commits"+small)
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -178,7 +178,7 @@ func TestChangedFile(t *testing.T) {
 			t.Errorf("%s: the page says that the file has changed: %t, want %t", name, !c.want, c.want)
 		}
 	}
-	root := measuredRepository(t)
+	root := repository(t)
 	write(t, root, reportsFolder+"/100-commits/measured.json", `{"commit": "0123", "clean": false, "digest": "x"}`)
 	got, err := allOf(t, root)
 	if err != nil || !strings.Contains(got, "at commit 0123, with changes that were not committed") || !strings.Contains(got, said) {
@@ -244,7 +244,7 @@ func TestIncomplete(t *testing.T) {
 			"100-commits.yaml: spec.trials.repetitions: Invalid value: -1",
 		},
 	} {
-		root := measuredRepository(t)
+		root := repository(t)
 		c.spoil(root)
 		if _, err := allOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

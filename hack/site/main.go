@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// site OUT lays the Markdown of the repository in the current folder out for mkdocs: pages and what they link to in OUT/pages, the
-// configuration in OUT/mkdocs.yml. site.sh calls it, and then mkdocs.
+// site OUT lays the Markdown of the repository in the current folder out for mkdocs: pages and what they link to in OUT/pages,
+// the configuration in OUT/mkdocs.yml. site.sh calls it, and then mkdocs.
 package main
 
 import (
