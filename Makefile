@@ -22,7 +22,7 @@ demo: ## Bring up a cluster and the operator, measure six commit sizes, compare 
 	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
 
 .PHONY: readme
-readme: ## Run the demo and put its output into README.md.
+readme: ## Run the demo; put its output into docs/quick-start.md, and its answer into README.md.
 	@$(MAKE) --no-print-directory demo FLAGS=-record
 
 .PHONY: test
@@ -31,7 +31,7 @@ test: ## The tests that every change must pass: unit, API server, report page, l
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest page loader loader-sysbench loader-old loader-old-sysbench \
+	@hack/test.sh --record unit envtest page site loader loader-sysbench loader-old loader-old-sysbench \
 	  loader-mysql loader-mysql-sysbench e2e faults samples tutorials release fuzz
 
 ##@ Cluster
@@ -104,12 +104,20 @@ publications: deploy ## Measure each publication's small twin on the kind cluste
 	@hack/publications.sh $(NAMES)
 
 .PHONY: publications-page
-publications-page: ## Write docs/publications.md from what make publications has measured before.
-	go run ./hack/publications page >docs/publications.md.new && mv docs/publications.md.new docs/publications.md
+publications-page: ## Write docs/publications.md, and a page for each, from what make publications has measured before.
+	go run ./hack/publications write
 
 .PHONY: page-images
 page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.
 	go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"
+
+.PHONY: site
+site: ## Make the documentation's web site in bin/site. To look at it: python3 -m http.server --directory bin/site
+	@hack/site.sh
+
+.PHONY: site-image
+site-image: site ## Take the picture of the README's first screen in docs/images anew. Needs Chromium.
+	go test -count 1 -tags site -run TestSiteFirstScreen ./test/site -picture "$$PWD/docs/images/readme-first-screen.png"
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -144,6 +152,10 @@ test-envtest: ## The API's rules and the controllers, against a real API server.
 .PHONY: test-page
 test-page: ## The report pages, in a real browser and on paper.
 	@hack/test.sh page
+
+.PHONY: test-site
+test-site: ## The documentation's web site, in a real browser: links, headings, search, phone, dark.
+	@hack/test.sh site
 
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.

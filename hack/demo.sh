@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster, then asks with
 # config/samples/comparison-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the
-# results. --record puts what is printed into README.md, in place of the last time's.
+# results. --record puts what is printed into docs/quick-start.md, and the answer into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -32,15 +32,20 @@ all() {
 	measure benchmarkcomparison durable-or-not comparison-durable-or-not.yaml
 }
 
-if [ "${1:-}" = --record ]; then
-	OUTPUT=$(all)
-	export OUTPUT
-	awk '
-		/^<!-- \/demo -->/ { skip = 0 }
+# replace FILE MARK TEXT puts a text between the lines <!-- MARK --> and <!-- /MARK -->.
+replace() {
+	TEXT=$3 awk -v mark="$2" '
+		$0 == "<!-- /" mark " -->" { skip = 0 }
 		!skip { print }
-		/^<!-- demo -->/ { print "```"; print ENVIRON["OUTPUT"]; print "```"; skip = 1 }
-	' README.md >"$BIN/README.new"
-	mv "$BIN/README.new" README.md
+		$0 == "<!-- " mark " -->" { print "```"; print ENVIRON["TEXT"]; print "```"; skip = 1 }
+	' "$1" >"$BIN/$2.new"
+	mv "$BIN/$2.new" "$1"
+}
+
+if [ "${1:-}" = --record ]; then
+	output=$(all)
+	replace docs/quick-start.md demo "$output"
+	replace README.md answer "$(sed -n '/^\$ kubectl get benchmarkcomparison/,+2p' <<<"$output")"
 else
 	all
 fi

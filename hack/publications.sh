@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # publications.sh [NAME…] — measures the small twin of each publication on the kind cluster, or of those whose file names begin
 # so; puts its report into docs/publications: the page, the summary, the results, the plots; and writes docs/publications.md of
-# all (publications/). Takes about 50 minutes. Fails if a publication does not end Complete, or if deleting it leaves anything.
+# all, and a page for each (publications/). Takes about 50 minutes. Fails if a publication does not end Complete, or if deleting it leaves anything.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -77,5 +77,4 @@ for file in config/samples/publications/*-small.yaml; do
 		esac
 	done
 done
-text=$(publications page)
-printf '%s\n' "$text" >$REPORTS.md
+publications write

@@ -3,10 +3,10 @@
 # of each layer ran. A skipped test counts as a failure: what cannot run must say so. Groups of layers, with -- between them, run
 # beside each other, because each waits for much of its time; what a group but the last prints comes when it has ended. --record
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
-# lines alone. Layers: unit, envtest, page (report pages in a browser), loader (MariaDB 11.8), loader-old (10.11), loader-mysql
-# (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster), reliability (the cases of
-# docs/reliability.md), samples (each to its end, and the servers of the publications in full), tutorials (typed from first to last
-# line), release (what is published, installed in a cluster of its own), fuzz. FLAGS go to Ginkgo.
+# lines alone. Layers: unit, envtest, page (report pages in a browser), site (the documentation's web site in a browser), loader
+# (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster),
+# reliability (the cases of docs/reliability.md), samples (each to its end, and the servers of the publications in full), tutorials
+# (typed from first to last line), release (what is published, installed in a cluster of its own), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -73,12 +73,25 @@ envtest() {
 	sed -n 's/.*"Output":"\(API writes per trial: [^\\]*\|crash after every write: [^\\]*\).*/\1/p' "$LOGS/envtest.json"
 }
 
+# chromium_browser is what opens pages.
+chromium_browser() {
+	have chromium || have google-chrome || apt_install chromium || die "install Chromium: the tests open pages in it"
+}
+
 # page opens report pages in Chromium, and reads what it prints.
 page() {
-	have chromium || have google-chrome || apt_install chromium || die "install Chromium: the tests of the report page open it"
+	chromium_browser
 	have pdftotext || apt_install poppler-utils || die "install pdftotext (poppler-utils): the tests read what is printed"
 	tests page -tags page -timeout 10m ./test/page
 	tally page
+}
+
+# site makes the documentation's web site, and opens every page of it in Chromium.
+site() {
+	chromium_browser
+	"$HACK/site.sh" >/dev/null
+	tests site -tags site -timeout 20m ./test/site
+	tally site
 }
 
 # reach IMAGE [digests] starts that server, and has the tests reach it.
@@ -165,7 +178,7 @@ layers() {
 	local layer
 	for layer; do
 		case $layer in
-		unit | envtest | page | release | fuzz) "$layer" ;;
+		unit | envtest | page | site | release | fuzz) "$layer" ;;
 		e2e | faults | reliability | samples | tutorials) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
 		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
@@ -173,7 +186,7 @@ layers() {
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
+		*) die "layer $layer is not known: unit, envtest, page, site, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
 		esac
 	done
 }

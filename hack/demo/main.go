@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command demo does, from nothing, all that the README's measurement takes, and says meanwhile what it is doing, what for, and
-// how long that takes. The scripts do the work; what they say goes to bin/demo.log. At the end a table of the steps goes to
-// standard error, and what was measured to standard output.
+// Command demo does, from nothing, all that the measurement in the quick start takes, and says meanwhile what it is doing, what
+// for, and how long that takes. The scripts do the work; what they say goes to bin/demo.log. At the end a table of the steps goes
+// to standard error, and what was measured to standard output.
 package main
 
 import (
@@ -59,7 +59,7 @@ func steps(measure ...string) []step {
 }
 
 func main() {
-	record := flag.Bool("record", false, "put the result into README.md instead of printing it")
+	record := flag.Bool("record", false, "put the result into docs/quick-start.md and README.md instead of printing it")
 	started := flag.Int64("started", time.Now().Unix(), "when the command was given, in seconds since 1970")
 	flag.Parse()
 

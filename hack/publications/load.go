@@ -24,9 +24,8 @@ import (
 )
 
 const (
-	samplesFolder  = "config/samples/publications"
-	reportsFolder  = "docs/publications"
-	documentFolder = "docs"
+	samplesFolder = "config/samples/publications"
+	reportsFolder = "docs/publications"
 	// small is how the names of the files end that were measured.
 	small = "-small.yaml"
 	// measuredFile says of a publication from which commit and file it was measured.
@@ -53,7 +52,7 @@ type measurement struct {
 // reported is a run or comparison of a small file, with its twin in the full one.
 type reported struct {
 	of, full *object
-	// root is the folder of the repository, and folder the report's, from the page's.
+	// root is the folder of the repository, and folder the report's in it.
 	root, folder string
 	claims       []claims.Judgement
 	warnings     []string
@@ -118,7 +117,7 @@ func (p *publication) load(ctx context.Context, root string) (err error) {
 	}
 	for i := range p.small.objects {
 		of := &p.small.objects[i]
-		r := reported{of: of, root: root, folder: strings.TrimPrefix(folder, documentFolder+"/") + "/" + of.name}
+		r := reported{of: of, root: root, folder: folder + "/" + of.name}
 		if r.full, err = p.full.twin(i); err != nil {
 			return err
 		}

@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command publications makes docs/publications.md from what publications.sh has measured:
+// Command publications makes docs/publications.md, and a page for each publication, from what publications.sh has measured:
 //
-//	page           prints the page
+//	write          writes the pages
 //	digest FILE    prints the digest of what a file asks for, without its comments
 //
 // It runs in the folder of the repository. What was measured it reads from results.json and measured.json, never from texts for
@@ -27,17 +27,21 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, arguments []string) error {
 	switch {
-	case len(arguments) == 1 && arguments[0] == "page":
+	case len(arguments) == 1 && arguments[0] == "write":
 		list, err := load(ctx, ".")
 		if err != nil {
 			return err
 		}
-		text, err := page(list)
+		all, err := pages(list)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, text)
-		return err
+		for path, text := range all {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		return nil
 	case len(arguments) == 2 && arguments[0] == "digest":
 		text, err := os.ReadFile(arguments[1])
 		if err != nil {
@@ -50,5 +54,5 @@ func run(ctx context.Context, out io.Writer, arguments []string) error {
 		_, err = fmt.Fprintln(out, digest)
 		return err
 	}
-	return errors.New("usage: publications page | publications digest FILE")
+	return errors.New("usage: publications write | publications digest FILE")
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -118,18 +119,19 @@ func matrix(list []*publication) string {
 		for _, c := range p.conclusions() {
 			total++
 			number, _, _ := strings.Cut(p.name, "-")
-			at, here := p.name, "in full only"
+			page := filepath.Base(reportsFolder) + "/" + p.pageFile()
+			at, here := page, "in full only"
 			if c.in == nil {
 				fullOnly++
 			} else {
-				at, here = c.in.of.name, verdictCell(c.Verdict)
+				at, here = page+"#"+c.in.of.name, verdictCell(c.Verdict)
 				count[c.Verdict]++
 			}
-			link := fmt.Sprintf("[%s](#%s)", c.Name, at)
+			link := fmt.Sprintf("[%s](%s)", c.Name, at)
 			if quote := c.quote(); quote != "" {
 				link += ": " + plain(quote)
 			}
-			rows = append(rows, []string{fmt.Sprintf("[%s](#%s)", number, p.name), link, c.saidBy(), verdictCell(c.Published), here})
+			rows = append(rows, []string{fmt.Sprintf("[%s](%s)", number, page), link, c.saidBy(), verdictCell(c.Published), here})
 		}
 	}
 	decided := count[claims.Holds] + count[claims.DoesNotHold]

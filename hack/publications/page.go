@@ -14,35 +14,43 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// introduction is what the page begins with.
+// introduction is what the first page begins with.
 //
 //go:embed introduction.md
 var introduction string
 
-// page of all publications.
-func page(list []*publication) (string, error) {
-	var b strings.Builder
-	b.WriteString(introduction + "\n" + matrix(list))
+// pages by their paths in the repository: the matrix of all publications, and one for each of them.
+func pages(list []*publication) (map[string]string, error) {
+	all := map[string]string{reportsFolder + ".md": introduction + "\n" + matrix(list)}
 	for _, p := range list {
-		text, err := p.section()
+		text, err := p.page()
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.name, err)
+			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
-		b.WriteString("\n" + text)
+		all[reportsFolder+"/"+p.pageFile()] = text
 	}
-	return b.String(), nil
+	return all, nil
 }
 
-// section of a publication: what it asked, what ran here and what came of it, what differs, and how to run it in full.
-func (p *publication) section() (string, error) {
+// pageFile is the path of a publication's page, from the folder of all.
+func (p *publication) pageFile() string { return p.name + "/README.md" }
+
+// link to a sample from the page of its publication.
+func (s *sample) link() string {
+	const repository = "../../../"
+	return fmt.Sprintf("[%s](%s%s)", filepath.Base(s.path), repository, s.path)
+}
+
+// page of a publication: what it asked, what ran here and what came of it, what differs, and how to run it in full.
+func (p *publication) page() (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n", p.name)
+	fmt.Fprintf(&b, "# %s\n\n", p.name)
 	for i := range p.full.header {
 		if part := &p.full.header[i]; part.label == "" {
 			b.WriteString(part.prose() + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "**What ran here.** [%s](../%s). %s\n\n", filepath.Base(p.small.path), p.small.path, p.small.header[0].text)
+	fmt.Fprintf(&b, "**What ran here.** %s. %s\n\n", p.small.link(), p.small.header[0].text)
 	b.WriteString(p.measurement() + "\n")
 	for i := range p.reports {
 		text, err := p.reports[i].section()
@@ -51,8 +59,8 @@ func (p *publication) section() (string, error) {
 		}
 		b.WriteString(text + "\n")
 	}
-	fmt.Fprintf(&b, "### %s: what differs, and how to run it in full\n\n", p.name)
-	fmt.Fprintf(&b, "The full file: [%s](../%s), `kubectl apply -f %s`.\n", filepath.Base(p.full.path), p.full.path, p.full.path)
+	b.WriteString("## What differs, and how to run it in full\n\n")
+	fmt.Fprintf(&b, "The full file: %s, `kubectl apply -f %s`.\n", p.full.link(), p.full.path)
 	for _, label := range []string{differences, sizesAndHours, beforeYouBegin} {
 		if text := p.full.labelledBy(label); text != "" {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", label, text)
@@ -78,12 +86,12 @@ func (p *publication) measurement() string {
 // section of a run or comparison of a small file.
 func (r *reported) section() (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s.\n\n%s.", r.of.name, plain(r.answer), plain(strings.TrimSuffix(r.state, ".")))
+	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s.", r.of.name, plain(r.answer), plain(strings.TrimSuffix(r.state, ".")))
 	if len(r.servers) > 0 {
 		fmt.Fprintf(&b, " Servers: %s.", plain(strings.Join(r.servers, ", ")))
 	}
-	fmt.Fprintf(&b, "\n[The page](%[1]s/report.html), [the summary](%[1]s/summary.md), ", r.folder)
-	fmt.Fprintf(&b, "[a row for each trial](%s/results.csv).\n\n", r.folder)
+	fmt.Fprintf(&b, "\n[The page](%[1]s/report.html), [the summary](%[1]s/summary.md), ", r.of.name)
+	fmt.Fprintf(&b, "[a row for each trial](%s/results.csv).\n\n", r.of.name)
 	sizes, err := r.sizes()
 	if err != nil {
 		return "", err
@@ -135,14 +143,14 @@ func (r *reported) pictures() (string, error) {
 		if err := r.missing(p.name); err != nil {
 			return "", fmt.Errorf("the plot %s that the file asks for is not there: %w", p.name, err)
 		}
-		fmt.Fprintf(&b, "%s, `%s`:\n\n![%s](%s/%s.svg)\n\n", p.words, p.name, plain(p.name), r.folder, p.name)
+		fmt.Fprintf(&b, "%s, `%s`:\n\n![%s](%s/%s.svg)\n\n", p.words, p.name, plain(p.name), r.of.name, p.name)
 	}
 	return b.String(), nil
 }
 
 // missing is why a plot is not there.
 func (r *reported) missing(plot string) error {
-	_, err := os.Stat(filepath.Join(r.root, documentFolder, r.folder, plot+".svg"))
+	_, err := os.Stat(filepath.Join(r.root, r.folder, plot+".svg"))
 	return err
 }
 

@@ -6,8 +6,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,32 +103,45 @@ func write(t *testing.T, root, path, text string) {
 	}
 }
 
-func pageOf(t *testing.T, root string) (string, error) {
+func pagesOf(t *testing.T, root string) (map[string]string, error) {
 	t.Helper()
 	list, err := load(t.Context(), root)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return page(list)
+	return pages(list)
+}
+
+// allOf the pages, one after the other.
+func allOf(t *testing.T, root string) (string, error) {
+	t.Helper()
+	all, err := pagesOf(t, root)
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		b.WriteString("==== " + path + "\n\n" + all[path] + "\n")
+	}
+	return b.String(), err
 }
 
 func TestPageGolden(t *testing.T) {
-	text, err := pageOf(t, repository(t))
+	text, err := allOf(t, repository(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	testutil.Golden(t, "page.golden", []byte(text))
 }
 
-// TestUpToDate: the page in the repository is what this program makes of what was measured: nobody edits it.
+// TestUpToDate: the pages in the repository are what this program makes of what was measured: nobody edits them.
 func TestUpToDate(t *testing.T) {
-	want, err := pageOf(t, "../..")
-	if err != nil {
-		t.Fatal(err)
+	all, err := pagesOf(t, "../..")
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d pages, %v", len(all), err)
 	}
-	have, err := os.ReadFile("../../docs/publications.md")
-	if err != nil || string(have) != want {
-		t.Errorf("docs/publications.md is not up to date: run `make publications-page` (%v)", err)
+	for path, want := range all {
+		have, err := os.ReadFile("../../" + path)
+		if err != nil || string(have) != want {
+			t.Errorf("%s is not up to date: run `make publications-page` (%v)", path, err)
+		}
 	}
 }
 
@@ -155,7 +170,7 @@ func TestChangedFile(t *testing.T) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		write(t, root, samplesFolder+"/100-commits"+small, changed)
-		got, err := pageOf(t, root)
+		got, err := allOf(t, root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +180,7 @@ func TestChangedFile(t *testing.T) {
 	}
 	root := repository(t)
 	write(t, root, reportsFolder+"/100-commits/measured.json", `{"commit": "0123", "clean": false, "digest": "x"}`)
-	got, err := pageOf(t, root)
+	got, err := allOf(t, root)
 	if err != nil || !strings.Contains(got, "at commit 0123, with changes that were not committed") || !strings.Contains(got, said) {
 		t.Errorf("%v:\n%s", err, got)
 	}
@@ -231,7 +246,7 @@ func TestIncomplete(t *testing.T) {
 	} {
 		root := repository(t)
 		c.spoil(root)
-		if _, err := pageOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := allOf(t, root); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

@@ -15,27 +15,27 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
 )
 
 // Nothing leaves a page, and the browser has nothing to complain of.
 func TestPageIsQuiet(t *testing.T) {
 	for name, text := range pages(t) {
-		for _, how := range []look{light, dark, phone} {
+		for _, how := range []browser.Look{light, dark, phone} {
 			tab := open(t, text, how)
 			eval[bool](tab, `document.querySelectorAll('a[href^="#"]').forEach(a => a.click()) || true`)
-			tab.mu.Lock()
-			if len(tab.complaints) > 0 {
-				t.Errorf("%s: %q", name, tab.complaints)
+			if complaints := tab.Complaints(); len(complaints) > 0 {
+				t.Errorf("%s: %q", name, complaints)
 			}
-			for _, address := range tab.requests {
+			for _, address := range tab.Requests() {
 				if !strings.HasSuffix(address, "/report.html") && !strings.HasPrefix(address, "data:") {
 					t.Errorf("%s asks for %s", name, address)
 				}
 			}
-			if len(tab.requests) == 0 {
+			if len(tab.Requests()) == 0 {
 				t.Errorf("%s: not even the request for the page was seen", name)
 			}
-			tab.mu.Unlock()
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestPageSorts(t *testing.T) {
 	eval[bool](tab, `document.querySelectorAll('#values thead button')[1].focus() || true`)
 	var got []string
 	for range 3 {
-		must(tab, chromedp.KeyEvent("\r"))
+		browser.Must(tab, chromedp.KeyEvent("\r"))
 		got = append(got, column()+" "+order())
 	}
 	rest := strings.Repeat(" -", 7)
@@ -115,12 +115,12 @@ func TestPageOnPaper(t *testing.T) {
 	for name, text := range pages(t) {
 		for _, noScript := range []bool{false, true} {
 			how := light
-			how.noScript = noScript
+			how.NoScript = noScript
 			tab := open(t, text, how)
 			if buttons := eval[int](tab, `document.querySelectorAll('button').length`); noScript && buttons > 0 {
 				t.Errorf("%s has %d buttons that do nothing", name, buttons)
 			}
-			paper := squeezed(tab.printed())
+			paper := squeezed(printed(t, tab))
 			for _, cell := range eval[[]string](tab, `[...document.querySelectorAll('th, td, pre, caption, .answer, .claims li')].map(e => {
 				const words = e.cloneNode(true);
 				words.querySelectorAll('sup').forEach(s => s.remove()); // paper has them on a line of their own
@@ -140,10 +140,10 @@ func TestPageOnPaper(t *testing.T) {
 func TestPageOnPhone(t *testing.T) {
 	for name, text := range pages(t) {
 		tab := open(t, text, phone)
-		if w := eval[int](tab, `document.documentElement.scrollWidth`); w > int(phone.width) {
+		if w := eval[int](tab, `document.documentElement.scrollWidth`); w > int(phone.Width) {
 			t.Errorf("%s is %d pixels wide", name, w)
 		}
-		if bottom := eval[float64](tab, `document.querySelector('.answer').getBoundingClientRect().bottom`); bottom > float64(phone.height)/2 {
+		if bottom := eval[float64](tab, `document.querySelector('.answer').getBoundingClientRect().bottom`); bottom > float64(phone.Height)/2 {
 			t.Errorf("%s: the answer ends at %v", name, bottom)
 		}
 		if small := eval[float64](tab, `Math.min(99, ...[...document.querySelectorAll('svg text')].map(e =>
@@ -170,7 +170,7 @@ const contrast = `(() => {
 // Everybody can read a page: enough contrast, names for pictures and tables, headers with a scope.
 func TestPageIsAccessible(t *testing.T) {
 	for name, text := range pages(t) {
-		for _, how := range []look{light, dark} {
+		for _, how := range []browser.Look{light, dark} {
 			tab := open(t, text, how)
 			for what, expression := range map[string]string{
 				"too little contrast":     contrast,
@@ -181,7 +181,7 @@ func TestPageIsAccessible(t *testing.T) {
 				"a skipped heading":       `[...document.querySelectorAll('h1, h2, h3')].filter((e, i, all) => i && e.tagName[1] - all[i-1].tagName[1] > 1).map(e => e.textContent)`,
 			} {
 				if found := eval[[]string](tab, expression); len(found) > 0 {
-					t.Errorf("%s, %s: %s: %.400q", name, how.scheme, what, found)
+					t.Errorf("%s, %s: %s: %.400q", name, how.Scheme, what, found)
 				}
 			}
 		}
@@ -190,19 +190,27 @@ func TestPageIsAccessible(t *testing.T) {
 
 var images = flag.String("images", "", "write pictures of the pages into this folder")
 
+// measured is the page of a comparison that make publications has measured.
+const measured = "../../docs/publications/001-innodb-bulk-insert/bulk-insert-small/report.html"
+
 // Pictures are small enough for the documentation.
 func TestPagePictures(t *testing.T) {
 	all := pages(t)
+	var err error
+	if all["measured"], err = os.ReadFile(measured); err != nil {
+		t.Fatal(err)
+	}
+	wide := browser.Look{Width: 1100, Height: 900, Scheme: "light"}
 	tall := phone
-	tall.height = 1400
+	tall.Height = 1400
 	for name, c := range map[string]struct {
 		page string
-		how  look
+		how  browser.Look
 	}{
 		"report-run-light.png": {"sweep", light}, "report-run-dark.png": {"sweep", dark}, "report-run-phone.png": {"sweep", tall},
-		"report-comparison-light.png": {"comparison", light},
+		"report-comparison-light.png": {"comparison", light}, "report-publication-001.png": {"measured", wide},
 	} {
-		picture := open(t, all[c.page], c.how).picture()
+		picture := open(t, all[c.page], c.how).Picture()
 		const most = 300 << 10
 		if len(picture) < 10<<10 || len(picture) > most {
 			t.Errorf("%s has %d bytes", name, len(picture))

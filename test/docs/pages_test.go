@@ -1,0 +1,128 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// mostWords are those of a page that is read from top to bottom, without its tables and code.
+const mostWords = 2500
+
+// isReference says of a page that it is looked up, or printed by a program.
+func isReference(file string) bool {
+	return strings.HasPrefix(file, "docs/reference/") || file == "CHANGELOG.md" || strings.Contains(file, "testdata/") ||
+		strings.HasPrefix(file, "docs/publications/") && filepath.Base(file) == "summary.md"
+}
+
+// Nobody reads a page to its end that is too long.
+func TestLength(t *testing.T) {
+	pages := 0
+	for _, file := range tracked(t, "*.md") {
+		if isReference(file) {
+			continue
+		}
+		pages++
+		if n := words(read(t, file)); n > mostWords {
+			t.Errorf("%s has %d words, more than %d: split it", file, n, mostWords)
+		}
+	}
+	if pages < 50 {
+		t.Errorf("%d pages", pages)
+	}
+	const text = "# Two words\n\nOne [more](x.md).\n\n| a | table |\n|---|---|\n\n```\nsome code\n```\n"
+	if n := words(text); n != 4 {
+		t.Errorf("%d words", n)
+	}
+}
+
+// words of a page, without its tables and code.
+func words(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(prose(text), "\n") {
+		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
+			n += len(strings.Fields(strings.TrimLeft(line, "#")))
+		}
+	}
+	return n
+}
+
+// A decision says what the situation was, what was decided, what followed, and what we would do now, on half a page. The page of
+// decisions lists them all, in the order of their numbers.
+func TestDecisions(t *testing.T) {
+	const fewest, half = 10, 360
+	index := read(t, "docs/decisions/README.md")
+	files := tracked(t, "docs/decisions/0*.md")
+	if len(files) < fewest {
+		t.Errorf("%d decisions", len(files))
+	}
+	for i, file := range files {
+		text := read(t, file)
+		title := regexp.MustCompile(`^# (\d+)\. (.+)\n`).FindStringSubmatch(text)
+		if title == nil {
+			t.Errorf("%s does not begin with its number and title", file)
+			continue
+		}
+		if row := "| " + title[1] + " | [" + title[2] + "](" + filepath.Base(file) + ") |"; !strings.Contains(index, row) {
+			t.Errorf("docs/decisions/README.md has no row %s", row)
+		}
+		if number := strings.TrimLeft(filepath.Base(file)[:4], "0"); number != title[1] {
+			t.Errorf("%s is number %s, at place %d", file, title[1], i+1)
+		}
+		at := 0
+		for _, part := range []string{"\n**Since** ", "\n## Context\n", "\n## Decision\n", "\n## Consequences\n", "\n## Would we do it again?\n"} {
+			found := strings.Index(text[at:], part)
+			if found < 0 {
+				t.Errorf("%s has no %q, or not in this order", file, strings.TrimSpace(part))
+				break
+			}
+			at += found
+		}
+		if n := words(text); n > half {
+			t.Errorf("%s has %d words: half a page is %d", file, n, half)
+		}
+	}
+}
+
+// The glossary has each term once, in alphabetical order.
+func TestGlossary(t *testing.T) {
+	terms := regexp.MustCompile(`(?m)^\| ([^|]+?) \| .+ \|$`).FindAllStringSubmatch(read(t, "docs/glossary.md"), -1)[1:]
+	if len(terms) < 35 {
+		t.Errorf("%d terms", len(terms))
+	}
+	for i := 1; i < len(terms); i++ {
+		if a, b := strings.ToLower(terms[i-1][1]), strings.ToLower(terms[i][1]); a >= b {
+			t.Errorf("%q stands before %q", a, b)
+		}
+	}
+}
+
+// The citation file has what version 1.2 of its format requires, and what the licence and the repository are.
+func TestCitation(t *testing.T) {
+	var citation struct {
+		Version string `json:"cff-version"`
+		Message string `json:"message"`
+		Title   string `json:"title"`
+		Authors []struct {
+			Name string `json:"name"`
+		} `json:"authors"`
+		License    string `json:"license"`
+		Repository string `json:"repository-code"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "CITATION.cff")), &citation); err != nil {
+		t.Fatal(err)
+	}
+	if citation.Version != "1.2.0" || citation.Message == "" || citation.Title != "Benchrun" || len(citation.Authors) != 1 ||
+		citation.Authors[0].Name != "The Benchrun Authors" || citation.License != "Apache-2.0" {
+		t.Errorf("%+v", citation)
+	}
+	if module, _, _ := strings.Cut(read(t, "go.mod"), "\n"); module != "module "+strings.TrimPrefix(citation.Repository, "https://") {
+		t.Errorf("%s is not at %s", module, citation.Repository)
+	}
+}
