@@ -33,7 +33,7 @@ type Parameters struct {
 	Scale     *int32 `json:"scale,omitempty"`
 	// Churn is how many transactions write to the tables after they were prepared.
 	Churn int64 `json:"churn,omitempty"`
-	Rate      int32  `json:"rate,omitempty"`
+	Rate  int32 `json:"rate,omitempty"`
 	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`

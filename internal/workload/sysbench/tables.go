@@ -16,7 +16,9 @@ import (
 )
 
 // sharesTables says whether a script has the tables sbtest1 and so on, which are the same for all but a few scripts.
-func sharesTables(name string) bool { return name != "" && name != scriptTPCC && name != scriptBulkInsert }
+func sharesTables(name string) bool {
+	return name != "" && name != scriptTPCC && name != scriptBulkInsert
+}
 
 // checkTables finds what is asked of other tables than those that scripts share.
 func (p *Parameters) checkTables(kept bool) error {
