@@ -67,12 +67,12 @@ func TestSysbenchHotRows(t *testing.T) {
 	}
 }
 
-// Of 300 rows that are drawn of 40,000, one in 300 is drawn twice if all are as likely. Zipf's distribution has rows that are
-// drawn again and again.
+// Of 300 rows that are drawn of 40,000, one is drawn twice if all are as likely. By Zipf's distribution with the exponent 0.8, one
+// in 32 is the first row of 20,000, nine or ten of 300.
 func TestSysbenchZipf(t *testing.T) {
 	keptData(t)
 	row := regexp.MustCompile(`^UPDATE (sbtest\d).* WHERE id(?:=| IN \()(\d+)\)?$`)
-	distinct := func(script string) int {
+	drawn := func(script string) (distinct, first int) {
 		rows := map[string]bool{}
 		for _, text := range sentBy(t, script, 300) {
 			match := row.FindStringSubmatch(text)
@@ -80,11 +80,17 @@ func TestSysbenchZipf(t *testing.T) {
 				t.Fatalf("%.300s", text)
 			}
 			rows[match[1]+" "+match[2]] = true
+			if match[2] == "1" {
+				first++
+			}
 		}
-		return len(rows)
+		return len(rows), first
 	}
-	if uniform, zipf := distinct("update-nonindex"), distinct("update-zipf"); uniform < 290 || zipf > 280 {
-		t.Errorf("%d rows, of Zipf's distribution %d", uniform, zipf)
+	if distinct, first := drawn("update-nonindex"); distinct < 290 || first > 3 {
+		t.Errorf("%d rows, %d times the first", distinct, first)
+	}
+	if distinct, first := drawn("update-zipf"); distinct > 280 || first < 2 || first > 22 {
+		t.Errorf("%d rows by Zipf's distribution, %d times the first", distinct, first)
 	}
 }
 

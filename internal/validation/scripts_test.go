@@ -72,9 +72,8 @@ func TestScriptsRefused(t *testing.T) {
 			"(script=tpcc)": sweepOf([]string{"scan", "tpcc"}, func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Workload.Sysbench.Churn = ptr.To[v1alpha1.SysbenchChurn](1)
 		}),
-		"workload Sysbench: options: range_size cannot be set with script read-only-10, which is a script with the options of its name: " +
-			"leave it out, or use one of sysbench's own scripts; options that begin with mysql, db or rand can be set " +
-			"(script=read-only-10)": sweepOf([]string{"oltp_read_only", "read-only-10"}, func(s *v1alpha1.BenchmarkRunSpec) {
+		"workload Sysbench: options: range_size cannot be set with script read-only-10, whose options belong to its name, but for those " +
+			"that begin with mysql, db or rand: leave it out, or use one of sysbench's own scripts (script=read-only-10)": sweepOf([]string{"oltp_read_only", "read-only-10"}, func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Workload.Sysbench.Options = map[string]v1alpha1.SysbenchOption{"range_size": "10"}
 		}),
 	} {

@@ -87,7 +87,7 @@ func (p *Parameters) script() script {
 	return allScripts[p.Script]
 }
 
-// checkScript finds a script that is not known, and options that a microbenchmark does not take: it is its name.
+// checkScript finds a script that is not known, and options that would make something else of a microbenchmark.
 func (p *Parameters) checkScript() error {
 	if p.ScriptFrom != nil {
 		return nil
@@ -100,8 +100,8 @@ func (p *Parameters) checkScript() error {
 	}
 	for _, option := range slices.Sorted(maps.Keys(p.Options)) {
 		if !general(option) {
-			return fmt.Errorf("options: %s cannot be set with script %s, which is a script with the options of its name: leave it "+
-				"out, or use one of sysbench's own scripts; options that begin with mysql, db or rand can be set", option, p.Script)
+			return fmt.Errorf("options: %s cannot be set with script %s, whose options belong to its name, but for those that begin with "+
+				"mysql, db or rand: leave it out, or use one of sysbench's own scripts", option, p.Script)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestMicrobenchmarksPrepareTheSameTables(t *testing.T) {
 func TestScriptsRefused(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
 		"script points is unknown; use one of bulk_insert, delete, hot-points, ": named("points"),
-		"options: range_size cannot be set with script read-only-10, which is a": func(p *Parameters) {
+		"options: range_size cannot be set with script read-only-10, whose opti": func(p *Parameters) {
 			named("read-only-10")(p)
 			p.Options = map[string]string{"range_size": "10", "mysql_storage_engine": "aria"}
 		},
