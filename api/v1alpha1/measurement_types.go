@@ -70,7 +70,7 @@ type DataLifetime string
 const (
 	// DataRecreate recreates the data for each trial.
 	DataRecreate DataLifetime = "Recreate"
-	// DataKeep keeps the data, for workloads that only read.
+	// DataKeep keeps the data until a trial writes to them.
 	DataKeep DataLifetime = "Keep"
 )
 
@@ -125,7 +125,8 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=3600
 	MinSeconds *int32 `json:"minSeconds,omitempty"`
 
-	// data is Recreate (for each trial) or Keep (for workloads that only read). Defaults to Recreate.
+	// data is Recreate (for each trial) or Keep (until a trial has written to them; for scripts of Sysbench that share tables).
+	// Either way each trial begins with the rows that preparation makes. Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate
 	// +kubebuilder:validation:Enum=Recreate;Keep

@@ -88,7 +88,7 @@ func TestEnvtestInsertRules(t *testing.T) {
 			},
 			"Invalid value",
 		},
-		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "Keep is for scripts of Sysbench that only read"},
+		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "Keep is for workload type Sysbench"},
 		"iiBench's member": {
 			minimalIIBench,
 			[]string{ii("")},

@@ -57,8 +57,27 @@ func TestEnvtestToolRules(t *testing.T) {
 		"one script": {
 			minimalSysbench,
 			[]string{sysbench("script: null, scriptFrom: {name: scripts, key: own.lua}")},
-			[]string{sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}")},
-			"set script, or scriptFrom",
+			[]string{
+				sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}"),
+				sysbench("script: null, scriptFrom: {name: s, key: k}, sweep: {script: [scan]}"),
+				sysbench("script: null, scriptFrom: {name: s, key: k}, points: [{threads: 1}, {script: scan}]"),
+			},
+			"or scriptFrom for a script of your own, not both",
+		},
+		"swept script": {
+			minimalSysbench,
+			[]string{
+				sysbench("script: point-query"), sysbench("script: null, sweep: {script: [oltp_read_only, scan, insert]}"),
+				sysbench("sweep: {script: [scan]}"), sysbench("script: null, points: [{script: scan, churn: 0}, {script: scan, churn: 20000}]"),
+			},
+			[]string{
+				sysbench("script: points"), sysbench("sweep: {script: [scan, oltp-read-only]}"), sysbench("points: [{script: scans}]"),
+			},
+			`"points-covered-pk"`,
+		},
+		"churn": {
+			minimalSysbench, []string{sysbench("churn: 0"), sysbench("sweep: {churn: [0, 2000000000]}")},
+			[]string{sysbench("churn: -1"), sysbench("sweep: {churn: [-1]}")}, "greater than or equal to 0",
 		},
 		"key": {
 			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",
@@ -104,7 +123,7 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"threads":      {minimalSysbench, nil, []string{sysbench("threads: 0"), sysbench("threads: 10001")}, "sysbench.threads"},
 		"percentile":   {minimalSysbench, []string{sysbench("percentile: 99")}, []string{sysbench("percentile: 0"), sysbench("percentile: 101")}, "percentile"},
-		"distribution": {minimalSysbench, []string{sysbench("randType: zipfian")}, []string{sysbench("randType: Zipfian")}, `"pareto"`},
+		"distribution": {minimalSysbench, []string{sysbench("randType: special")}, []string{sysbench("randType: Pareto"), sysbench("randType: zipfian")}, `"pareto"`},
 		"option names": {
 			minimalSysbench,
 			[]string{sysbench(`options: {range_size: "10", mysql-ignore-errors: all}`), sysbench(`options: {` + strings.Repeat("a", 63) + `: "1"}`)},
@@ -148,9 +167,15 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"keep": {
 			minimalSysbench,
-			[]string{spec(`workload: {sysbench: {script: oltp_read_only}}, trials: {data: Keep}`), spec(`workload: {sysbench: {script: select_random_points}}, trials: {data: Keep}`)},
-			[]string{spec(`trials: {data: Keep}`), spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`)},
-			"Keep is for scripts of Sysbench that only read",
+			[]string{
+				spec(`trials: {data: Keep}`), spec(`workload: {sysbench: {script: select_random_points}}, trials: {data: Keep}`),
+				spec(`workload: {sysbench: {script: null, sweep: {script: [scan, insert]}}}, trials: {data: Keep}`),
+			},
+			[]string{
+				spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Keep}`), spec(`workload: {sysbench: {script: bulk_insert}}, trials: {data: Keep}`),
+				spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`),
+			},
+			"Keep is for workload type Sysbench, with all scripts but tpcc",
 		},
 		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
 		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
@@ -196,7 +221,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{custom(`sweep: {parameters: {vu: ["1"]}}`), custom(`parameters: {vu: "1"}, points: [{parameters: {uv: "1"}}]`)},
 			"can vary the parameters that parameters names with their usual values",
 		},
-		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Keep is for scripts of Sysbench that only read"},
+		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Keep is for workload type Sysbench"},
 	} {
 		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}

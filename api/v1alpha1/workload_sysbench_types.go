@@ -6,10 +6,13 @@ package v1alpha1
 // WorkloadSysbench runs sysbench.
 const WorkloadSysbench WorkloadType = "Sysbench"
 
-// SysbenchScript names a Lua script that comes with the loader.
+// SysbenchScript names a load that comes with the loader: one of sysbench's own scripts, a microbenchmark (a script with options
+// that belong to its name), or tpcc.
+//
+// +kubebuilder:validation:Enum=oltp_read_write;oltp_read_only;oltp_write_only;oltp_point_select;oltp_insert;oltp_update_index;oltp_update_non_index;oltp_delete;select_random_points;select_random_ranges;bulk_insert;tpcc;point-query;random-points-10;random-points-100;random-points-1000;hot-points;random-ranges;points-covered-pk;points-covered-si;points-notcovered-pk;points-notcovered-si;range-covered-pk;range-covered-si;range-notcovered-pk;range-notcovered-si;read-only-10;read-only-100;read-only-10000;read-only-count;read-only-distinct;read-only-order;read-only-simple;read-only-sum;scan;update-inlist;update-index;update-nonindex;update-one;update-zipf;write-only;read-write-10;read-write-100;insert;delete
 type SysbenchScript string
 
-// SysbenchScriptTPCC is Benchrun's own TPC-C-like script; all others are sysbench's.
+// SysbenchScriptTPCC is Benchrun's own TPC-C-like script, with tables of its own.
 const SysbenchScriptTPCC SysbenchScript = "tpcc"
 
 // SysbenchCompat names a published script whose statements are sent.
@@ -61,6 +64,12 @@ type SysbenchTableSize int64
 // +kubebuilder:validation:Maximum=32767
 type SysbenchScale int32
 
+// SysbenchChurn is a number of transactions that write.
+//
+// +kubebuilder:validation:Minimum=0
+// +kubebuilder:validation:Maximum=2000000000
+type SysbenchChurn int64
+
 // SysbenchRate is a number of transactions per second; 0 is no limit.
 //
 // +kubebuilder:validation:Minimum=0
@@ -76,7 +85,7 @@ type SysbenchOption string
 // SysbenchWorkload runs sysbench 1.0.20: it prepares the script's tables, warms up, measures, checks and drops the tables.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
-// +kubebuilder:validation:XValidation:rule="has(self.script) != has(self.scriptFrom)",message="set script, or scriptFrom for a script of your own, not both"
+// +kubebuilder:validation:XValidation:rule="has(self.scriptFrom) != (has(self.script) || has(self.sweep) && has(self.sweep.script) || has(self.points) && self.points.exists(p, has(p.script)))",message="set script, here or in sweep or points, or scriptFrom for a script of your own, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
 // +kubebuilder:validation:XValidation:rule="!has(self.compat) || self.compat == 'None' || (has(self.script) && self.script == 'tpcc')",message="compat SysbenchTPCC is for script tpcc"
@@ -88,10 +97,11 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.options) || self.sweep.options.all(o, has(self.options) && o in self.options)",message="sweep.options can vary the options that options names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.options) || p.options.all(o, has(self.options) && o in self.options))",message="points can vary the options that options names with their usual values"
 type SysbenchWorkload struct {
-	// script is one of sysbench's own, or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables, with the
-	// options of the published sysbench-tpcc. It is not TPC-C, and its numbers are not tpmC.
+	// script is one of sysbench's own; a microbenchmark, which is such a script or one of Benchrun's on the same tables with the
+	// options that belong to its name; or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables, with the options
+	// of the published sysbench-tpcc. It is not TPC-C, and its numbers are not tpmC.
 	// +optional
-	// +kubebuilder:validation:Enum=oltp_read_write;oltp_read_only;oltp_write_only;oltp_point_select;oltp_insert;oltp_update_index;oltp_update_non_index;oltp_delete;select_random_points;select_random_ranges;bulk_insert;tpcc
+	// +benchrun:sweep=scripts
 	Script SysbenchScript `json:"script,omitempty"`
 
 	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace. Its SHA-256 is recorded.
@@ -125,6 +135,14 @@ type SysbenchWorkload struct {
 	// +optional
 	// +benchrun:sweep=numbers of warehouses
 	Scale *SysbenchScale `json:"scale,omitempty"`
+
+	// churn is the number of transactions that write to the tables after they were prepared and before anything is measured:
+	// those of oltp_write_only, which update, delete and insert rows and fragment tables and indexes as use does. Their number,
+	// and not a time, is the same for a slow server and a fast one. For all scripts but tpcc, bulk_insert and your own. From 0 to
+	// 2000000000. Unset: 0.
+	// +optional
+	// +benchrun:sweep=numbers of transactions
+	Churn *SysbenchChurn `json:"churn,omitempty"`
 
 	// rate is the number of transactions started per second, over all threads, at random moments. The time that a transaction
 	// waits for a free thread is part of its latency. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
@@ -162,11 +180,11 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=100
 	Percentile int32 `json:"percentile,omitempty"`
 
-	// randType is the distribution of the rows that sysbench's own scripts touch: uniform, gaussian, special, pareto or
-	// zipfian. Defaults to uniform, as in sysbench 1.1; the default of 1.0 is special, which touches few rows repeatedly.
+	// randType is the distribution of the rows that scripts touch: uniform, gaussian, special or pareto. Defaults to uniform, as
+	// in sysbench 1.1; the default of 1.0 is special, which touches few rows repeatedly.
 	// +optional
 	// +kubebuilder:default=uniform
-	// +kubebuilder:validation:Enum=uniform;gaussian;special;pareto;zipfian
+	// +kubebuilder:validation:Enum=uniform;gaussian;special;pareto
 	RandType SysbenchRandType `json:"randType,omitempty"`
 
 	// options are any other options of sysbench or of the script, without the leading dashes, for example range_size: "10".

@@ -240,6 +240,13 @@ type PacingPoint struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type SysbenchSweep struct {
+	// script lists scripts.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Script []SysbenchScript `json:"script,omitempty"`
+
 	// threads lists numbers of threads.
 	// +optional
 	// +listType=set
@@ -268,6 +275,13 @@ type SysbenchSweep struct {
 	// +kubebuilder:validation:MaxItems=100
 	Scale []SysbenchScale `json:"scale,omitempty"`
 
+	// churn lists numbers of transactions.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Churn []SysbenchChurn `json:"churn,omitempty"`
+
 	// rate lists numbers of transactions per second.
 	// +optional
 	// +listType=set
@@ -286,6 +300,10 @@ type SysbenchSweep struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type SysbenchPoint struct {
+	// script of this point.
+	// +optional
+	Script *SysbenchScript `json:"script,omitempty"`
+
 	// threads of this point.
 	// +optional
 	Threads *SysbenchThreads `json:"threads,omitempty"`
@@ -301,6 +319,10 @@ type SysbenchPoint struct {
 	// scale of this point.
 	// +optional
 	Scale *SysbenchScale `json:"scale,omitempty"`
+
+	// churn of this point.
+	// +optional
+	Churn *SysbenchChurn `json:"churn,omitempty"`
 
 	// rate of this point.
 	// +optional

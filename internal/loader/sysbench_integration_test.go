@@ -228,25 +228,6 @@ sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 	}
 }
 
-func TestSysbenchKeepsData(t *testing.T) {
-	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema)
-	var phases [][]string
-	for _, size := range []int64{700, 700, 800} {
-		tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To(size), Events: 20})
-		tr.cfg.KeepData = true
-		_, doc := tr.mustRun(t)
-		var commands []string
-		for _, c := range doc.Tool.Commands {
-			commands = append(commands, c.Args[len(c.Args)-1])
-		}
-		phases = append(phases, commands)
-	}
-	if diff := cmp.Diff([][]string{{"cleanup", "prepare", "run"}, {"run"}, {"cleanup", "prepare", "run"}}, phases); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
-	}
-	mustExec(t, "DROP DATABASE "+sysbenchSchema)
-}
-
 // whileSysbench does something as soon as sysbench sends queries.
 func whileSysbench(t *testing.T, do func(db *sql.DB)) {
 	t.Helper()

@@ -17,22 +17,38 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// prepare makes the tool's data, unless an earlier trial left the same.
+// prepare makes the tool's data, unless an earlier trial left the same. A load that writes leaves none for later trials, which is
+// noted before its first statement: whatever becomes of this attempt, no other one takes them for what they were.
 func (l *toolLoad) prepare(ctx context.Context) error {
 	dataset := l.tool.Dataset()
-	if dataset != "" {
-		if there, err := schema.HasDataset(ctx, l.db, l.dialect, dataset); err != nil || there {
-			return err
-		}
+	if dataset.Name == "" {
+		return l.prepareAnew(ctx, dataset)
 	}
+	l.about.Data = result.DataPrepared
+	there, err := schema.HasDataset(ctx, l.db, l.dialect, dataset.Name)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return l.prepareAnew(ctx, dataset)
+	}
+	l.about.Data = result.DataKept
+	if dataset.Spent {
+		return schema.ForgetDataset(ctx, l.db)
+	}
+	return nil
+}
+
+// prepareAnew makes the tool's data, and notes them if they are for later trials, too.
+func (l *toolLoad) prepareAnew(ctx context.Context, dataset workload.Dataset) error {
 	if err := l.keeper.Clear(ctx); err != nil {
 		return err
 	}
 	return l.keeper.Making(ctx, func(ctx context.Context) error {
-		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset == "" {
+		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset.Name == "" || dataset.Spent {
 			return err
 		}
-		return schema.RecordDataset(ctx, l.db, l.dialect, dataset)
+		return schema.RecordDataset(ctx, l.db, l.dialect, dataset.Name)
 	})
 }
 

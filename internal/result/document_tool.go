@@ -10,7 +10,19 @@ type ToolFacts struct {
 	Version string `json:"version,omitempty"`
 	// Commands in the order of their execution.
 	Commands []ToolCommand `json:"commands"`
+	// Data says where data come from that trials share; empty if they share none.
+	Data ToolData `json:"data,omitempty"`
 }
+
+// ToolData is where the data of a trial come from.
+type ToolData string
+
+const (
+	// DataPrepared were made for this trial.
+	DataPrepared ToolData = "Prepared"
+	// DataKept are those of an earlier trial, which no trial has written to.
+	DataKept ToolData = "Kept"
+)
 
 // ToolCommand is one execution of a program.
 type ToolCommand struct {

@@ -35,7 +35,7 @@ func toolJobs() map[string]goldenJob {
 				ConfigMapFile: v1alpha1.ConfigMapFile{Name: "scripts", Key: "own.lua"},
 				Commands:      []v1alpha1.SysbenchCommand{v1alpha1.SysbenchPrepare, v1alpha1.SysbenchCheck},
 			},
-			Threads: 1, Events: ptr.To[int64](100), Percentile: 99, RandType: "zipfian",
+			Threads: 1, Events: ptr.To[int64](100), Percentile: 99, RandType: "pareto",
 			Sweep: &v1alpha1.SysbenchSweep{Tables: []v1alpha1.SysbenchTables{3}},
 		}}
 	}

@@ -37,8 +37,16 @@ type Tool interface {
 	Read(executions []*Execution) (*Reading, error)
 	// Verify compares what the server has with what was measured. A check that does not hold is no error.
 	Verify(ctx context.Context, in VerifyInput) ([]result.Check, error)
-	// Dataset names what prepare makes, if a later trial may use it again: it is the same for the same data. Empty: it may not.
-	Dataset() string
+	// Dataset is what prepare makes.
+	Dataset() Dataset
+}
+
+// Dataset is what a tool's prepare makes, for later trials to use again.
+type Dataset struct {
+	// Name is the same for the same data. Empty: no other trial may use them.
+	Name string
+	// Spent says that the load writes to them: it may use what an earlier trial left, and leaves nothing for later ones.
+	Spent bool
 }
 
 // ToolPhase is when a command is executed.

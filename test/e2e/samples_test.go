@@ -45,6 +45,21 @@ func aMinuteOf(manifest string) string {
 	return manifest
 }
 
+// microbenchmarks is the sample that takes most of an hour: two rounds of it, of half of the time each, are tried here.
+const microbenchmarks = "microbenchmarks.yaml"
+
+// twoRoundsOf is the sample with less of everything that takes time.
+func twoRoundsOf(manifest string) string {
+	GinkgoHelper()
+	for requested, here := range map[string]string{
+		"maxRounds: 6": "maxRounds: 2\n  earlyStop: {policy: Disabled}", "seconds: 2": "seconds: 1",
+	} {
+		Expect(manifest).To(ContainSubstring(requested))
+		manifest = strings.Replace(manifest, requested, here, 1)
+	}
+	return manifest
+}
+
 // samples has an entry for every file of config/samples, and of the publications for the small ones and the contest.
 func samples() []TableEntry {
 	const folder = "../../config/samples"
@@ -77,6 +92,8 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 			unrestricted(ctx)
 		case contest:
 			manifest = aMinuteOf(manifest)
+		case microbenchmarks:
+			manifest = twoRoundsOf(manifest)
 		}
 		applyInLane(ctx, manifest)
 		comparisons := comparisonsOf(manifest)

@@ -18,6 +18,7 @@ const (
 	createDatasets = "CREATE TABLE benchrun_datasets "
 	selectDataset  = "SELECT digest FROM benchrun_datasets"
 	insertDataset  = "INSERT INTO benchrun_datasets (digest) VALUES (?)"
+	dropDatasets   = "DROP TABLE IF EXISTS benchrun_datasets"
 )
 
 // HasDataset says whether the schema holds the dataset.
@@ -40,6 +41,15 @@ func RecordDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset 
 	}
 	if _, err := db.ExecContext(ctx, insertDataset, result.Digest([]byte(dataset))); err != nil {
 		return fmt.Errorf("recording a dataset: %w", err)
+	}
+	return nil
+}
+
+// ForgetDataset says that the schema's dataset is about to change. It is a change of the schema, which a server that is killed
+// afterwards has not lost, whatever its settings.
+func ForgetDataset(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, dropDatasets); err != nil {
+		return fmt.Errorf("forgetting a dataset: %w", err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (t *customTool) Name() string { return filepath.Base(t.params.Command[0]) }
 func (t *customTool) Files() map[string]string { return nil }
 
 // Dataset implements Tool.
-func (t *customTool) Dataset() string { return "" }
+func (t *customTool) Dataset() workload.Dataset { return workload.Dataset{} }
 
 // Progress implements Tool.
 func (t *customTool) Progress(line string) string { return result.Truncate(line, 200) }

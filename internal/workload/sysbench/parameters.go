@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ var Definition = workload.Definition{
 
 // Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
 type Parameters struct {
-	// Script is one that comes with the loader; empty if ScriptFrom is set.
+	// Script is the name of one that comes with the loader; empty if ScriptFrom is set.
 	Script     string      `json:"script,omitempty"`
 	ScriptFrom *ScriptFrom `json:"scriptFrom,omitempty"`
 	// Compat is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
@@ -30,7 +31,9 @@ type Parameters struct {
 	Tables    *int32 `json:"tables,omitempty"`
 	TableSize *int64 `json:"tableSize,omitempty"`
 	Scale     *int32 `json:"scale,omitempty"`
-	Rate      int32  `json:"rate,omitempty"`
+	// Churn is how many transactions write to the tables after they were prepared.
+	Churn int64 `json:"churn,omitempty"`
+	Rate  int32 `json:"rate,omitempty"`
 	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`
@@ -52,11 +55,6 @@ const (
 	compatNone = "None"
 	// compatTPCC is for script tpcc.
 	compatTPCC = "SysbenchTPCC"
-
-	scriptTPCC       = "tpcc"
-	scriptBulkInsert = "bulk_insert"
-	// Scripts that use one table.
-	oneTablePrefix = "select_random_"
 	// defaultSeconds is what the API says of a load without seconds and events.
 	defaultSeconds = 60
 )
@@ -77,7 +75,46 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
 	}
-	return p, cmp.Or(p.checkCompat(), p.checkSize(), p.checkShare(workload.ShareOf(cfg)))
+	return p, cmp.Or(
+		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg.KeepData), p.checkShare(workload.ShareOf(cfg)))
+}
+
+// script is what is executed. One of the user's may do anything.
+func (p *Parameters) script() script {
+	if p.ScriptFrom != nil {
+		return script{writes: true}
+	}
+	return allScripts[p.Script]
+}
+
+// checkScript finds a script that is not known, and options that would make something else of a microbenchmark.
+func (p *Parameters) checkScript() error {
+	if p.ScriptFrom != nil {
+		return nil
+	}
+	if _, known := allScripts[p.Script]; !known {
+		return fmt.Errorf("script %s is unknown; use one of %s", p.Script, strings.Join(Scripts(), ", "))
+	}
+	if _, is := microbenchmarks[p.Script]; !is {
+		return nil
+	}
+	for _, option := range slices.Sorted(maps.Keys(p.Options)) {
+		if !general(option) {
+			return fmt.Errorf("options: %s cannot be set with script %s, whose options belong to its name, but for those that begin with "+
+				"mysql, db or rand: leave it out, or use one of sysbench's own scripts", option, p.Script)
+		}
+	}
+	return nil
+}
+
+// general says whether an option is about connections, random numbers or the storage engine, and not about what a script sends.
+func general(option string) bool {
+	for _, prefix := range []string{"mysql", "db", "rand"} {
+		if strings.HasPrefix(option, prefix+"_") || strings.HasPrefix(option, prefix+"-") {
+			return true
+		}
+	}
+	return false
 }
 
 // checkCompat finds a published script that is not known, or not that of the workload's script.

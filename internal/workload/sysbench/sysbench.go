@@ -5,7 +5,6 @@
 package sysbench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,6 +28,7 @@ import (
 type sysbenchTool struct {
 	cfg      *result.Config
 	params   *Parameters
+	script   script
 	dir      string
 	user     string
 	password string
@@ -44,7 +44,8 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 		return nil, err
 	}
 	return &sysbenchTool{
-		cfg: in.Config, params: p, dir: in.Dir, user: in.User, password: in.Password, share: workload.ShareOf(in.Config),
+		cfg: in.Config, params: p, script: p.script(), dir: in.Dir, user: in.User, password: in.Password,
+		share: workload.ShareOf(in.Config),
 	}, nil
 }
 
@@ -52,18 +53,13 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 func (t *sysbenchTool) Name() string { return "sysbench" }
 
 // Files implements Tool.
-func (t *sysbenchTool) Files() map[string]string {
-	if t.params.Script != scriptTPCC {
-		return nil
-	}
-	return tpccFiles
-}
+func (t *sysbenchTool) Files() map[string]string { return t.script.files() }
 
 // Commands implements Tool.
 func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 	var all []workload.Command
 	add := func(command string, extra ...string) {
-		all = append(all, t.command(command, extra...))
+		all = append(all, t.command(t.file(), t.params.Options, command, extra...))
 	}
 	has := func(command string) bool { return slices.Contains(t.params.commands(), command) }
 	switch phase {
@@ -73,12 +69,15 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 				add(command, "--rand-seed="+t.seed())
 			}
 		}
+		if t.params.Churn > 0 {
+			all = append(all, t.churn())
+		}
 	case workload.PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
-			add("run", t.part("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+			add("run", t.run("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
 		}
 	case workload.PhaseMeasure:
-		add("run", t.part("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
+		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
 			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")...)
 	case workload.PhaseVerify:
 		if has("check") {
@@ -92,22 +91,23 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 	return all
 }
 
-// part adds what this Pod's part of threads and rate is, if there are several Pods.
-func (t *sysbenchTool) part(options ...string) []string {
-	if t.share.Pods == 1 {
-		return options
+// run are the options of the command run: those of the script, this Pod's part of threads and rate if there are several Pods, and
+// the given ones.
+func (t *sysbenchTool) run(options ...string) []string {
+	all := t.script.options()
+	if t.share.Pods > 1 {
+		all = append(all, fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Threads))),
+			fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.Rate))))
 	}
-	return append([]string{
-		fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Threads))), fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.Rate))),
-	}, options...)
+	return append(all, options...)
 }
 
 // command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
-func (t *sysbenchTool) command(command string, extra ...string) workload.Command {
+func (t *sysbenchTool) command(file string, options map[string]string, command string, extra ...string) workload.Command {
 	p, s := t.params, t.cfg.Server
-	args := []string{"sysbench", t.script()}
-	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
-		args = append(args, "--"+name+"="+p.Options[name])
+	args := []string{"sysbench", file}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		args = append(args, "--"+name+"="+options[name])
 	}
 	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
 	if s.Socket != "" {
@@ -142,14 +142,15 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	}
 }
 
-func (t *sysbenchTool) script() string {
+// file is the script as sysbench is told it: a name of its own, or a path.
+func (t *sysbenchTool) file() string {
 	switch {
 	case t.params.ScriptFrom != nil:
 		return filepath.Join(t.cfg.Workload.FilesPath, t.params.ScriptFrom.Key)
-	case t.params.Script == scriptTPCC:
-		return filepath.Join(t.dir, tpccFile)
+	case t.script.files() != nil:
+		return filepath.Join(t.dir, t.script.lua)
 	}
-	return t.params.Script
+	return t.script.lua
 }
 
 func (t *sysbenchTool) scale() int32 {
@@ -184,24 +185,6 @@ func sysbenchSeed(seed int64) string {
 func folded(seed int64) int64 {
 	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
 	return int64(stream.Next()%math.MaxInt32) + 1
-}
-
-// Dataset implements Tool.
-func (t *sysbenchTool) Dataset() string {
-	if !t.cfg.KeepData {
-		return ""
-	}
-	p := *t.params
-	// None of these changes what is in the tables.
-	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
-	key, err := json.Marshal(struct {
-		Seed     int64
-		Sysbench Parameters
-	}{t.cfg.Seed, p})
-	if err != nil {
-		return ""
-	}
-	return string(key)
 }
 
 // Progress implements Tool.

@@ -193,36 +193,6 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 		if got := tool.Commands(workload.PhaseMeasure)[0].Args[1]; got != tc.script {
 			t.Errorf("%s: script %s, want %s", name, got, tc.script)
 		}
-		cfg.KeepData = true
-		if kept := verbs(newTestTool(t, cfg), workload.PhaseCleanup); len(kept) != 0 {
-			t.Errorf("%s: data that are to be kept are removed: %q", name, kept)
-		}
-	}
-}
-
-func TestSysbenchDataset(t *testing.T) {
-	of := func(seed int64, change func(*Parameters)) string {
-		return newTestTool(t, &result.Config{
-			Seed: seed, KeepData: true, Workload: workloadtest.Load(Definition, testParameters(change)),
-		}).Dataset()
-	}
-	same := of(1, nil)
-	if same == "" || same != of(1, func(p *Parameters) { p.Threads, p.Seconds, p.Rate, p.Events, p.WarmupSeconds = 64, 1, 9, 8, 7 }) {
-		t.Error("how the data are used makes other data")
-	}
-	for _, change := range []func(*Parameters){
-		func(p *Parameters) { p.TableSize = ptr.To[int64](7) }, func(p *Parameters) { p.Tables = ptr.To[int32](7) },
-		func(p *Parameters) { p.Script = "oltp_insert" }, func(p *Parameters) { p.Options["auto_inc"] = "on" },
-	} {
-		if same == of(1, change) {
-			t.Error("other data count as the same")
-		}
-	}
-	if same == of(2, nil) {
-		t.Error("data of another seed count as the same")
-	}
-	if newTestSysbench(t, 1, nil).Dataset() != "" {
-		t.Error("data are kept that nobody wants to keep")
 	}
 }
 

@@ -62,10 +62,10 @@ func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	}
 	low = int64(tables) * size
 	high = low
-	switch p.Script {
-	case "oltp_insert":
+	switch t.script.lua {
+	case scriptInsert:
 		low, high = low+events, high+events
-	case "oltp_delete":
+	case scriptDelete:
 		low -= min(events, low)
 	case scriptBulkInsert:
 		tables, low, high = p.Threads, events, events
