@@ -213,6 +213,17 @@ func TestChainAsAWorkload(t *testing.T) {
 	}
 }
 
+func TestStageNames(t *testing.T) {
+	for name, valid := range map[string]bool{
+		"l.i0": true, "qr100": true, "a": true, "a--b": true, strings.Repeat("a", 32): true,
+		"": false, "-": false, ".a": false, "a-": false, "A": false, "a_b": false, "aé": false, "a b": false, strings.Repeat("a", 33): false,
+	} {
+		if got := isStageName(name); got != valid {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
 func TestChainRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
 		`schema is "x"`:                   func(p *Parameters) { p.Schema = "x" },
