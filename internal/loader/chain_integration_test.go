@@ -8,11 +8,14 @@ package loader
 import (
 	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
@@ -139,5 +142,41 @@ func TestIntegrationChainPrimed(t *testing.T) {
 	tr.cfg.PrimeSeconds = 1
 	if _, doc := tr.mustRun(t); doc.Totals.Rows != 20_000 || doc.Phases[2].Name != "prime" {
 		t.Errorf("totals %+v, phases %+v", doc.Totals, doc.Phases)
+	}
+}
+
+// With an observer, each stage has all of its columns: what it took per operation, and the sizes after it. (The process of the test
+// stands for the server's.)
+func TestIntegrationChainObserved(t *testing.T) {
+	tr := newChain(t, func(p *iibench.Parameters) { p.Stages = slices.Delete(p.Stages, 3, 4) })
+	tr.cfg.Server.ObserverPort = freePort(t)
+	proc, name := onlyThisProcess(t)
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "ibdata1"), make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &observer.Observer{
+		Port: tr.cfg.Server.ObserverPort, Processes: []string{name}, Data: data, PasswordFile: tr.cfg.Server.PasswordFile, Proc: proc,
+	}
+	go o.Run(t.Context())
+	summary, doc := tr.mustRun(t)
+	if summary.Observed == nil || summary.Observed.Probe == nil || doc.Observed.Before == nil || doc.Observed.After == nil {
+		t.Errorf("of the whole attempt was observed %+v", summary.Observed)
+	}
+	for _, one := range doc.Measurements() {
+		m, stage := metricsOf(one), one.Config.Parameters["stage"]
+		t.Log(stage, m)
+		for _, column := range []string{
+			"operationsPerSecond", "serverMicrosPerOperation", "serverBytesReadPerOperation", "serverBytesWrittenPerOperation",
+			"serverFileCallsPerOperation", "serverSwitchesPerOperation", "clientMicrosPerOperation", "longestOperationMicros",
+			"tableBytes", "dataDirectoryBytes", "serverMaxRSSBytes",
+		} {
+			if _, known := m[column]; !known {
+				t.Errorf("stage %s has no %s: %v", stage, column, m)
+			}
+		}
+		if m["dataDirectoryBytes"] != 4096 || m["clientMicrosPerOperation"] <= 0 || one.Observed.Before == one.Observed.After {
+			t.Errorf("stage %s: %v", stage, m)
+		}
 	}
 }
