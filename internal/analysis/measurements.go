@@ -67,7 +67,7 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 		if len(trials) > 0 {
 			m.read(point, trials, named)
 		}
-		if slices.ContainsFunc(trials, missedRate) {
+		if slices.ContainsFunc(trials, MissedRate) {
 			m.RateMissed = mark(m.RateMissed, point)
 		}
 	}
@@ -112,8 +112,8 @@ func (m *Measurements) read(point int, trials []*result.Record, named []string) 
 	}
 }
 
-// missedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.
-func missedRate(r *result.Record) bool {
+// MissedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.
+func MissedRate(r *result.Record) bool {
 	return r.Parameters[result.StageParameter] != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
 		return f.Code == finding.RateNotReached
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -86,5 +87,29 @@ func TestStagesInSummary(t *testing.T) {
 	}
 	if strings.Contains(text, "best") {
 		t.Errorf("the summary has a best stage:\n%s", text)
+	}
+}
+
+// Two runs are compared stage by stage. One that missed its offered rate has no verdict.
+func TestStagesCompared(t *testing.T) {
+	before, after := inStages(), inStages()
+	for _, r := range []*report.Report{before, after} {
+		r.Run.Planned, r.Records = 2, r.Records[:2]
+	}
+	after.Run.UID = "another"
+	for _, record := range after.Points[1].Records {
+		record.Summary.Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
+	}
+	var sides []*report.Side
+	for _, r := range []*report.Report{before, after} {
+		side, err := report.RunSide(r, "", r.Run.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides = append(sides, side)
+	}
+	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)
+	if err != nil || len(c.Pairs) != 2 || c.Pairs[0].Cause == stats.RateMissed || c.Pairs[1].Cause != stats.RateMissed {
+		t.Errorf("%v: %+v", err, c)
 	}
 }

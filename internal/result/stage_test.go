@@ -127,3 +127,26 @@ func TestMeasurementsUnobserved(t *testing.T) {
 		t.Errorf("observed %+v", o)
 	}
 }
+
+// A document has room for as many stages as there may be, with as long series as the loader makes, and the counters of a server.
+func TestDocumentOfManyStages(t *testing.T) {
+	d := chainDocument(20)
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		s.StatusAfter = map[string]string{}
+		for k := range 600 {
+			s.StatusBefore[fmt.Sprintf("Innodb_counter_of_something_%d", k)] = "123456789"
+			s.StatusAfter[fmt.Sprintf("Innodb_counter_of_something_%d", k)] = "123456799"
+		}
+		s.Series = make([]Interval, 7200/20)
+		for k := range s.Series {
+			s.Series[k] = Interval{EndMicros: int64(k+1) * 1e6, Rows: 1, Transactions: 2, RowsDeleted: 3, Queries: 4, Errors: 5, MaxMicros: 6}
+		}
+		for k := range 5 * 1200 / 20 {
+			s.LatencySeries = append(s.LatencySeries, IntervalLatency{EndMicros: int64(k), Operation: "transaction", Count: 1})
+		}
+	}
+	if _, err := EncodeDocument(d); err != nil {
+		t.Error(err)
+	}
+}

@@ -56,9 +56,9 @@ func (p *Paired) Judge(d Design) {
 	}
 	if p.Separate {
 		p.FirstLook, p.Comparison = d.FirstSeparate(), d.CompareSeparate(p.Metric.Better, p.BaselineValues, p.Values)
-		return
+	} else {
+		p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
 	}
-	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
 	if p.RateMissed {
 		// The ratio has an error that no interval covers. More rounds do not make it good.
 		p.Comparison = Comparison{
