@@ -162,3 +162,56 @@ func TestEnvtestInsertRules(t *testing.T) {
 		says:    "rules Contest2008",
 	}})
 }
+
+// chain is a stage that inserts, and what comes after it.
+func chain(after string) string {
+	return ii("stages: [{name: l.i0, insert: {rows: 1000}}" + after + "]")
+}
+
+// TestEnvtestStageRules asks a real API server about each rule of IIBench's stages.
+func TestEnvtestStageRules(t *testing.T) {
+	checkRules(t, minimalIIBench, map[string]rule{
+		"stages": {
+			allowed: []string{
+				chain(""),
+				ii("tables: Shared, clients: 64, storageEngine: Aria, schema: Tokutek2008, stages: [{name: a, insert: {rows: 6400}}]"),
+				chain(", {name: l.x, createIndexes: 3}, {name: l.i1, insert: {rows: 100, rowsPerCommit: 5, deletePerInsert: true}}"),
+				chain(", {name: rest, rest: {}}, {name: q, query: {by: PrimaryKey, seconds: 1, ratePerSecond: 100, deletePerInsert: true}}"),
+			},
+			refused: []string{
+				ii("stages: []"), chain(", {name: A, rest: {}}"), chain(", {name: '-', rest: {}}"), chain(", {name: x, createIndexes: 4}"),
+				chain(", {name: q, query: {by: PrimaryKey, seconds: 0}}"), chain(", {name: r, rest: {atLeastSeconds: 3601}}"),
+				ii("clients: 65, stages: [{name: a, insert: {rows: 1000}}]"), ii("stages: [{name: a, insert: {rows: 0}}]"),
+			},
+			says: "nvalid value",
+		},
+		"a stage's members": {
+			refused: []string{chain(", {name: x}"), chain(", {name: x, createIndexes: 1, rest: {}}")},
+			says:    "exactly one of insert, createIndexes, rest and query",
+		},
+		"a stage's required fields": {
+			refused: []string{chain(", {rest: {}}"), chain(", {name: q, query: {by: PrimaryKey}}"), chain(", {name: q, query: {seconds: 1}}")},
+			says:    "Required value",
+		},
+		"clients without stages": {refused: []string{ii("clients: 2"), ii("tables: Shared")}, says: "clients and tables go with stages"},
+		"a sweep of stages":      {refused: []string{ii("sweep: {insertThreads: [1]}, stages: [{name: a, insert: {rows: 1}}]")}, says: "stages are points themselves"},
+		"the sizes of stages":    {refused: []string{ii("rows: 5, stages: [{name: a, insert: {rows: 1}}]")}, says: "each of the stages has its own rows"},
+		"what stages say":        {refused: []string{ii("queryThreads: 1, stages: [{name: a, insert: {rows: 1}}]"), ii("keepRows: 1, stages: [{name: a, insert: {rows: 1}}]")}, says: "leave out secondaryIndexes"},
+		"the pace of stages":     {refused: []string{ii("ratePerSecond: 1, stages: [{name: a, insert: {rows: 1}}]")}, says: "set ratePerSecond in the stages"},
+		"the first stage":        {refused: []string{ii("stages: [{name: a, rest: {}}]"), ii("stages: [{name: a, insert: {rows: 1, deletePerInsert: true}}]")}, says: "the first of the stages inserts"},
+		"names of stages":        {refused: []string{chain(", {name: l.i0, rest: {}}")}, says: "two stages have the same name"},
+		"indexes of stages":      {refused: []string{chain(", {name: a, createIndexes: 1}, {name: b, createIndexes: 2}")}, says: "only one of the stages can create the indexes"},
+		"deletes of shared tables": {
+			refused: []string{ii("tables: Shared, stages: [{name: a, insert: {rows: 1}}, {name: b, insert: {rows: 1, deletePerInsert: true}}]")},
+			says:    "deletePerInsert needs tables: PerClient",
+		},
+		"the time limit of stages": {
+			refused: []string{spec("workload: {limits: {seconds: 5}, iiBench: {stages: [{name: a, insert: {rows: 1000}}]}}")},
+			says:    "limits.seconds is not for iiBench.stages",
+		},
+		"what only the loader's rules say": {
+			later: []string{chain(", {name: q, query: {by: SecondaryRange, seconds: 1}}")},
+			says:  "needs a stage with createIndexes before it",
+		},
+	})
+}

@@ -68,6 +68,15 @@ type IIBenchQueryThreads int32
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.schema == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="rules Contest2008 ask for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.queryThreads == 0 && !has(self.keepRows)",message="rules Contest2008 allow inserts only: leave out queryThreads and keepRows"
+// +kubebuilder:validation:XValidation:rule="has(self.stages) || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages; without stages, set insertThreads"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.insertThreads == 1 && self.queryThreads == 0 && !has(self.keepRows) && self.rules == 'None'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, insertThreads, queryThreads, keepRows and rules"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || has(self.stages[0].insert) && !self.stages[0].insert.?deletePerInsert.orValue(false)",message="the first of the stages inserts without deletePerInsert: the tables are empty"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.all(s, self.stages.exists_one(t, t.name == s.name))",message="two stages have the same name"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.filter(s, has(s.createIndexes)).size() <= 1",message="only one of the stages can create the indexes"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.?tables.orValue('PerClient') == 'PerClient' || self.stages.all(s, !s.?insert.deletePerInsert.orValue(false) && !s.?query.deletePerInsert.orValue(false))",message="deletePerInsert needs tables: PerClient"
 type IIBenchWorkload struct {
 	Pacing `json:",inline"`
 
@@ -160,6 +169,27 @@ type IIBenchWorkload struct {
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Contest2008
 	Rules IIBenchRules `json:"rules,omitempty"`
+
+	// tables is PerClient (each client has a table of its own) or Shared (all clients have one). It goes with stages. Unset:
+	// PerClient.
+	// +optional
+	// +kubebuilder:validation:Enum=PerClient;Shared
+	Tables IIBenchTables `json:"tables,omitempty"`
+
+	// clients is the number of clients of each stage. A client has a connection that inserts, one that deletes and one that
+	// queries, as far as the stage does that. It goes with stages. From 1 to 64. Unset: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Clients int32 `json:"clients,omitempty"`
+
+	// stages make each trial a chain on one set of data: each stage goes on where the one before ended, and is measured as a
+	// point of its own. The tables are empty and have no secondary index before the first one, which inserts. 1 to 20 stages.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	Stages []IIBenchStage `json:"stages,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
 	// +optional

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -17,6 +18,9 @@ import (
 type Measurements struct {
 	Metric result.Metric
 	Values []float64
+	// RateMissed are the points, stages of trials, that did not reach the rate that was offered beside what is compared; nil if
+	// there are none.
+	RateMissed map[int]bool
 	// Served is the newest database instance that was measured, and Servers are the UIDs of the Pods that served what counts.
 	Served  plan.Served
 	Servers []string
@@ -52,18 +56,19 @@ func MeasurementsOf(p *plan.Plan, records []*result.Record, named []string) *Mea
 	}
 	accepted := byTrial(records)
 	byPoint := make([][]*result.Record, len(p.Points))
-	for _, t := range p.Trials {
-		r := accepted[t.Number]
-		if r == nil || len(r.Summary.Metrics) == 0 {
-			continue
-		}
-		if point, known := points[stats.Label(r.Parameters)]; known {
-			byPoint[point] = append(byPoint[point], r)
+	for i := range p.Trials {
+		for _, r := range measuredIn(p, &p.Trials[i], accepted) {
+			if point, known := points[stats.Label(r.Parameters)]; known && len(r.Summary.Metrics) > 0 {
+				byPoint[point] = append(byPoint[point], r)
+			}
 		}
 	}
 	for point, trials := range byPoint {
 		if len(trials) > 0 {
 			m.read(point, trials, named)
+		}
+		if slices.ContainsFunc(trials, MissedRate) {
+			m.RateMissed = mark(m.RateMissed, point)
 		}
 	}
 	m.Metric.Value = 0
@@ -105,6 +110,22 @@ func (m *Measurements) read(point int, trials []*result.Record, named []string) 
 			m.add(point, other, trials)
 		}
 	}
+}
+
+// MissedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.
+func MissedRate(r *result.Record) bool {
+	return r.Parameters[result.StageParameter] != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
+		return f.Code == finding.RateNotReached
+	})
+}
+
+// mark a point in a set that may be nil.
+func mark(set map[int]bool, point int) map[int]bool {
+	if set == nil {
+		set = map[int]bool{}
+	}
+	set[point] = true
+	return set
 }
 
 // meanOf a metric over trials.

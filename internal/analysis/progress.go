@@ -4,6 +4,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -53,7 +55,8 @@ func looksOf(run *v1alpha1.BenchmarkRun) stats.Looks {
 }
 
 // skippedTrials are those that a precision target skips: the trials of a point in the rounds after the one in which it reached
-// its target. Only whole rounds count, so that every point is judged by the same number of trials.
+// its target, or all points of a trial in stages. Only whole rounds count, so that every point is judged by the same number of
+// trials.
 func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result.Record) map[int]bool {
 	precision := run.Spec.Trials.Precision
 	if precision == nil {
@@ -63,23 +66,26 @@ func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*r
 	reached := make([]bool, len(p.Points))
 	values := make([][]float64, len(p.Points))
 	for round := 1; round <= p.Rounds; round++ {
-		for _, t := range p.Trials {
+		for i := range p.Trials {
+			t := &p.Trials[i]
 			if t.Round != round || skip[t.Number] {
 				continue
 			}
-			r := accepted[t.Number]
-			if r == nil {
+			if accepted[t.Number] == nil {
 				return skip
 			}
-			if len(r.Summary.Metrics) > 0 {
-				values[t.Point] = append(values[t.Point], r.Summary.Metrics[0].Value)
+			for point, r := range measuredIn(p, t, accepted) {
+				if len(r.Summary.Metrics) > 0 {
+					values[point] = append(values[point], r.Summary.Metrics[0].Value)
+				}
 			}
 		}
 		for i := range reached {
 			reached[i] = reached[i] || round >= int(precision.Min) && looks.Summary(values[i]).Reached(precision.TargetRelativeCIPercent)
 		}
-		for _, t := range p.Trials {
-			if t.Round > round && reached[t.Point] {
+		for i := range p.Trials {
+			t := &p.Trials[i]
+			if from, to := p.Measured(t); t.Round > round && !slices.Contains(reached[from:to], false) {
 				skip[t.Number] = true
 			}
 		}

@@ -4,6 +4,8 @@
 package analysis
 
 import (
+	"iter"
+
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,9 +42,9 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, e
 func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) []stats.Point {
 	byPoint := make([][]*result.Record, len(p.Points))
 	accepted := byTrial(records)
-	for _, t := range p.Trials {
-		if r := accepted[t.Number]; r != nil {
-			byPoint[t.Point] = append(byPoint[t.Point], r)
+	for i := range p.Trials {
+		for point, r := range measuredIn(p, &p.Trials[i], accepted) {
+			byPoint[point] = append(byPoint[point], r)
 		}
 	}
 	looks := looksOf(run)
@@ -51,6 +53,22 @@ func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) 
 		points = append(points, looks.Summarized(point.Parameters, byPoint[i], len(p.Points)))
 	}
 	return points
+}
+
+// measuredIn a trial is what counts of its points, by their indexes, from the accepted records by trial: none if there is none.
+func measuredIn(p *plan.Plan, t *plan.Trial, accepted map[int]*result.Record) iter.Seq2[int, *result.Record] {
+	return func(yield func(int, *result.Record) bool) {
+		r := accepted[t.Number]
+		if r == nil {
+			return
+		}
+		from, to := p.Measured(t)
+		for i, m := range r.Measurements() {
+			if from+i == to || !yield(from+i, m) {
+				return
+			}
+		}
+	}
 }
 
 // AcceptedIn records are those of attempts that count, in the order in which they were recorded.

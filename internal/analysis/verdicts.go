@@ -87,6 +87,7 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 			BaselineValues: baselines[pair.With], Values: values(pair.Variant, pair.Of),
 		}
 		paired.Measures(ours, theirs)
+		paired.RateMissed = rateMissed(p, runs, rounds, pair)
 		paired.Judge(design)
 		paired.Costs = costs(p, runs, rounds, pair)
 		v.Pairs = append(v.Pairs, paired)
@@ -94,6 +95,17 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 	v.Overall = design.Overall(v.Pairs)
 	v.Claims = claimsOfComparison(comparison, p, runs, rounds)
 	return v
+}
+
+// rateMissed says whether any of the rounds missed the offered rate at one of the two points of a pair.
+func rateMissed(p *ComparisonPlan, runs *ComparisonRuns, rounds int, pair PlannedPair) bool {
+	for i, m := range p.Members[:rounds*len(p.Variants)] {
+		missed := runs.Members[i].Measured.RateMissed
+		if m.Variant == pair.Variant && missed[pair.Of] || m.Variant == p.Baseline && missed[pair.With] {
+			return true
+		}
+	}
+	return false
 }
 
 // DesignOf a comparison is how it makes that many pairs. If these are more than there are variants besides the baseline, there

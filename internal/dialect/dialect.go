@@ -101,4 +101,6 @@ type Server struct {
 	EncryptionVersion, EncryptionCipher string
 	// MaxConnections is how many sessions there can be.
 	MaxConnections string
+	// TableBytes are queries for a schema, each for some of the servers: the bytes of the files of the tables in it.
+	TableBytes []string
 }

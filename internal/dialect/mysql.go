@@ -86,6 +86,10 @@ var mySQL = Dialect{
 		SessionVariables: "SHOW SESSION VARIABLES",
 		Encryption:       `SHOW SESSION STATUS LIKE 'Ssl\_%'`, EncryptionVersion: "Ssl_version", EncryptionCipher: "Ssl_cipher",
 		MaxConnections: "SELECT @@max_connections",
+		TableBytes: []string{
+			"SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_sys_tablespaces WHERE SUBSTRING_INDEX(name, '/', 1) = ?",
+			"SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_tablespaces WHERE SUBSTRING_INDEX(name, '/', 1) = ?",
+		},
 	},
 	QuotedName: func(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" },
 }

@@ -273,6 +273,7 @@ func TestJSON(t *testing.T) {
 func TestUnknownCode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"code":"NotYetKnown"}`: "NotYetKnown",
+		`{}`:                     "unknown",
 		`{"code":"NotYetKnown","where":{"node":"n","a":"b"},"measures":[{"name":"share","low":1,"high":2.34567,"unit":"%"}]}`: "NotYetKnown (a b, node n, share 1–2.346%)",
 	} {
 		var f finding.Finding

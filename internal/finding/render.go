@@ -4,6 +4,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -40,10 +41,11 @@ func (f Finding) bare() string {
 	for _, m := range f.Measures {
 		parts = append(parts, m.Name+" "+m.text(significant)+unitText(m.Unit))
 	}
+	code := cmp.Or(string(f.Code), unknown) // a text is never empty: a status with an empty warning would be refused
 	if len(parts) == 0 {
-		return string(f.Code)
+		return code
 	}
-	return fmt.Sprintf("%s (%s)", f.Code, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s (%s)", code, strings.Join(parts, ", "))
 }
 
 // unitText is a unit as it stands after a number.

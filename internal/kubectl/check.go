@@ -110,6 +110,9 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 // trialsOf says how many trials a run has.
 func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 	points := stats.Counted(len(p.Points), "point")
+	if p.Stages > 1 {
+		points = fmt.Sprintf("%s of %d stages", stats.Counted(len(p.Points)/p.Stages, "chain"), p.Stages)
+	}
 	if precision := spec.Trials.Precision; precision != nil {
 		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
 			stats.Counted(len(p.Trials), "trial"))
@@ -146,7 +149,7 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	}
 	points := 0
 	for _, v := range p.Variants {
-		points += len(v.Plan.Points)
+		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s; deadline: %s",
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),

@@ -188,7 +188,7 @@ func (s *situation) parameters(trialNumber int) map[string]string {
 	if trialNumber < 1 || trialNumber > len(s.plan.Trials) {
 		return nil
 	}
-	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Parameters
+	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Swept()
 }
 
 // remaining is the time left until the start deadline of an object that was created at the given time, or 0.

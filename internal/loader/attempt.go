@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -113,6 +114,23 @@ func (a *attempt) through(ctx context.Context, phases ...phase) error {
 		}
 	}
 	return nil
+}
+
+// execute is a phase of statements that the workload asked for.
+func (a *attempt) execute(statements []string) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		conn, err := a.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("connecting: %w", err)
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		for _, statement := range statements {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("executing %s: %w", statement, err)
+			}
+		}
+		return nil
+	}
 }
 
 // wait waits until the server answers.

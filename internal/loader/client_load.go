@@ -95,23 +95,6 @@ func (l *clientLoad) readSizes(ctx context.Context) (err error) {
 	return err
 }
 
-// execute is a phase of statements that the workload asked for.
-func (l *clientLoad) execute(statements []string) func(context.Context) error {
-	return func(ctx context.Context) (err error) {
-		conn, err := l.db.Conn(ctx)
-		if err != nil {
-			return fmt.Errorf("connecting: %w", err)
-		}
-		defer func() { err = errors.Join(err, conn.Close()) }()
-		for _, statement := range statements {
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				return fmt.Errorf("executing %s: %w", statement, err)
-			}
-		}
-		return nil
-	}
-}
-
 // measure implements load.
 func (l *clientLoad) measure(ctx context.Context, w window) error {
 	c, err := l.open(ctx)

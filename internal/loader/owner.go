@@ -178,6 +178,17 @@ func (o *owner) removeSchema(ctx context.Context) error {
 
 // document implements role.
 func (o *owner) document() (*result.Document, error) {
+	doc := o.about()
+	clients, err := o.load.report(doc)
+	if err != nil {
+		return nil, err
+	}
+	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(o.engine, doc, clients))
+	return doc, nil
+}
+
+// about is a document with what is not the load's.
+func (o *owner) about() *result.Document {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,
 		Observed: o.watch.observed(),
@@ -186,10 +197,5 @@ func (o *owner) document() (*result.Document, error) {
 		facts := o.turns.Facts()
 		doc.Turns = &facts
 	}
-	clients, err := o.load.report(doc)
-	if err != nil {
-		return nil, err
-	}
-	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(o.engine, doc, clients))
-	return doc, nil
+	return doc
 }

@@ -17,11 +17,9 @@ import (
 
 // report implements load.
 func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
-	if doc.Latencies, err = l.measured.Latencies(); err != nil {
-		return 0, fmt.Errorf("encoding the latencies: %w", err)
+	if err := l.recorded(doc); err != nil {
+		return 0, err
 	}
-	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
-	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
 	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
 		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals),
 		l.afterwards(doc.Totals.Micros), l.sizes())
@@ -34,12 +32,27 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 		w.Report(doc)
 	}
 	if l.plan.Rate > 0 {
-		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
+		o := l.offered()
 		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
 		doc.Findings = append(doc.Findings, o.findings(doc)...)
 	}
 	doc.Findings = append(doc.Findings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
+}
+
+// recorded adds to a document what the clients have recorded in the measured phase, and the checks after it.
+func (l *clientLoad) recorded(doc *result.Document) (err error) {
+	if doc.Latencies, err = l.measured.Latencies(); err != nil {
+		return fmt.Errorf("encoding the latencies: %w", err)
+	}
+	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
+	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
+	return nil
+}
+
+// offered is the rate at which rows were due.
+func (l *clientLoad) offered() offered {
+	return offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
 }
 
 const (
@@ -107,6 +120,20 @@ func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client
 	if t.Transactions > 0 {
 		all = append(all, t.ErrorRate())
 	}
+	all = append(all, besides(t)...)
+	if t.Rows > 0 {
+		all = append(all, result.Metric{
+			Name: "clientMicrosPerRow", Value: float64(client.UserMicros+client.SystemMicros) / float64(t.Rows),
+			Unit: "µs/row", Better: "lower",
+		})
+	}
+	return all
+}
+
+// besides are the rates of what is done besides inserting, if anything is.
+func besides(t result.Totals) []result.Metric {
+	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
+	var all []result.Metric
 	if t.RowsDeleted > 0 {
 		all = append(all, result.Metric{
 			Name: "rowsDeletedPerSecond", Value: float64(t.RowsDeleted) / seconds, Unit: "rows/s", Better: "higher",
@@ -115,12 +142,6 @@ func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client
 	if t.Queries > 0 {
 		all = append(all, result.Metric{
 			Name: "queriesPerSecond", Value: float64(t.Queries) / seconds, Unit: "queries/s", Better: "higher",
-		})
-	}
-	if t.Rows > 0 {
-		all = append(all, result.Metric{
-			Name: "clientMicrosPerRow", Value: float64(client.UserMicros+client.SystemMicros) / float64(t.Rows),
-			Unit: "µs/row", Better: "lower",
 		})
 	}
 	return all

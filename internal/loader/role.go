@@ -11,9 +11,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// role is what a Pod does of an attempt: all of it, or as one of several that load together.
+// role is what a Pod does of an attempt: all of it, also in stages, or as one of several that load together.
 type role interface {
 	// run goes through the phases.
 	run(ctx context.Context) error
@@ -27,7 +28,9 @@ type role interface {
 
 func newRole(a *attempt, l load) role {
 	all := a.cfg.Pods
-	switch {
+	switch staged := stagedIn(l); {
+	case staged != nil:
+		return &chain{only: only{owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}}, staged: staged}
 	case all < 2:
 		return &only{owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}}
 	case a.cfg.Pod == 0:
@@ -41,6 +44,15 @@ func newRole(a *attempt, l load) role {
 			meeting: schema.NewFollower(a.admin, a.dialect, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
 		}
 	}
+}
+
+// stagedIn is the workload of a load that is measured in stages; nil if it is not.
+func stagedIn(l load) workload.Staged {
+	if clients, ok := l.(*clientLoad); ok {
+		staged, _ := clients.workload.(workload.Staged)
+		return staged
+	}
+	return nil
 }
 
 // only is the role of a Pod that has no others beside it.

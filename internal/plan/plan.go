@@ -26,21 +26,28 @@ type Trial struct {
 	Number int
 	// Round counts from 1: the repetition of the point that this trial is.
 	Round int
-	// Point is an index into Plan.Points.
+	// Point is an index into Plan.Points: of the only point that the trial measures, or of the first of its stages.
 	Point int
 }
 
 // Plan is all points, in the order of the sweep, and all trials, in the order of measuring. With a precision target the
 // trials are the maximum; whole rounds may be skipped, but never reordered.
 type Plan struct {
+	// Points of the sweep or, of a workload with stages, the measured stages of each.
 	Points []Point
+	// Stages is how many successive points each trial measures; 0 is one.
+	Stages int
 	Rounds int
 	Trials []Trial
 }
 
 // ForRun computes a run's plan. The error is about the specification, for its author.
 func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
-	points, err := points(spec)
+	swept, err := points(spec)
+	if err != nil {
+		return nil, err
+	}
+	stages, err := stagesOf(&spec.Workload)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +58,14 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 	if rounds < 1 { // the API server does not store that, but specifications come from files, too
 		return nil, fmt.Errorf("a run needs at least one repetition (or precision.max) but has %d", rounds)
 	}
-	if len(points)*rounds > MaxTrials {
+	if len(swept)*rounds > MaxTrials {
 		return nil, fmt.Errorf("a run has at most %d trials, but %d points times %d repetitions (or precision.max) are %d",
-			MaxTrials, len(points), rounds, len(points)*rounds)
+			MaxTrials, len(swept), rounds, len(swept)*rounds)
 	}
-	p := &Plan{Points: points, Rounds: rounds}
-	p.Trials = order(len(points), rounds, spec.Trials.Order, Seed(spec))
+	p := &Plan{Points: swept, Rounds: rounds, Trials: order(len(swept), rounds, spec.Trials.Order, Seed(spec))}
+	if err := p.inStages(stages); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Bench writes the measured trials in the Go benchmark format, for benchstat: it is told which way each unit is better. What
-// tells two runs apart stands in comments, because benchstat compares only what has the same configuration.
+// Bench writes the measured trials, or their stages, in the Go benchmark format, for benchstat: it is told which way each unit is
+// better. What tells two runs apart stands in comments, because benchstat compares only what has the same configuration.
 func Bench(w io.Writer, r *Report) error {
-	list := r.Accepted()
+	list := r.Measurements()
 	about := [][2]string{
 		{"run", r.Run.Namespace + "/" + r.Run.Name}, {"seed", strconv.FormatInt(r.Run.Seed, 10)}, {"spec", r.Run.SpecDigest},
 	}
@@ -54,7 +54,7 @@ func Bench(w io.Writer, r *Report) error {
 	return nil
 }
 
-// benchResult is one trial: its iterations are the rows.
+// benchResult is one trial, or one of its stages: its iterations are the rows.
 func benchResult(r *Report, record *result.Record) *benchfmt.Result {
 	parts := []string{r.Run.Workload}
 	for _, p := range r.Parameters() {

@@ -285,6 +285,7 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 		}
 		pair := stats.Paired{
 			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, BaselineValues: p.values, Values: q.values,
+			RateMissed: p.rateMissed || q.rateMissed,
 		}
 		pair.Measures(q.metric, p.metric)
 		judge(&pair)

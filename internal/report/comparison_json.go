@@ -126,6 +126,7 @@ func (c *pairDocument) decode() stats.Paired {
 		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters, Points: c.Points,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
 		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
+		RateMissed: c.Cause == stats.RateMissed,
 		Comparison: stats.Comparison{
 			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,
 			High: cmp.Or(c.High, math.Inf(1)), Detectable: cmp.Or(c.Detectable, math.Inf(1)), RoundsNeeded: c.RoundsNeeded, Cause: c.Cause,

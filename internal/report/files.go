@@ -44,7 +44,7 @@ func printed[R any](r *R, printers []printer[R]) ([]result.File, error) {
 	return files, nil
 }
 
-// CSV writes a row per measured trial. Latencies are in microseconds.
+// CSV writes a row per measured trial, of trials in stages one per stage. Latencies are in microseconds.
 func CSV(w io.Writer, r *Report) error {
 	parameters := r.Parameters()
 	rounds := r.roundOf()
@@ -59,7 +59,7 @@ func CSV(w io.Writer, r *Report) error {
 	}
 	header = append(header, "instance", "databaseNode", "loaderNode", "started", "documentSHA256")
 	rows := [][]string{header}
-	for _, record := range r.Accepted() {
+	for _, record := range r.Measurements() {
 		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
 	}
 	return writeCSV(w, rows)
@@ -107,7 +107,7 @@ func (r *Report) Columns() (metrics, operations []string) {
 			*list = append(*list, name)
 		}
 	}
-	for _, record := range r.Accepted() {
+	for _, record := range r.Measurements() {
 		for _, m := range record.Summary.Metrics {
 			add(&metrics, "metric ", m.Name)
 		}

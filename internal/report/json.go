@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -45,12 +44,8 @@ func withoutHistograms(records []*result.Record) []*result.Record {
 	var list []*result.Record
 	for _, record := range records {
 		if record.Summary != nil {
-			short, summary := *record, *record.Summary
-			summary.Latencies = slices.Clone(summary.Latencies)
-			for i := range summary.Latencies {
-				summary.Latencies[i].Histogram = ""
-			}
-			short.Summary = &summary
+			short := *record
+			short.Summary = record.Summary.WithoutHistograms()
 			record = &short
 		}
 		list = append(list, record)

@@ -42,35 +42,45 @@ type attemptLine struct {
 	DatabaseNode   string `json:"databaseNode,omitempty"`
 }
 
-// JSONLines writes a JSON object per line for every attempt, also for those that do not count: `outcome` says which do.
+// JSONLines writes a JSON object per line for every attempt, of one in stages for each of them, also for those that do not count:
+// `outcome` says which do.
 func JSONLines(w io.Writer, r *Report) error {
 	enc, rounds := json.NewEncoder(w), r.roundOf()
-	for _, record := range withoutHistograms(r.Records) {
-		line := attemptLine{
-			Namespace: r.Run.Namespace, Run: r.Run.Name, UID: r.Run.UID, Workload: r.Run.Workload,
-			Trial: record.Trial, Round: rounds[record.Trial], Attempt: record.Attempt,
-			Outcome: record.Outcome, Cause: record.Cause, Message: record.Message, Recorded: record.Recorded,
-			Parameters: orEmpty(record.Parameters), Metrics: map[string]float64{}, Units: map[string]string{},
-			DatabaseImage: record.Place.DatabaseImage, DatabaseNode: record.Place.DatabaseNode,
-		}
-		if s := record.Summary; s != nil {
-			for _, m := range s.Metrics {
-				line.Metrics[m.Name], line.Units[m.Name] = finite(m.Value), m.Unit
+	for _, attempt := range withoutHistograms(r.Records) {
+		for _, record := range attempt.Measurements() {
+			if err := enc.Encode(r.line(record, rounds[record.Trial])); err != nil {
+				return err
 			}
-			for _, l := range s.Latencies {
-				if line.Latencies == nil {
-					line.Latencies = map[string]result.Latency{}
-				}
-				line.Latencies[l.Operation] = l
-			}
-			line.Rows, line.Micros, line.Findings = s.Totals.Rows, s.Totals.Micros, s.Findings
-			line.ServerVersion, line.SettingsDigest = s.ServerVersion, s.SettingsDigest
-		}
-		if err := enc.Encode(line); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// line of a record.
+func (r *Report) line(record *result.Record, round int) attemptLine {
+	line := attemptLine{
+		Namespace: r.Run.Namespace, Run: r.Run.Name, UID: r.Run.UID, Workload: r.Run.Workload,
+		Trial: record.Trial, Round: round, Attempt: record.Attempt,
+		Outcome: record.Outcome, Cause: record.Cause, Message: record.Message, Recorded: record.Recorded,
+		Parameters: orEmpty(record.Parameters), Metrics: map[string]float64{}, Units: map[string]string{},
+		DatabaseImage: record.Place.DatabaseImage, DatabaseNode: record.Place.DatabaseNode,
+	}
+	s := record.Summary
+	if s == nil {
+		return line
+	}
+	for _, m := range s.Metrics {
+		line.Metrics[m.Name], line.Units[m.Name] = finite(m.Value), m.Unit
+	}
+	for _, l := range s.Latencies {
+		if line.Latencies == nil {
+			line.Latencies = map[string]result.Latency{}
+		}
+		line.Latencies[l.Operation] = l
+	}
+	line.Rows, line.Micros, line.Findings = s.Totals.Rows, s.Totals.Micros, s.Findings
+	line.ServerVersion, line.SettingsDigest = s.ServerVersion, s.SettingsDigest
+	return line
 }
 
 // valueLine is the layout of a line of a comparison's results.jsonl.

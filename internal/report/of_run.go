@@ -39,7 +39,7 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 		rep.Run.Message = analysis.FailureOf(run.Status.Conditions)
 	}
 	for _, t := range p.Trials {
-		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Parameters})
+		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
 	}
 	a := analysis.OfRun(run, p, records, analysis.Earlier{})
 	rep.Run.Planned, rep.Points, rep.Claims = analysis.ProgressOf(run, p, records).Planned, a.Points, a.Claims

@@ -44,6 +44,9 @@ func Ranks(points []stats.Point) string {
 	if len(points) < 2 {
 		return ""
 	}
+	if stats.InStages(points) {
+		return "The stages are not ranked: each is another part of a trial's work."
+	}
 	standing := stats.Stand(points)
 	others := standing.Others(points)
 	if !stats.Ranked(points) {

@@ -68,6 +68,16 @@ func (r *Report) Warnings() []string {
 // Accepted are the attempts that count, in the order of measuring.
 func (r *Report) Accepted() []*result.Record { return analysis.AcceptedIn(r.Records) }
 
+// Measurements are what the attempts that count measured, in the order of measuring: a record for each attempt or, of one in
+// stages, for each of them.
+func (r *Report) Measurements() []*result.Record {
+	var list []*result.Record
+	for _, record := range r.Accepted() {
+		list = append(list, record.Measurements()...)
+	}
+	return list
+}
+
 // Disturbed are the attempts that should have counted and do not.
 func (r *Report) Disturbed() []*result.Record {
 	var list []*result.Record

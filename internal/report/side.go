@@ -41,6 +41,8 @@ type sidePoint struct {
 	parameters map[string]string
 	metric     result.Metric
 	values     []float64
+	// rateMissed says that the point, a stage of trials, did not reach its offered rate.
+	rateMissed bool
 }
 
 // fact has the values that were seen, each once; none if it is not known.
@@ -83,6 +85,7 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 				point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
 			}
 		}
+		point.rateMissed = slices.ContainsFunc(p.Records, analysis.MissedRate)
 		if found = found || len(point.values) > 0; len(point.values) > 0 {
 			s.points = append(s.points, point)
 		}

@@ -25,6 +25,9 @@ type Document struct {
 	// LatencySeries are the latencies over time, by interval and then by operation.
 	LatencySeries []IntervalLatency `json:"latencySeries,omitempty"`
 	Milestones    []Milestone       `json:"milestones,omitempty"`
+	// Stages are what was measured, if the workload has several stages. The document then has the sums of their totals, the time
+	// from the beginning of the first to the end of the last, and no metrics, latencies and series besides.
+	Stages []Stage `json:"stages,omitempty"`
 	// Inputs are the files that the run brought along.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
@@ -72,7 +75,8 @@ type TurnFacts struct {
 }
 
 // Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
-// besides, for example stage before quiesce, warmup before measure, and index before verify.
+// besides, for example stage before quiesce, warmup before measure, and index before verify. With stages, there is a phase of
+// each stage's name in place of measure.
 type Phase struct {
 	Name   string `json:"name"`
 	Micros int64  `json:"micros"`
@@ -284,11 +288,13 @@ type Summary struct {
 	// Delivered says that this Pod's part is in the result of the Pod that leads.
 	Delivered bool `json:"delivered,omitempty"`
 	// DocumentSHA256 is the hexadecimal digest of the Document as it stands in the log, compressed; DocumentBytes its size.
-	DocumentSHA256 string            `json:"documentSHA256,omitempty"`
-	DocumentBytes  int64             `json:"documentBytes,omitempty"`
-	Totals         Totals            `json:"totals,omitzero"`
-	Metrics        []Metric          `json:"metrics,omitempty"`
-	Latencies      []Latency         `json:"latencies,omitempty"`
+	DocumentSHA256 string    `json:"documentSHA256,omitempty"`
+	DocumentBytes  int64     `json:"documentBytes,omitempty"`
+	Totals         Totals    `json:"totals,omitzero"`
+	Metrics        []Metric  `json:"metrics,omitempty"`
+	Latencies      []Latency `json:"latencies,omitempty"`
+	// Stages are the document's, which alone has them: a termination message has no room.
+	Stages         []StageSummary    `json:"stages,omitempty"`
 	ServerVersion  string            `json:"serverVersion,omitempty"`
 	SettingsDigest string            `json:"settingsDigest,omitempty"`
 	Adjusted       []AppliedSetting  `json:"adjusted,omitempty"`

@@ -47,6 +47,8 @@ type ProcessFacts struct {
 	CPULimitMillis int64 `json:"cpuLimitMillis"`
 	// ThrottledMicros is for how long that limit held the container back, summed over the CPUs.
 	ThrottledMicros int64 `json:"throttledMicros"`
+	// DataBytes is the size of the files in the server's data directory; 0 is unknown.
+	DataBytes int64 `json:"dataBytes,omitempty"`
 }
 
 // NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU
@@ -97,7 +99,7 @@ func DecodeObservation(data []byte) (*Observation, error) {
 	return &o, nil
 }
 
-// Used is what the server's process used between Before and After. Limits and the largest memory are those of After. It is
+// Used is what the server's process used between Before and After. Limits and sizes are those of After. It is
 // false if that is not known, or if they are not the same process.
 func (o *Observed) Used() (ProcessFacts, bool) {
 	if o == nil || o.Before == nil || o.After == nil || o.Before.Process != o.After.Process {
@@ -119,6 +121,7 @@ func (o *Observed) Used() (ProcessFacts, bool) {
 		MaxRSSBytes:         a.MaxRSSBytes,
 		CPULimitMillis:      lowestLimit(b.CPULimitMillis, a.CPULimitMillis),
 		ThrottledMicros:     between(b.ThrottledMicros, a.ThrottledMicros),
+		DataBytes:           a.DataBytes,
 	}, true
 }
 

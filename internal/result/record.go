@@ -114,6 +114,9 @@ const maxRecordSummary = 128 << 10
 func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	whole := d.Summarize(doc)
 	whole.Latencies = d.Latencies
+	for i := range whole.Stages {
+		whole.Stages[i].Latencies = d.Stages[i].Latencies
+	}
 	data, err := json.Marshal(whole)
 	if err == nil && len(data) > maxRecordSummary {
 		whole = d.Summarize(doc)
@@ -163,18 +166,22 @@ func (r *Record) Condensed() *Record {
 	if r.Summary == nil {
 		return &short
 	}
-	s := *r.Summary
-	s.Inputs, s.Adjusted = nil, nil
-	s.Latencies = slices.Clone(s.Latencies)
-	for i := range s.Latencies {
-		s.Latencies[i].Histogram = ""
+	s := r.Summary.WithoutHistograms()
+	s.Inputs, s.Adjusted, s.Findings = nil, nil, condensed(s.Findings)
+	for i := range s.Stages {
+		s.Stages[i].Findings = condensed(s.Stages[i].Findings)
 	}
-	s.Findings = slices.Clone(s.Findings[:min(len(s.Findings), condensedFindings)])
-	for i, f := range s.Findings {
-		s.Findings[i] = f.Condensed(condensedFindingBytes, condensedMeasures)
-	}
-	short.Summary = &s
+	short.Summary = s
 	return &short
+}
+
+// condensed findings: no more and no longer ones than a status can show.
+func condensed(all []finding.Finding) []finding.Finding {
+	short := slices.Clone(all[:min(len(all), condensedFindings)])
+	for i, f := range short {
+		short[i] = f.Condensed(condensedFindingBytes, condensedMeasures)
+	}
+	return short
 }
 
 // Keys of an attempt's ConfigMap.

@@ -56,6 +56,8 @@ const (
 	NoRatio Cause = "NoRatio"
 	// MetricsDiffer: the variant and the baseline measured different metrics.
 	MetricsDiffer Cause = "MetricsDiffer"
+	// RateMissed: the offered rate was not reached with one of the two, which did its other work with less beside it.
+	RateMissed Cause = "RateMissed"
 	// Contradiction: the mean of all rounds lies where an earlier look has excluded the ratio. Something changed on the way.
 	Contradiction Cause = "Contradiction"
 )

@@ -10,12 +10,15 @@ import (
 )
 
 // Overall compares each variant with the baseline over all of its points together: in each round, the ratio of the geometric
-// means. The variants share the half of the error that is for this (Together). A variant with one point, or whose points have
-// different metrics, has none.
+// means. Points that missed the offered rate do not count. The variants share the half of the error that is for this (Together).
+// A variant with one point, or whose points have different metrics, has none.
 func (d Design) Overall(pairs []Paired) []Paired {
 	var variants []string
 	of := map[string][]Paired{}
 	for i := range pairs {
+		if pairs[i].RateMissed {
+			continue
+		}
 		if v := pairs[i].Variant; of[v] == nil {
 			variants = append(variants, v)
 		}

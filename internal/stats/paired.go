@@ -34,6 +34,8 @@ type Paired struct {
 	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no
 	// ratio.
 	BaselineMetric *result.Metric
+	// RateMissed says that the variant or the baseline did not reach the offered rate.
+	RateMissed bool
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
 	Comparison
@@ -54,9 +56,16 @@ func (p *Paired) Judge(d Design) {
 	}
 	if p.Separate {
 		p.FirstLook, p.Comparison = d.FirstSeparate(), d.CompareSeparate(p.Metric.Better, p.BaselineValues, p.Values)
-		return
+	} else {
+		p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
 	}
-	p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
+	if p.RateMissed {
+		// The ratio has an error that no interval covers. More rounds do not make it good.
+		p.Comparison = Comparison{
+			Verdict: CannotSay, Cause: RateMissed, Decided: true, Rounds: p.Rounds, Ratio: p.Ratio,
+			High: math.Inf(1), Detectable: math.Inf(1),
+		}
+	}
 }
 
 // Measures sets the metrics of the two sides.

@@ -97,7 +97,7 @@ type Standing struct {
 // Stand finds the best point and those that may be as good.
 func Stand(points []Point) Standing {
 	s := Standing{Best: Best(points)}
-	if s.Best < 0 {
+	if s.Best < 0 || InStages(points) {
 		return s
 	}
 	for i, r := range RatioTo(points, s.Best) {
@@ -108,9 +108,9 @@ func Stand(points []Point) Standing {
 	return s
 }
 
-// Ranked says whether the points have enough trials for any ranks.
+// Ranked says whether the points have enough trials for any ranks. Stages have none.
 func Ranked(points []Point) bool {
-	return slices.ContainsFunc(points, func(p Point) bool { return p.Summary.N >= MinForRanks })
+	return !InStages(points) && slices.ContainsFunc(points, func(p Point) bool { return p.Summary.N >= MinForRanks })
 }
 
 // maxNamed is how many rivals are named; of more there is only the number.
@@ -128,6 +128,8 @@ func (s Standing) Others(points []Point) string {
 	switch {
 	case s.Best < 0 || measured < 2:
 		return ""
+	case InStages(points):
+		return Counted(measured-1, "other stage")
 	case !Ranked(points):
 		return fmt.Sprintf("not ranked: fewer than %d trials each", MinForRanks)
 	case len(s.Rivals) == 0:
@@ -192,7 +194,11 @@ func Brief(points []Point) string {
 		return ""
 	}
 	value := l.Value + " " + l.Unit
-	longest := []string{value, fmt.Sprintf("%s, best of %d points", value, len(points)), value + " at " + l.At}
+	of := fmt.Sprintf("%s, best of %d points", value, len(points))
+	if InStages(points) {
+		of = fmt.Sprintf("%s, first of %d stages", value, len(points))
+	}
+	longest := []string{value, of, value + " at " + l.At}
 	if len(points) == 1 || l.At == "" {
 		longest = longest[:1]
 	}

@@ -167,11 +167,16 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	return p
 }
 
-// Best is the index of the point with the best median, or -1 if nothing was measured.
+// InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.
+func InStages(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return p.Parameters[result.StageParameter] != "" })
+}
+
+// Best is the index of the point with the best median or, of stages, of the first; -1 if nothing was measured.
 func Best(points []Point) int {
-	best := -1
+	best, stages := -1, InStages(points)
 	for i, p := range points {
-		if p.Summary.N > 0 && (best < 0 || Better(p.Metric, p.Summary.Median, points[best].Summary.Median)) {
+		if p.Summary.N > 0 && (best < 0 || !stages && Better(p.Metric, p.Summary.Median, points[best].Summary.Median)) {
 			best = i
 		}
 	}

@@ -124,6 +124,8 @@ func (u *Unanswered) cause() string {
 		return fmt.Sprintf("too few rounds (%s): an answer takes at least %d", countRange(low.Rounds, high.Rounds), low.FirstLook)
 	case low.Cause == NoRatio:
 		return "a value is missing, zero or negative"
+	case low.Cause == RateMissed:
+		return "the offered rate was not reached, so that the rest of the load had less beside it"
 	case low.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}

@@ -68,7 +68,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		Version:   result.ConfigVersion,
 		Namespace: run.Namespace, Run: run.Name,
 		Trial: a.Trial.Number, Attempt: a.Number,
-		Parameters: a.Point.Parameters,
+		Parameters: a.Point.Swept(),
 		Seed:       plan.Seed(&run.Spec),
 		Server: result.Server{
 			Engine: string(db.Engine), Host: host, Port: port,

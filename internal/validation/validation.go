@@ -26,10 +26,11 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
-	for _, point := range p.Points {
+	for i := 0; i < len(p.Points); i += max(1, p.Stages) {
+		point := p.Points[i]
 		if err := trial.Validate(run, point); err != nil {
-			if len(point.Parameters) > 0 {
-				err = fmt.Errorf("%w (%s)", err, stats.Label(point.Parameters))
+			if swept := point.Swept(); len(swept) > 0 {
+				err = fmt.Errorf("%w (%s)", err, stats.Label(swept))
 			}
 			return p, err
 		}

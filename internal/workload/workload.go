@@ -167,6 +167,8 @@ type Recorder interface {
 	Delete(began, ended time.Duration, rows int64)
 	// Query records a query.
 	Query(began, ended time.Duration)
+	// Indexed records a statement that built secondary indexes.
+	Indexed(began, ended time.Duration)
 	// Sent records that rows, with so many bytes of text, are on their way to the server.
 	Sent(at time.Duration, rows, bytes int64)
 	// Loaded records the statement, which is a transaction, that wrote what was sent.

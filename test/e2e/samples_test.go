@@ -175,20 +175,24 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 	for _, p := range run.Status.Points {
 		inPoints += int(p.N)
 	}
-	Expect(inPoints).To(Equal(planned), "trials of all points")
 
 	var rows []string
-	for name, d := range accepted(ctx, run.Name) {
-		Expect(contradictions(d)).To(BeEmpty(), name)
-		// A sample that bounds its seconds may end by them, as all of sysbench do.
-		if d.Config.Workload.Type != string(v1alpha1.WorkloadSysbench) && run.Spec.Workload.Limits.Seconds == nil {
-			Expect(d.Totals.StoppedBy).To(Equal(result.StoppedByRows), name)
+	documents := accepted(ctx, run.Name)
+	Expect(documents).To(HaveLen(planned))
+	for name, document := range documents {
+		for _, d := range document.Measurements() {
+			Expect(contradictions(d)).To(BeEmpty(), name)
+			// A sample that bounds its seconds may end by them, as all of sysbench and stages that query do.
+			stage := d.Config.Parameters[result.StageParameter]
+			if d.Config.Workload.Type != string(v1alpha1.WorkloadSysbench) && run.Spec.Workload.Limits.Seconds == nil && stage == "" {
+				Expect(d.Totals.StoppedBy).To(Equal(result.StoppedByRows), name)
+			}
+			t := d.Totals
+			rows = append(rows, fmt.Sprintf("%d %d: %d rows, %d transactions, %d statements, %d µs",
+				d.Identity.Trial, d.Identity.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
 		}
-		t := d.Totals
-		rows = append(rows, fmt.Sprintf("%d %d: %d rows, %d transactions, %d statements, %d µs",
-			d.Identity.Trial, d.Identity.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
 	}
-	Expect(rows).To(HaveLen(planned))
+	Expect(inPoints).To(Equal(len(rows)), "trials of all points")
 	Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
 }
 

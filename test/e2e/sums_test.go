@@ -68,8 +68,12 @@ func contradictions(d *result.Document) []string {
 	}
 	for _, l := range d.Latencies {
 		switch l.Operation {
-		case "commit", "load", "transaction":
+		case "commit", "load":
 			same("latencies of "+l.Operation, l.Count, t.Transactions)
+		case "transaction":
+			if t.RowsDeleted == 0 { // those that delete are not due at any time
+				same("latencies of "+l.Operation, l.Count, t.Transactions)
+			}
 		}
 	}
 	return append(all, rates(d)...)
@@ -112,9 +116,30 @@ func requestedRows(cfg *result.Config) (rows, transactions int64, known bool, er
 		if err != nil {
 			return 0, 0, false, err
 		}
+		if len(p.Stages) > 0 {
+			rows, transactions, known = requestedInStage(p, cfg.Parameters[result.StageParameter])
+			return rows, transactions, known, nil
+		}
 		return p.Rows, parts(p.Rows, p.RowsPerCommit), true, nil
 	}
 	return 0, 0, false, nil
+}
+
+// requestedInStage is what a stage of IIBench consists of; not known where the time decides.
+func requestedInStage(p *iibench.Parameters, name string) (rows, transactions int64, known bool) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		switch {
+		case s.Name != name:
+		case s.Insert == nil:
+			return 0, 0, s.Query == nil
+		case s.Insert.DeletePerInsert:
+			return s.Insert.Rows, 2 * ((s.Insert.Rows + s.Insert.RowsPerCommit - 1) / s.Insert.RowsPerCommit), true
+		default:
+			return s.Insert.Rows, (s.Insert.Rows + s.Insert.RowsPerCommit - 1) / s.Insert.RowsPerCommit, true
+		}
+	}
+	return 0, 0, false
 }
 
 // rates compares rates with the totals that they are of.

@@ -247,3 +247,17 @@ func TestRunGoesOn(t *testing.T) {
 		t.Error("the observer does not end")
 	}
 }
+
+func TestSizeOf(t *testing.T) {
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"ibdata1": "12345", "bench/t.ibd": "123", "bench/deeper/x": "1"})
+	if err := os.Symlink(filepath.Join(dir, "ibdata1"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if got := sizeOf(dir); got != 9 {
+		t.Errorf("%d bytes", got)
+	}
+	if got := sizeOf(filepath.Join(dir, "absent")); got != 0 {
+		t.Errorf("%d bytes of what is not there", got)
+	}
+}

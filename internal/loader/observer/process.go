@@ -6,6 +6,7 @@ package observer
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,28 @@ func limits(dir string, facts *result.ProcessFacts) {
 	if t := usage.ThrottledIn(root, string(groups)); t >= 0 {
 		facts.ThrottledMicros = t.Microseconds()
 	}
+}
+
+// sizeOf the files in a folder and below it; 0 if it cannot be read. A file that is gone by the time it is looked at has none,
+// and what the server's user may not read is not the server's.
+func sizeOf(folder string) int64 {
+	sum := int64(0)
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if path != folder && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)) {
+			return nil
+		}
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		if info, err := entry.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		return 0
+	}
+	return sum
 }
 
 func micros(count uint) int64 {

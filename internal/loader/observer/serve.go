@@ -119,6 +119,9 @@ func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observat
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reading the server's process:", err)
 	}
+	if facts != nil {
+		facts.DataBytes = sizeOf(o.Data)
+	}
 	answer.Process = facts
 	return answer
 }

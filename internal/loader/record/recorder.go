@@ -34,12 +34,13 @@ const (
 	rolledBack
 	transaction
 	queued
+	index
 )
 
 // operations by their names in a result.
 var operations = [...]string{
 	commit: "commit", insert: "insert", remove: "delete", query: "query", load: "load", wait: "wait", rolledBack: "rolledBack",
-	transaction: "transaction", queued: "queued",
+	transaction: "transaction", queued: "queued", index: "index",
 }
 
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
@@ -120,6 +121,9 @@ func (r *Recorder) Query(began, ended time.Duration) {
 	r.totals.Queries++
 }
 
+// Indexed implements workload.Recorder.
+func (r *Recorder) Indexed(began, ended time.Duration) { r.statement(index, began, ended) }
+
 // Sent implements workload.Recorder.
 func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
 	r.totals.Rows += rows
@@ -194,6 +198,17 @@ func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
 func (r *Recorder) OverTime() []result.IntervalLatency {
 	r.latencies.flush()
 	return r.latencies.all.results(r.ended)
+}
+
+// Shorten makes intervals longer until there are no more than so many in the series, and so many with latencies.
+func (r *Recorder) Shorten(intervals, latencies int) {
+	for len(r.series.intervals) > max(intervals, 1) {
+		r.series.double()
+	}
+	r.latencies.flush()
+	for len(r.latencies.all.intervals) > max(latencies, 1) {
+		r.latencies.all.double()
+	}
 }
 
 // Merge adds what another client measured at the same time, which is used up.

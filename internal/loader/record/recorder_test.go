@@ -215,3 +215,28 @@ func TestTransactionOfARate(t *testing.T) {
 		}
 	}
 }
+
+// A series that is to share a document with others has longer intervals, and adds up to the same.
+func TestShorten(t *testing.T) {
+	r := newRecorder(NewClock(time.Time{}))
+	for i := range 100 {
+		at := time.Duration(i) * time.Second
+		r.Insert(at, at+500*time.Millisecond, 3)
+	}
+	r.Shorten(30, 10)
+	rows, counted := int64(0), int64(0)
+	series, latencies := r.Series(), r.OverTime()
+	for _, interval := range series {
+		rows += interval.Rows
+	}
+	for _, l := range latencies {
+		counted += l.Count
+	}
+	if len(series) != 25 || len(latencies) != 7 || rows != 300 || counted != 100 || series[0].EndMicros != 4e6 || series[24].EndMicros != 99_500_000 {
+		t.Errorf("%d intervals with %d rows, %d with %d latencies: %+v", len(series), rows, len(latencies), counted, series[24])
+	}
+	r.Shorten(0, 0)
+	if len(r.Series()) != 1 || len(r.OverTime()) != 1 {
+		t.Errorf("%d intervals, %d with latencies", len(r.Series()), len(r.OverTime()))
+	}
+}

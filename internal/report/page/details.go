@@ -33,6 +33,8 @@ type pointDetails struct {
 	// series and latencySeries are those of the first attempt.
 	series        []result.Interval
 	latencySeries []result.IntervalLatency
+	// unit of the rates of series; empty if the series itself says whether they are of rows.
+	unit string
 	// milestones are those of several attempts, by their rows.
 	milestones map[int64]*milestone
 }
@@ -63,7 +65,16 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 	if doc.Server.SettingsDigest != d.digest && len(d.changed) < maxChanged {
 		d.changed = append(d.changed, d.differing(record.Trial, doc.Server.Variables))
 	}
-	key := stats.Label(record.Parameters)
+	documents := doc.Measurements()
+	for i, measured := range record.Measurements() {
+		if i < len(documents) {
+			d.addPoint(stats.Label(measured.Parameters), documents[i])
+		}
+	}
+}
+
+// addPoint keeps what the page shows of an attempt at a point.
+func (d *Details) addPoint(key string, doc *result.Document) {
 	p := d.points[key]
 	if p == nil {
 		p = &pointDetails{latencies: map[string][]string{}, milestones: map[int64]*milestone{}}
@@ -71,11 +82,24 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 	}
 	if p.series == nil {
 		p.series, p.latencySeries = thinned(doc.Series), thinnedLatencies(doc.LatencySeries)
+		if doc.Config.Parameters[result.StageParameter] != "" {
+			p.countOperations(doc.Totals.Queries > 0)
+		}
 	}
 	for _, l := range doc.Latencies {
 		p.merge(l)
 	}
 	p.addMilestones(doc.Milestones)
+}
+
+// countOperations has the series say what a stage does: rows, or queries beside which rows are inserted.
+func (p *pointDetails) countOperations(queries bool) {
+	p.unit = "operations/s"
+	for i := range p.series {
+		if queries {
+			p.series[i].Rows = p.series[i].Queries
+		}
+	}
 }
 
 // of a point; nil if nothing is known of it.
@@ -89,7 +113,7 @@ func (d *Details) of(parameters map[string]string) *pointDetails {
 // timed is what is known of a point over time, of its first attempt, with the name of its line.
 func (d *Details) timed(name string, parameters map[string]string) timed {
 	if of := d.of(parameters); of != nil {
-		return timed{name, of.series, of.latencySeries}
+		return timed{name, of.series, of.latencySeries, of.unit}
 	}
 	return timed{name: name}
 }
@@ -163,6 +187,7 @@ func thinned(series []result.Interval) []result.Interval {
 		for _, i := range group {
 			one.Rows += i.Rows
 			one.Transactions += i.Transactions
+			one.Queries += i.Queries
 			one.MaxMicros = max(one.MaxMicros, i.MaxMicros)
 		}
 		short = append(short, one)

@@ -17,6 +17,8 @@ type timed struct {
 	name      string
 	series    []result.Interval
 	latencies []result.IntervalLatency
+	// unit of the rates; empty if the series says it.
+	unit string
 }
 
 // fewestIntervals make a line.
@@ -32,7 +34,10 @@ func overTime(of []timed, at, whose string) []Drawing {
 			continue
 		}
 		rate, latency, rows := timeLines(t.name, t.series)
-		if !rows {
+		switch {
+		case t.unit != "":
+			unit = t.unit
+		case !rows:
 			unit = "transactions/s"
 		}
 		rates, longest = append(rates, rate), append(longest, latency)

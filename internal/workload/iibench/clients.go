@@ -4,7 +4,6 @@
 package iibench
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -17,84 +16,21 @@ import (
 // rowsPerQuery is how many rows a query reads from an index.
 const rowsPerQuery = 10
 
-// tellDeleter waits until the client that deletes has room, so that as many rows are deleted as are inserted.
-func (w *iiBench) tellDeleter(ctx context.Context, c *workload.Client, rows int64) error {
-	select {
-	case w.inserted <- rows:
-		return nil
-	default:
-	}
-	began := c.Recorder.Now()
-	select {
-	case w.inserted <- rows:
-		c.Recorder.Wait(began, c.Recorder.Now())
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// remove deletes the oldest rows as others are inserted, so that keepRows stay.
-func (w *iiBench) remove(ctx context.Context, c *workload.Client) error {
-	for {
-		select {
-		case rows, more := <-w.inserted:
-			if !more {
-				return nil
-			}
-			w.reported += rows
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		deleted := w.deleted.Load()
-		if surplus := w.reported - w.params.KeepRows - deleted; surplus > 0 {
-			// Nobody is to query what is being deleted.
-			w.deleted.Store(deleted + surplus)
-			if err := w.removeOldest(c, deleted, surplus); err != nil {
-				return fmt.Errorf("deleting the oldest rows: %w", err)
-			}
-		}
-	}
-}
-
-// removeOldest deletes so many rows in a transaction, after so many were deleted.
-func (w *iiBench) removeOldest(c *workload.Client, deleted, surplus int64) error {
-	// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
-	statement := fmt.Appendf(nil, "DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d",
-		w.schema.name, deleted, surplus)
-	var began time.Duration
-	uncounted := surplus
-	execute := func() error {
-		began = c.Recorder.Now()
-		affected, err := c.Session.ExecAffected(statement)
-		if err != nil {
-			return err
-		}
-		if affected != surplus {
-			return workload.Disturbed{Reason: fmt.Sprintf("only %d of %d rows existed", affected, surplus)}
-		}
-		c.Recorder.Delete(began, c.Recorder.Now(), uncounted)
-		uncounted = 0
-		return nil
-	}
-	if err := c.Retry(began, execute(), execute); err != nil {
-		return err
-	}
-	return w.end(c, deleted+surplus, execute)
-}
-
-// end ends a transaction, if the session does not do so by itself.
-func (w *iiBench) end(c *workload.Client, row int64, again func() error) error {
-	if w.load.Autocommit {
-		c.Recorder.Committed()
-		return nil
-	}
-	return insert.Commit(c, row, again)
-}
+// queryStream keeps the random numbers of queries apart from those of rows, which count from 1.
+const queryStream = -(1 << 62)
 
 // query reads rows until nobody inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *workload.Client) error {
-	draws := w.rows.Draws(-(1 << 62) - w.load.Share.Number(int64(c.Index)))
+	draws := w.rows.Draws(queryStream - w.load.Share.Number(int64(c.Index)))
+	return queries(c, w.load.Autocommit,
+		func(dst []byte) []byte { return w.appendQuery(dst, &draws) },
+		func(time.Duration) bool { return w.inserting.Load() == 0 })
+}
+
+// queries are sent one after another until they are over, which is asked when each has ended.
+func queries(
+	c *workload.Client, autocommit bool, appendQuery func(dst []byte) []byte, over func(ended time.Duration) bool,
+) error {
 	var statement []byte
 	var began, ended time.Duration
 	fetch := func() error {
@@ -104,19 +40,19 @@ func (w *iiBench) query(c *workload.Client) error {
 		return err
 	}
 	for {
-		statement = w.appendQuery(statement[:0], &draws)
+		statement = appendQuery(statement[:0])
 		if err := fetch(); err != nil {
 			if err := c.Retry(began, err, fetch); err != nil {
 				return fmt.Errorf("querying: %w", err)
 			}
 		}
-		if !w.load.Autocommit {
+		if !autocommit {
 			if err := c.Session.Exec(insert.CommitStatement); err != nil {
 				return fmt.Errorf("ending a query's transaction: %w", err)
 			}
 		}
 		// A query that outlives the load would make it longer than it was.
-		if w.inserting.Load() == 0 {
+		if over(ended) {
 			return nil
 		}
 		c.Recorder.Query(began, ended)
@@ -125,20 +61,24 @@ func (w *iiBench) query(c *workload.Client) error {
 
 func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
 	indexes := w.indexes()
-	if w.params.IndexesAt == indexesAtEnd {
-		indexes = nil
+	if w.params.IndexesAt == indexesAtEnd || len(indexes) == 0 {
+		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.load.Done(), draws)
 	}
-	dst = append(dst, "SELECT "...)
-	if len(indexes) == 0 {
-		dst = append(append(dst, "* FROM "...), w.schema.name...)
-		// The oldest rows are deleted, and the newest ones may not be there yet.
-		deleted := w.deleted.Load()
-		there := max(w.load.Done()-deleted, 1)
-		id := deleted + 1 + int64(draws.Below(uint64(there))) //nolint:gosec // less than the number of rows
-		return strconv.AppendInt(append(dst, " WHERE transactionid = "...), id, 10)
-	}
+	return w.schema.appendRangeQuery(dst, indexes, draws)
+}
+
+// appendRowQuery asks for a row by its id, of those that are there: the oldest rows are deleted, and the newest ones may not be
+// there yet.
+func (s *purchases) appendRowQuery(dst []byte, deleted, inserted int64, draws *generate.Draws) []byte {
+	dst = append(append(append(dst, "SELECT * FROM "...), s.name...), " WHERE transactionid = "...)
+	there := max(inserted-deleted, 1)
+	return strconv.AppendInt(dst, deleted+1+int64(draws.Below(uint64(there))), 10) //nolint:gosec // less than the number of rows
+}
+
+// appendRangeQuery asks for rows from one of the indexes, at random.
+func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generate.Draws) []byte {
 	index := &indexes[draws.Below(uint64(len(indexes)))]
-	dst = append(append(append(dst, index.columns...), " FROM "...), w.schema.name...)
+	dst = append(append(append(append(dst, "SELECT "...), index.columns...), " FROM "...), s.name...)
 	dst = append(append(append(dst, " FORCE INDEX ("...), index.name...), ") WHERE "...)
 	dst = append(append(dst, index.leading...), " >= "...)
 	dst = index.appendLeading(dst, draws.Below(index.span))

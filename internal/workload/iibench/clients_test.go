@@ -63,7 +63,7 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 // A deletion that finds less than it must is an error, and whoever waits for who deletes is told.
 func TestIIBenchDeletesExactly(t *testing.T) {
 	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Rows = 1, 1_000_000 })
-	w.params.KeepRows = 0 // the script finds at most 999 rows
+	w.keep = 0 // the script finds at most 999 rows
 	w.load.PerTransaction = 1001
 	_, errs := play(t, w)
 	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: only 1000 of 1001 rows existed") {

@@ -44,6 +44,11 @@ type Parameters struct {
 	ReportEveryRows int64 `json:"reportEveryRows"`
 	// Rules is None, empty for None, or Contest2008.
 	Rules string `json:"rules,omitempty"`
+	// Tables is PerClient, empty for PerClient, or Shared; Clients is 0 for 1. Both are for Stages, with which only the schema and
+	// the storage engine count of what is above.
+	Tables  string            `json:"tables,omitempty"`
+	Clients int               `json:"clients,omitempty"`
+	Stages  []StageParameters `json:"stages,omitempty"`
 
 	pace.Parameters
 }
@@ -60,11 +65,8 @@ type iiBench struct {
 	inserters, queriers int
 	// inserting is how many clients still insert. The last one closes inserted.
 	inserting atomic.Int64
-	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
-	inserted chan int64
-	// deleted is how many rows, the oldest ones, were deleted. told is how many of those that were inserted its client knows of.
-	deleted  atomic.Int64
-	reported int64
+	// deletion of the oldest rows, without a channel if none are deleted.
+	deletion
 }
 
 // parameters reads and checks them.
@@ -74,6 +76,9 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, err
 	}
 	share := workload.ShareOf(cfg)
+	if len(p.Stages) > 0 {
+		return p, cmp.Or(checkAlone(cfg), checkStages(p))
+	}
 	if p.KeepRows > 0 && share.Pods > 1 {
 		return nil, errors.New("a run that deletes (keepRows) loads from one Pod, which knows the rows to delete: " +
 			"loader.pods must be 1")
@@ -90,6 +95,9 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	p, err := parameters(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if len(p.Stages) > 0 {
+		return newChain(p, cfg.Seed), nil
 	}
 	share := workload.ShareOf(cfg)
 	w := &iiBench{
@@ -128,8 +136,8 @@ const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
 	w.load.Pace = w.params.Parameters
-	w.beginInserting()
 	w.load.Autocommit = w.load.WholeTransactions()
+	w.beginInserting()
 	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
 	w.load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
 	columns := []string{w.schema.columns}
@@ -149,6 +157,7 @@ func (w *iiBench) prepareLoad() {
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
 	if w.params.KeepRows > 0 {
+		w.from, w.keep, w.autocommit = w.schema.name, w.params.KeepRows, w.load.Autocommit
 		w.inserted = make(chan int64, w.inserters)
 		w.load.Committed = w.tellDeleter
 	}

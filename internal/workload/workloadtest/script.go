@@ -133,6 +133,9 @@ func (s *Script) Delete(_, _ time.Duration, n int64) { s.Deleted += n }
 // Query implements workload.Recorder.
 func (s *Script) Query(_, _ time.Duration) {}
 
+// Indexed implements workload.Recorder.
+func (s *Script) Indexed(_, _ time.Duration) {}
+
 // Sent implements workload.Recorder.
 func (s *Script) Sent(_ time.Duration, _, _ int64) {}
 
@@ -199,6 +202,9 @@ func (Silence) Query(time.Duration, time.Duration) {}
 
 // Now implements workload.Recorder.
 func (Silence) Now() time.Duration { return 0 }
+
+// Indexed implements workload.Recorder.
+func (Silence) Indexed(time.Duration, time.Duration) {}
 
 // Insert implements workload.Recorder.
 func (Silence) Insert(time.Duration, time.Duration, int64) {}

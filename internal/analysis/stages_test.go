@@ -1,0 +1,152 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// chained makes a specification one in stages, of which l.i0 and qr100 are measured.
+func chained(spec *v1alpha1.BenchmarkRunSpec) {
+	spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{Stages: []v1alpha1.IIBenchStage{
+		{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 10}}, {Name: "rest", Rest: &v1alpha1.IIBenchRestStage{}},
+		{Name: "qr100", Query: &v1alpha1.IIBenchQueryStage{By: v1alpha1.IIBenchPrimaryKey, Seconds: 1}},
+	}}}
+}
+
+func chainRun(repetitions int32) *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun("run", "ns").Repetitions(repetitions).With(func(r *v1alpha1.BenchmarkRun) { chained(&r.Spec) }).Obj()
+}
+
+// inStages is the record of an attempt that measured these values in l.i0 and qr100.
+func inStages(trial int, load, query float64) *result.Record {
+	r := testutil.Record(trial, 1, nil, 0)
+	r.Summary.Metrics = nil
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"l.i0", load}, {"qr100", query}} {
+		r.Summary.Stages = append(r.Summary.Stages, result.StageSummary{Name: s.name, Metrics: []result.Metric{
+			{Name: "operationsPerSecond", Value: s.value, Unit: "operations/s", Better: "higher"},
+			{Name: "serverMicrosPerOperation", Value: 1e6 / s.value, Unit: "µs/operation", Better: "lower"},
+		}})
+	}
+	return r
+}
+
+// An accepted attempt is a measurement of each of its stages, and one trial.
+func TestPointsOfStages(t *testing.T) {
+	run := chainRun(2)
+	p := planOf(t, run)
+	records := []*result.Record{inStages(1, 100, 10), inStages(2, 110, 11)}
+	points := Points(run, p, records)
+	if len(points) != 2 || !slices.Equal(points[0].Values, []float64{100, 110}) || !slices.Equal(points[1].Values, []float64{10, 11}) {
+		t.Fatalf("%+v", points)
+	}
+	if points[1].Parameters["stage"] != "qr100" || points[1].Records[0].Parameters["stage"] != "qr100" {
+		t.Errorf("point 1 is at %v", points[1].Parameters)
+	}
+	if g := counted(ProgressOf(run, p, records[:1])); g != (counts{Planned: 2, Measured: 1, Next: 2}) {
+		t.Errorf("progress %+v", g)
+	}
+	table := TableOf(points, []string{"stage"}, nil)
+	if table.Rows[0].Mark != "" || table.Rows[1].Mark != "" {
+		t.Errorf("a stage has the mark %q or %q", table.Rows[0].Mark, table.Rows[1].Mark)
+	}
+	m := MeasurementsOf(p, records[:1], nil)
+	if diff := cmp.Diff([]float64{100, 10}, m.Values); diff != "" || m.Metric.Name != "operationsPerSecond" || m.RateMissed != nil {
+		t.Errorf("measurements %+v", m)
+	}
+	if _, costs := m.Of("serverMicrosPerOperation"); !slices.Equal(costs, []float64{1e4, 1e5}) {
+		t.Errorf("costs %v", costs)
+	}
+}
+
+// A document that was lost takes all stages with it: the attempt does not count, and its trial is measured again.
+func TestInvalidatedChain(t *testing.T) {
+	run := chainRun(1)
+	p := planOf(t, run)
+	lost := inStages(1, 100, 10)
+	lost.Outcome, lost.Cause, lost.Summary.Stages = result.OutcomeInvalidated, result.CauseDocumentLost, nil
+	for _, point := range Points(run, p, []*result.Record{lost}) {
+		if point.Summary.N != 0 {
+			t.Errorf("%+v", point)
+		}
+	}
+	if g := counted(ProgressOf(run, p, []*result.Record{lost})); g != (counts{Planned: 1, Invalidated: 1, Next: 1}) {
+		t.Errorf("progress %+v", g)
+	}
+	if m := MeasurementsOf(p, []*result.Record{lost}, nil); !math.IsNaN(m.Values[0]) || !math.IsNaN(m.Values[1]) {
+		t.Errorf("values %v", m.Values)
+	}
+}
+
+// A precision target leaves a chain out only when each of its stages has reached it.
+func TestPrecisionOfStages(t *testing.T) {
+	run := chainRun(1)
+	run.Spec.Trials.Repetitions = nil
+	run.Spec.Trials.Precision = &v1alpha1.PrecisionSpec{TargetRelativeCIPercent: 5, Min: 6, Max: 8}
+	p := planOf(t, run)
+	for name, tc := range map[string]struct {
+		query func(round int) float64
+		left  int
+	}{
+		"both are steady": {func(int) float64 { return 10 }, 0},
+		"one is not":      {func(round int) float64 { return 10 + 10*float64(round%2) }, 2},
+	} {
+		var records []*result.Record
+		for round := range 6 {
+			records = append(records, inStages(round+1, 100, tc.query(round)))
+		}
+		if g := ProgressOf(run, p, records); len(g.Left) != tc.left {
+			t.Errorf("%s: %d trials are left", name, len(g.Left))
+		}
+	}
+}
+
+// Stages are paired across variants. One that missed its offered rate has no verdict, and does not count for the whole.
+func TestJudgeStages(t *testing.T) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) { chained(&s.Spec.Template.Spec) })
+	p := planOfComparison(t, s)
+	if len(p.Pairs) != 2 || p.Pairs[1].Of != 1 || p.Pairs[1].With != 1 {
+		t.Fatalf("pairs %+v", p.Pairs)
+	}
+	const rounds = 8
+	measure := func(missed bool) Verdicts {
+		runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
+		for i, m := range p.Members[:rounds*len(p.Variants)] {
+			v := testutil.PairValue(i, m.Variant)
+			r := inStages(1, v, v)
+			if missed && i == 3 {
+				r.Summary.Stages[1].Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
+			}
+			of := p.Variants[m.Variant]
+			runs.Members[i] = Member{Run: of.Run, Measured: MeasurementsOf(of.Plan, []*result.Record{r}, nil)}
+		}
+		return Judge(s, p, runs, Verdicts{})
+	}
+	for missed, want := range map[bool]string{false: "[Faster Faster] 1", true: "[Faster CannotSay] 0"} {
+		v := measure(missed)
+		if got := fmt.Sprint([]stats.Verdict{v.Pairs[0].Verdict, v.Pairs[1].Verdict}, len(v.Overall)); got != want {
+			t.Errorf("missed %t: %s, want %s", missed, got, want)
+		}
+		if pair := &v.Pairs[1]; missed && (pair.Cause != stats.RateMissed || !pair.Decided || pair.Bounded()) {
+			t.Errorf("%+v", pair.Comparison)
+		}
+		if len(v.Pairs[0].Costs) != 1 {
+			t.Errorf("costs %+v", v.Pairs[0].Costs)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package loader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// chain is the role of a Pod that measures a workload in stages. Each stage is measured as an attempt without stages is: by its
+// own clients, with its own recorders and its own readings of the server's counters and process.
+type chain struct {
+	only
+	staged workload.Staged
+	stages []result.Stage
+	// began is when the first stage was about to be measured, and ended when the last one was.
+	began, ended time.Time
+	// checks of the end.
+	checks []result.Check
+}
+
+// A document has room for so many intervals of all stages together, and for latencies in so many.
+const (
+	maxIntervals     = 7200
+	maxDistributions = 1200
+)
+
+// run implements role.
+func (c *chain) run(ctx context.Context) error {
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	phases := []phase{{"quiesce", c.quiesce}}
+	for _, s := range c.staged.Stages() {
+		phases = append(phases, phase{s.Name, func(ctx context.Context) error {
+			if s.Rest != nil {
+				return c.rest(ctx, s.Rest)
+			}
+			return c.measureStage(ctx, &s)
+		}})
+	}
+	return c.through(ctx, append(phases, phase{"verify", c.verify})...)
+}
+
+// rest has the server come to rest.
+func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
+	began := time.Now()
+	if err := c.execute(r.Statements)(ctx); err != nil {
+		return err
+	}
+	unrest, err := server.Quiesce(ctx, c.engine, c.dialect, c.admin, max(server.QuiesceAtMost, r.AtLeast))
+	c.findings = append(c.findings, unrest...)
+	if err != nil {
+		return err
+	}
+	return sleep.Until(ctx, began.Add(r.AtLeast))
+}
+
+// measureStage measures a stage, and finds out whether it has left what it should.
+func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
+	// What a stage notes is its own, up to what is the server's.
+	a, cfg := *c.attempt, *c.cfg
+	a.cfg, a.findings, a.phases = &cfg, nil, nil
+	cfg.LimitSeconds = s.Seconds
+	c.watch.seen.Before, c.watch.seen.After = nil, nil
+	l := &clientLoad{attempt: &a, workload: s.Load}
+	var err error
+	if l.plan, err = s.Load.Prepare(ctx, c.db); err != nil {
+		return fmt.Errorf("preparing the stage: %w", err)
+	}
+	if c.began.IsZero() {
+		c.began = time.Now()
+	}
+	if err := l.measure(ctx, c); err != nil {
+		return err
+	}
+	c.ended = time.Now()
+	if err := l.verify(ctx); err != nil {
+		return err
+	}
+	c.server.Encryption, c.server.Session = a.server.Encryption, a.server.Session
+	doc := &result.Document{Config: cfg, Server: c.server, Client: a.client, Observed: c.watch.ofStage()}
+	if err := l.recorded(doc); err != nil {
+		return err
+	}
+	l.reportStage(ctx, doc, s)
+	// All stages are in one document.
+	l.measured.Shorten(maxIntervals/len(c.staged.Stages()), maxDistributions/len(c.staged.Stages()))
+	doc.Series, doc.LatencySeries = l.measured.Series(), l.measured.OverTime()
+	c.stages = append(c.stages, result.StageOf(s.Name, doc))
+	return nil
+}
+
+// ofStage is what the observer saw of a stage, or nil.
+func (w *watch) ofStage() *result.Observed {
+	if w.seen.Before == nil || w.seen.After == nil {
+		return nil
+	}
+	return &result.Observed{Before: w.seen.Before, After: w.seen.After}
+}
+
+// verify finds out whether the server is still the one that it was, and has what all stages have left.
+func (c *chain) verify(ctx context.Context) error {
+	err := c.verifyServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c.checks, err = c.staged.Verify(ctx, c.db, c.totals(), nil); err != nil {
+		return fmt.Errorf("verifying the data: %w", err)
+	}
+	return failedChecks(c.checks)
+}
+
+// totals are the sums of all stages, and the time from the beginning of the first to the end of the last.
+func (c *chain) totals() result.Totals {
+	sum := result.Totals{Micros: c.ended.Sub(c.began).Microseconds()}
+	for i := range c.stages {
+		t := &c.stages[i].Totals
+		sum.Rows += t.Rows
+		sum.Transactions += t.Transactions
+		sum.Statements += t.Statements
+		sum.RowsDeleted += t.RowsDeleted
+		sum.Queries += t.Queries
+		sum.Errors += t.Errors
+		sum.StoppedBy = t.StoppedBy
+	}
+	return sum
+}
+
+// document implements role: the stages, and what is of the whole attempt.
+func (c *chain) document() (*result.Document, error) {
+	first, last := &c.stages[0], &c.stages[len(c.stages)-1]
+	c.watch.seen.Before, c.watch.seen.After = nil, nil
+	if first.Observed != nil && last.Observed != nil {
+		c.watch.seen.Before, c.watch.seen.After = first.Observed.Before, last.Observed.After
+	}
+	doc := c.about()
+	doc.Stages, doc.Checks, doc.Totals, doc.Metrics = c.stages, c.checks, c.totals(), []result.Metric{}
+	doc.Server.StatusBefore, doc.Server.StatusAfter = first.StatusBefore, last.StatusAfter
+	doc.Client, doc.Findings = c.clients(), slices.Clone(c.findings)
+	return doc, nil
+}
+
+// clients are what making the load of all stages cost.
+func (c *chain) clients() result.ClientFacts {
+	sum := c.stages[0].Client
+	for i := range c.stages[1:] {
+		of := &c.stages[i+1].Client
+		sum.UserMicros += of.UserMicros
+		sum.SystemMicros += of.SystemMicros
+		sum.LateAnswers += of.LateAnswers
+		sum.MaxRSSBytes = max(sum.MaxRSSBytes, of.MaxRSSBytes)
+		if sum.ThrottledMicros < 0 || of.ThrottledMicros < 0 {
+			sum.ThrottledMicros = -1
+		} else {
+			sum.ThrottledMicros += of.ThrottledMicros
+		}
+	}
+	return sum
+}
+
+// reportStage adds to the document of a stage, which has what was recorded, the metrics and findings.
+func (l *clientLoad) reportStage(ctx context.Context, doc *result.Document, s *workload.Stage) {
+	doc.Metrics = l.stageMetrics(ctx, doc, s)
+	var found []finding.Finding
+	if l.plan.Rate > 0 {
+		o := l.offered()
+		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
+		found = o.findings(doc)
+	}
+	doc.Findings = slices.Concat(found, findings(l.engine, doc, l.plan.Clients))
+}

@@ -1,0 +1,115 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// inStages is the report of a run with two trials in two stages, and an attempt that was disturbed.
+func inStages() *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	byPoint := map[string][]*result.Record{}
+	for number := range 2 {
+		r.Trials = append(r.Trials, report.Trial{Number: number + 1, Round: number + 1})
+		record := testutil.Record(number+1, 1, nil, 0)
+		latencies := record.Summary.Latencies
+		record.Summary.Metrics, record.Summary.Latencies = nil, nil
+		for i, name := range []string{"l.i0", "qr100"} {
+			record.Summary.Stages = append(record.Summary.Stages, result.StageSummary{
+				Name: name, Latencies: latencies, Totals: result.Totals{Rows: int64(100 * (i + 1)), Micros: 1e6, StoppedBy: result.StoppedByRows},
+				Metrics: []result.Metric{{Name: "operationsPerSecond", Value: float64(1000*(i+1) + number), Unit: "operations/s", Better: "higher"}},
+			})
+		}
+		r.Records = append(r.Records, record)
+		for _, m := range record.Measurements() {
+			byPoint[m.Parameters["stage"]] = append(byPoint[m.Parameters["stage"]], m)
+		}
+	}
+	r.Records = append(r.Records, &result.Record{Version: 1, Trial: 3, Attempt: 1, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted})
+	for _, name := range []string{"l.i0", "qr100"} {
+		r.Points = append(r.Points, stats.Summarized(map[string]string{"stage": name}, byPoint[name]))
+	}
+	return r
+}
+
+// A stage is a row in the files of a run, as a point without stages is.
+func TestStagesInFiles(t *testing.T) {
+	r := inStages()
+	rows, err := csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll()
+	if err != nil || len(rows) != 5 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if got := strings.Join(rows[0][:6], " "); got != "trial round attempt stage operationsPerSecond rows" {
+		t.Errorf("head %s", got)
+	}
+	if got := strings.Join(rows[2][:6], " "); got != "1 1 1 qr100 2000 200" {
+		t.Errorf("row 2 is %s", got)
+	}
+	if text := printed(t, report.Bench, r); strings.Count(text, "/stage=l.i0 ") != 2 || strings.Count(text, "/stage=qr100 ") != 2 {
+		t.Errorf("benchmarks:\n%s", text)
+	}
+	var stages []string
+	for line := range strings.Lines(printed(t, report.JSONLines, r)) {
+		var one struct {
+			Parameters map[string]string
+			Metrics    map[string]float64
+		}
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			t.Fatal(err)
+		}
+		if stages = append(stages, one.Parameters["stage"]); one.Parameters["stage"] == "qr100" && one.Metrics["operationsPerSecond"] < 2000 {
+			t.Errorf("line %s", line)
+		}
+	}
+	if got := strings.Join(stages, ","); got != "l.i0,qr100,l.i0,qr100," {
+		t.Errorf("lines of stages %s", got)
+	}
+}
+
+// People read the stages in their order, without a best one.
+func TestStagesInSummary(t *testing.T) {
+	text := printed(t, report.Summary, inStages())
+	for _, want := range []string{"|  l.i0 |", "| qr100 |", "2 of 6 trials measured", "The stages are not ranked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "best") {
+		t.Errorf("the summary has a best stage:\n%s", text)
+	}
+}
+
+// Two runs are compared stage by stage. One that missed its offered rate has no verdict.
+func TestStagesCompared(t *testing.T) {
+	before, after := inStages(), inStages()
+	for _, r := range []*report.Report{before, after} {
+		r.Run.Planned, r.Records = 2, r.Records[:2]
+	}
+	after.Run.UID = "another"
+	for _, record := range after.Points[1].Records {
+		record.Summary.Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
+	}
+	var sides []*report.Side
+	for _, r := range []*report.Report{before, after} {
+		side, err := report.RunSide(r, "", r.Run.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides = append(sides, side)
+	}
+	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)
+	if err != nil || len(c.Pairs) != 2 || c.Pairs[0].Cause == stats.RateMissed || c.Pairs[1].Cause != stats.RateMissed {
+		t.Errorf("%v: %+v", err, c)
+	}
+}

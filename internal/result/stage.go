@@ -1,0 +1,140 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package result
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+)
+
+// StageParameter is the name of the parameter, among those of a point, that says in which stage of its trial it is measured.
+const StageParameter = "stage"
+
+// Stage is what was measured in one stage of an attempt that has several: what a Document has of its only measured phase.
+type Stage struct {
+	Name          string            `json:"name"`
+	Totals        Totals            `json:"totals"`
+	Metrics       []Metric          `json:"metrics"`
+	Latencies     []Latency         `json:"latencies,omitempty"`
+	Series        []Interval        `json:"series,omitempty"`
+	LatencySeries []IntervalLatency `json:"latencySeries,omitempty"`
+	// StatusBefore and StatusAfter are SHOW GLOBAL STATUS around the stage.
+	StatusBefore map[string]string `json:"statusBefore"`
+	StatusAfter  map[string]string `json:"statusAfter"`
+	Client       ClientFacts       `json:"client"`
+	// Observed is what the observer saw of the stage, without a probe; nil if nothing is known.
+	Observed *Observed `json:"observed,omitempty"`
+	// Checks of what the stage has left. Those of the Document are of the end.
+	Checks   []Check           `json:"checks,omitempty"`
+	Findings []finding.Finding `json:"findings,omitempty"`
+}
+
+// StageSummary is what a Summary has of a Stage.
+type StageSummary struct {
+	Name      string            `json:"name"`
+	Totals    Totals            `json:"totals"`
+	Metrics   []Metric          `json:"metrics"`
+	Latencies []Latency         `json:"latencies,omitempty"`
+	Observed  *ObservedSummary  `json:"observed,omitempty"`
+	Findings  []finding.Finding `json:"findings,omitempty"`
+}
+
+// StageOf is the stage whose measured phase the document has.
+func StageOf(name string, d *Document) Stage {
+	return Stage{
+		Name: name, Totals: d.Totals, Metrics: d.Metrics, Latencies: d.Latencies, Series: d.Series, LatencySeries: d.LatencySeries,
+		StatusBefore: d.Server.StatusBefore, StatusAfter: d.Server.StatusAfter, Client: d.Client, Observed: d.Observed,
+		Checks: d.Checks, Findings: d.Findings,
+	}
+}
+
+func (s *Stage) summarize() StageSummary {
+	return StageSummary{
+		Name: s.Name, Totals: s.Totals, Metrics: s.Metrics, Latencies: withoutHistograms(s.Latencies),
+		Observed: s.Observed.Summarize(), Findings: s.Findings,
+	}
+}
+
+// withoutHistograms are copies.
+func withoutHistograms(list []Latency) []Latency {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Histogram = ""
+	}
+	return list
+}
+
+// WithoutHistograms is a copy that leaves out what merges latencies.
+func (s *Summary) WithoutHistograms() *Summary {
+	short := *s
+	short.Latencies, short.Stages = withoutHistograms(s.Latencies), slices.Clone(s.Stages)
+	for i := range short.Stages {
+		short.Stages[i].Latencies = withoutHistograms(short.Stages[i].Latencies)
+	}
+	return &short
+}
+
+// Measurements are what an attempt measured, each as the record of an attempt that measured nothing else: the record itself or,
+// of an attempt in stages, one for each of them. Where an attempt may have measured several points, nobody else needs to know.
+func (r *Record) Measurements() []*Record {
+	if r.Summary == nil || len(r.Summary.Stages) == 0 {
+		return []*Record{r}
+	}
+	var list []*Record
+	for i := range r.Summary.Stages {
+		stage := &r.Summary.Stages[i]
+		one, summary := *r, *r.Summary
+		one.Parameters, one.Summary = atStage(r.Parameters, stage.Name), &summary
+		summary.Stages, summary.Totals, summary.Metrics, summary.Latencies = nil, stage.Totals, stage.Metrics, stage.Latencies
+		summary.Findings = slices.Concat(r.Summary.Findings, stage.Findings)
+		summary.Observed = stage.Observed.with(r.Summary.Observed)
+		list = append(list, &one)
+	}
+	return list
+}
+
+// with the probe of the attempt, of which there is one for all stages.
+func (o *ObservedSummary) with(attempt *ObservedSummary) *ObservedSummary {
+	switch {
+	case attempt == nil || attempt.Probe == nil:
+		return o
+	case o == nil:
+		return &ObservedSummary{Probe: attempt.Probe, ThrottledMicros: -1, CPULimitMillis: -1}
+	}
+	one := *o
+	one.Probe = attempt.Probe
+	return &one
+}
+
+// Measurements are those of the document, as Record.Measurements are those of its record, in the same order.
+func (d *Document) Measurements() []*Document {
+	if len(d.Stages) == 0 {
+		return []*Document{d}
+	}
+	var list []*Document
+	for i := range d.Stages {
+		stage := &d.Stages[i]
+		one := *d
+		one.Config.Parameters = atStage(d.Config.Parameters, stage.Name)
+		one.Stages, one.Totals, one.Metrics, one.Latencies = nil, stage.Totals, stage.Metrics, stage.Latencies
+		one.Series, one.LatencySeries, one.Milestones = stage.Series, stage.LatencySeries, nil
+		one.Server.StatusBefore, one.Server.StatusAfter, one.Client = stage.StatusBefore, stage.StatusAfter, stage.Client
+		one.Checks, one.Findings = slices.Concat(stage.Checks, d.Checks), slices.Concat(d.Findings, stage.Findings)
+		one.Observed = stage.Observed
+		if d.Observed != nil && stage.Observed != nil {
+			one.Observed = &Observed{Probe: d.Observed.Probe, Before: stage.Observed.Before, After: stage.Observed.After}
+		}
+		list = append(list, &one)
+	}
+	return list
+}
+
+// atStage are the parameters of a point in a stage.
+func atStage(parameters map[string]string, stage string) map[string]string {
+	all := map[string]string{StageParameter: stage}
+	maps.Copy(all, parameters)
+	return all
+}

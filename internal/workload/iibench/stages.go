@@ -1,0 +1,195 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package iibench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
+)
+
+// StageParameters are those of a stage in the API: one of its members is set.
+type StageParameters struct {
+	Name          string            `json:"name"`
+	Insert        *InsertParameters `json:"insert,omitempty"`
+	CreateIndexes int               `json:"createIndexes,omitempty"`
+	Rest          *RestParameters   `json:"rest,omitempty"`
+	Query         *QueryParameters  `json:"query,omitempty"`
+}
+
+// InsertParameters are those of a stage that inserts.
+type InsertParameters struct {
+	// Rows of all clients together.
+	Rows            int64     `json:"rows"`
+	RowsPerCommit   int64     `json:"rowsPerCommit"`
+	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
+	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+}
+
+// RestParameters are those of a stage in which the server comes to rest.
+type RestParameters struct {
+	AtLeastSeconds int `json:"atLeastSeconds,omitempty"`
+}
+
+// QueryParameters are those of a stage that queries.
+type QueryParameters struct {
+	// By is SecondaryRange or PrimaryKey.
+	By              string    `json:"by"`
+	Seconds         int       `json:"seconds"`
+	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
+	RowsPerCommit   int64     `json:"rowsPerCommit"`
+	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+}
+
+// Values of parameters of stages.
+const (
+	tablesPerClient  = "PerClient"
+	tablesShared     = "Shared"
+	bySecondaryRange = "SecondaryRange"
+	byPrimaryKey     = "PrimaryKey"
+)
+
+// Bounds are the API's.
+const (
+	maxStages        = 20
+	maxClients       = 64
+	maxRowsPerCommit = 100_000
+	maxRestSeconds   = 3600
+	maxQuerySeconds  = 86_400
+)
+
+// isStageName says whether a name has 1 to 32 lower-case letters, digits, dots and hyphens, with a letter or digit at both ends.
+func isStageName(name string) bool {
+	const punctuation = ".-"
+	return name != "" && len(name) <= 32 && strings.Trim(name, punctuation) == name &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+punctuation) == ""
+}
+
+// checkAlone refuses what one trial in stages cannot have.
+func checkAlone(cfg *result.Config) error {
+	switch {
+	case cfg.Pods > 1:
+		return fmt.Errorf("stages are measured from one Pod: loader.pods is %d but must be 1", cfg.Pods)
+	case cfg.Turns != nil:
+		return errors.New("stages cannot be measured in slices: use alternation: Trials")
+	case cfg.LimitSeconds > 0:
+		return errors.New("limits.seconds is not for stages: query stages have their own seconds")
+	}
+	return nil
+}
+
+// checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
+func checkStages(p *Parameters) error {
+	schema, known := schemas[p.Schema]
+	switch {
+	case !known:
+		return fmt.Errorf("schema is %q but must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+	case p.Parameters != pace.Parameters{}:
+		return errors.New("set ratePerSecond in the stages; thinkTimeMilliseconds, warmupSeconds and rampSeconds are not for stages")
+	case p.QueryThreads > 0 || p.KeepRows > 0 || p.IndexesAt == indexesAtEnd || p.Rules == contest2008:
+		return errors.New("queryThreads, keepRows, indexesAt and rules are not for stages: each says what it does itself")
+	case p.Tables != "" && p.Tables != tablesPerClient && p.Tables != tablesShared:
+		return fmt.Errorf("tables is %q but must be %s or %s", p.Tables, tablesPerClient, tablesShared)
+	case p.Clients < 0 || p.Clients > maxClients:
+		return fmt.Errorf("clients is %d but must be 1 to %d", p.Clients, maxClients)
+	case len(p.Stages) > maxStages:
+		return fmt.Errorf("there are %d stages but at most %d are allowed", len(p.Stages), maxStages)
+	case p.Stages[0].Insert == nil || p.Stages[0].Insert.DeletePerInsert:
+		return fmt.Errorf("stage %s is the first and must insert without deletePerInsert: the tables are empty", p.Stages[0].Name)
+	}
+	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schema.indexes)))
+}
+
+// checkEach checks the stages of a chain, whose schema has so many indexes, one after another.
+func checkEach(p *Parameters, schemaIndexes int) error {
+	names, indexes := map[string]bool{}, 0
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if !isStageName(s.Name) || names[s.Name] {
+			return fmt.Errorf("the name of stage %d is %q but must be another one than those before, of 1 to 32 lower-case letters, "+
+				"digits, dots and hyphens", i+1, s.Name)
+		}
+		names[s.Name] = true
+		if err := s.check(p, indexes, schemaIndexes); err != nil {
+			return fmt.Errorf("stage %s: %w", s.Name, err)
+		}
+		indexes += s.CreateIndexes
+	}
+	return nil
+}
+
+// check a stage before which the tables have so many indexes, of so many that the schema has.
+func (s *StageParameters) check(p *Parameters, indexes, most int) error {
+	members := 0
+	for _, set := range []bool{s.Insert != nil, s.CreateIndexes != 0, s.Rest != nil, s.Query != nil} {
+		if set {
+			members++
+		}
+	}
+	switch {
+	case members != 1:
+		return errors.New("set exactly one of insert, createIndexes, rest and query")
+	case s.Insert != nil:
+		return s.Insert.check(p)
+	case s.Query != nil:
+		return s.Query.check(p, indexes)
+	case s.Rest != nil && (s.Rest.AtLeastSeconds < 0 || s.Rest.AtLeastSeconds > maxRestSeconds):
+		return fmt.Errorf("rest.atLeastSeconds is %d but must be 0 to %d", s.Rest.AtLeastSeconds, maxRestSeconds)
+	case s.CreateIndexes < 0 || s.CreateIndexes > most:
+		return fmt.Errorf("createIndexes is %d but must be 1 to %d", s.CreateIndexes, most)
+	case s.CreateIndexes > 0 && indexes > 0:
+		return errors.New("another stage has created the indexes already")
+	}
+	return nil
+}
+
+func (s *InsertParameters) check(p *Parameters) error {
+	if s.RowsPerCommit < 1 {
+		return fmt.Errorf("insert.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
+	}
+	// Of a table without a row nobody can query one.
+	if least := int64(p.clients()) * s.RowsPerCommit; s.Rows < least {
+		return fmt.Errorf("insert.rows is %d but must be at least %d: rowsPerCommit (%d) for each of the clients (%d)", s.Rows, least,
+			s.RowsPerCommit, p.clients())
+	}
+	return checkInserts(p, "insert", s.RowsPerCommit, s.RatePerSecond, s.DeletePerInsert)
+}
+
+func (s *QueryParameters) check(p *Parameters, indexes int) error {
+	switch {
+	case s.By != bySecondaryRange && s.By != byPrimaryKey:
+		return fmt.Errorf("query.by is %q but must be %s or %s", s.By, bySecondaryRange, byPrimaryKey)
+	case s.Seconds < 1 || s.Seconds > maxQuerySeconds:
+		return fmt.Errorf("query.seconds is %d but must be 1 to %d", s.Seconds, maxQuerySeconds)
+	case s.By == bySecondaryRange && indexes == 0:
+		return fmt.Errorf("query.by %s needs a stage with createIndexes before it: the tables have no index", bySecondaryRange)
+	case s.RowsPerCommit < 1:
+		return fmt.Errorf("query.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
+	case s.DeletePerInsert && s.RatePerSecond == 0:
+		return errors.New("query.deletePerInsert needs query.ratePerSecond: without it nothing is inserted")
+	}
+	return checkInserts(p, "query", s.RowsPerCommit, s.RatePerSecond, s.DeletePerInsert)
+}
+
+// checkInserts are what stages that insert have in common.
+func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate pace.Rate, deletes bool) error {
+	switch {
+	case rowsPerCommit > maxRowsPerCommit:
+		return fmt.Errorf("%s.rowsPerCommit is %d but must be at most %d", member, rowsPerCommit, maxRowsPerCommit)
+	case deletes && p.Tables == tablesShared:
+		return fmt.Errorf("%s.deletePerInsert needs tables: %s", member, tablesPerClient)
+	}
+	if err := (pace.Parameters{RatePerSecond: rate}).Check(); err != nil {
+		return fmt.Errorf("%s.%w", member, err)
+	}
+	return nil
+}
+
+// clients of a chain.
+func (p *Parameters) clients() int { return max(1, p.Clients) }
