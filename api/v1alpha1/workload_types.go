@@ -52,7 +52,7 @@ type WorkloadSpec struct {
 	// +optional
 	TPROCHLoad *TPROCHLoadWorkload `json:"tprochLoad,omitempty"`
 
-	// sysbench runs sysbench with one of its own scripts, with tpcc, or with yours.
+	// sysbench runs sysbench with scripts of its own, with microbenchmarks, with tpcc, or with a script of yours.
 	// +optional
 	Sysbench *SysbenchWorkload `json:"sysbench,omitempty"`
 
