@@ -114,7 +114,7 @@ func (m *Measurements) read(point int, trials []*result.Record, named []string) 
 
 // MissedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.
 func MissedRate(r *result.Record) bool {
-	return r.Parameters[result.StageParameter] != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
+	return r.Summary.Stage != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
 		return f.Code == finding.RateNotReached
 	})
 }

@@ -142,3 +142,17 @@ func TestFolders(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 }
+
+// A run in stages has as many trials as chains, whatever the number of stages that each of them measures.
+func TestValidateStages(t *testing.T) {
+	text := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\nspec:\n  database: {}\n  trials: {repetitions: 4}\n" +
+		"  workload: {type: IIBench, iiBench: {stages: [{name: l.i0, insert: {rows: 1000}}, {name: rest, rest: {}}, {name: l.x, createIndexes: 1}]}}\n"
+	const want = "BenchmarkRun a: valid: 1 chain of 2 stages × 4 repetitions = 4 trials; deadline: "
+	if code, out, errs := runMain(t, text, "validate", "-f", "-"); code != ExitFine || !strings.Contains(out, want) {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	text = strings.Replace(text, "createIndexes: 1", "query: {by: SecondaryRange, seconds: 1}", 1)
+	if code, out, _ := runMain(t, text, "validate", "-f", "-"); code == ExitFine || !strings.Contains(out, "stage l.x: query.by SecondaryRange needs a stage with createIndexes") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}

@@ -29,5 +29,6 @@
 //
 // What is measured is a load: clientLoad if the loader's own clients make it, toolLoad if another program does. What a Pod does
 // of an attempt is a role: an only Pod does all of the above; of several, the leader does so too and gathers what the others,
-// which follow, have measured at the same time and deliver.
+// which follow, have measured at the same time and deliver. A chain measures a workload in stages: each is a load of its own, on
+// the data that the one before has left.
 package loader

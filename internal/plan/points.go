@@ -19,6 +19,8 @@ type Point struct {
 	Parameters map[string]string
 	// values are the same as they stand in the workload's parameters.
 	values []value
+	// staged says that one of the parameters is the stage, which is a part of the trial. A workload's own may have that name.
+	staged bool
 }
 
 // Equal says whether two points have the same parameters with the same values.

@@ -54,7 +54,7 @@ func (p *Plan) inStages(names []string) error {
 	var all []Point
 	for _, point := range p.Points {
 		for _, name := range names {
-			stage := Point{Parameters: map[string]string{result.StageParameter: name}, values: point.values}
+			stage := Point{Parameters: map[string]string{result.StageParameter: name}, values: point.values, staged: true}
 			maps.Copy(stage.Parameters, point.Parameters)
 			all = append(all, stage)
 		}
@@ -71,10 +71,10 @@ func (p *Plan) Measured(t *Trial) (from, to int) { return t.Point, t.Point + max
 
 // Swept are the parameters that a trial sets: those of a point but for the stage, which is a part of the trial.
 func (p Point) Swept() map[string]string {
-	if _, staged := p.Parameters[result.StageParameter]; !staged {
+	switch {
+	case !p.staged:
 		return p.Parameters
-	}
-	if len(p.Parameters) == 1 {
+	case len(p.Parameters) == 1:
 		return nil
 	}
 	swept := maps.Clone(p.Parameters)

@@ -86,3 +86,11 @@ func TestWithoutStages(t *testing.T) {
 		t.Errorf("a trial at %v sets %v", got.Parameters, got.Swept())
 	}
 }
+
+// A program of somebody's own may have a parameter that is called stage.
+func TestAParameterCalledStage(t *testing.T) {
+	p, err := plan.ForRun(specOf(t, `{"type": "Sysbench", "sysbench": {"options": {"stage": "a"}, "sweep": {"options": {"stage": ["a", "b"]}}}}`, ""))
+	if err != nil || len(p.Points) != 2 || !cmp.Equal(p.Points[1].Swept(), parameters{"stage": "b"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

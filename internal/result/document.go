@@ -28,6 +28,8 @@ type Document struct {
 	// Stages are what was measured, if the workload has several stages. The document then has the sums of their totals, the time
 	// from the beginning of the first to the end of the last, and no metrics, latencies and series besides.
 	Stages []Stage `json:"stages,omitempty"`
+	// Stage is the name of the stage that this is about; empty for a whole attempt, and in what is written down.
+	Stage string `json:"-"`
 	// Inputs are the files that the run brought along.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Tables are how a workload that loads tables loaded each, in the order of their first statements.
@@ -303,6 +305,8 @@ type Summary struct {
 	Observed *ObservedSummary `json:"observed,omitempty"`
 	// Inputs are the document's; more than MaxSummaryInputs are one, see there.
 	Inputs []Input `json:"inputs,omitempty"`
+	// Stage is the name of the stage that this summarizes; empty for a whole attempt, and in what is written down.
+	Stage string `json:"-"`
 }
 
 // Failure says why there is no result. Its reason is one of the causes that a loader reports.

@@ -88,6 +88,7 @@ func (r *Record) Measurements() []*Record {
 		stage := &r.Summary.Stages[i]
 		one, summary := *r, *r.Summary
 		one.Parameters, one.Summary = atStage(r.Parameters, stage.Name), &summary
+		summary.Stage = stage.Name
 		summary.Stages, summary.Totals, summary.Metrics, summary.Latencies = nil, stage.Totals, stage.Metrics, stage.Latencies
 		summary.Findings = slices.Concat(r.Summary.Findings, stage.Findings)
 		summary.Observed = stage.Observed.with(r.Summary.Observed)
@@ -119,6 +120,7 @@ func (d *Document) Measurements() []*Document {
 		stage := &d.Stages[i]
 		one := *d
 		one.Config.Parameters = atStage(d.Config.Parameters, stage.Name)
+		one.Stage = stage.Name
 		one.Stages, one.Totals, one.Metrics, one.Latencies = nil, stage.Totals, stage.Metrics, stage.Latencies
 		one.Series, one.LatencySeries, one.Milestones = stage.Series, stage.LatencySeries, nil
 		one.Server.StatusBefore, one.Server.StatusAfter, one.Client = stage.StatusBefore, stage.StatusAfter, stage.Client

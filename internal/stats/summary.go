@@ -169,7 +169,7 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 
 // InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.
 func InStages(points []Point) bool {
-	return slices.ContainsFunc(points, func(p Point) bool { return p.Parameters[result.StageParameter] != "" })
+	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Records) > 0 && p.Records[0].Summary.Stage != "" })
 }
 
 // Best is the index of the point with the best median or, of stages, of the first; -1 if nothing was measured.

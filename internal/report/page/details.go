@@ -82,7 +82,7 @@ func (d *Details) addPoint(key string, doc *result.Document) {
 	}
 	if p.series == nil {
 		p.series, p.latencySeries = thinned(doc.Series), thinnedLatencies(doc.LatencySeries)
-		if doc.Config.Parameters[result.StageParameter] != "" {
+		if doc.Stage != "" {
 			p.countOperations(doc.Totals.Queries > 0)
 		}
 	}
