@@ -13,6 +13,8 @@ var (
 	item = regexp.MustCompile(`^([-*+]|\d{1,9}[.)])( +)`)
 	// first is a marker that may begin a list in the middle of a paragraph.
 	first = regexp.MustCompile(`^([-*+]|1[.)]) `)
+	// number at the beginning of a line of a paragraph, which the parser of mkdocs may take for a marker.
+	number = regexp.MustCompile(`^(\d+)([.)] )`)
 )
 
 // step is how far the parser of mkdocs wants each level of a list to be indented.
@@ -69,7 +71,7 @@ func (l *lines) prose(text string, indent int) {
 	marker := item.FindString(text)
 	inList := len(l.contents) > 0
 	switch {
-	case marker != "" && (l.afterEmpty() || inList || first.MatchString(text)):
+	case marker != "" && (l.afterEmpty() || inList && indent < l.content() || first.MatchString(text)):
 		depth := len(l.contents)
 		l.leave(indent)
 		if depth == 0 || l.parts {
@@ -84,7 +86,7 @@ func (l *lines) prose(text string, indent int) {
 	if strings.HasPrefix(text, "|") && !l.table || strings.HasPrefix(text, "<!--") {
 		l.separate()
 	}
-	l.put(strings.Repeat(" ", max(0, indent-l.content())) + text)
+	l.put(strings.Repeat(" ", max(0, indent-l.content())) + number.ReplaceAllString(text, `$1\$2`))
 }
 
 // leave the items whose text begins further to the right.

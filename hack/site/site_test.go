@@ -27,7 +27,8 @@ func TestPortable(t *testing.T) {
 		"a paragraph of an item":   {"- one\n\n  Text\n- two\n", "- one\n\n    Text\n\n- two\n"},
 		"a table":                  {"Text\n| a |\n|---|\n| b |\n<!-- end -->\n", "Text\n\n| a |\n|---|\n| b |\n\n<!-- end -->\n"},
 		"a heading after a list":   {"- one\n## Next\nText\n", "- one\n## Next\nText\n"},
-		"a year at a line's start": {"It was in\n2026. And then\n", "It was in\n2026. And then\n"},
+		"a year at a line's start": {"It was in\n2026. And then\n", "It was in\n2026\\. And then\n"},
+		"a year in a list":         {"1. It was in\n   2026. And then\n2. it was\n", "1. It was in\n    2026\\. And then\n2. it was\n"},
 		"emphasis":                 {"**a** b\n*c* d\n-5% e\n", "**a** b\n*c* d\n-5% e\n"},
 	} {
 		if diff := cmp.Diff(c.want, portable(c.in)); diff != "" {

@@ -36,7 +36,7 @@ const look = `({
 	raw: [...document.querySelectorAll('article p, article li, article td')].filter(e => {
 		const words = e.cloneNode(true);
 		words.querySelectorAll('code, pre, ul, ol').forEach(c => c.remove());
-		return /\n\s*([-*+]|\d+\.) |\|\s*:?-{3}|\*\*|\]\(|` + "```" + `/.test(words.textContent);
+		return /\n\s*([-*+]|\d\d?\.) |\|\s*:?-{3}|\*\*|\]\(|` + "```" + `/.test(words.textContent);
 	}).map(e => e.textContent.slice(0, 120)),
 	site: document.querySelector('meta[name=generator]')?.content.includes('mkdocs') ?? false,
 })`
