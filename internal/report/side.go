@@ -158,7 +158,29 @@ func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, erro
 			p.values = append(p.values, v.Value)
 		}
 	}
+	missed := s.missedRates(variant)
+	for i := range side.points {
+		side.points[i].rateMissed = missed[side.points[i].label]
+	}
 	return side, nil
+}
+
+// missedRates are the labels of the points at which a variant may not have reached the offered rate, as its pairs say: of the
+// baseline, at which all of its pairs say so.
+func (s *Comparison) missedRates(variant string) map[string]bool {
+	missed := map[string]bool{}
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		label := stats.Label(p.Parameters)
+		switch variant {
+		case p.Variant:
+			missed[label] = p.RateMissed
+		case p.Baseline:
+			before, known := missed[label]
+			missed[label] = p.RateMissed && (before || !known)
+		}
+	}
+	return missed
 }
 
 // design is how the comparison compares: as its specification says, for as many pairs as it makes.

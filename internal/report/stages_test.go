@@ -6,6 +6,7 @@ package report_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,37 @@ func TestStagesCompared(t *testing.T) {
 	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)
 	if err != nil || len(c.Pairs) != 2 || c.Pairs[0].Cause == stats.RateMissed || c.Pairs[1].Cause != stats.RateMissed {
 		t.Errorf("%v: %+v", err, c)
+	}
+}
+
+// What a comparison has published says which variants may have missed an offered rate.
+func TestStagesOfVariantsCompared(t *testing.T) {
+	at := map[string]string{"stage": "qr100"}
+	metric := result.Metric{Name: "operationsPerSecond", Unit: "operations/s", Better: "higher"}
+	s := &report.Comparison{
+		Name: "s", Rounds: 7, Planned: 7, Spec: []byte(`{"variants":[{"name":"old"},{"name":"slow"},{"name":"new"}]}`), Outcome: "Complete",
+		Variants: []report.ComparisonVariant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}},
+	}
+	for i, v := range s.Variants[1:] {
+		pair := stats.Paired{
+			Variant: v.Name, Baseline: "old", Parameters: at, Metric: metric, RateMissed: v.Name == "slow",
+			BaselineValues: slices.Repeat([]float64{100}, 7), Values: slices.Repeat([]float64{float64(200 + 100*i)}, 7),
+		}
+		pair.Judge(stats.Design{MinRounds: 6, MaxRounds: 7, EquivalencePercent: 5, Comparisons: 2})
+		s.Pairs = append(s.Pairs, pair)
+	}
+	for round := range 7 {
+		for i, v := range s.Variants {
+			s.Runs = append(s.Runs, report.ComparisonRun{
+				Variant: v.Name, Round: round + 1, Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
+				Values: []report.ComparisonValue{{Parameters: at, Value: float64(100*(i+1) + round)}},
+			})
+		}
+	}
+	for pair, want := range map[[2]string]bool{{"old", "slow"}: true, {"slow", "new"}: true, {"old", "new"}: false} {
+		c, err := report.CompareVariants(s, pair[0], pair[1], "")
+		if err != nil || len(c.Pairs) != 1 || (c.Pairs[0].Cause == stats.RateMissed) != want {
+			t.Errorf("%v: %v, %+v", pair, err, c)
+		}
 	}
 }
