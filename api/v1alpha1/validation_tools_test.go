@@ -76,8 +76,10 @@ func TestEnvtestToolRules(t *testing.T) {
 			`"points-covered-pk"`,
 		},
 		"churn": {
-			minimalSysbench, []string{sysbench("churn: 0"), sysbench("sweep: {churn: [0, 2000000000]}")},
-			[]string{sysbench("churn: -1"), sysbench("sweep: {churn: [-1]}")}, "greater than or equal to 0",
+			minimalSysbench,
+			[]string{sysbench("churn: 0"), sysbench("sweep: {churn: [0, 2000000000]}")},
+			[]string{sysbench("churn: -1"), sysbench("sweep: {churn: [-1]}")},
+			"greater than or equal to 0",
 		},
 		"key": {
 			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",

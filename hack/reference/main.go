@@ -51,8 +51,8 @@ func page() []byte {
 	for _, command := range root.Commands() {
 		section(&text, command)
 	}
-	fmt.Fprintf(&text, "## Flags of all commands\n\n```\n%s```\n\nAll other flags by which kubectl chooses a cluster and a user work, "+
-		"too: `kubectl options` lists them.\n", root.PersistentFlags().FlagUsages())
+	fmt.Fprintf(&text, "## Flags of all commands\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
+	text.WriteString("All other flags by which kubectl chooses a cluster and a user work, too: `kubectl options` lists them.\n")
 	return text.Bytes()
 }
 

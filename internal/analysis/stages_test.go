@@ -21,7 +21,8 @@ import (
 // chained makes a specification one in stages, of which l.i0 and qr100 are measured.
 func chained(spec *v1alpha1.BenchmarkRunSpec) {
 	spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{Stages: []v1alpha1.IIBenchStage{
-		{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 10}}, {Name: "rest", Rest: &v1alpha1.IIBenchRestStage{}},
+		{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 10}},
+		{Name: "rest", Rest: &v1alpha1.IIBenchRestStage{}},
 		{Name: "qr100", Query: &v1alpha1.IIBenchQueryStage{By: v1alpha1.IIBenchPrimaryKey, Seconds: 1}},
 	}}}
 }

@@ -163,7 +163,9 @@ spec:
 		"of the comparison": {file, []string{"--set", "spec.maxRounds=8"}, ExitFine, "maxRounds: 8\n"},
 		"of a run":          {runWith("database: {}"), []string{"b", "--set", run}, ExitFine, "image: mariadb:12\n"},
 		"a variant that is not there": {
-			file, []string{"--set", "variants.nwe.database.image=x"}, ExitError,
+			file,
+			[]string{"--set", "variants.nwe.database.image=x"},
+			ExitError,
 			`--set variants.nwe.database.image=x: spec.variants has no element "nwe"; it has base, new`,
 		},
 		"a variant and nothing of it": {file, []string{"--set", "variants.new=x"}, ExitError, "spec.variants.new has no value of its own"},

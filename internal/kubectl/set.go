@@ -66,8 +66,8 @@ func memberOf(workload string) (string, error) {
 }
 
 // set a field of a specification of that type to what a text says. The path has the names that `kubectl explain brun.spec`, or
-// bcmp.spec, shows, with dots between them; it may begin with spec. After a list whose elements have names, such as variants, comes
-// the name of an element.
+// bcmp.spec, shows, with dots between them; it may begin with spec. After a list whose elements have names, such as variants,
+// comes the name of an element.
 func set(of reflect.Type, spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
 	at, into := of, spec

@@ -89,8 +89,8 @@ func (c Certainty) of(p *stats.Paired) float64 {
 }
 
 // Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the loss is above
-// the threshold as surely as FailOn asks. It is Fine if the interval excludes a loss above the threshold, or if there is an answer
-// otherwise; with Possible, that two are equal is none where the threshold is below what counts as equal.
+// the threshold as surely as FailOn asks. It is Fine if the interval excludes a loss above the threshold, or if there is another
+// answer; with Possible, that two are equal is none where the threshold is below what counts as equal.
 func (c *Compared) Of(p *stats.Paired) Ruling {
 	_, _, most := p.Loss()
 	switch {

@@ -63,15 +63,15 @@ func TestCertainty(t *testing.T) {
 		probable   report.Ruling
 		proven     report.Ruling
 	}{
-		"any loss":       {slower, 0, report.Regression, report.Regression, report.Regression},
-		"below all of it": {slower, 0.005, report.Regression, report.Regression, report.Regression},
-		"below the ratio": {slower, 0.04, report.Regression, report.Regression, report.Fine},
-		"above the ratio": {slower, 0.05, report.Regression, report.Fine, report.Fine},
-		"above all of it": {slower, 0.10, report.Fine, report.Fine, report.Fine},
-		"noise":          {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
+		"any loss":                    {slower, 0, report.Regression, report.Regression, report.Regression},
+		"below all of it":             {slower, 0.005, report.Regression, report.Regression, report.Regression},
+		"below the ratio":             {slower, 0.04, report.Regression, report.Regression, report.Fine},
+		"above the ratio":             {slower, 0.05, report.Regression, report.Fine, report.Fine},
+		"above all of it":             {slower, 0.10, report.Fine, report.Fine, report.Fine},
+		"noise":                       {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
 		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine, report.Fine},
-		"equal within 5%, above 1%": {equal, 0.01, report.Undecided, report.Fine, report.Fine},
-		"nothing is one":  {slower, -1, report.Fine, report.Fine, report.Fine},
+		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine, report.Fine},
+		"nothing is one":              {slower, -1, report.Fine, report.Fine, report.Fine},
 	} {
 		for certainty, want := range map[report.Certainty]report.Ruling{
 			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable, report.Proven: tc.proven,

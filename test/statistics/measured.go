@@ -180,8 +180,9 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
-	w.header("Comparisons of two real servers", "second variant", "alternation", "points", "beside", "comparisons", "differ", "equal",
-		"ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
+	w.header("Comparisons of two real servers",
+		"second variant", "alternation", "points", "beside", "comparisons", "differ", "equal", "ratio (geometric mean)",
+		"rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup
 	of := map[Setup][]*Measured{}
 	for _, m := range list {
@@ -200,6 +201,7 @@ func (w *writer) real(list []*Measured) {
 				differ++
 			case stats.Equal:
 				equal++
+			case stats.NoDifferenceShown, stats.CannotSay:
 			}
 			logs += math.Log(c.Ratio)
 			rounds, seconds = append(rounds, float64(c.Rounds)), append(seconds, float64(m.Seconds))

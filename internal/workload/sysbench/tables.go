@@ -48,8 +48,8 @@ func (t *sysbenchTool) churnSeed() string { return strconv.FormatInt(folded(^t.c
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.
 var loadOptions = []string{
-	"range_size", "range_selects", "point_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges", "index_updates",
-	"non_index_updates", "delete_inserts", "skip_trx", "random_points", "number_of_ranges", "delta", "db_ps_mode",
+	"range_size", "range_selects", "point_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges",
+	"index_updates", "non_index_updates", "delete_inserts", "skip_trx", "random_points", "number_of_ranges", "delta", "db_ps_mode",
 	"mysql_ignore_errors",
 }
 
