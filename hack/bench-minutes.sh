@@ -77,7 +77,7 @@ compare() {
 	line "$1" "$2" "$seconds"
 	if [ -n "${RECORD:-}" ]; then
 		printf '{"second": "%s", "alternation": "%s", "beside": "%s", "seconds": %d, "results": %s}\n' "$1" "$2" "${BESIDE:-}" \
-			"$seconds" "$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start.json"
+			"$seconds" "$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start-$name.json"
 	fi
 }
 

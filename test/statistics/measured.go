@@ -191,6 +191,9 @@ func (w *writer) real(list []*Measured) {
 		}
 		of[m.Setup] = append(of[m.Setup], m)
 	}
+	slices.SortStableFunc(setups, func(a, b Setup) int {
+		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Beside, b.Beside), cmp.Compare(b.Alternation, a.Alternation))
+	})
 	for _, s := range setups {
 		differ, equal, logs := 0, 0, 0.0
 		var rounds, seconds, widths []float64
