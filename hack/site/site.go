@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/hack/prose"
 )
 
 // index is the page of a folder.
@@ -94,7 +96,7 @@ func (s *site) list(folder string) error {
 
 // targets of the links of a page, without those in code.
 func targets(text string) []string {
-	text = span.ReplaceAllString(withoutFences(text), "")
+	text = span.ReplaceAllString(prose.Of(text), "")
 	var list []string
 	for _, match := range slices.Concat(inline.FindAllStringSubmatch(text, -1), reference.FindAllStringSubmatch(text, -1)) {
 		list = append(list, match[1])
@@ -160,20 +162,4 @@ func (s *site) linked(name, text string) string {
 		}
 		return "](" + strings.TrimSuffix(to, "/") + "/" + index + ")"
 	})
-}
-
-// withoutFences is Markdown whose code blocks are empty.
-func withoutFences(text string) string {
-	lines := strings.Split(text, "\n")
-	inCode := false
-	for i, line := range lines {
-		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
-		if fence {
-			inCode = !inCode
-		}
-		if fence || inCode {
-			lines[i] = ""
-		}
-	}
-	return strings.Join(lines, "\n")
 }

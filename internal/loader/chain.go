@@ -124,14 +124,8 @@ func (c *chain) verify(ctx context.Context) error {
 func (c *chain) totals() result.Totals {
 	sum := result.Totals{Micros: c.ended.Sub(c.began).Microseconds()}
 	for i := range c.stages {
-		t := &c.stages[i].Totals
-		sum.Rows += t.Rows
-		sum.Transactions += t.Transactions
-		sum.Statements += t.Statements
-		sum.RowsDeleted += t.RowsDeleted
-		sum.Queries += t.Queries
-		sum.Errors += t.Errors
-		sum.StoppedBy = t.StoppedBy
+		sum.Add(&c.stages[i].Totals)
+		sum.StoppedBy = c.stages[i].Totals.StoppedBy
 	}
 	return sum
 }
@@ -154,16 +148,7 @@ func (c *chain) document() (*result.Document, error) {
 func (c *chain) clients() result.ClientFacts {
 	sum := c.stages[0].Client
 	for i := range c.stages[1:] {
-		of := &c.stages[i+1].Client
-		sum.UserMicros += of.UserMicros
-		sum.SystemMicros += of.SystemMicros
-		sum.LateAnswers += of.LateAnswers
-		sum.MaxRSSBytes = max(sum.MaxRSSBytes, of.MaxRSSBytes)
-		if sum.ThrottledMicros < 0 || of.ThrottledMicros < 0 {
-			sum.ThrottledMicros = -1
-		} else {
-			sum.ThrottledMicros += of.ThrottledMicros
-		}
+		sum.Consumed(&c.stages[i+1].Client)
 	}
 	return sum
 }

@@ -22,13 +22,9 @@ func (l *clientLoad) stageMetrics(ctx context.Context, doc *result.Document, s *
 		all = append(all, result.Metric{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"})
 	}
 	all = slices.Concat(all, besides(t), perSecond(doc.Series, s.Operations), longest(doc.Latencies))
-	if n > 0 {
-		client := float64(doc.Client.UserMicros+doc.Client.SystemMicros) / float64(n)
-		all = slices.Concat(all, serverCosts(doc.Observed, n, "operation", "PerOperation"), deviceCosts(doc.Observed, n))
-		all = append(all, lower("clientMicrosPerOperation", client, "µs/operation"))
-	}
-	all = append(all, l.stageSizes(ctx, doc.Observed)...)
-	all = append(all, fsyncs(l.engine, doc.Server, t.Transactions)...)
+	const unit, suffix = "operation", "PerOperation"
+	all = slices.Concat(all, serverCosts(doc.Observed, n, unit, suffix), deviceCosts(doc.Observed, n),
+		clientCosts(doc.Client, n, unit, suffix), l.stageSizes(ctx, doc.Observed), fsyncs(l.engine, doc.Server, t.Transactions))
 	if t.Transactions > 0 {
 		all = append(all, t.ErrorRate())
 	}
@@ -83,7 +79,7 @@ func longest(latencies []result.Latency) []result.Metric {
 // not known is left out.
 func deviceCosts(o *result.Observed, n int64) []result.Metric {
 	used, known := o.Used()
-	if !known {
+	if !known || n == 0 {
 		return nil
 	}
 	var all []result.Metric

@@ -92,22 +92,13 @@ func (l *leader) collect(ctx context.Context) error {
 	return l.load.merge(others)
 }
 
-// sumOfClients is what all Pods consumed together; the resident memory is the largest one.
+// sumOfClients is what all Pods consumed together, by limits that are their sum.
 func sumOfClients(pods []result.PodFacts) result.ClientFacts {
 	var sum result.ClientFacts
 	for _, p := range pods {
-		c := p.Client
-		sum.UserMicros += c.UserMicros
-		sum.SystemMicros += c.SystemMicros
-		sum.CPULimitMillis += c.CPULimitMillis
-		sum.LateAnswers += c.LateAnswers
-		sum.CPUs = max(sum.CPUs, c.CPUs)
-		sum.MaxRSSBytes = max(sum.MaxRSSBytes, c.MaxRSSBytes)
-		if c.ThrottledMicros < 0 || sum.ThrottledMicros < 0 {
-			sum.ThrottledMicros = -1 // unknown of one is unknown of all
-		} else {
-			sum.ThrottledMicros += c.ThrottledMicros
-		}
+		sum.Consumed(&p.Client)
+		sum.CPULimitMillis += p.Client.CPULimitMillis
+		sum.CPUs = max(sum.CPUs, p.Client.CPUs)
 	}
 	return sum
 }

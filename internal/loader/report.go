@@ -121,13 +121,17 @@ func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client
 		all = append(all, t.ErrorRate())
 	}
 	all = append(all, besides(t)...)
-	if t.Rows > 0 {
-		all = append(all, result.Metric{
-			Name: "clientMicrosPerRow", Value: float64(client.UserMicros+client.SystemMicros) / float64(t.Rows),
-			Unit: "µs/row", Better: "lower",
-		})
+	return append(all, clientCosts(client, t.Rows, "row", "PerRow")...)
+}
+
+// clientCosts are what making the load costs for one of n units of work, as serverCosts are of the server.
+func clientCosts(c result.ClientFacts, n int64, unit, suffix string) []result.Metric {
+	if n == 0 {
+		return nil
 	}
-	return all
+	return []result.Metric{{
+		Name: "clientMicros" + suffix, Value: float64(c.UserMicros+c.SystemMicros) / float64(n), Unit: "µs/" + unit, Better: "lower",
+	}}
 }
 
 // besides are the rates of what is done besides inserting, if anything is.

@@ -158,11 +158,9 @@ func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	doc.Checks, doc.Findings = l.checks, r.Findings
 	doc.Inputs, doc.Tool, doc.ToolOutput = l.inputs, &l.about, l.output
 	if n := r.Totals.Transactions; n > 0 {
-		doc.Metrics = append(slices.Concat(r.Metrics, fsyncs(l.engine, l.server, n)), result.Metric{
-			Name: "clientMicrosPerTransaction", Value: float64(l.client.UserMicros+l.client.SystemMicros) / float64(n),
-			Unit: "µs/transaction", Better: "lower",
-		})
-		doc.Metrics = append(doc.Metrics, serverCosts(doc.Observed, n, "transaction", "PerTransaction")...)
+		const unit, suffix = "transaction", "PerTransaction"
+		doc.Metrics = slices.Concat(r.Metrics, fsyncs(l.engine, l.server, n), clientCosts(l.client, n, unit, suffix),
+			serverCosts(doc.Observed, n, unit, suffix))
 	}
 	doc.Metrics = append(slices.Clone(doc.Metrics), heldBack(doc.Observed, r.Totals)...)
 	if clients = r.Clients; clients == 0 {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/hack/prose"
 )
 
 const root = "../.."
@@ -29,7 +31,7 @@ var (
 func TestLinks(t *testing.T) {
 	links := 0
 	for _, file := range tracked(t, "*.md") {
-		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(prose(read(t, file)), ""), -1) {
+		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(prose.Of(read(t, file)), ""), -1) {
 			target, fragment, _ := strings.Cut(match[1], "#")
 			if strings.Contains(match[1], "://") || strings.HasPrefix(target, "mailto:") {
 				continue
@@ -68,7 +70,7 @@ func TestWidth(t *testing.T) {
 		if strings.Contains(file, "testdata/") || file == "docs/reference/api.md" || strings.HasPrefix(file, "docs/publications") {
 			continue
 		}
-		for n, line := range strings.Split(prose(read(t, file)), "\n") {
+		for n, line := range strings.Split(prose.Of(read(t, file)), "\n") {
 			if columns := utf8.RuneCountInString(line); columns > 130 && !strings.HasPrefix(line, "|") {
 				t.Errorf("%s:%d has %d columns", file, n+1, columns)
 			}
@@ -139,26 +141,10 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// prose is Markdown whose code blocks are empty; lines keep their numbers.
-func prose(text string) string {
-	lines := strings.Split(text, "\n")
-	inCode := false
-	for i, line := range lines {
-		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
-		if fence {
-			inCode = !inCode
-		}
-		if fence || inCode {
-			lines[i] = ""
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // anchors are the fragments by which GitHub links to the headings of a page.
 func anchors(text string) map[string]bool {
 	found := map[string]bool{}
-	for line := range strings.SplitSeq(prose(text), "\n") {
+	for line := range strings.SplitSeq(prose.Of(text), "\n") {
 		match := heading.FindStringSubmatch(line)
 		if match == nil {
 			continue

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/hack/prose"
 )
 
 // mostWords are those of a page that is read from top to bottom, without its tables and code.
@@ -45,7 +47,7 @@ func TestLength(t *testing.T) {
 // words of a page, without its tables and code.
 func words(text string) int {
 	n := 0
-	for line := range strings.SplitSeq(prose(text), "\n") {
+	for line := range strings.SplitSeq(prose.Of(text), "\n") {
 		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
 			n += len(strings.Fields(strings.TrimLeft(line, "#")))
 		}

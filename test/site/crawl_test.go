@@ -134,7 +134,7 @@ func (tour *tour) likeThis(name string, tab *browser.Tab) {
 	tab.Look(dark)
 	// The page hears of the change in its own time.
 	const inTheDark = `document.body.getAttribute('data-md-color-scheme') === 'slate'`
-	if !eventually(func() bool { return browser.Eval[bool](tab, inTheDark) }) {
+	if !eventually(tour.t, func() bool { return browser.Eval[bool](tab, inTheDark) }) {
 		tour.t.Errorf("%s stays light in the dark", name)
 	}
 	if texts := browser.Eval[[]string](tab, unreadable); len(texts) > 0 {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
 )
@@ -44,24 +45,22 @@ func serve(t *testing.T) string {
 }
 
 // eventually says whether something becomes true within 20 seconds.
-func eventually(is func() bool) bool {
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
+func eventually(t *testing.T, is func() bool) bool {
+	t.Helper()
+	return wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		return is(), nil
+	}) == nil
 }
 
 // A search finds the page that a word stands on.
 func TestSiteSearch(t *testing.T) {
 	home := serve(t)
 	tab := browser.Open(t, home, light)
-	browser.Eval[bool](tab, `document.querySelector('input[data-md-component="search-query"]').focus() || true`)
+	browser.Eval[bool](tab, `(document.querySelector('input[data-md-component="search-query"]').focus(), true)`)
 	browser.Must(tab, chromedp.KeyEvent("Tsiatis"))
 	const found = `[...document.querySelectorAll('.md-search-result__link')].map(a => a.href)`
 	var results []string
-	if !eventually(func() bool {
+	if !eventually(t, func() bool {
 		results = browser.Eval[[]string](tab, found)
 		return strings.Contains(strings.Join(results, "\n"), home+"docs/statistics-method.html")
 	}) {
@@ -78,7 +77,7 @@ func TestSiteSections(t *testing.T) {
 	const sections = `[...document.querySelectorAll('.md-sidebar--primary .md-nav__item--section')].map(
 		s => s.querySelector(':scope > label, :scope > .md-nav__link').textContent.trim() + ': ' + s.querySelectorAll('a[href]').length)`
 	got := strings.Join(browser.Eval[[]string](tab, sections), "\n")
-	for _, name := range []string{"Start here", "How-to guides", "Reference", "Troubleshooting", "Design", "Project"} {
+	for _, name := range []string{"Start here", "Tutorials", "How-to guides", "Reference", "Troubleshooting", "Design", "Project"} {
 		if !strings.Contains(got, name+": ") || strings.Contains(got, name+": 0") {
 			t.Errorf("the navigation has no section %s with pages:\n%s", name, got)
 		}
@@ -107,7 +106,7 @@ func TestSiteDarkByHand(t *testing.T) {
 	if got := browser.Eval[string](tab, scheme); got != "default" {
 		t.Errorf("in the light, the scheme is %s", got)
 	}
-	browser.Eval[bool](tab, `document.querySelector('#__palette_2').click() || true`)
+	browser.Eval[bool](tab, `(document.querySelector('#__palette_2').click(), true)`)
 	if got := browser.Eval[string](tab, scheme); got != "slate" {
 		t.Errorf("after the choice, the scheme is %s", got)
 	}

@@ -138,13 +138,21 @@ func (e Experiment) compare(baseline, variant []float64) stats.Comparison {
 
 // together says whether all points as one differ after n rounds.
 func (e Experiment) together(baseline, variant [][]float64, n int) bool {
-	pairs := make([]stats.Paired, e.Points)
+	c := overall(e.Design, baseline, variant, n)
+	return c.Verdict == stats.Faster || c.Verdict == stats.Slower
+}
+
+// overall is what a design says of all points as one after n rounds.
+func overall(d stats.Design, baseline, variant [][]float64, n int) stats.Comparison {
+	pairs := make([]stats.Paired, len(baseline))
 	for p := range pairs {
 		pairs[p].Metric.Better = "higher"
 		pairs[p].BaselineValues, pairs[p].Values = baseline[p][:n], variant[p][:n]
 	}
-	all := e.Design.Overall(pairs)
-	return len(all) > 0 && (all[0].Verdict == stats.Faster || all[0].Verdict == stats.Slower)
+	if all := d.Overall(pairs); len(all) > 0 {
+		return all[0].Comparison
+	}
+	return stats.Comparison{}
 }
 
 // values of both variants, by point and round. A run measures all points, one after the other; a round is a run of each variant.

@@ -111,18 +111,10 @@ func (m *Measured) look(design stats.Design, n int) stats.Comparison {
 	if m.Points == 1 {
 		return design.Compare("higher", m.baseline[0][:n], m.values[0][:n])
 	}
-	pairs := make([]stats.Paired, m.Points)
-	for p := range pairs {
-		pairs[p].Metric.Better = "higher"
-		pairs[p].BaselineValues, pairs[p].Values = m.baseline[p][:n], m.values[p][:n]
-	}
-	if all := design.Overall(pairs); len(all) > 0 {
-		return all[0].Comparison
-	}
-	return stats.Comparison{}
+	return overall(design, m.baseline, m.values, n)
 }
 
-// recording of a comparison, as hack/bench-minutes.sh writes it: its results.json, and what they do not have.
+// recordingOf a comparison is what it measured, as hack/bench-minutes.sh writes it: its results.json, and what they do not have.
 type recordingOf struct {
 	Second, Alternation, Beside string
 	Seconds                     int

@@ -216,13 +216,7 @@ func (r *Recorder) Merge(other *Recorder) {
 	for op, h := range other.histograms {
 		r.histograms[op] = merged(r.histograms[op], h)
 	}
-	r.totals.Rows += other.totals.Rows
-	r.totals.Transactions += other.totals.Transactions
-	r.totals.Statements += other.totals.Statements
-	r.totals.RowsDeleted += other.totals.RowsDeleted
-	r.totals.Queries += other.totals.Queries
-	r.totals.Errors += other.totals.Errors
-	r.totals.Bytes += other.totals.Bytes
+	r.totals.Add(&other.totals)
 	r.ended = max(r.ended, other.ended)
 	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
