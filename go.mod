@@ -2,6 +2,9 @@ module github.com/benchrun-dev/benchrun
 
 go 1.26.0
 
+// What the build makes, also copies of our own sources in the documentation's site.
+ignore ./bin
+
 tool golang.org/x/perf/cmd/benchstat
 
 require (

@@ -14,8 +14,8 @@ func (t *Totals) Add(other *Totals) {
 	t.Errors += other.Errors
 }
 
-// Consumed adds what another Pod consumed, or the same one at another time; the resident memory is the larger one. CPUs and limits
-// are of a Pod, and stay.
+// Consumed adds what another Pod consumed, or the same one at another time; the resident memory is the larger one.
+// CPUs and limits are of a Pod, and stay.
 func (c *ClientFacts) Consumed(other *ClientFacts) {
 	c.UserMicros += other.UserMicros
 	c.SystemMicros += other.SystemMicros

@@ -13,8 +13,8 @@ func TestTotalsAdd(t *testing.T) {
 	filled := func(n int64) Totals {
 		var totals Totals
 		v := reflect.ValueOf(&totals).Elem()
-		for i := range v.NumField() {
-			if f := v.Field(i); f.Kind() == reflect.Int64 {
+		for _, f := range v.Fields() {
+			if f.Kind() == reflect.Int64 {
 				f.SetInt(n)
 			}
 		}
