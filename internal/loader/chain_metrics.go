@@ -75,20 +75,30 @@ func longest(latencies []result.Latency) []result.Metric {
 	return []result.Metric{lower("longestOperationMicros", float64(most), "µs")}
 }
 
-// deviceCosts are what an operation takes on the server's node besides serverCosts: bytes from disk and context switches. What is
-// not known is left out.
+// deviceCosts are what an operation takes on the server's node besides serverCosts: bytes from disk, reads and writes of the
+// device, and context switches. What is not known is left out.
 func deviceCosts(o *result.Observed, n int64) []result.Metric {
 	used, known := o.Used()
 	if !known || n == 0 {
 		return nil
 	}
-	var all []result.Metric
-	if used.ReadBytes >= 0 {
-		all = append(all, lower("serverBytesReadPerOperation", float64(used.ReadBytes)/float64(n), "bytes/operation"))
-	}
+	switches := int64(-1)
 	if used.VoluntarySwitches >= 0 && used.InvoluntarySwitches >= 0 {
-		all = append(all, lower("serverSwitchesPerOperation", float64(used.VoluntarySwitches+used.InvoluntarySwitches)/float64(n),
-			"switches/operation"))
+		switches = used.VoluntarySwitches + used.InvoluntarySwitches
+	}
+	var all []result.Metric
+	for _, cost := range []struct {
+		name, unit string
+		amount     int64
+	}{
+		{"serverBytesReadPerOperation", "bytes/operation", used.ReadBytes},
+		{"deviceReadsPerOperation", "reads/operation", used.DeviceReads},
+		{"deviceWritesPerOperation", "writes/operation", used.DeviceWrites},
+		{"serverSwitchesPerOperation", "switches/operation", switches},
+	} {
+		if cost.amount >= 0 {
+			all = append(all, lower(cost.name, float64(cost.amount)/float64(n), cost.unit))
+		}
 	}
 	return all
 }

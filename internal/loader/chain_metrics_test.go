@@ -54,14 +54,20 @@ func TestLongest(t *testing.T) {
 
 // What nobody has observed is left out, and not zero.
 func TestDeviceCosts(t *testing.T) {
-	process := func(read, switches int64) *result.ProcessFacts {
-		return &result.ProcessFacts{Process: "7@1", ReadBytes: read, VoluntarySwitches: switches, InvoluntarySwitches: 1}
+	process := func(read, switches, device int64) *result.ProcessFacts {
+		return &result.ProcessFacts{
+			Process: "7@1", ReadBytes: read, VoluntarySwitches: switches, InvoluntarySwitches: 1, DeviceReads: device, DeviceWrites: 2 * device,
+		}
 	}
-	o := &result.Observed{Before: process(1000, 10), After: process(5000, 50)}
-	if diff := cmp.Diff(map[string]float64{"serverBytesReadPerOperation": 400, "serverSwitchesPerOperation": 4}, values(deviceCosts(o, 10))); diff != "" {
+	o := &result.Observed{Before: process(1000, 10, 7), After: process(5000, 50, 17)}
+	want := map[string]float64{
+		"serverBytesReadPerOperation": 400, "serverSwitchesPerOperation": 4, "deviceReadsPerOperation": 1, "deviceWritesPerOperation": 2,
+	}
+	if diff := cmp.Diff(want, values(deviceCosts(o, 10))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	o.Before.ReadBytes, o.After.ReadBytes, o.After.VoluntarySwitches = -1, -1, -1
+	o.After.DeviceReads, o.After.DeviceWrites = -1, -1
 	if got := deviceCosts(o, 10); got != nil {
 		t.Errorf("%v", got)
 	}

@@ -49,6 +49,10 @@ type ProcessFacts struct {
 	ThrottledMicros int64 `json:"throttledMicros"`
 	// DataBytes is the size of the files in the server's data directory; 0 is unknown.
 	DataBytes int64 `json:"dataBytes,omitempty"`
+	// DeviceReads and DeviceWrites are the operations that the block device of the data directory has completed, of whoever on the
+	// node.
+	DeviceReads  int64 `json:"deviceReads"`
+	DeviceWrites int64 `json:"deviceWrites"`
 }
 
 // NodeProbe is what a server's node was like for a moment: how long its disk takes until data is durable, and how much CPU
@@ -122,6 +126,8 @@ func (o *Observed) Used() (ProcessFacts, bool) {
 		CPULimitMillis:      lowestLimit(b.CPULimitMillis, a.CPULimitMillis),
 		ThrottledMicros:     between(b.ThrottledMicros, a.ThrottledMicros),
 		DataBytes:           a.DataBytes,
+		DeviceReads:         between(b.DeviceReads, a.DeviceReads),
+		DeviceWrites:        between(b.DeviceWrites, a.DeviceWrites),
 	}, true
 }
 

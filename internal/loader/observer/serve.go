@@ -26,6 +26,8 @@ const (
 	answerAtMost = 5 * time.Second
 	// maxHeader bounds what is read of a request.
 	maxHeader = 4 << 10
+	// sysFolder is where the sys file system is.
+	sysFolder = "/sys"
 	// listenAgain is when a port that is taken is tried again.
 	listenAgain = time.Second
 )
@@ -121,6 +123,7 @@ func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observat
 	}
 	if facts != nil {
 		facts.DataBytes = sizeOf(o.Data)
+		facts.DeviceReads, facts.DeviceWrites = device(o.Proc, sysFolder, o.Data)
 	}
 	answer.Process = facts
 	return answer
