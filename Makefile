@@ -224,8 +224,8 @@ bench-page: ## How long the report pages of 1,000 points of ten trials and of a 
 	go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/report/page
 
 .PHONY: bench-loader
-bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP".
-	@hack/bench-loader.sh $(FLAGS)
+bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP". BEFORE=COMMIT: that commit's loader in their place.
+	@BEFORE=$(BEFORE) hack/bench-loader.sh $(FLAGS)
 
 .PHONY: bench-client
 bench-client: ## The loader's own client and go-sql-driver, in turns; ROUNDS=8, RUN=REGEXP of the transport and the load.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bench-loader.sh [FLAG…] — the loader and the programs that it stands in for, in turns against one MariaDB with its default
-# durability, everything on this machine. Flags are those of test/benchloader: -rounds N, -run REGEXP.
+# durability, everything on this machine. Flags are those of test/benchloader: -rounds N, -run REGEXP. With BEFORE=COMMIT in the
+# environment, it is compared with the loader of that commit in place of other programs.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -21,4 +22,11 @@ wait_until 60 docker exec "$SERVER" mariadb-admin --user=root --password="$PASSW
 # Both programs reach the server as Pods do, from container to container: a published port would have a proxy in between.
 BENCHRUN_TEST_HOST=$(docker inspect --format '{{.NetworkSettings.IPAddress}}' "$SERVER")
 export BENCHRUN_TEST_HOST BENCHRUN_TEST_PORT=3306 BENCHRUN_TEST_USER=root BENCHRUN_TEST_PASSWORD=$PASSWORD
+if [ -n "${BEFORE:-}" ]; then
+	log "building the loader of $BEFORE"
+	mkdir "$dir/source"
+	git archive "$BEFORE" | tar -x -C "$dir/source"
+	(cd "$dir/source" && go_build -o "$dir/before" ./cmd/loader)
+	set -- -before "$dir/before" "$@"
+fi
 go run ./test/benchloader -loader "$BIN/linux-$(go env GOARCH)/loader" -originals "$ORIGINALS" -dir "$dir" "$@"

@@ -35,9 +35,13 @@ const (
 type bench struct {
 	getenv                 func(string) string
 	loader, container, dir string
-	server                 result.Server
-	password               string
-	attempts               int
+	// before is another loader, of an earlier version, that ours is compared with in place of other programs; empty if none is.
+	before string
+	// program is the loader that attempts run, by its name in dir.
+	program  string
+	server   result.Server
+	password string
+	attempts int
 }
 
 // open reads how to reach the server, which hack/server.sh prints, and writes the credentials for the loader.
@@ -63,15 +67,36 @@ func (b *bench) open() error {
 			return fmt.Errorf("writing credentials: %w", err)
 		}
 	}
-	loader, err := os.ReadFile(b.loader)
+	b.program = "loader"
+	if err := b.copyLoader(b.loader, b.program); err != nil || b.before == "" {
+		return err
+	}
+	return b.copyLoader(b.before, loaderBefore)
+}
+
+// loaderBefore is the name of the earlier loader.
+const loaderBefore = "loader-before"
+
+// copyLoader to where the container has it.
+func (b *bench) copyLoader(from, name string) error {
+	loader, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("reading the loader: %w", err)
 	}
 	//nolint:gosec // it is a program
-	if err := os.WriteFile(filepath.Join(b.dir, "loader"), loader, 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, name), loader, 0o755); err != nil {
 		return fmt.Errorf("copying the loader: %w", err)
 	}
 	return nil
+}
+
+// byBefore is what a program of ours measures with the earlier loader.
+func byBefore(ours program) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		other := *b
+		other.program = loaderBefore
+		return ours(ctx, &other)
+	}
 }
 
 // loads is the loader with a workload.
@@ -109,7 +134,7 @@ func (b *bench) attemptIn(ctx context.Context, schema string, w result.Workload,
 	const terminationLog = "termination-log"
 	//nolint:gosec // our own loader
 	cmd := exec.CommandContext(ctx, "docker", "exec", "--env", result.EnvConfig, "--env", result.EnvPodUID,
-		"--env", result.EnvRunUID, b.container, inContainer+"/loader", "run", "--termination-log", inContainer+"/"+terminationLog)
+		"--env", result.EnvRunUID, b.container, inContainer+"/"+b.program, "run", "--termination-log", inContainer+"/"+terminationLog)
 	cmd.Env = append(os.Environ(), result.EnvConfig+"="+string(config), result.EnvPodUID+"=bench",
 		fmt.Sprintf("%s=%d-%d-%d", result.EnvRunUID, os.Getpid(), time.Now().UnixNano(), b.attempts))
 	var out bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -35,6 +36,7 @@ func comparisons() []comparison {
 	all = append(all, protocols()...)
 	all = append(all, autocommitted()...)
 	all = append(all, tprochLoad(), tprochStreamed())
+	all = append(all, stages()...)
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",
@@ -56,6 +58,17 @@ func commitSize(size int64, original string, theirs func(string, result.Workload
 		name: fmt.Sprintf("CommitSize, %d rows per commit", size), original: original, wantedRate: "≥ 1", wantedCPU: wantedCPU,
 		ours: loads(w), theirs: theirs(fmt.Sprintf("commit-%d.sql", size), w),
 	}
+}
+
+// withBefore is each workload once, by the loader and by an earlier one.
+func withBefore(all []comparison) []comparison {
+	var list []comparison
+	for _, c := range all {
+		if !slices.ContainsFunc(list, func(other comparison) bool { return other.name == c.name }) {
+			list = append(list, comparison{name: c.name, original: "the loader before", ours: c.ours, theirs: byBefore(c.ours)})
+		}
+	}
+	return list
 }
 
 func commits(rows, size int64) result.Workload {

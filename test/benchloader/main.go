@@ -48,6 +48,7 @@ func main() {
 	rounds := flag.Int("rounds", 10, "how often each pair is measured; there is no 95% interval below 6")
 	only := flag.String("run", "", "a regular expression for the names of the comparisons; empty is all")
 	flag.StringVar(&b.loader, "loader", "bin/linux-amd64/loader", "the loader")
+	flag.StringVar(&b.before, "before", "", "an earlier loader, to compare with in place of other programs")
 	flag.StringVar(&b.container, "originals", "benchrun-originals", "the container with the other programs")
 	flag.StringVar(&b.dir, "dir", "", "a folder that is /bench in the container")
 	flag.Parse()
@@ -69,18 +70,21 @@ func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) 
 	if err := b.open(); err != nil {
 		return err
 	}
-	if err := compare(ctx, b, names, rounds, out); err != nil {
+	if b.before != "" {
+		return compare(ctx, b, withBefore(comparisons()), names, rounds, out)
+	}
+	if err := compare(ctx, b, comparisons(), names, rounds, out); err != nil {
 		return err
 	}
 	return offer(ctx, b, names, out)
 }
 
 // compare prints the table of comparisons.
-func compare(ctx context.Context, b *bench, names *regexp.Regexp, rounds int, out io.Writer) error {
+func compare(ctx context.Context, b *bench, all []comparison, names *regexp.Regexp, rounds int, out io.Writer) error {
 	if _, err := io.WriteString(out, head); err != nil {
 		return err
 	}
-	for _, c := range comparisons() {
+	for _, c := range all {
 		if !names.MatchString(c.name) {
 			continue
 		}

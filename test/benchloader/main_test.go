@@ -124,3 +124,22 @@ func TestComparisonsHaveTheirOwnNames(t *testing.T) {
 		seen[name] = true
 	}
 }
+
+// An earlier loader is measured with each workload once, and ours beside it.
+func TestWithBefore(t *testing.T) {
+	var by []string
+	ours := func(_ context.Context, b *bench) (sample, error) {
+		by = append(by, b.program)
+		return sample{rows: 1, seconds: 1}, nil
+	}
+	list := withBefore([]comparison{{name: "a", original: "x", ours: ours}, {name: "b", ours: ours}, {name: "a", original: "y", ours: ours}})
+	if len(list) != 2 || list[0].original != "the loader before" {
+		t.Fatalf("%+v", list)
+	}
+	if _, err := measure(t.Context(), &bench{program: "loader"}, list[0], 2); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"loader", "loader-before", "loader-before", "loader"}, by); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,182 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
+)
+
+const (
+	// stageRows are in the table before stages that delete and query, stageSeconds is for how long one queries.
+	stageRows    = 100_000
+	stageSeconds = 5
+	// stageTable is that of the only client.
+	stageTable = "purchases_index_1"
+)
+
+// stages of the insert benchmark, each after those that come before it, against a program that works as its author's does: text
+// statements, in processes that each do one thing.
+func stages() []comparison {
+	load := iibench.StageParameters{Name: "l.i0", Insert: &iibench.InsertParameters{Rows: stageRows, RowsPerCommit: 100}}
+	indexed := []iibench.StageParameters{load, {Name: "l.x", CreateIndexes: 3}, {Name: "rest", Rest: &iibench.RestParameters{}}}
+	change := iibench.StageParameters{Name: "l.i1", Insert: &iibench.InsertParameters{
+		Rows: 50_000, RowsPerCommit: 50, DeletePerInsert: true,
+	}}
+	ranges := iibench.StageParameters{Name: "qr", Query: &iibench.QueryParameters{By: "SecondaryRange", Seconds: stageSeconds}}
+	points := iibench.StageParameters{Name: "qp", Query: &iibench.QueryParameters{By: "PrimaryKey", Seconds: stageSeconds}}
+	row := func(name string, before []iibench.StageParameters, stage *iibench.StageParameters, theirs string) comparison {
+		return comparison{
+			name: "IIBench, stage " + name, original: "Python", wantedRate: "≥ 1", wantedCPU: "≤ 0.2",
+			ours: loadsStage(before, stage), theirs: pythonStage(before, theirs),
+		}
+	}
+	return []comparison{
+		row("l.i0, no indexes", nil, &load, fmt.Sprintf("insert %d 100 0", stageRows)),
+		row("l.i1, 3 indexes, deletes", indexed, &change, "insert 50000 50 1"),
+		row("qr, ranges of 10 rows", indexed, &ranges, fmt.Sprintf("query %d range", stageSeconds)),
+		row("qp, single rows", indexed, &points, fmt.Sprintf("query %d row", stageSeconds)),
+	}
+}
+
+func chainOf(stages ...iibench.StageParameters) result.Workload {
+	return workloadtest.Load(iibench.Definition, iibench.Parameters{
+		Schema: "InsertBenchmark", StorageEngine: "InnoDB", Clients: 1, Stages: stages,
+	})
+}
+
+// loadsStage is the loader with a chain, of which the last stage counts.
+func loadsStage(before []iibench.StageParameters, stage *iibench.StageParameters) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		doc, err := b.attempt(ctx, chainOf(append(slices.Clip(before), *stage)...))
+		if err != nil {
+			return sample{}, err
+		}
+		of := &doc.Stages[len(doc.Stages)-1]
+		return sample{
+			rows: float64(max(of.Totals.Rows, of.Totals.Queries)), seconds: float64(of.Totals.Micros) / 1e6,
+			cpuMicros: float64(of.Client.UserMicros + of.Client.SystemMicros), rss: float64(of.Client.MaxRSSBytes),
+		}, nil
+	}
+}
+
+var (
+	operations = regexp.MustCompile(`(?m)^operations (\d+) in ([\d.]+) s$`)
+	// oneRow makes the table.
+	oneRow = iibench.StageParameters{Name: "l.i0", Insert: &iibench.InsertParameters{Rows: 1, RowsPerCommit: 1}}
+)
+
+// pythonStage is a program on the tables that the loader has left after the stages before.
+func pythonStage(before []iibench.StageParameters, arguments string) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		if err := b.rest(ctx); err != nil {
+			return sample{}, err
+		}
+		made := before
+		if made == nil {
+			made = []iibench.StageParameters{oneRow}
+		}
+		if _, err := b.attempt(ctx, chainOf(made...)); err != nil {
+			return sample{}, err
+		}
+		if before == nil {
+			if _, err := b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+stageTable+"'"); err != nil {
+				return sample{}, err
+			}
+		}
+		s, out, err := b.timed(ctx, 0, fmt.Sprintf("python3 - %s <<'SCRIPT'%sSCRIPT", arguments, stageScript))
+		if err != nil {
+			return sample{}, err
+		}
+		match := operations.FindStringSubmatch(out)
+		if match == nil {
+			return sample{}, fmt.Errorf("no operations in %s", out)
+		}
+		if s.rows, err = strconv.ParseFloat(match[1], 64); err != nil {
+			return sample{}, fmt.Errorf("reading operations: %w", err)
+		}
+		s.seconds, err = strconv.ParseFloat(match[2], 64) // without the interpreter's start
+		return s, err
+	}
+}
+
+// stageScript inserts, with a process that draws the rows, one that sends them and maybe one that deletes as many of the oldest;
+// or it queries. It prints what it has done.
+const stageScript = `
+import MySQLdb, datetime, multiprocessing, random, sys, time
+table = "` + stageTable + `"
+letters = "".join(random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", k=1 << 20))
+indexes = {
+    "purchases_index_marketsegment": ("productid, customerid, price", "productid", 10000),
+    "purchases_index_registersegment": ("cashregisterid, customerid, price", "cashregisterid", 1000),
+    "purchases_index_pdc": ("price, dateandtime, customerid", "price", 500),
+}
+
+def connect():
+    return MySQLdb.connect(read_default_file="/bench/my.cnf", db="` + schema + `", autocommit=True).cursor()
+
+def make(queue, rows, size):
+    for first in range(0, rows, size):
+        now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M:%S")
+        values = []
+        for _ in range(min(size, rows - first)):
+            at = random.randrange(len(letters) - 3)
+            values.append("('%s',%d,%d,%d,%d,'aaaaaaa%s')" % (now, random.randrange(1000), random.randrange(100000),
+                random.randrange(10000), random.randrange(500), letters[at:at + 3]))
+        queue.put("INSERT INTO " + table + " (dateandtime, cashregisterid, customerid, productid, price, data) VALUES " +
+            ",".join(values))
+    queue.put(None)
+
+def delete(inserted, size):
+    cursor, deleted = connect(), 0
+    while inserted.get() is not None:
+        cursor.execute("DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d" % (table, deleted, size))
+        deleted += size
+
+def insert(rows, size, deletes):
+    queue, inserted = multiprocessing.Queue(8), multiprocessing.Queue(8)
+    others = [multiprocessing.Process(target=make, args=(queue, rows, size))]
+    if deletes:
+        others.append(multiprocessing.Process(target=delete, args=(inserted, size)))
+    for p in others:
+        p.start()
+    cursor = connect()
+    while (statement := queue.get()) is not None:
+        cursor.execute(statement)
+        if deletes:
+            inserted.put(size)
+    inserted.put(None)
+    for p in others:
+        p.join()
+    return rows
+
+def query(seconds, by):
+    cursor, done, end = connect(), 0, time.monotonic() + seconds
+    names = list(indexes)
+    while time.monotonic() < end:
+        if by == "row":
+            cursor.execute("SELECT * FROM %s WHERE transactionid = %d" % (table, random.randrange(100000) + 1))
+        else:
+            name = random.choice(names)
+            columns, leading, span = indexes[name]
+            cursor.execute("SELECT %s FROM %s FORCE INDEX (%s) WHERE %s >= %d ORDER BY %s LIMIT 10" %
+                (columns, table, name, leading, random.randrange(span), columns))
+        cursor.fetchall()
+        done += 1
+    return done
+
+began = time.monotonic()
+if sys.argv[1] == "insert":
+    done = insert(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1")
+else:
+    done = query(int(sys.argv[2]), sys.argv[3])
+print("operations %d in %f s" % (done, time.monotonic() - began))
+`
