@@ -89,6 +89,7 @@ func (w *writer) parts(trials []Noise, pairs []*Measured) []part {
 		{"found", w.found},
 		{"coverage", w.coverage},
 		{"together", w.together},
+		{"matrix", w.matrix},
 		{"rare", w.rare},
 		{"order", w.order},
 		{"bias", w.bias},
