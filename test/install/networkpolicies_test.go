@@ -1,0 +1,77 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+// Where connections are denied by default, the chart allows what the documentation says: no more for runs than the policy that
+// their namespace's owner would apply by hand.
+func TestEnvtestNetworkPolicies(t *testing.T) {
+	objects, err := helm(t, append(slices.Clone(images), "--set=networkPolicies.enabled=true",
+		"--set=networkPolicies.runNamespaces={default}", "--set=metrics.enabled=true")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager, runs := new(networkingv1.NetworkPolicy), new(networkingv1.NetworkPolicy)
+	find(t, objects, "NetworkPolicy", "manager", manager)
+	find(t, objects, "NetworkPolicy", "runs", runs)
+	page, err := os.ReadFile("../../docs/how-to/restrict-networks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
+	documented := new(networkingv1.NetworkPolicy)
+	if err := yaml.UnmarshalStrict(block[1], documented); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(documented.Spec, runs.Spec); diff != "" {
+		t.Errorf("policy for runs (-documented +chart):\n%s", diff)
+	}
+	if runs.Namespace != "default" {
+		t.Errorf("it is for namespace %s", runs.Namespace)
+	}
+	labels := deployment(t, objects).Spec.Template.Labels
+	for key, value := range manager.Spec.PodSelector.MatchLabels {
+		if labels[key] != value {
+			t.Errorf("the manager's policy is about Pods with %s=%s", key, value)
+		}
+	}
+	if in := manager.Spec.Ingress; len(in) != 1 || *in[0].Ports[0].Port != intstr.FromString("metrics") {
+		t.Errorf("what may connect to the manager: %+v", in)
+	}
+}
+
+// Servers of a user's own are reached by rules of his, and there is no policy where none is asked for.
+func TestEnvtestNetworkPoliciesOfOthers(t *testing.T) {
+	objects, err := helm(t, append(slices.Clone(images), "--set=networkPolicies.enabled=true",
+		"--set=networkPolicies.runNamespaces={default}", "--set=networkPolicies.runEgress[0].to[0].ipBlock.cidr=10.0.0.0/8")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := new(networkingv1.NetworkPolicy)
+	find(t, objects, "NetworkPolicy", "runs", runs)
+	if out := runs.Spec.Egress; len(out) != 3 || out[2].To[0].IPBlock.CIDR != "10.0.0.0/8" {
+		t.Errorf("%+v", out)
+	}
+	if objects, err = helm(t, images...); err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if object.GetKind() == "NetworkPolicy" {
+			t.Errorf("%s is there by default", object.GetName())
+		}
+	}
+}
