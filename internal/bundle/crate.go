@@ -36,17 +36,26 @@ func (w *Writer) crate() ([]byte, error) {
 		files = append(files, described)
 	}
 	m := w.manifest
+	data := entity{
+		"@id": "./", "@type": "Dataset", "name": m.Name, "description": description(m),
+		"datePublished": m.Finished.UTC().Format(time.RFC3339), "identifier": m.UID,
+		"license": "The laboratory that measured this has not named a license.",
+		"hasPart": parts, "mentions": reference("#measurement"),
+	}
+	if c := m.Citation; c != nil {
+		data["name"] = m.title()
+		authors, references := c.authorsInCrate()
+		files, data["author"] = append(files, authors...), references
+		if c.License != "" {
+			data["license"] = c.License
+		}
+	}
 	graph := []entity{
 		{
 			"@id": CrateFile, "@type": "CreativeWork", "about": reference("./"),
 			"conformsTo": reference("https://w3id.org/ro/crate/1.1"),
 		},
-		{
-			"@id": "./", "@type": "Dataset", "name": m.Name, "description": description(m),
-			"datePublished": m.Finished.UTC().Format(time.RFC3339), "identifier": m.UID,
-			"license": "The laboratory that measured this has not named a license.",
-			"hasPart": parts, "mentions": reference("#measurement"),
-		},
+		data,
 		{
 			"@id": "#measurement", "@type": "CreateAction", "name": m.Kind + " " + m.Name,
 			"startTime": m.Started.UTC().Format(time.RFC3339), "endTime": m.Finished.UTC().Format(time.RFC3339),

@@ -48,6 +48,8 @@ type Manifest struct {
 	Answer string `json:"answer,omitempty"`
 	// Program is the version of the program that has written the bundle.
 	Program string `json:"program"`
+	// Citation is how to cite it; nil if nobody has said.
+	Citation *Citation `json:"citation,omitempty"`
 }
 
 func (m *Manifest) encode() ([]byte, error) {

@@ -40,9 +40,13 @@ func NewWriter(to io.Writer, m *Manifest, benchmark []byte) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range []result.File{
+	files := []result.File{
 		{Name: ReadmeFile, Data: readme(m)}, {Name: ManifestFile, Data: text}, {Name: BenchmarkFile, Data: benchmark},
-	} {
+	}
+	if m.Citation != nil {
+		files = append(files, result.File{Name: CitationFile, Data: citation(m)})
+	}
+	for _, f := range files {
 		if err := w.Add(f.Name, f.Data); err != nil {
 			return nil, err
 		}

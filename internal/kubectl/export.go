@@ -23,6 +23,7 @@ func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	var (
 		to        string
 		plainHTTP bool
+		cite      bundle.Citation
 	)
 	command := &cobra.Command{
 		Use:   "export NAME",
@@ -33,16 +34,25 @@ reads it.`,
 		Example: `  # An archive in the current folder, commit-size.tgz.
   kubectl benchrun export commit-size
 
+  # With how to cite it, for an archive of research data.
+  kubectl benchrun export commit-size --author "Doe, Jane" --license CC-BY-4.0
+
   # To a registry, with the credentials of docker login.
   kubectl benchrun export commit-size -o oci://registry.example.com/benchmarks/commit-size:2026-11`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
+			of := &cite
+			if len(cite.Authors) == 0 && cite.Title == "" && cite.License == "" {
+				of = nil
+			} else if err := cite.Check(); err != nil {
+				return err
+			}
 			cl, s, err := c.subject(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
-			address, err := export(command.Context(), cl, s, to, plainHTTP)
+			address, err := export(command.Context(), cl, s, of, to, plainHTTP)
 			if err != nil {
 				return err
 			}
@@ -51,12 +61,18 @@ reads it.`,
 		},
 	}
 	command.Flags().StringVarP(&to, "output", "o", "", "a file, or oci://REGISTRY/NAME:TAG (default NAME.tgz)")
+	command.Flags().StringArrayVar(&cite.Authors, "author", nil, "who measured it, for "+bundle.CitationFile+
+		`: "Doe, Jane" or the name of an organization; repeat it for each`)
+	command.Flags().StringVar(&cite.Title, "title", "", "what it is, for "+bundle.CitationFile+" (default: name and answer)")
+	command.Flags().StringVar(&cite.License, "license", "", "what others may do with it: an SPDX identifier, such as CC-BY-4.0")
 	command.Flags().BoolVar(&plainHTTP, "plain-http", false, "use HTTP without TLS for the registry")
 	return command
 }
 
-// export writes a bundle, and returns where it is.
-func export(ctx context.Context, from client.Reader, s subject, to string, plainHTTP bool) (string, error) {
+// export writes a bundle, with how to cite it if that is not nil, and returns where it is.
+func export(
+	ctx context.Context, from client.Reader, s subject, cite *bundle.Citation, to string, plainHTTP bool,
+) (string, error) {
 	if to == "" {
 		to = s.object().GetName() + ".tgz"
 	}
@@ -72,7 +88,7 @@ func export(ctx context.Context, from client.Reader, s subject, to string, plain
 		defer os.RemoveAll(temporary) //nolint:errcheck // the bundle is in the registry
 		folder = temporary
 	}
-	path, manifest, err := written(ctx, from, s, folder)
+	path, manifest, err := written(ctx, from, s, cite, folder)
 	if err != nil {
 		return "", err
 	}
@@ -86,12 +102,14 @@ func export(ctx context.Context, from client.Reader, s subject, to string, plain
 }
 
 // written is a whole bundle in a file of a folder: what cannot be written whole is not left there.
-func written(ctx context.Context, from client.Reader, s subject, folder string) (string, *bundle.Manifest, error) {
+func written(
+	ctx context.Context, from client.Reader, s subject, cite *bundle.Citation, folder string,
+) (string, *bundle.Manifest, error) {
 	f, err := os.CreateTemp(folder, ".benchrun-export-*")
 	if err != nil {
 		return "", nil, fmt.Errorf("writing the bundle: %w", err)
 	}
-	manifest, err := gather(ctx, from, s, f)
+	manifest, err := gather(ctx, from, s, cite, f)
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // as any file that a user writes: the bundle has no secrets

@@ -28,7 +28,7 @@ func exported(t *testing.T, name string, objects []client.Object) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"), false)
+	return export(t.Context(), cl, s, nil, filepath.Join(t.TempDir(), "b.tgz"), false)
 }
 
 // The bundle of a run has what was requested and what was measured.
@@ -119,7 +119,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = export(t.Context(), cl, s, filepath.Join(dir, "b.tgz"), false)
+		_, err = export(t.Context(), cl, s, nil, filepath.Join(dir, "b.tgz"), false)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
 		}
@@ -171,7 +171,7 @@ func TestExportToAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := export(t.Context(), cl, s, filepath.Join(dir, "taken"), false); err == nil {
+	if _, err := export(t.Context(), cl, s, nil, filepath.Join(dir, "taken"), false); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

@@ -31,8 +31,8 @@ type gathering struct {
 	to   *bundle.Writer
 }
 
-// gather writes the bundle of a run or comparison whose results are published.
-func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) (*bundle.Manifest, error) {
+// gather writes the bundle of a run or comparison whose results are published, with how to cite it if that is not nil.
+func gather(ctx context.Context, from client.Reader, s subject, cite *bundle.Citation, to io.Writer) (*bundle.Manifest, error) {
 	printed, err := published(ctx, from, s)
 	if err != nil {
 		return nil, err
@@ -41,6 +41,7 @@ func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
+	manifest.Citation = cite
 	w, err := bundle.NewWriter(to, manifest, benchmark)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func pushed(t *testing.T, host string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return export(t.Context(), cl, s, "oci://"+host+"/benchmarks/commit-size:v1", true)
+	return export(t.Context(), cl, s, nil, "oci://"+host+"/benchmarks/commit-size:v1", true)
 }
 
 // What other tools see of an artifact, and what older versions of the plugin look for, does not change.
@@ -133,11 +133,11 @@ func TestExportToARegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	tagged := "oci://" + host + "/benchmarks/commit-size:v1"
-	address, err := export(t.Context(), cl, s, tagged, true)
+	address, err := export(t.Context(), cl, s, nil, tagged, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := export(t.Context(), cl, s, tagged, true)
+	again, err := export(t.Context(), cl, s, nil, tagged, true)
 	if err != nil || again != address {
 		t.Errorf("a second push gave %s, %v; the first %s", again, err, address)
 	}
@@ -161,7 +161,7 @@ func TestExportToARegistry(t *testing.T) {
 			t.Errorf("%s: the error is %v, want %q", from, err, want)
 		}
 	}
-	if _, err := export(t.Context(), cl, s, "s3://bucket/x", false); err == nil {
+	if _, err := export(t.Context(), cl, s, nil, "s3://bucket/x", false); err == nil {
 		t.Error("s3:// is taken")
 	}
 }
