@@ -55,6 +55,17 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
+	// alternation is what alternates between the variants of a round: that of the spec or, if that is Automatic, what was chosen.
+	// +optional
+	// +kubebuilder:validation:Enum=Runs;Trials;Slices
+	Alternation Alternation `json:"alternation,omitempty"`
+
+	// alternationReason says why Automatic has chosen whole runs. Absent: it has not.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	AlternationReason string `json:"alternationReason,omitempty"`
+
 	// refusal is the object, for example a run, that the API server refuses at the moment. Absent: none.
 	// +optional
 	Refusal RefusalStatus `json:"refusal,omitzero"`

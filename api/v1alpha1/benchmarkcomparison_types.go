@@ -59,8 +59,8 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
 // +kubebuilder:validation:XValidation:rule="self.maxRounds * size(self.variants) <= 400",message="maxRounds times the number of variants must not be above 400, the largest number of runs of a comparison: allow fewer rounds, or compare fewer variants"
 // +kubebuilder:validation:XValidation:rule="has(self.trialsPerRound) == has(oldSelf.trialsPerRound)",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="self.alternation != 'Runs' || !has(self.trialsPerRound) || self.trialsPerRound == 1",message="trialsPerRound needs alternation: Trials or Slices"
-// +kubebuilder:validation:XValidation:rule="self.alternation == 'Runs' || self.template.spec.trials.server != 'Fresh'",message="alternation: Trials and Slices keep the servers of a round: template.spec.trials.server must be Reused"
+// +kubebuilder:validation:XValidation:rule="self.alternation in ['Trials', 'Slices'] || !has(self.trialsPerRound) || self.trialsPerRound == 1",message="trialsPerRound needs alternation: Trials or Slices"
+// +kubebuilder:validation:XValidation:rule="!(self.alternation in ['Trials', 'Slices']) || self.template.spec.trials.server != 'Fresh'",message="alternation: Trials and Slices keep the servers of a round: template.spec.trials.server must be Reused"
 // +kubebuilder:validation:XValidation:rule="has(self.sliceMilliseconds) == has(oldSelf.sliceMilliseconds)",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.alternation == 'Slices' || !has(self.sliceMilliseconds)",message="sliceMilliseconds needs alternation: Slices"
 type BenchmarkComparisonSpec struct {
@@ -106,10 +106,11 @@ type BenchmarkComparisonSpec struct {
 	// for half a second or so while the others stand still, until all have measured as long as they should. Trials and, even more,
 	// Slices tell smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike; they
 	// need room for all servers at once. Slices needs a workload that the loader itself generates, from one Pod, and the observer.
-	// Defaults to Runs.
+	// Automatic: Slices where they are possible and the cluster has room for all variants at once, otherwise Runs;
+	// status.alternation and status.alternationReason say which, and why. Defaults to Automatic.
 	// +optional
-	// +kubebuilder:default=Runs
-	// +kubebuilder:validation:Enum=Runs;Trials;Slices
+	// +kubebuilder:default=Automatic
+	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the comparison, or create one with another name"
 	Alternation Alternation `json:"alternation,omitempty"`
 
@@ -254,6 +255,8 @@ type Variant struct {
 type Alternation string
 
 const (
+	// AlternateAutomatic is Slices or, where they are not possible, Runs.
+	AlternateAutomatic Alternation = "Automatic"
 	// AlternateRuns measures the runs of a round one after the other.
 	AlternateRuns Alternation = "Runs"
 	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.

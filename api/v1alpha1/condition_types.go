@@ -48,6 +48,8 @@ const (
 	// ReasonWaitingForKueue: Kueue has not admitted the database or the loader yet; the message names the queue, which is that of
 	// the run's label.
 	ReasonWaitingForKueue = "WaitingForKueue"
+	// ReasonWaitingForRoom: no node has enough of a resource that the database's or the loader's Pod requests.
+	ReasonWaitingForRoom = "WaitingForRoom"
 	// ReasonWaitingForTurn: the server is up, and a run of another variant of the same comparison is being measured.
 	ReasonWaitingForTurn = "WaitingForTurn"
 	// ReasonMeasuring: trials are being measured.

@@ -97,7 +97,7 @@ func TestEnvtestComparisonRules(t *testing.T) {
 		"fewest rounds": {refused: []string{spec("earlyStop: {minRounds: 5}")}, says: "greater than or equal to 6"},
 		"alternation": {
 			allowed: []string{spec("alternation: Trials"), spec("alternation: Trials, trialsPerRound: 50"), spec("trialsPerRound: 1")},
-			refused: []string{spec("alternation: Points")}, says: `supported values: "Runs", "Trials", "Slices"`,
+			refused: []string{spec("alternation: Points")}, says: `supported values: "Automatic", "Runs", "Trials", "Slices"`,
 		},
 		"slices": {
 			allowed: []string{

@@ -20,6 +20,10 @@ type ComparisonPlan struct {
 	Baseline int
 	// Pairs are the points to compare.
 	Pairs []PlannedPair
+	// Alternation is that of the specification or, if that is Automatic, the one to measure with, and AlternationReason says why it
+	// is not Slices.
+	Alternation       v1alpha1.Alternation
+	AlternationReason string
 	// SharesDatabase: the runs use one database, which is the comparison's.
 	SharesDatabase bool
 }
@@ -46,7 +50,7 @@ func PlanComparison(
 ) (*ComparisonPlan, error) {
 	p := &ComparisonPlan{
 		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec),
-		SharesDatabase: plan.SharesDatabase(comparison),
+		SharesDatabase: plan.SharesDatabase(comparison), Alternation: comparison.Spec.Alternation,
 	}
 	for i, v := range comparison.Spec.Variants {
 		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})

@@ -27,6 +27,8 @@ type State struct {
 	Waiting string
 	// Held: it waits until Kueue admits its Pod.
 	Held bool
+	// NoRoom: no node has enough of a resource that its Pod requests.
+	NoRoom bool
 }
 
 // State of an instance by its objects.
@@ -48,7 +50,7 @@ func (i *Instance) State() State {
 	server := i.server()
 	switch {
 	case server == nil || !server.Ready || i.Pod.DeletionTimestamp != nil:
-		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod)}
+		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod), NoRoom: podutil.NoRoom(i.Pod)}
 	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
 		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBMessage(i.MariaDB)}
 	}

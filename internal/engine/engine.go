@@ -112,6 +112,8 @@ type Counters struct {
 	Uptime, Statements string
 	// Fsyncs of the redo log: of these, the first that the server has.
 	Fsyncs []Fsyncs
+	// PagesWritten is how many pages the server has written back.
+	PagesWritten string
 	// RestPattern selects those below, for LIKE.
 	RestPattern string
 	// Debt is what the server has put off: it falls while the server works off what was before.

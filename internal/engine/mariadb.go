@@ -76,7 +76,8 @@ var MariaDB = Engine{
 			{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"},
 			{Counter: "Innodb_data_fsyncs", Metric: "innodbFsyncsPerTransaction"},
 		},
-		RestPattern: "Innodb%",
+		PagesWritten: "Innodb_buffer_pool_pages_flushed",
+		RestPattern:  "Innodb%",
 		Debt: []Gauge{
 			{
 				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",

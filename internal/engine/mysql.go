@@ -74,8 +74,9 @@ var MySQL = Engine{
 	},
 	Counters: Counters{
 		Uptime: "Uptime", Statements: "Questions",
-		Fsyncs:      []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
-		RestPattern: "Innodb%",
+		Fsyncs:       []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
+		PagesWritten: "Innodb_buffer_pool_pages_flushed",
+		RestPattern:  "Innodb%",
 		Debt: []Gauge{
 			{
 				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",

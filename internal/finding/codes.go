@@ -27,6 +27,7 @@ const (
 	InputNotUsedWhole       Code = "InputNotUsedWhole"
 	ContestRows             Code = "ContestRows"
 	ContestServer           Code = "ContestServer"
+	WrittenInPauses         Code = "WrittenInPauses"
 	ContestHardware         Code = "ContestHardware"
 	ProgramWarning          Code = "ProgramWarning"
 )

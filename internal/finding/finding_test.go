@@ -61,6 +61,10 @@ var samples = []struct {
 		finding.Debt("dirty pages", 5, 1940, 0),
 		"the server did not settle: after 5 s it still had 1940 dirty pages (goal: 0)",
 	},
+	{
+		finding.CaughtUp(1500, 4500), "the server wrote 1500 pages back in the pauses between its slices, 33% of all: a load without " +
+			"pauses may be slower",
+	},
 	{finding.Unobserved(), "the observer in the database Pod did not answer: the server's resource usage is unknown"},
 	{finding.Left("b", "no"), "the schema b may still be on the server, because dropping it failed: no"},
 	{finding.Stopped{Limit: 5}.Finding(), "stopped at the limit of 5 s"},

@@ -82,6 +82,11 @@ func Debt(what string, seconds float64, amount, goal int64) Finding {
 		measure("goal", goal, ""))
 }
 
+// CaughtUp is a server that wrote so many pages back in the pauses between its slices, of so many in all.
+func CaughtUp(pages, all int64) Finding {
+	return made(WrittenInPauses, nil, measure("pages", pages, "pages"), measure("share", 100*float64(pages)/float64(all), percent))
+}
+
 // Unobserved is an observer that did not answer.
 func Unobserved() Finding { return made(ObserverSilent, nil) }
 

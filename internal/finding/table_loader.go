@@ -66,6 +66,13 @@ var ofLoader = map[Code]Entry{
 			"not finish in time: the rest was written during the measurement.",
 		"use faster storage, a smaller buffer pool, or `trials.server: Fresh`.",
 	},
+	WrittenInPauses: {
+		Warning, "the server wrote {pages} pages back in the pauses between its slices, {share:0}% of all: a load without pauses may " +
+			"be slower",
+		"In slices, each server is idle while another one is measured. This one used that time for work which its load had left " +
+			"behind, and which a load without pauses has to wait for.",
+		"measure the variants one after the other (`alternation: Runs`), and see whether the answer is the same.",
+	},
 	ObserverSilent: {
 		Warning, "the observer in the database Pod did not answer: the server's resource usage is unknown",
 		"CPU, I/O and throttling of the server are missing from the result. The number itself is not affected.",

@@ -51,6 +51,10 @@ var reasons = map[string]advice{
 		"Kueue has not admitted the database or the loader yet.",
 		"check the quota of the queue that the message names. Database and loader need it at the same time.",
 	},
+	v1alpha1.ReasonWaitingForRoom: {
+		"No node has enough of a resource that the database's or the loader's Pod requests.",
+		"make room on a node, or lower database.resources or loader.resources; the message says what is missing, and what would fit.",
+	},
 	v1alpha1.ReasonWaitingForTurn: {
 		"Its server is up and idle. The variants of its comparison take turns, trial by trial, and another one is being measured.", "",
 	},

@@ -151,8 +151,8 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	for _, v := range p.Variants {
 		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; deadline: %s",
+	return fmt.Sprintf("at most %s × %d variants = %s, %s; alternation: %s; deadline: %s",
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
-		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"),
+		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil
 }

@@ -147,7 +147,8 @@ func TestExplainHints(t *testing.T) {
 	}{
 		"of runs":             {func(*v1alpha1.BenchmarkComparison) {}, "`alternation: Slices`"},
 		"of a tool":           {func(c *v1alpha1.BenchmarkComparison) { c.Spec.Template.Spec.Workload.Type = v1alpha1.WorkloadSysbench }, "`alternation: Trials`"},
-		"in slices":           {func(c *v1alpha1.BenchmarkComparison) { c.Spec.Alternation = v1alpha1.AlternateSlices }, ""},
+		"in slices":           {func(c *v1alpha1.BenchmarkComparison) { c.Status.Alternation = v1alpha1.AlternateSlices }, ""},
+		"without room":        {func(c *v1alpha1.BenchmarkComparison) { c.Status.AlternationReason = "no room" }, "no slices: no room"},
 		"that goes on":        {func(c *v1alpha1.BenchmarkComparison) { c.Status.CompletionTime = nil }, ""},
 		"that has its answer": {func(c *v1alpha1.BenchmarkComparison) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
 	} {

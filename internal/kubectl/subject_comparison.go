@@ -49,15 +49,22 @@ func (s comparisonSubject) snapshot() *snapshot {
 // closer says how the numbers of a round can be measured closer together, if a comparison of whole runs has no answer.
 func closer(c *v1alpha1.BenchmarkComparison) []string {
 	open := slices.ContainsFunc(c.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
-	if !open || c.Status.CompletionTime == nil || c.Spec.Alternation.Together() {
+	if !open || c.Status.CompletionTime == nil || c.Status.Alternation.Together() {
 		return nil
 	}
-	alternation := v1alpha1.AlternateSlices
-	if trial.NotInSlices(&c.Spec.Template.Spec) != "" {
+	var hints []string
+	alternation, impossible := v1alpha1.AlternateSlices, trial.NotInSlices(&c.Spec.Template.Spec) != ""
+	if why := c.Status.AlternationReason; why != "" {
+		hints = append(hints, "Why whole runs were measured, and no slices: "+why)
+		if !impossible {
+			return hints
+		}
+	}
+	if impossible {
 		alternation = v1alpha1.AlternateTrials
 	}
-	return []string{fmt.Sprintf("What to do: with `alternation: %s`, the variants are measured some seconds or less apart, not "+
-		"minutes, and an answer usually takes fewer rounds; more rounds (`maxRounds`) help, too.", alternation)}
+	return append(hints, fmt.Sprintf("What to do: with `alternation: %s`, the variants are measured some seconds or less apart, "+
+		"not minutes, and an answer usually takes fewer rounds; more rounds (`maxRounds`) help, too.", alternation))
 }
 
 func (s comparisonSubject) reportSoFar(ctx context.Context, from client.Reader) (anyReport, error) {

@@ -33,7 +33,7 @@ func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkCom
 			return nil, true
 		default:
 			a = &Alternation{Trials: int(*current.Trials), Runs: variants}
-			if comparison.Spec.Alternation == v1alpha1.AlternateSlices {
+			if comparison.Status.Alternation == v1alpha1.AlternateSlices {
 				a.Slices = &trial.Slices{
 					First: runs[0].Name, FirstUID: runs[0].UID, Variants: variants, Place: place,
 					Milliseconds: int64(plan.SliceMilliseconds(&comparison.Spec)),

@@ -92,6 +92,9 @@ func running(s *situation) *Decision {
 		if a.Verdict.Held {
 			d.Reason = v1alpha1.ReasonWaitingForKueue
 		}
+		if a.Verdict.NoRoom {
+			d.Reason = v1alpha1.ReasonWaitingForRoom
+		}
 		if a.Verdict.Held || a.Warning != "" {
 			d.Message += ": " + a.waiting()
 		}

@@ -76,7 +76,7 @@ func memberUnderWay(s *comparisonSituation) *Decision {
 	if s.missing() >= 0 && s.readyForNext() {
 		return createMember(s)
 	}
-	if c := apimeta.FindStatusCondition(s.shown().Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Reason != "" {
+	if c := readyOf(s.shown()); c != nil && c.Reason != "" {
 		d.Message += ": " + c.Reason + ": " + c.Message
 	}
 	return d

@@ -42,6 +42,7 @@ var comparisonRules = rules[*comparisonSituation]{
 		predecessor[*comparisonSituation],
 		answered,
 		memberNotMade,
+		noRoom,
 		roundDisturbed,
 		roundBroken,
 		memberUnderWay,

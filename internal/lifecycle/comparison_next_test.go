@@ -47,8 +47,9 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
 		{"lifecycle.PublishComparison Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, analysis.Verdicts{} }},
 		{"lifecycle.RemoveMember Measuring", func() { seen.Current[0].UID = string(seen.Members[2].Run.UID) }},
-		{"lifecycle.Wait Measuring", func() { s.Spec.Alternation = v1alpha1.AlternateTrials }},
-		{"lifecycle.RemoveMember Measuring", func() { s.Spec.Alternation, seen.Current = v1alpha1.AlternateRuns, seen.Current[:1] }},
+		{"lifecycle.RemoveMember Measuring", func() { s.Spec.Alternation, seen.Current[0].Trials = v1alpha1.AlternateRuns, nil }},
+		{"lifecycle.Wait Measuring", func() { p.Alternation = v1alpha1.AlternateTrials }},
+		{"lifecycle.RemoveMember Measuring", func() { p.Alternation, seen.Current = v1alpha1.AlternateRuns, seen.Current[:1] }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
 		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
 		{"lifecycle.CreateMember Measuring", func() {}},
@@ -70,13 +71,15 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		case 11:
 			seen.begin(s, p, 2)
 			seen.Members[3], seen.Current[0].UID = analysis.Member{}, "another"
-		case 12: // of a round that is measured in slices, one was invalidated
-			s.Spec.Alternation = v1alpha1.AlternateSlices
+		case 12: // a round without room for all of its servers is left behind
+			s.Spec.Alternation, seen.Current[0].Trials = v1alpha1.AlternateAutomatic, ptr.To[int32](0)
+		case 13: // of a round that is measured in slices, one was invalidated
+			p.Alternation = v1alpha1.AlternateSlices
 			waits(0)(seen.Members[2].Run)
 			invalidated(seen.Members[2].Run)
 			// And of a round whose trials alternate, one run was deleted.
 			seen.Current = append(seen.Current, v1alpha1.CurrentRun{Name: plan.MemberName(s, p.Members[3]), UID: "gone"})
-		case 15:
+		case 16:
 			seen.Members[2].Run = nil
 		}
 		if got := describe(NextOfComparison(s, p, seen, now)); got != tc.want {

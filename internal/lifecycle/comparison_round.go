@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"slices"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -20,12 +19,10 @@ import (
 // turns.
 
 // alternates says whether the runs of a round are under way together.
-func (s *comparisonSituation) alternates() bool { return s.comparison.Spec.Alternation.Together() }
+func (s *comparisonSituation) alternates() bool { return s.plan.Alternation.Together() }
 
 // slices says whether the loaders of a round's runs take turns.
-func (s *comparisonSituation) slices() bool {
-	return s.comparison.Spec.Alternation == v1alpha1.AlternateSlices
-}
+func (s *comparisonSituation) slices() bool { return s.plan.Alternation == v1alpha1.AlternateSlices }
 
 // round are the indexes of the members that are under way together with the next one; none if all have finished.
 func (s *comparisonSituation) round() []int {
@@ -48,6 +45,14 @@ func (s *comparisonSituation) underWay() []*v1alpha1.BenchmarkRun {
 	for _, i := range s.round() {
 		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() {
 			runs = append(runs, m.Run)
+		}
+	}
+	if s.alternates() {
+		return runs
+	}
+	for _, run := range s.madeForTurns() { // and there was no room for them
+		if !slices.Contains(runs, run) {
+			runs = append(runs, run)
 		}
 	}
 	return runs
@@ -161,7 +166,7 @@ func (s *comparisonSituation) starting() bool {
 }
 
 func waitsForTurn(run *v1alpha1.BenchmarkRun) bool {
-	c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady)
+	c := readyOf(run)
 	return c != nil && c.Reason == v1alpha1.ReasonWaitingForTurn
 }
 

@@ -193,12 +193,17 @@ func TestDeadlineOfAlternatingRuns(t *testing.T) {
 }
 
 // turnsWorld is a world of a comparison whose runs have servers of their own, and take turns.
-type turnsWorld struct{ *comparisonWorld }
+type turnsWorld struct {
+	*comparisonWorld
+	// crowded: the second server has no room beside the first one.
+	crowded bool
+}
 
 func newTurnsWorld(t *testing.T, seed uint64, change func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
 	t.Helper()
-	w := &turnsWorld{newComparisonWorld(t, seed)}
+	w := &turnsWorld{comparisonWorld: newComparisonWorld(t, seed)}
 	change(w.comparison)
+	w.crowded = w.comparison.Spec.Alternation == v1alpha1.AlternateAutomatic && seed%2 == 0
 	w.plan, w.stepRun = planOfComparison(t, w.comparison), w.stepAlone
 	return w
 }
@@ -208,7 +213,7 @@ func (w *turnsWorld) calm() bool {
 	held := w.lane != nil && *w.lane == HolderOfComparison(w.comparison)
 	return held && !ptr.Deref(w.comparison.Spec.Suspend, false) &&
 		!slices.ContainsFunc(w.others(nil), func(r *world) bool {
-			disturbed := w.comparison.Spec.Alternation == v1alpha1.AlternateSlices &&
+			disturbed := w.plan.Alternation == v1alpha1.AlternateSlices &&
 				(ptr.Deref(r.run.Status.Trials.Invalidated, 0) > 0 || r.run.DeletionTimestamp != nil)
 			return ptr.Deref(r.run.Spec.Suspend, false) || disturbed
 		})
@@ -235,7 +240,7 @@ func (w *turnsWorld) stepAlone(r *world) {
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
 	measured := slices.ContainsFunc(w.others(r), func(o *world) bool { return len(o.seen.Attempts) > 0 })
-	if w.comparison.Spec.Alternation == v1alpha1.AlternateSlices && len(r.seen.Attempts) == 0 {
+	if w.plan.Alternation == v1alpha1.AlternateSlices && len(r.seen.Attempts) == 0 {
 		measured = false // nobody measures before all loaders have met
 	}
 	switch a := d.Action.(type) {
@@ -264,6 +269,11 @@ func (w *turnsWorld) stepAlone(r *world) {
 	case Publish:
 		r.seen.Results = &v1alpha1.ResultsReference{ConfigMap: "results"}
 	}
+	if first := w.comparison.Status.CurrentRuns; w.crowded && r.seen.Alternation != nil && r.run.Name != first[0].Name {
+		r.seen.Instances = nil // its Pod has no node
+		says(v1alpha1.ReasonWaitingForRoom, 0)(r.run)
+	}
+	w.plan = planOfComparison(w.t, w.comparison)
 }
 
 func (w *turnsWorld) startAlone(r *world, a trial.Attempt, measured bool) {
@@ -273,7 +283,7 @@ func (w *turnsWorld) startAlone(r *world, a trial.Attempt, measured bool) {
 	}
 	for _, o := range w.others(r) {
 		done := int(ptr.Deref(o.run.Status.Trials.Measured, 0))
-		if done < a.Trial.Number-1 && w.calm() {
+		if done < a.Trial.Number-1 && w.calm() && w.plan.Alternation.Together() {
 			w.t.Errorf("%s measures trial %d, and %s has measured %d", r.run.Name, a.Trial.Number, o.run.Name, done)
 		}
 	}

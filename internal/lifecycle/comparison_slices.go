@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -65,7 +64,7 @@ func roundDisturbed(s *comparisonSituation) *Decision {
 	if run == nil {
 		return nil
 	}
-	what := "run " + run.Name + ": " + apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady).Message
+	what := "run " + run.Name + ": " + readyOf(run).Message
 	attempts, limit := len(s.disturbedRound().Attempts), int(ptr.Deref(run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
 	if attempts > limit {
 		return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(

@@ -47,7 +47,15 @@ func slicedRound(
 	t *testing.T, first, second func(*v1alpha1.BenchmarkRun), changes ...func(*v1alpha1.BenchmarkRun),
 ) (*v1alpha1.BenchmarkComparison, *comparisonPlan, *ComparisonObserved) {
 	t.Helper()
-	s := testutil.Pair(sliced)
+	return firstRound(t, sliced, first, second, changes...)
+}
+
+func firstRound(
+	t *testing.T, of func(*v1alpha1.BenchmarkComparison), first, second func(*v1alpha1.BenchmarkRun),
+	changes ...func(*v1alpha1.BenchmarkRun),
+) (*v1alpha1.BenchmarkComparison, *comparisonPlan, *ComparisonObserved) {
+	t.Helper()
+	s := testutil.Pair(of)
 	p := planOfComparison(t, s)
 	seen := &ComparisonObserved{ComparisonRuns: membersOf(p), Checked: true, Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}}
 	seen.begin(s, p, 0, append(changes, first)...)
@@ -157,7 +165,7 @@ func TestSlicesOf(t *testing.T) {
 	s, p, seen := slicedRound(t, waits(0), waits(0))
 	seen.Current[0].UID, seen.Current[1].UID = "first", "second"
 	seen.Members[0].Run.UID, seen.Members[1].Run.UID = "first", "second"
-	s.Status.CurrentRuns = newComparisonSituation(s, p, seen, now).currentRuns()
+	s.Status = StatusOfComparison(s, p, seen, Decision{Action: Wait{}}, now)
 	s.Spec.SliceMilliseconds = ptr.To[int32](200)
 	for place := range 2 {
 		a, named := AlternationOf(seen.Members[place].Run, s)

@@ -67,6 +67,7 @@ func StatusOfComparison(
 // measurements sets what was measured, and what it says.
 func (s *comparisonSituation) measurements(status *v1alpha1.BenchmarkComparisonStatus) {
 	a := analysis.OfComparison(s.comparison, s.plan, &s.seen.ComparisonRuns, s.seen.Judged)
+	status.Alternation, status.AlternationReason = s.alternation()
 	status.CurrentRuns, status.Disturbed = s.currentRuns(), s.disturbedRound()
 	status.Baseline = s.comparison.Spec.Variants[s.plan.Baseline].Name
 	status.Rounds = v1alpha1.RoundCounts{Planned: count(int(s.comparison.Spec.MaxRounds)), Measured: count(a.Rounds)}

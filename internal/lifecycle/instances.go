@@ -114,6 +114,9 @@ func provided(s *situation) *Decision {
 	if state.Held {
 		d.Reason = v1alpha1.ReasonWaitingForKueue
 	}
+	if state.NoRoom {
+		d.Reason = v1alpha1.ReasonWaitingForRoom
+	}
 	d.Message, d.After = state.Waiting, min(left, pollInterval)
 	return &d
 }

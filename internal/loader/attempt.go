@@ -41,6 +41,8 @@ type attempt struct {
 	keeper *schema.Keeper
 	// turns with other variants, once all are as far; nil if this is measured alone.
 	turns *turns.Player
+	// pagesInPauses are those that the server wrote back while others were measured; nil if that is not known.
+	pagesInPauses *int64
 
 	phases []result.Phase
 	server result.ServerFacts

@@ -116,6 +116,9 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
 		tryAgain: l.dialect.Errors.TryAgain, turns: l.turns,
+		pausesOf: func(ctx context.Context, clock *record.Clock) *pauses {
+			return newPauses(ctx, clock, l.engine, l.dialect, l.admin)
+		},
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions
@@ -132,6 +135,7 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 		return err
 	})
 	l.client.CPULimitMillis, l.client.LateAnswers = l.cpuLimit, c.lateAnswers()
+	l.pagesInPauses = c.pauses.written()
 	ended := time.Duration(0)
 	if l.measured != nil {
 		ended = l.measured.Ended()

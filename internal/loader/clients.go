@@ -35,8 +35,11 @@ type clients struct {
 	tryAgain func(error) bool
 	// milestones of all together, or nil.
 	milestones *record.Milestones
-	// turns with other variants, or nil.
-	turns *turns.Player
+	// turns with other variants, or nil, and the pauses in which these are measured.
+	turns  *turns.Player
+	pauses *pauses
+	// pausesOf a clock are to be counted.
+	pausesOf func(context.Context, *record.Clock) *pauses
 }
 
 // open opens the sessions that the plan asks for.

@@ -195,6 +195,7 @@ func (o *owner) about() *result.Document {
 	}
 	if o.turns != nil {
 		facts := o.turns.Facts()
+		facts.PagesInPauses = o.pagesInPauses
 		doc.Turns = &facts
 	}
 	return doc

@@ -53,9 +53,10 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 		return func() {}
 	}
 	finished := make(chan struct{})
+	c.pauses = c.pausesOf(ctx, clock)
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
-		if err := c.turns.Alternate(ctx, clock, finished); err != nil {
+		if err := c.turns.Alternate(ctx, c.pauses, finished); err != nil {
 			failed(alternationBroken(err))
 		}
 	})

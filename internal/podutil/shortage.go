@@ -38,6 +38,9 @@ func Insufficient(pod *corev1.Pod) []corev1.ResourceName {
 	return names
 }
 
+// NoRoom says whether a Pod cannot be scheduled because no node has enough of a resource.
+func NoRoom(pod *corev1.Pod) bool { return len(Insufficient(pod)) > 0 }
+
 // Room is what a node has left for Pods.
 type Room struct {
 	// Node is the node, with its labels, taints and allocatable resources.

@@ -33,10 +33,10 @@ func OfComparison(
 		Pairs: a.Pairs, Overall: a.Overall, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
 		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers,
 	}
-	if comparison.Spec.Alternation.Together() {
+	if p.Alternation.Together() {
 		rep.TrialsPerRound = int(plan.TrialsPerRound(&comparison.Spec))
 	}
-	if comparison.Spec.Alternation == v1alpha1.AlternateSlices {
+	if p.Alternation == v1alpha1.AlternateSlices {
 		rep.SliceMilliseconds = int(plan.SliceMilliseconds(&comparison.Spec))
 	}
 	if comparison.Status.StartTime != nil {

@@ -91,7 +91,7 @@ func TestOfComparisonOfAlternatingTrials(t *testing.T) {
 	for alternation, want := range map[v1alpha1.Alternation]string{
 		v1alpha1.AlternateRuns: "paired", v1alpha1.AlternateTrials: "paired, alternating trials (6 per round)",
 	} {
-		comparison.Spec.Alternation = alternation
+		comparison.Spec.Alternation, p.Alternation = alternation, alternation
 		rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, report.Unfinished, "so far")
 		if err != nil {
 			t.Fatal(err)

@@ -74,6 +74,8 @@ type TurnFacts struct {
 	Slices int `json:"slices"`
 	// Micros from the first turn of all variants to the end of the last one of this: the time of the others with it.
 	Micros int64 `json:"micros"`
+	// PagesInPauses are those that the server wrote back while others had their turns; nil if that is not known.
+	PagesInPauses *int64 `json:"pagesInPauses,omitempty"`
 }
 
 // Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does

@@ -54,8 +54,8 @@ var (
 	runStates = []string{
 		statePending, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonWaitingForPredecessor,
 		v1alpha1.ReasonProvisioningDatabase, v1alpha1.ReasonTuningHost, v1alpha1.ReasonWaitingForKueue,
-		v1alpha1.ReasonWaitingForTurn, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing, v1alpha1.ReasonRetrying,
-		v1alpha1.ReasonComplete, stateFailed,
+		v1alpha1.ReasonWaitingForRoom, v1alpha1.ReasonWaitingForTurn, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing,
+		v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, stateFailed,
 	}
 	comparisonStates = []string{
 		statePending, v1alpha1.ReasonChecking, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonMeasuring,

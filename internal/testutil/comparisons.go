@@ -14,8 +14,8 @@ import (
 // ComparisonWrapper builds a BenchmarkComparison.
 type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkComparison }
 
-// MakeComparison is a comparison of the run of MakeRun, with variants of these names that change nothing and with the API
-// server's defaults.
+// MakeComparison is a comparison of the run of MakeRun, of whole runs, with variants of these names that change nothing and with the
+// API server's defaults.
 func MakeComparison(name, namespace string, variants ...string) *ComparisonWrapper {
 	comparison := storedComparison().DeepCopy()
 	comparison.Name, comparison.Namespace = name, namespace
@@ -30,7 +30,7 @@ const minimalComparison = `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkComparison
 metadata: {uid: 89abcdef-0123-4567-89ab-cdef01234567, generation: 1}
-spec: {template: {spec: ` + minimalSpec + `}}`
+spec: {alternation: Runs, template: {spec: ` + minimalSpec + `}}`
 
 var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkComparison {
 	return stored[v1alpha1.BenchmarkComparison](apischema.Comparisons, minimalComparison)

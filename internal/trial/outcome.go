@@ -35,6 +35,8 @@ type Verdict struct {
 	Waiting string
 	// Held: it waits until Kueue admits its Job.
 	Held bool
+	// NoRoom: no node has enough of a resource that its Pod requests.
+	NoRoom bool
 	// Running is how many loaders of a pending attempt run already.
 	Running int
 	// Outcome, Cause and Message are those of an ended attempt. An accepted one counts only with its document.
@@ -70,7 +72,9 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case len(l.pods) == 0:
 		return withoutPods(job)
 	case l.pending() != nil:
-		return Verdict{Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending()}
+		return Verdict{
+			Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending(), NoRoom: podutil.NoRoom(l.pending()),
+		}
 	case l.incomplete(job):
 		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}

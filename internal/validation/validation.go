@@ -42,7 +42,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.ComparisonPlan, error) {
 	p, err := analysis.PlanComparison(comparison, PlanRun)
 	if err == nil {
-		err = checkAlternation(comparison, p)
+		p.Alternation, p.AlternationReason, err = alternation(comparison, p)
 	}
 	if err == nil {
 		err = checkPilots(comparison, p)
@@ -56,23 +56,48 @@ func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.Compari
 	return p, nil
 }
 
-// checkAlternation refuses what runs that are under way at the same time cannot do.
-func checkAlternation(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
-	alternation := comparison.Spec.Alternation
-	if !alternation.Together() {
-		return nil
+// alternation of a comparison; if it may choose, with the reason if that is not Slices; or the error if it cannot have what it
+// asks for. A choice stays.
+func alternation(
+	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
+) (chosen v1alpha1.Alternation, reason string, err error) {
+	status, asked := &comparison.Status, comparison.Spec.Alternation
+	if asked != v1alpha1.AlternateAutomatic {
+		variant, refused := notAlternating(p, asked)
+		if refused != "" {
+			err = fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[variant].Name, asked, refused)
+		}
+		return asked, "", err
 	}
+	if status.Alternation != "" {
+		return status.Alternation, status.AlternationReason, nil
+	}
+	if p.SharesDatabase {
+		reason = "the variants differ in their workload alone and are measured on one server"
+	} else if variant, refused := notAlternating(p, v1alpha1.AlternateSlices); refused != "" {
+		reason = fmt.Sprintf("variant %s: %s", comparison.Spec.Variants[variant].Name, refused)
+	}
+	if reason != "" {
+		return v1alpha1.AlternateRuns, reason, nil
+	}
+	return v1alpha1.AlternateSlices, "", nil
+}
+
+// notAlternating is a variant whose runs cannot alternate so with others, and why; empty if all can.
+func notAlternating(p *analysis.ComparisonPlan, alternation v1alpha1.Alternation) (variant int, why string) {
 	for i := range p.Variants {
 		run := &p.Variants[i].Run.Spec
-		refused := notTogether(run)
-		if refused == "" && alternation == v1alpha1.AlternateSlices {
-			refused = trial.NotInSlices(run)
+		if alternation.Together() {
+			why = notTogether(run)
 		}
-		if refused != "" {
-			return fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[i].Name, alternation, refused)
+		if why == "" && alternation == v1alpha1.AlternateSlices {
+			why = trial.NotInSlices(run)
+		}
+		if why != "" {
+			return i, why
 		}
 	}
-	return nil
+	return 0, ""
 }
 
 // notTogether says why a run cannot be under way together with others; empty if it can.
@@ -80,6 +105,8 @@ func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 	switch {
 	case run.Database.HostTuning != nil:
 		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
+	case run.Trials.Server == v1alpha1.ServerFresh:
+		return "trials.server is Fresh, and the servers of a round stay for all of its trials"
 	case run.Trials.MinSeconds != nil:
 		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
 	}

@@ -179,3 +179,49 @@ func TestAlternationRefused(t *testing.T) {
 		}
 	}
 }
+
+// What a comparison measures with that leaves the choice: slices, unless something stands against it.
+func TestAlternationChosen(t *testing.T) {
+	lazy := func(s *v1alpha1.BenchmarkComparison) {
+		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkComparison)
+		want   v1alpha1.Alternation
+		why    string
+	}{
+		"two servers": {lazy, v1alpha1.AlternateSlices, ""},
+		"one server": {
+			func(*v1alpha1.BenchmarkComparison) {}, v1alpha1.AlternateRuns,
+			"the variants differ in their workload alone and are measured on one server",
+		},
+		"a new server for each trial": {
+			func(s *v1alpha1.BenchmarkComparison) {
+				lazy(s)
+				s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh
+			},
+			v1alpha1.AlternateRuns, "variant durable: trials.server is Fresh, and the servers of a round stay for all of its trials",
+		},
+		"a tool": {
+			func(s *v1alpha1.BenchmarkComparison) { lazy(s); sysbench(s) }, v1alpha1.AlternateRuns,
+			"variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
+		},
+		"chosen before": {
+			func(s *v1alpha1.BenchmarkComparison) {
+				lazy(s)
+				s.Status.Alternation, s.Status.AlternationReason = v1alpha1.AlternateRuns, "no room"
+			}, v1alpha1.AlternateRuns, "no room",
+		},
+	} {
+		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+			s.Spec.Alternation = v1alpha1.AlternateAutomatic
+		}).With(tc.change).Obj()
+		p, err := validation.PlanComparison(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Alternation != tc.want || p.AlternationReason != tc.why {
+			t.Errorf("%s: %s: %q", name, p.Alternation, p.AlternationReason)
+		}
+	}
+}

@@ -161,6 +161,19 @@ func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *s
 	return status, nil
 }
 
+// PagesWritten is how many pages the server has written back since it started.
+func PagesWritten(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (int64, error) {
+	status, err := pairs(ctx, db, d.Server.StatusLike(e.Counters.PagesWritten))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.ParseInt(status[e.Counters.PagesWritten], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading the counter %s: %w", e.Counters.PagesWritten, err)
+	}
+	return pages, nil
+}
+
 // lastOfRow is the last column of the first row of a query.
 func lastOfRow(ctx context.Context, db *sql.DB, query string) (value string, err error) {
 	rows, err := db.QueryContext(ctx, query)
