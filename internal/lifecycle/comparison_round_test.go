@@ -273,7 +273,9 @@ func (w *turnsWorld) stepAlone(r *world) {
 		r.seen.Instances = nil // its Pod has no node
 		says(v1alpha1.ReasonWaitingForRoom, 0)(r.run)
 	}
-	w.plan = planOfComparison(w.t, w.comparison)
+	if chosen := w.comparison.Status.Alternation; chosen != "" && chosen != w.plan.Alternation {
+		w.plan = planOfComparison(w.t, w.comparison) // as the operator does in each step, which takes longer than the step
+	}
 }
 
 func (w *turnsWorld) startAlone(r *world, a trial.Attempt, measured bool) {
