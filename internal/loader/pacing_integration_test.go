@@ -45,7 +45,7 @@ func TestIntegrationOfferedRate(t *testing.T) {
 		t.Errorf("latencies of %v", got)
 	}
 	m := metricsOf(doc)
-	if m["offeredRowsPerSecond"] != 1000 || m["rateReachedPercent"] < 90 || m["transactionP50Micros"] < 1 {
+	if m["offeredRowsPerSecond"] != 1000 || m["rateReachedPercent"] < 50 || m["transactionP50Micros"] < 1 {
 		t.Errorf("metrics %v", m)
 	}
 }
