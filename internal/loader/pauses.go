@@ -6,7 +6,6 @@ package loader
 import (
 	"context"
 	"database/sql"
-	"strconv"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
@@ -84,10 +83,8 @@ func caughtUp(e *engine.Engine, doc *result.Document) []finding.Finding {
 		return nil
 	}
 	pages, name := *doc.Turns.PagesInPauses, e.Counters.PagesWritten
-	before, err := strconv.ParseInt(doc.Server.StatusBefore[name], 10, 64)
-	after, wrong := strconv.ParseInt(doc.Server.StatusAfter[name], 10, 64)
-	all := after - before
-	if err != nil || wrong != nil || pages < pausesPages || float64(pages) < pausesShare*float64(all) {
+	all, known := server.Growth(doc.Server.StatusBefore, doc.Server.StatusAfter, name)
+	if !known || pages < pausesPages || float64(pages) < pausesShare*float64(all) {
 		return nil
 	}
 	return []finding.Finding{finding.CaughtUp(pages, max(all, pages))}
