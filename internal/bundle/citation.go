@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // CitationFile says how to cite a bundle, for people and for archives of research data that give a DOI
@@ -33,7 +32,7 @@ func (c *Citation) Check() error {
 		return errors.New("a title and a license belong to a citation, which has at least one author")
 	}
 	for _, author := range c.Authors {
-		if family, given := names(author); family == "" || strings.Contains(author, ",") && given == "" {
+		if family, given := AuthorNames(author); family == "" || strings.Contains(author, ",") && given == "" {
 			return fmt.Errorf("author %q must be a person, as in \"Doe, Jane\", or the name of an organization", author)
 		}
 	}
@@ -43,14 +42,14 @@ func (c *Citation) Check() error {
 	return nil
 }
 
-// names of an author; given is empty for an organization.
-func names(author string) (family, given string) {
+// AuthorNames are the names of one of the authors; given is empty for an organization.
+func AuthorNames(author string) (family, given string) {
 	family, given, _ = strings.Cut(author, ",")
 	return strings.TrimSpace(family), strings.TrimSpace(given)
 }
 
-// title of what the manifest is of.
-func (m *Manifest) title() string {
+// Title of what the manifest is of.
+func (m *Manifest) Title() string {
 	switch {
 	case m.Citation != nil && m.Citation.Title != "":
 		return m.Citation.Title
@@ -60,32 +59,12 @@ func (m *Manifest) title() string {
 	return m.Name
 }
 
-// citation is the text of CitationFile. The digest is that of the results: whoever cites them can be held to it.
-func citation(m *Manifest) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "cff-version: 1.2.0\nmessage: If you use these measurements, cite them as below.\ntype: dataset\n")
-	fmt.Fprintf(&b, "title: %q\nauthors:\n", m.title())
-	for _, author := range m.Citation.Authors {
-		if family, given := names(author); given != "" {
-			fmt.Fprintf(&b, "- family-names: %q\n  given-names: %q\n", family, given)
-		} else {
-			fmt.Fprintf(&b, "- name: %q\n", family)
-		}
-	}
-	if m.Citation.License != "" {
-		fmt.Fprintf(&b, "license: %q\n", m.Citation.License)
-	}
-	fmt.Fprintf(&b, "date-released: %q\nidentifiers:\n- type: other\n  value: %q\n  description: %s\n",
-		m.Finished.UTC().Format(time.DateOnly), m.ResultsDigest, "digest of results/results.json, as Benchrun has recorded it")
-	return []byte(b.String())
-}
-
 // authorsInCrate are the authors by the names of schema.org, and what refers to them.
 func (c *Citation) authorsInCrate() (described, references []entity) {
 	for i, author := range c.Authors {
 		id := fmt.Sprintf("#author-%d", i+1)
 		references = append(references, reference(id))
-		if family, given := names(author); given != "" {
+		if family, given := AuthorNames(author); given != "" {
 			described = append(described, entity{
 				"@id": id, "@type": "Person", "familyName": family, "givenName": given, "name": given + " " + family,
 			})

@@ -43,7 +43,7 @@ func (w *Writer) crate() ([]byte, error) {
 		"hasPart": parts, "mentions": reference("#measurement"),
 	}
 	if c := m.Citation; c != nil {
-		data["name"] = m.title()
+		data["name"] = m.Title()
 		authors, references := c.authorsInCrate()
 		files, data["author"] = append(files, authors...), references
 		if c.License != "" {

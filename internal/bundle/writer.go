@@ -40,13 +40,9 @@ func NewWriter(to io.Writer, m *Manifest, benchmark []byte) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []result.File{
+	for _, f := range []result.File{
 		{Name: ReadmeFile, Data: readme(m)}, {Name: ManifestFile, Data: text}, {Name: BenchmarkFile, Data: benchmark},
-	}
-	if m.Citation != nil {
-		files = append(files, result.File{Name: CitationFile, Data: citation(m)})
-	}
-	for _, f := range files {
+	} {
 		if err := w.Add(f.Name, f.Data); err != nil {
 			return nil, err
 		}

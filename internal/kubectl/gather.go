@@ -47,6 +47,15 @@ func gather(ctx context.Context, from client.Reader, s subject, cite *bundle.Cit
 		return nil, err
 	}
 	g := &gathering{from, w}
+	if cite != nil {
+		text, err := citation(manifest)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.Add(bundle.CitationFile, text); err != nil {
+			return nil, err
+		}
+	}
 	if err := g.addResults("", printed.contents); err != nil {
 		return nil, err
 	}

@@ -112,6 +112,16 @@ type (
 	DeleteComparison struct{}
 )
 
+// waitsFor says why a Pod waits, if that is a quota of Kueue or room on a node.
+func (d *Decision) waitsFor(kueue, room bool) {
+	switch {
+	case kueue:
+		d.Reason = v1alpha1.ReasonWaitingForKueue
+	case room:
+		d.Reason = v1alpha1.ReasonWaitingForRoom
+	}
+}
+
 // Irrevocable says whether a decision cannot be taken back. It must not be carried out because of what a cache says that may be
 // behind. The creation of a Job and the record of an accepted attempt are not among these: their names and what the API server
 // answers protect them.

@@ -89,12 +89,7 @@ func running(s *situation) *Decision {
 	a := s.seen.Attempts[0]
 	if a.Verdict.Stage == trial.StagePending {
 		d.After = min(pollInterval, s.remaining(trial.WaitingSince(a.Job)))
-		if a.Verdict.Held {
-			d.Reason = v1alpha1.ReasonWaitingForKueue
-		}
-		if a.Verdict.NoRoom {
-			d.Reason = v1alpha1.ReasonWaitingForRoom
-		}
+		d.waitsFor(a.Verdict.Held, a.Verdict.NoRoom)
 		if a.Verdict.Held || a.Warning != "" {
 			d.Message += ": " + a.waiting()
 		}

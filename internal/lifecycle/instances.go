@@ -111,12 +111,7 @@ func provided(s *situation) *Decision {
 			Message: s.deadlineMessage("the database was not up", state.Waiting),
 		})
 	}
-	if state.Held {
-		d.Reason = v1alpha1.ReasonWaitingForKueue
-	}
-	if state.NoRoom {
-		d.Reason = v1alpha1.ReasonWaitingForRoom
-	}
+	d.waitsFor(state.Held, state.NoRoom)
 	d.Message, d.After = state.Waiting, min(left, pollInterval)
 	return &d
 }

@@ -42,7 +42,7 @@ func perSecond(series []result.Interval, operations func(*result.Totals) int64) 
 	var rates []float64
 	before, some := int64(0), false
 	for _, interval := range series[:max(len(series)-1, 0)] {
-		t := result.Totals{Rows: interval.Rows, Queries: interval.Queries}
+		t := interval.Totals()
 		some = some || t != result.Totals{}
 		rates = append(rates, 1e6*float64(operations(&t))/float64(max(interval.EndMicros-before, 1)))
 		before = interval.EndMicros

@@ -116,9 +116,7 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
 		tryAgain: l.dialect.Errors.TryAgain, turns: l.turns,
-		pausesOf: func(ctx context.Context, clock *record.Clock) *pauses {
-			return newPauses(ctx, clock, l.engine, l.dialect, l.admin)
-		},
+		pages: l.pagesWritten,
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions

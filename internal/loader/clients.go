@@ -38,8 +38,8 @@ type clients struct {
 	// turns with other variants, or nil, and the pauses in which these are measured.
 	turns  *turns.Player
 	pauses *pauses
-	// pausesOf a clock are to be counted.
-	pausesOf func(context.Context, *record.Clock) *pauses
+	// pages is how many the server has written back so far, for these.
+	pages func(context.Context) (int64, error)
 }
 
 // open opens the sessions that the plan asks for.

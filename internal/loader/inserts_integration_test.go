@@ -43,13 +43,9 @@ func newIIBench(t testing.TB, change func(*iibench.Parameters)) *trial {
 func sums(t *testing.T, doc *result.Document) {
 	t.Helper()
 	var sum result.Totals
-	for _, i := range doc.Series {
-		sum.Rows += i.Rows
-		sum.Transactions += i.Transactions
-		sum.RowsDeleted += i.RowsDeleted
-		sum.Queries += i.Queries
-		sum.Bytes += i.Bytes
-		sum.Errors += i.Errors
+	for i := range doc.Series {
+		of := doc.Series[i].Totals()
+		sum.Add(&of)
 	}
 	got := doc.Totals
 	got.Statements, got.Micros, got.StoppedBy = 0, 0, ""

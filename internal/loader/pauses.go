@@ -5,10 +5,8 @@ package loader
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -33,12 +31,11 @@ type pauses struct {
 	failed error
 }
 
-func newPauses(ctx context.Context, clock *record.Clock, e *engine.Engine, d *dialect.Dialect, db *sql.DB) *pauses {
-	return &pauses{clock: clock, counter: func() (int64, error) {
-		ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
-		defer cancel()
-		return server.PagesWritten(ctx, e, d, db)
-	}}
+// pagesWritten is how many pages the server has written back so far.
+func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
+	defer cancel()
+	return server.PagesWritten(ctx, a.engine, a.dialect, a.admin)
 }
 
 // Stop implements turns.Clock, as does Go.

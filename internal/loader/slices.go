@@ -53,7 +53,7 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 		return func() {}
 	}
 	finished := make(chan struct{})
-	c.pauses = c.pausesOf(ctx, clock)
+	c.pauses = &pauses{clock: clock, counter: func() (int64, error) { return c.pages(ctx) }}
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
 		if err := c.turns.Alternate(ctx, c.pauses, finished); err != nil {

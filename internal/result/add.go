@@ -14,6 +14,13 @@ func (t *Totals) Add(other *Totals) {
 	t.Errors += other.Errors
 }
 
+// Totals are the sums of an interval alone.
+func (i *Interval) Totals() Totals {
+	return Totals{
+		Rows: i.Rows, Transactions: i.Transactions, RowsDeleted: i.RowsDeleted, Queries: i.Queries, Bytes: i.Bytes, Errors: i.Errors,
+	}
+}
+
 // Consumed adds what another Pod consumed, or the same one at another time; the resident memory is the larger one.
 // CPUs and limits are of a Pod, and stay.
 func (c *ClientFacts) Consumed(other *ClientFacts) {

@@ -92,7 +92,7 @@ func pythonStage(before []iibench.StageParameters, arguments string) program {
 				return sample{}, err
 			}
 		}
-		s, out, err := b.timed(ctx, 0, fmt.Sprintf("python3 - %s <<'SCRIPT'%sSCRIPT", arguments, stageScript))
+		s, out, err := b.timed(ctx, 0, fmt.Sprintf("python3 - %s %s <<'SCRIPT'%sSCRIPT", stageTable, arguments, purchasesScript))
 		if err != nil {
 			return sample{}, err
 		}
@@ -107,76 +107,3 @@ func pythonStage(before []iibench.StageParameters, arguments string) program {
 		return s, err
 	}
 }
-
-// stageScript inserts, with a process that draws the rows, one that sends them and maybe one that deletes as many of the oldest;
-// or it queries. It prints what it has done.
-const stageScript = `
-import MySQLdb, datetime, multiprocessing, random, sys, time
-table = "` + stageTable + `"
-letters = "".join(random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", k=1 << 20))
-indexes = {
-    "purchases_index_marketsegment": ("productid, customerid, price", "productid", 10000),
-    "purchases_index_registersegment": ("cashregisterid, customerid, price", "cashregisterid", 1000),
-    "purchases_index_pdc": ("price, dateandtime, customerid", "price", 500),
-}
-
-def connect():
-    return MySQLdb.connect(read_default_file="/bench/my.cnf", db="` + schema + `", autocommit=True).cursor()
-
-def make(queue, rows, size):
-    for first in range(0, rows, size):
-        now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-        values = []
-        for _ in range(min(size, rows - first)):
-            at = random.randrange(len(letters) - 3)
-            values.append("('%s',%d,%d,%d,%d,'aaaaaaa%s')" % (now, random.randrange(1000), random.randrange(100000),
-                random.randrange(10000), random.randrange(500), letters[at:at + 3]))
-        queue.put("INSERT INTO " + table + " (dateandtime, cashregisterid, customerid, productid, price, data) VALUES " +
-            ",".join(values))
-    queue.put(None)
-
-def delete(inserted, size):
-    cursor, deleted = connect(), 0
-    while inserted.get() is not None:
-        cursor.execute("DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d" % (table, deleted, size))
-        deleted += size
-
-def insert(rows, size, deletes):
-    queue, inserted = multiprocessing.Queue(8), multiprocessing.Queue(8)
-    others = [multiprocessing.Process(target=make, args=(queue, rows, size))]
-    if deletes:
-        others.append(multiprocessing.Process(target=delete, args=(inserted, size)))
-    for p in others:
-        p.start()
-    cursor = connect()
-    while (statement := queue.get()) is not None:
-        cursor.execute(statement)
-        if deletes:
-            inserted.put(size)
-    inserted.put(None)
-    for p in others:
-        p.join()
-    return rows
-
-def query(seconds, by):
-    cursor, done, end = connect(), 0, time.monotonic() + seconds
-    names = list(indexes)
-    while time.monotonic() < end:
-        if by == "row":
-            cursor.execute("SELECT * FROM %s WHERE transactionid = %d" % (table, random.randrange(100000) + 1))
-        else:
-            name = random.choice(names)
-            columns, leading, span = indexes[name]
-            cursor.execute("SELECT %s FROM %s FORCE INDEX (%s) WHERE %s >= %d ORDER BY %s LIMIT 10" %
-                (columns, table, name, leading, random.randrange(span), columns))
-        cursor.fetchall()
-        done += 1
-    return done
-
-began = time.monotonic()
-if sys.argv[1] == "insert":
-    done = insert(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "1")
-else:
-    done = query(int(sys.argv[2]), sys.argv[3])
-print("operations %d in %f s" % (done, time.monotonic() - began))
-`
