@@ -47,13 +47,14 @@ func pythonPurchases(w result.Workload) program {
 		if err != nil {
 			return sample{}, err
 		}
-		s, _, err := b.timed(ctx, l.rows, fmt.Sprintf("python3 - %s insert %d %d 0 <<'SCRIPT'%sSCRIPT", l.table, l.rows, l.perCommit, purchasesScript))
+		command := fmt.Sprintf("python3 - %s insert %d %d 0 <<'SCRIPT'%sSCRIPT", l.table, l.rows, l.perCommit, purchasesScript)
+		s, _, err := b.timed(ctx, l.rows, command)
 		return s, err
 	}
 }
 
-// purchasesScript inserts into a table, with a process that draws the rows, one that sends them and maybe one that deletes as many of the oldest;
-// or it queries. It prints what it has done.
+// purchasesScript inserts into a table, with a process that draws the rows, one that sends them and maybe one that deletes as
+// many of the oldest; or it queries. It prints what it has done.
 const purchasesScript = `
 import MySQLdb, datetime, multiprocessing, random, sys, time
 table = sys.argv[1]
