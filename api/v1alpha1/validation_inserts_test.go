@@ -209,6 +209,32 @@ func TestEnvtestStageRules(t *testing.T) {
 			refused: []string{spec("workload: {limits: {seconds: 5}, iiBench: {stages: [{name: a, insert: {rows: 1000}}]}}")},
 			says:    "limits.seconds is not for iiBench.stages",
 		},
+		"a preset": {
+			allowed: []string{ii("preset: SmallDatum"), ii("preset: SmallDatum, scale: '0.001', clients: 64, tables: Shared, schema: Tokutek2008")},
+			refused: []string{ii("preset: Other")},
+			says:    `supported values: "SmallDatum"`,
+		},
+		"the scale of a preset": {
+			allowed: []string{ii("preset: SmallDatum, scale: '10'"), ii("preset: SmallDatum, scale: '2.5'")},
+			refused: []string{
+				ii("preset: SmallDatum, scale: '0'"), ii("preset: SmallDatum, scale: '0.0001'"), ii("preset: SmallDatum, scale: '11'"),
+				ii("preset: SmallDatum, scale: '0.000'"), ii("preset: SmallDatum, scale: '1e-1'"),
+			},
+			says: "scale must be 0.001 to 10",
+		},
+		"a scale alone":         {refused: []string{ii("scale: '1'")}, says: "scale goes with preset"},
+		"a preset of stages":    {refused: []string{ii("preset: SmallDatum, stages: [{name: a, insert: {rows: 1}}]")}, says: "set stages or preset, not both"},
+		"the rows of a preset":  {refused: []string{ii("preset: SmallDatum, rows: 5")}, says: "each of the stages has its own rows"},
+		"the pace of a preset":  {refused: []string{ii("preset: SmallDatum, ratePerSecond: 5")}, says: "set ratePerSecond in the stages"},
+		"a sweep with a preset": {refused: []string{ii("preset: SmallDatum, sweep: {insertThreads: [1]}")}, says: "stages are points themselves"},
+		"the time limit of a preset": {
+			refused: []string{spec("workload: {limits: {seconds: 5}, iiBench: {preset: SmallDatum}}")},
+			says:    "limits.seconds is not for iiBench.stages",
+		},
+		"the rows that a preset allows": {
+			later: []string{ii("preset: SmallDatum, clients: 64")},
+			says:  "but at most 1000000000 are allowed: reduce scale or clients",
+		},
 		"what only the loader's rules say": {
 			later: []string{chain(", {name: q, query: {by: SecondaryRange, seconds: 1}}")},
 			says:  "needs a stage with createIndexes before it",

@@ -124,3 +124,6 @@ type IIBenchQueryStage struct {
 	// +optional
 	DeletePerInsert *bool `json:"deletePerInsert,omitempty"`
 }
+
+// InStages says whether a workload, which may be nil, is measured in stages.
+func (w *IIBenchWorkload) InStages() bool { return w != nil && (len(w.Stages) > 0 || w.Preset != "") }

@@ -60,6 +60,19 @@ type IIBenchIndexes int32
 // +kubebuilder:validation:Maximum=128
 type IIBenchQueryThreads int32
 
+// IIBenchPreset names stages that are written out for the user.
+type IIBenchPreset string
+
+// IIBenchSmallDatum has the ten steps of the insert benchmark as its maintainer publishes them.
+const IIBenchSmallDatum IIBenchPreset = "SmallDatum"
+
+// IIBenchScale is a decimal number.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=6
+// +kubebuilder:validation:XValidation:rule="self.matches('^(0[.](00[1-9]|0[1-9][0-9]?|[1-9][0-9]{0,2})|[1-9]([.][0-9]{1,3})?|10([.]0{1,3})?)$')",message="scale must be 0.001 to 10 with at most three decimal places, as a string"
+type IIBenchScale string
+
 // IIBenchWorkload inserts into a table whose secondary indexes have random keys. The rate falls when they no longer fit into
 // memory; the rate at the end of the load is the headline. The oldest rows may be deleted, and indexes queried, meanwhile.
 //
@@ -68,15 +81,17 @@ type IIBenchQueryThreads int32
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.schema == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="rules Contest2008 ask for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
 // +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.queryThreads == 0 && !has(self.keepRows)",message="rules Contest2008 allow inserts only: leave out queryThreads and keepRows"
-// +kubebuilder:validation:XValidation:rule="has(self.stages) || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages; without stages, set insertThreads"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.insertThreads == 1 && self.queryThreads == 0 && !has(self.keepRows) && self.rules == 'None'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, insertThreads, queryThreads, keepRows and rules"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
+// +kubebuilder:validation:XValidation:rule="has(self.stages) || has(self.preset) || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages or preset; without them, set insertThreads"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.insertThreads == 1 && self.queryThreads == 0 && !has(self.keepRows) && self.rules == 'None'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, insertThreads, queryThreads, keepRows and rules"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || has(self.stages[0].insert) && !self.stages[0].insert.?deletePerInsert.orValue(false)",message="the first of the stages inserts without deletePerInsert: the tables are empty"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.all(s, self.stages.exists_one(t, t.name == s.name))",message="two stages have the same name"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.filter(s, has(s.createIndexes)).size() <= 1",message="only one of the stages can create the indexes"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.?tables.orValue('PerClient') == 'PerClient' || self.stages.all(s, !s.?insert.deletePerInsert.orValue(false) && !s.?query.deletePerInsert.orValue(false))",message="deletePerInsert needs tables: PerClient"
+// +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.stages)",message="set stages or preset, not both"
+// +kubebuilder:validation:XValidation:rule="has(self.preset) || !has(self.scale)",message="scale goes with preset"
 type IIBenchWorkload struct {
 	Pacing `json:",inline"`
 
@@ -170,14 +185,14 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Enum=None;Contest2008
 	Rules IIBenchRules `json:"rules,omitempty"`
 
-	// tables is PerClient (each client has a table of its own) or Shared (all clients have one). It goes with stages. Unset:
-	// PerClient.
+	// tables is PerClient (each client has a table of its own) or Shared (all clients have one). It goes with stages or preset.
+	// Unset: PerClient.
 	// +optional
 	// +kubebuilder:validation:Enum=PerClient;Shared
 	Tables IIBenchTables `json:"tables,omitempty"`
 
 	// clients is the number of clients of each stage. A client has a connection that inserts, one that deletes and one that
-	// queries, as far as the stage does that. It goes with stages. From 1 to 64. Unset: 1.
+	// queries, as far as the stage does that. It goes with stages or preset. From 1 to 64. Unset: 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -190,6 +205,19 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	Stages []IIBenchStage `json:"stages,omitempty"`
+
+	// preset writes the stages. SmallDatum: those of the insert benchmark of the blog of that name: l.i0, l.x, l.i1, l.i2, a rest,
+	// and qr100, qp100, qr500, qp500, qr1000, qp1000; see scale. With tables Shared, nothing is deleted. Unset: stages.
+	// +optional
+	// +kubebuilder:validation:Enum=SmallDatum
+	Preset IIBenchPreset `json:"preset,omitempty"`
+
+	// scale of the preset. At 1, each client inserts 30 million rows without secondary indexes, and then 40 million and 10 million
+	// with them, and each stage that queries takes 30 minutes. Rows and times are multiplied by scale, but a stage that queries
+	// takes 10 seconds at least; rates, 100 to 1,000 rows per second for each client, are not. From 0.001 to 10 with at most three
+	// decimal places, as a string. Unset: 1.
+	// +optional
+	Scale IIBenchScale `json:"scale,omitempty"`
 
 	// sweep lists the values to measure. Unset: the values above.
 	// +optional

@@ -40,11 +40,10 @@ func List(differences []Difference) string {
 // Differences are what one run asks for and another does not: first server settings by their own names, then everything else
 // by its path in the specification. Of two engines, a setting that has another name in each has both.
 func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
-	p, err := enginesOf(from, to)
+	list, err := SettingDifferences(from, to)
 	if err != nil {
 		return nil, err
 	}
-	list := changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to)))
 	theirs, err := leaves(from)
 	if err != nil {
 		return nil, err
@@ -54,6 +53,15 @@ func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
 		return nil, err
 	}
 	return append(list, changes(theirs, ours)...), nil
+}
+
+// SettingDifferences are those of Differences in the settings of the servers.
+func SettingDifferences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
+	p, err := enginesOf(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to))), nil
 }
 
 // changes are the names that have another value, in order.

@@ -35,7 +35,11 @@ const (
 )
 
 func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
-	encoded, err := json.Marshal(w)
+	written, err := writtenOut(w)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(written)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the workload: %w", err)
 	}

@@ -35,7 +35,7 @@ func NotInSlices(run *v1alpha1.BenchmarkRunSpec) string {
 	switch {
 	case registry.IsTool(&load):
 		return fmt.Sprintf("the program of workload %s cannot be halted; use alternation: Trials", run.Workload.Type)
-	case run.Workload.IIBench != nil && len(run.Workload.IIBench.Stages) > 0:
+	case run.Workload.IIBench.InStages():
 		return "stages have a measured phase each; use alternation: Trials"
 	case !plan.HasObserver(&run.Database):
 		return "the observer gives the turns; use alternation: Trials, or database.provisioner StatefulSet with its observer"

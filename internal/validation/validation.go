@@ -45,6 +45,9 @@ func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.Compari
 		p.Alternation, p.AlternationReason, err = alternation(comparison, p)
 	}
 	if err == nil {
+		err = checkExternal(comparison, p)
+	}
+	if err == nil {
 		err = checkPilots(comparison, p)
 	}
 	if err == nil {
@@ -111,6 +114,29 @@ func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
 	}
 	return ""
+}
+
+// checkExternal refuses a variant that asks for other settings than the baseline on the same external server: nobody sets them
+// there, so that both would be measured with the same ones.
+func checkExternal(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
+	baseline := &p.Variants[p.Baseline].Run.Spec
+	for i := range p.Variants {
+		spec := &p.Variants[i].Run.Spec
+		from, to := baseline.Database.External, spec.Database.External
+		if from == nil || to == nil || from.Host != to.Host || from.Port != to.Port {
+			continue
+		}
+		differences, err := plan.SettingDifferences(baseline, spec)
+		if err != nil {
+			return err
+		}
+		if len(differences) > 0 {
+			return fmt.Errorf("variant %s: %s: it has the external server of the baseline, %s:%d, where Benchrun sets no variable; "+
+				"compare settings on servers that Benchrun creates, or on two external servers", comparison.Spec.Variants[i].Name,
+				plan.List(differences), to.Host, to.Port)
+		}
+	}
+	return nil
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.

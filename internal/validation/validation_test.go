@@ -118,6 +118,55 @@ func sysbench(s *v1alpha1.BenchmarkComparison) {
 	}}
 }
 
+// The loader takes what a preset writes.
+func TestPresetIsPlanned(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
+			Preset: v1alpha1.IIBenchSmallDatum, Scale: "0.001", Clients: 64, Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
+		}}
+	}).Obj()
+	if p, err := validation.PlanRun(run); err != nil || len(p.Points) != 10 {
+		t.Errorf("%d points, %v", len(p.Points), err)
+	}
+}
+
+// Two settings cannot be compared on one external server, where nobody sets them: what is measured would be the same.
+func TestSettingsOfOneExternalServer(t *testing.T) {
+	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkComparison {
+		return testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+			s.Spec.Alternation = v1alpha1.AlternateRuns
+			s.Spec.Template.Spec.Database = v1alpha1.DatabaseSpec{
+				Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
+				External: &v1alpha1.ExternalSpec{Host: "db", Port: 3306, CredentialsSecretName: "c"},
+			}
+			s.Spec.Variants[1].Database = new(v1alpha1.DatabaseSpec)
+			change(s.Spec.Variants[1].Database)
+		}).Obj()
+	}
+	lazy := func(db *v1alpha1.DatabaseSpec) { db.Settings.FlushLogAtTrxCommit = ptr.To[int32](0) }
+	const refused = "variant lazy: innodb_flush_log_at_trx_commit (unset → 0): it has the external server of the baseline, db:3306, " +
+		"where Benchrun sets no variable; compare settings on servers that Benchrun creates, or on two external servers"
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.DatabaseSpec)
+		want   string
+	}{
+		"the same settings": {func(*v1alpha1.DatabaseSpec) {}, ""},
+		"another setting":   {lazy, refused},
+		"another server": {func(db *v1alpha1.DatabaseSpec) {
+			lazy(db)
+			db.External = &v1alpha1.ExternalSpec{Host: "other", Port: 3306, CredentialsSecretName: "c"}
+		}, ""},
+	} {
+		got := ""
+		if _, err := validation.PlanComparison(comparison(tc.change)); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("%s: error %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 // What runs that are under way at the same time cannot do ends the comparison before anything is created.
 func TestAlternationRefused(t *testing.T) {
 	for name, tc := range map[string]struct {

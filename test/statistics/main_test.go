@@ -34,7 +34,11 @@ func TestNoFalseVerdicts(t *testing.T) {
 		t.Fatalf("%d recordings, %v", len(trials), err)
 	}
 	unpredictable := wave().Name // a load that comes in time with the rounds looks like a difference
-	for _, noise := range slices.Concat(simulated(), trials) {
+	noises := slices.Concat(simulated(), trials)
+	if testing.Short() { // all of them are simulated by the same goroutines
+		noises = noises[:2]
+	}
+	for _, noise := range noises {
 		if noise.Name == unpredictable {
 			continue
 		}
