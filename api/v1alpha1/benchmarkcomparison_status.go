@@ -105,6 +105,13 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
+	// result is the answer in at most 40 characters, for example "lazy 3.1× as fast (2.8–3.4×)": the largest difference. A
+	// difference over all points is followed by "overall".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Result string `json:"result,omitempty"`
+
 	// answer is what the comparison shows, for example "lazy is 3.1× as fast as durable (2.8–3.4×)". Until the comparison is
 	// Finished, it is what the rounds so far show, and may change.
 	// +optional

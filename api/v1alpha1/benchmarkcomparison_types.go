@@ -15,9 +15,10 @@ import (
 // +kubebuilder:resource:shortName=bcmp,categories=benchmarks
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the comparison is doing, or how it ended"
 // +kubebuilder:printcolumn:name="Rounds",type=string,JSONPath=`.status.progress`,description="Rounds measured, of at most so many"
-// +kubebuilder:printcolumn:name="Answer",type=string,JSONPath=`.status.answer`,description="What the comparison shows"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.result`,description="What the comparison shows, in a few words"
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the first reconcile to the last result"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Answer",type=string,priority=1,JSONPath=`.status.answer`,description="What the comparison shows"
 // +kubebuilder:printcolumn:name="Baseline",type=string,priority=1,JSONPath=`.status.baseline`
 // +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.template.spec.workload.type`

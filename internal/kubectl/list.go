@@ -81,7 +81,7 @@ func listed(command *cobra.Command, cl client.Reader, namespace string) ([]row, 
 			continue
 		}
 		rows = append(rows, row{
-			run.Namespace, run.Name, "run", statusOf(run.Status.Conditions), run.Status.Progress, run.Status.Headline,
+			run.Namespace, run.Name, "run", statusOf(run.Status.Conditions), run.Status.Progress, run.Status.Result,
 			run.CreationTimestamp,
 		})
 	}
@@ -89,7 +89,7 @@ func listed(command *cobra.Command, cl client.Reader, namespace string) ([]row, 
 		comparison := &comparisons.Items[i]
 		rows = append(rows, row{
 			comparison.Namespace, comparison.Name, "comparison", statusOf(comparison.Status.Conditions), comparison.Status.Progress,
-			comparison.Status.Answer,
+			comparison.Status.Result,
 			comparison.CreationTimestamp,
 		})
 	}
@@ -111,7 +111,7 @@ func statusOf(conditions []metav1.Condition) string {
 
 func printRows(streams genericiooptions.IOStreams, rows []row, everywhere bool) error {
 	w := printers.GetNewTabWriter(streams.Out)
-	header := "NAME\tKIND\tSTATUS\tPROGRESS\tANSWER\tAGE"
+	header := "NAME\tKIND\tSTATUS\tPROGRESS\tRESULT\tAGE"
 	if everywhere {
 		header = "NAMESPACE\t" + header
 	}

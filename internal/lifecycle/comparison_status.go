@@ -75,6 +75,7 @@ func (s *comparisonSituation) measurements(status *v1alpha1.BenchmarkComparisonS
 	// A run that was lost was there: its comparison must not forget that it has failed for it.
 	status.Runs.Finished = count(max(s.next, int(ptr.Deref(status.Runs.Finished, 0))))
 	status.Runs.Invalidated = count(max(0, a.Invalidated))
+	status.Result = stats.BriefAnswer(a.Overall, a.Pairs)
 	status.Answer = cut(stats.AnswerOf(a.Overall, a.Pairs).Text, maxComparisonText)
 	status.Pairs, status.Overall = pairStatuses(a.Pairs), pairStatuses(a.Overall)
 	status.Claims, status.Claimed = claimStatus(a.Claims)

@@ -53,7 +53,7 @@ func TestStatusOfComparison(t *testing.T) {
 		ObservedGeneration: 1, StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "6/20",
 		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](6)},
 		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](12), Invalidated: ptr.To[int32](2)},
-		Baseline: "durable", Answer: got.Answer, Results: *seen.Results, Alternation: v1alpha1.AlternateRuns,
+		Baseline: "durable", Result: got.Result, Answer: got.Answer, Results: *seen.Results, Alternation: v1alpha1.AlternateRuns,
 		Pairs: []v1alpha1.PairStatus{{
 			Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 6, Metric: "rowsPerSecond",
 			BaselineMedian: "1002", Median: "3006", Unit: "rows/s", Detail: got.Answer,

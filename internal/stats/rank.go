@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -202,12 +201,8 @@ func Brief(points []Point) string {
 	if len(points) == 1 || l.At == "" {
 		longest = longest[:1]
 	}
-	for _, text := range slices.Backward(longest) {
-		if utf8.RuneCountInString(text) <= maxBrief {
-			return text
-		}
-	}
-	return string([]rune(value)[:maxBrief-1]) + "…"
+	slices.Reverse(longest)
+	return fitting(longest...)
 }
 
 // Headline is the answer of a run in a sentence; empty if nothing was measured.
