@@ -29,6 +29,10 @@ func Validate(run *v1alpha1.BenchmarkRun, point plan.Point) error {
 	if err := registry.Validate(config); err != nil {
 		return err
 	}
+	if least, most := registry.LeastSeconds(config), run.Spec.Trials.DeadlineSeconds; least > int64(most) {
+		return fmt.Errorf("an attempt measures and rests for %d s at least, and trials.deadlineSeconds would end it after %d s: set "+
+			"trials.deadlineSeconds to more, or measure less", least, most)
+	}
 	_, err = encode(config)
 	return err
 }

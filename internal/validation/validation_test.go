@@ -130,6 +130,31 @@ func TestPresetIsPlanned(t *testing.T) {
 	}
 }
 
+// An attempt that cannot end in its time is refused before hours were measured.
+func TestAttemptThatCannotEndInTime(t *testing.T) {
+	const refused = "an attempt measures and rests for 10890 s at least, and trials.deadlineSeconds would end it after 3600 s: set " +
+		"trials.deadlineSeconds to more, or measure less"
+	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
+			Preset: v1alpha1.IIBenchSmallDatum, Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
+		}}
+		r.Spec.Trials.DeadlineSeconds = 3600
+	}).Obj()
+	if _, err := validation.PlanRun(run); err == nil || err.Error() != refused {
+		t.Errorf("error %v", err)
+	}
+	run.Spec.Trials.DeadlineSeconds = 20_000
+	if _, err := validation.PlanRun(run); err != nil {
+		t.Error(err)
+	}
+	limited := twoPoints()
+	limited.Spec.Workload.Limits.Seconds = ptr.To[int32](4000)
+	limited.Spec.Trials.DeadlineSeconds = 3600
+	if _, err := validation.PlanRun(limited); err == nil {
+		t.Error("a time limit beyond the deadline is accepted")
+	}
+}
+
 // Two settings cannot be compared on one external server, where nobody sets them: what is measured would be the same.
 func TestSettingsOfOneExternalServer(t *testing.T) {
 	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkComparison {

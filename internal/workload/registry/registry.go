@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -57,6 +58,28 @@ func Validate(cfg *result.Config) error {
 		return err
 	}
 	return named(cfg, d.Validate(cfg))
+}
+
+// LeastSeconds is for how long an attempt measures and rests at least, of parameters that are valid; 0 if that is not asked for.
+func LeastSeconds(cfg *result.Config) int64 {
+	least := int64(cfg.LimitSeconds)
+	d, err := find(cfg)
+	if err != nil || d.New == nil {
+		return least
+	}
+	w, err := d.New(cfg)
+	if err != nil {
+		return least
+	}
+	if chain, staged := w.(workload.Staged); staged {
+		for _, s := range chain.Stages() {
+			least += int64(s.Seconds)
+			if s.Rest != nil {
+				least += int64(s.Rest.AtLeast / time.Second)
+			}
+		}
+	}
+	return least
 }
 
 // Pod is what the workload needs of its loader's Pod.
