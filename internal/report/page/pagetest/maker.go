@@ -152,7 +152,8 @@ func recordOf(doc *result.Document, parameters map[string]string) *result.Record
 		Outcome: result.OutcomeAccepted, Summary: &summary,
 		Fingerprint: &result.Fingerprint{
 			Version: 1, Kernel: "6.12.48-cloud-amd64", CPUModel: "AMD EPYC 7543", CPUs: 2, MemoryBytes: 8 << 30, Filesystem: "ext4",
-			MountOptions: "rw,relatime", Device: "/dev/vda1", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise",
+			MountOptions: "rw,relatime,discard,resv_strict,resuid=65534,resgid=65534",
+			Device:       "/dev/vda1", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise",
 			CPUGovernor: result.Unknown, FdatasyncMicros: result.FsyncLatency{Calls: 300, Median: 131, P95: 214, Max: 1900},
 		},
 		Place: result.Place{
