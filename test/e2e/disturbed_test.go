@@ -70,6 +70,12 @@ func outcomes(ctx SpecContext, run string) map[string]string {
 
 var undisturbed = map[string]string{"t1-a1": "Accepted", "t2-a1": "Accepted"}
 
+// inNode runs a line in a node's shell.
+func inNode(ctx context.Context, node, line string) string {
+	GinkgoHelper()
+	return docker(ctx, "exec", node, "bash", "-c", line)
+}
+
 // docker is what happens to a node of the kind cluster from outside.
 func docker(ctx context.Context, args ...string) string {
 	GinkgoHelper()

@@ -30,12 +30,6 @@ func mid(name string) string {
 		"storage: {size: 1Gi}, resources: {requests: {cpu: 100m}, limits: {cpu: '1', memory: 672Mi}}").Replace(long(name, modest))
 }
 
-// inNode runs a line in a node's shell.
-func inNode(ctx context.Context, node, line string) string {
-	GinkgoHelper()
-	return docker(ctx, "exec", node, "bash", "-c", line)
-}
-
 // eventuallyInNode waits until a line succeeds in a node's shell.
 func eventuallyInNode(ctx context.Context, node, line string) {
 	GinkgoHelper()

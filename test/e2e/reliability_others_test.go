@@ -20,13 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// denyAll is the policy that many clusters put into each namespace.
-const denyAll = `
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {name: default-deny}
-spec: {podSelector: {}, policyTypes: [Ingress, Egress]}`
-
 // dropBetweenPods has the nodes do what denyAll asks for. The network of the nodes that hack/ builds does not enforce policies.
 func dropBetweenPods(ctx SpecContext) {
 	GinkgoHelper()
@@ -36,30 +29,6 @@ func dropBetweenPods(ctx SpecContext) {
 		DeferCleanup(func(ctx SpecContext) { inNode(ctx, node, "iptables -D "+rule) })
 	}
 }
-
-// openShift gives the Pods of a namespace a user and a group of its range, as OpenShift does, whatever they ask for.
-const openShift = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicy
-metadata: {name: %[1]s}
-spec:
-  matchConstraints:
-    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
-    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}
-  failurePolicy: Fail
-  reinvocationPolicy: Never
-  mutations:
-  - patchType: ApplyConfiguration
-    applyConfiguration:
-      expression: >
-        Object{spec: Object.spec{securityContext: Object.spec.securityContext{
-          runAsUser: 1000680000, runAsGroup: 0, fsGroup: 1000680000}}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: %[1]s}
-spec: {policyName: %[1]s}
-`
 
 // crowd is a Pod of somebody who knows the password, and holds that many connections for some seconds.
 func crowd(ctx context.Context, run string, connections, seconds int) string {
