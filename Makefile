@@ -185,6 +185,10 @@ test-tutorials: ## The tutorials, typed from their first to their last line, on 
 test-release: ## A release, made and installed by its files alone, as README and docs say, in an empty kind cluster of its own.
 	@hack/test.sh release
 
+.PHONY: first-hour
+first-hour: ## A stranger's first hour, in a container with kubectl, Helm and the files of a release; writes docs/first-hour.md.
+	@FIRST_HOUR=$(CURDIR)/docs/first-hour.md hack/test.sh release
+
 .PHONY: test-fuzz
 test-fuzz: ## The wire format, the status and what reads the files and output of others, each fuzzed for half a minute.
 	@hack/test.sh fuzz

@@ -3,9 +3,9 @@
 # is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
 # QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
 # pool in place of 64); mysql; general-log (on: the server writes down each statement). ALTERNATIONS are Slices, Trials and Runs.
-# POINTS is 1 or 8. BESIDE=compiler has a compiler run on the same machine meanwhile; of anything else it says that it ran. NAME is
-# that of the comparisons and of their lane: those of two names measure at the same time. RECORD is a folder for what each comparison
-# measured, which `go run ./test/statistics -record FOLDER` adds to the recordings.
+# POINTS is 1 or 8. ROUNDS are at most so many, 20 if unset. BESIDE=compiler has a compiler run on the same machine meanwhile; of
+# anything else it says that it ran. NAME is that of the comparisons and of their lane: those of two names measure at the same time.
+# RECORD is a folder for what each comparison measured, which `go run ./test/statistics -record FOLDER` adds to the recordings.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -53,7 +53,7 @@ compare() {
 		metadata: {name: $name}
 		spec:
 		  alternation: $2
-		  maxRounds: 20
+		  maxRounds: ${ROUNDS:-20}
 		  template:
 		    spec:
 		      lane: $name

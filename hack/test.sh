@@ -151,7 +151,9 @@ release() {
 	BENCHRUN_HELM_4=$(tool_path helm) BENCHRUN_HELM_3=$(tool_path v3/cmd/helm) BENCHRUN_KIND=$(tool_path kind)
 	export BENCHRUN_HELM_4 BENCHRUN_HELM_3 BENCHRUN_KIND BENCHRUN_RELEASE=$BIN/release BENCHRUN_RELEASE_VERSION=$version
 	export BENCHRUN_NODE_IMAGE=${images%%$'\n'*} BENCHRUN_PUBLIC_KEY=$public
-	tests release -tags release -timeout 60m ./test/release
+	export BENCHRUN_FIRST_HOUR=${FIRST_HOUR:-}
+	# shellcheck disable=SC2086 # flags
+	tests release -tags release -timeout 60m ${FIRST_HOUR:+-run ^TestFirstHour$} ./test/release
 	tally release
 }
 
