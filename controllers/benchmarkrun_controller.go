@@ -25,6 +25,8 @@ type BenchmarkRunReconciler struct {
 	Logs LogOpener
 	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
 	HostTuningAllowed bool
+	// HostTuningScope has the namespaces whose runs may, if any may.
+	HostTuningScope Scope
 
 	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.

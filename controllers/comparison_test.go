@@ -84,7 +84,7 @@ func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
 		Base: Base{
 			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
-			Namespace: c.namespace, LaneNamespace: c.namespace, HostNamespace: c.namespace,
+			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
 		},
 		Logs: c, HostTuningAllowed: c.hosts != nil,
 	}

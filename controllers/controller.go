@@ -47,12 +47,15 @@ type Base struct {
 	Clock clock.PassiveClock
 	// Images of the loader.
 	Images podutil.Images
-	// Namespace is the only one to work in; empty is all. LaneNamespace has the Leases of the lanes, HostNamespace those of tuned
-	// nodes.
-	Namespace, LaneNamespace, HostNamespace string
+	// Scope to work in.
+	Scope Scope
+	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
+	LaneNamespace, HostNamespace string
 	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
 	// node.
 	NameOthers bool
+	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
+	ClusterUsers bool
 	// Installation that the manager is a part of, or nil: it is alone.
 	Installation *Installation
 	// MaxTurn is for how long an owner may have its lane; 0 is without a bound.
@@ -66,7 +69,9 @@ type Base struct {
 
 // writerFor writes on behalf of an owner.
 func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
-	return &writer{Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o}
+	return &writer{
+		Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o, clusterUsers: b.ClusterUsers,
+	}
 }
 
 // unobserved are the blockers of an owner that could not be observed.

@@ -30,7 +30,16 @@ import (
 
 // A run that asks for host tuning ends at once where it is not allowed: it says who allows it, and has created nothing.
 func TestEnvtestHostTuningNotAllowed(t *testing.T) {
-	c := newCluster(t)
+	t.Run("nowhere", func(t *testing.T) { hostTuningIsRefused(t, newCluster(t)) })
+	t.Run("elsewhere", func(t *testing.T) {
+		c := newCluster(t)
+		c.reconciler.HostTuningAllowed, c.reconciler.HostTuningScope = true, Scope{"other"}
+		hostTuningIsRefused(t, c)
+	})
+}
+
+func hostTuningIsRefused(t *testing.T, c *cluster) {
+	t.Helper()
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 	}).Obj())

@@ -31,9 +31,10 @@ type lanes struct {
 	clock clock.PassiveClock
 	// kind of the holders that are worked for, one of lifecycle's.
 	kind string
-	// namespace is the only one to work in; empty is all. leases has the Leases.
-	// hosts has those of tuned nodes.
-	namespace, leases, hosts string
+	// scope to work in.
+	scope Scope
+	// leases has the Leases, hosts those of tuned nodes.
+	leases, hosts string
 	// nameOthers lets messages name who is in another namespace.
 	nameOthers bool
 	// queues as the watches tell of them, or nil: they are listed.
@@ -46,7 +47,7 @@ func (r *BenchmarkComparisonReconciler) lanes() *lanes { return r.lanesOf(lifecy
 
 func (b *Base) lanesOf(kind string) *lanes {
 	return &lanes{
-		Client: b.Client, live: b.Live, clock: b.Clock, kind: kind, namespace: b.Namespace, leases: b.LaneNamespace,
+		Client: b.Client, live: b.Live, clock: b.Clock, kind: kind, scope: b.Scope, leases: b.LaneNamespace,
 		hosts: b.HostNamespace, nameOthers: b.NameOthers, queues: b.queues,
 	}
 }
@@ -59,7 +60,7 @@ func (l *lanes) leaseOf(lane string) client.ObjectKey {
 // foreign says whether another installation works for a holder.
 func (l *lanes) foreign(holder lifecycle.Holder) bool {
 	known := holder.Kind == lifecycle.RunKind || holder.Kind == lifecycle.ComparisonKind
-	return !known || l.namespace != "" && holder.Namespace != l.namespace
+	return !known || !l.scope.Includes(holder.Namespace)
 }
 
 // holderOf a lane's Lease.
@@ -106,21 +107,16 @@ func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reade
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
 	}
-	var (
-		runs        v1alpha1.BenchmarkRunList
-		comparisons v1alpha1.BenchmarkComparisonList
-	)
-	for _, list := range []client.ObjectList{&runs, &comparisons} {
-		if err := reader.List(ctx, list, client.InNamespace(l.namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("listing %T for the queue of a lane: %w", list, err)
-		}
+	runs, comparisons, err := l.scope.owners(ctx, reader)
+	if err != nil {
+		return nil, fmt.Errorf("reading the queue of a lane: %w", err)
 	}
-	all := make([]lifecycle.Contender, 0, len(runs.Items)+len(comparisons.Items))
-	for i := range runs.Items {
-		all = append(all, lifecycle.ContenderOf(&runs.Items[i]))
+	all := make([]lifecycle.Contender, 0, len(runs)+len(comparisons))
+	for i := range runs {
+		all = append(all, lifecycle.ContenderOf(&runs[i]))
 	}
-	for i := range comparisons.Items {
-		all = append(all, lifecycle.ContenderOfComparison(&comparisons.Items[i]))
+	for i := range comparisons {
+		all = append(all, lifecycle.ContenderOfComparison(&comparisons[i]))
 	}
 	return all, nil
 }

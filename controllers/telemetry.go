@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,17 +45,8 @@ func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
 	})
 }
 
-// ReadObjects has all runs and comparisons of a namespace, or of all if that is empty, as the cache has them: they must not be
-// changed.
-func ReadObjects(ctx context.Context, cache client.Reader, namespace string) (telemetry.Objects, error) {
-	var (
-		runs        v1alpha1.BenchmarkRunList
-		comparisons v1alpha1.BenchmarkComparisonList
-	)
-	for _, list := range []client.ObjectList{&runs, &comparisons} {
-		if err := cache.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-			return telemetry.Objects{}, fmt.Errorf("listing %T: %w", list, err)
-		}
-	}
-	return telemetry.Objects{Runs: runs.Items, Comparisons: comparisons.Items}, nil
+// ReadObjects has all runs and comparisons as the cache has them: they must not be changed.
+func ReadObjects(ctx context.Context, cache client.Reader, scope Scope) (telemetry.Objects, error) {
+	runs, comparisons, err := scope.owners(ctx, cache)
+	return telemetry.Objects{Runs: runs, Comparisons: comparisons}, err
 }

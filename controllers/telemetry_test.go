@@ -200,7 +200,7 @@ func TestEnvtestStateAfterARestart(t *testing.T) {
 		c.apply(testutil.MakeRun(name, "").Repetitions(1).Obj())
 		c.reconcile(name)
 	}
-	objects, err := ReadObjects(t.Context(), api, c.namespace)
+	objects, err := ReadObjects(t.Context(), api, Scope{c.namespace})
 	if err != nil {
 		t.Fatal(err)
 	}

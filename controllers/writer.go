@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
@@ -33,6 +34,8 @@ type writer struct {
 	recorder events.EventRecorder
 	metrics  *telemetry.Metrics
 	owner    owner
+	// clusterUsers: see Base.
+	clusterUsers bool
 }
 
 // terminalError is an answer of the cluster that trying again does not change: it ends what the owner does.
@@ -68,6 +71,9 @@ func (w *writer) createUnchecked(ctx context.Context, object client.Object, refe
 		if err := controllerutil.SetControllerReference(w.owner.Object, object, w.Scheme()); err != nil {
 			return fmt.Errorf("owning %s: %w", object.GetName(), err)
 		}
+	}
+	if w.clusterUsers {
+		podutil.LeaveUsers(object)
 	}
 	err := w.Create(ctx, object, append(opts, client.FieldOwner(v1alpha1.FieldOwner))...)
 	if apierrors.IsAlreadyExists(err) {

@@ -29,7 +29,7 @@ import (
 
 // cacheOptions keep only what belongs to runs and comparisons, the Leases of lanes and of tuned nodes in their namespaces, and of
 // all these only what is read: anybody may put a label of Benchrun on his objects, and fill them.
-func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
+func cacheOptions(namespaces controllers.Scope, lanes, hosts string) (cache.Options, error) {
 	// Every object has it, also those of a database that the runs of a comparison share.
 	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
 	if err != nil {
@@ -50,8 +50,11 @@ func cacheOptions(namespace, lanes, hosts string) (cache.Options, error) {
 			},
 		},
 	}
-	if namespace != "" {
-		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+	if len(namespaces) > 0 {
+		o.DefaultNamespaces = map[string]cache.Config{}
+		for _, namespace := range namespaces {
+			o.DefaultNamespaces[namespace] = cache.Config{}
+		}
 	}
 	return o, nil
 }

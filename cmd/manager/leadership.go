@@ -4,8 +4,11 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -19,14 +22,18 @@ import (
 	"github.com/benchrun-dev/benchrun/controllers"
 )
 
-// leaseName is the Lease of the managers that work in a namespace, or in all if that is empty: one of several that would do the
-// same work may do it, and those that work elsewhere do not wait for each other.
-func leaseName(namespace string) string {
+// leaseName is the Lease of the managers that work in these namespaces: one of several that would do the same work may do it, and
+// those that work elsewhere do not wait for each other.
+func leaseName(namespaces controllers.Scope) string {
 	const all = "manager.benchrun.dev"
-	if namespace == "" {
+	switch len(namespaces) {
+	case 0:
 		return all
+	case 1:
+		return namespaces[0] + "." + all
 	}
-	return namespace + "." + all
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(namespaces)), ",")))
+	return fmt.Sprintf("namespaces-%x.%s", sum[:8], all)
 }
 
 // part is the installation of this manager, or nil: without an election of leaders, nobody could see that it is gone.
@@ -52,7 +59,7 @@ func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
 		return healthz.Ping
 	}
 	l := &leadership{
-		reader: mgr.GetAPIReader(), lease: client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespace)},
+		reader: mgr.GetAPIReader(), lease: client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespaces)},
 		installation: o.installation, elected: mgr.Elected(),
 	}
 	return l.check

@@ -55,7 +55,7 @@ func run(ctx context.Context, o *options) error {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions, err := cacheOptions(o.namespace, o.lanes(), o.hosts())
+	cacheOptions, err := cacheOptions(o.namespaces, o.lanes(), o.hosts())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func run(ctx context.Context, o *options) error {
 		HealthProbeBindAddress:        o.healthAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionNamespace:       o.leaseNamespace,
-		LeaderElectionID:              leaseName(o.namespace),
+		LeaderElectionID:              leaseName(o.namespaces),
 		LeaderElectionLabels:          map[string]string{controllers.LabelInstallation: o.installation},
 		LeaderElectionReleaseOnCancel: true,
 	})
@@ -86,11 +86,12 @@ func run(ctx context.Context, o *options) error {
 	live := &controllers.Live{Reader: mgr.GetAPIReader()}
 	base := controllers.Base{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
-		Namespace: o.namespace, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
+		Scope: o.namespaces, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
+		ClusterUsers: o.clusterUsers, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
 	}
 	runs := &controllers.BenchmarkRunReconciler{
 		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuningAllowed: o.hostTuning,
+		HostTuningScope: o.tuners,
 	}
 	comparisons := &controllers.BenchmarkComparisonReconciler{Base: base}
 	hosts := &controllers.HostTuningReconciler{

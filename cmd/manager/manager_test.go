@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -95,7 +96,7 @@ func start(t *testing.T, leaseNamespace, installation, namespace string, args ..
 	t.Helper()
 	m := &manager{address: freeAddress(t), log: new(output)}
 	args = append(args, "--loader-image=example.com/loader:1", "--sysbench-image=example.com/sysbench:1",
-		"--leader-elect", "--lease-namespace="+leaseNamespace, "--installation="+installation, "--namespace="+namespace,
+		"--leader-elect", "--lease-namespace="+leaseNamespace, "--installation="+installation, "--namespaces="+namespace,
 		"--health-probe-bind-address="+m.address)
 	c := command(context.WithoutCancel(t.Context()), t, args...)
 	c.Env = append(c.Env, "GOMEMLIMIT=256MiB") // as the chart has it: the container's limit
@@ -186,10 +187,30 @@ func TestEnvtestInstallationsSideBySide(t *testing.T) {
 	first, second := start(t, home, "first", one), start(t, home, "second", two)
 	eventually(t, "both lead", func(ctx context.Context) bool {
 		held := holders(ctx, t, home)
-		return held[leaseName(one)] == "first" && held[leaseName(two)] == "second"
+		return held[leaseName(controllers.Scope{one})] == "first" && held[leaseName(controllers.Scope{two})] == "second"
 	})
 	for name, m := range map[string]*manager{"first": first, "second": second} {
 		eventually(t, name+" is ready", func(ctx context.Context) bool { return m.ready(ctx) == http.StatusOK })
+	}
+}
+
+// A manager of two namespaces works in both, and in no other.
+func TestEnvtestSomeNamespaces(t *testing.T) {
+	home, one, two, other := makeNamespace(t), makeNamespace(t), makeNamespace(t), makeNamespace(t)
+	start(t, home, "some", one+","+two)
+	for _, namespace := range []string{other, one, two} {
+		if err := api.Create(t.Context(), testutil.MakeRun("r", namespace).Obj()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := func(ctx context.Context, namespace string) bool {
+		var run v1alpha1.BenchmarkRun
+		return api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "r"}, &run) == nil && len(run.Status.Conditions) > 0
+	}
+	// One of them has the lane, and the other waits for it: both are seen.
+	eventually(t, "both have begun", func(ctx context.Context) bool { return begun(ctx, one) && begun(ctx, two) })
+	if begun(t.Context(), other) {
+		t.Error("the run of another namespace has begun")
 	}
 }
 
@@ -198,7 +219,7 @@ func TestEnvtestInstallationsSideBySide(t *testing.T) {
 func TestEnvtestInstallationThatWaits(t *testing.T) {
 	home := makeNamespace(t)
 	leader := start(t, home, "first", "")
-	eventually(t, "the first leads", func(ctx context.Context) bool { return holders(ctx, t, home)[leaseName("")] == "first" })
+	eventually(t, "the first leads", func(ctx context.Context) bool { return holders(ctx, t, home)[leaseName(nil)] == "first" })
 	standby, other := start(t, home, "first", ""), start(t, home, "second", "")
 	eventually(t, "the other is not ready", func(ctx context.Context) bool { return other.ready(ctx) == http.StatusInternalServerError })
 	want := fmt.Sprintf(`installation \"first\" holds Lease %s/manager.benchrun.dev and carries out the runs that this one, \"second\", was installed for`, home)

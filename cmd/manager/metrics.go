@@ -45,7 +45,7 @@ func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 	counted := telemetry.New(o.headlines)
 	state := &telemetry.State{
 		Read: func(ctx context.Context) (telemetry.Objects, error) {
-			return controllers.ReadObjects(ctx, mgr.GetCache(), o.namespace)
+			return controllers.ReadObjects(ctx, mgr.GetCache(), o.namespaces)
 		},
 		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"), Metrics: counted,
 	}

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
@@ -29,9 +30,11 @@ type options struct {
 	leaseNamespace string
 	laneNamespace  string
 	installation   string
-	namespace      string
+	namespaces     controllers.Scope
 	hostTuning     bool
+	tuners         controllers.Scope
 	nameOthers     bool
+	clusterUsers   bool
 	maxTurn        time.Duration
 	defaultTTL     time.Duration
 	images         podutil.Images
@@ -51,17 +54,27 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Serve the results of so many runs as metrics, of those that were complete last; at most 1000. 0 is none.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of the health probes.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
-		"Let only one of the managers work that have the same --namespace and --lease-namespace.")
+		"Let only one of the managers work that have the same --namespaces and --lease-namespace.")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
 	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
-	flags.StringVar(&o.namespace, "namespace", "", "The only namespace to work in; empty is all.")
+	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.", func(names string) error {
+		o.namespaces = listed(names)
+		return nil
+	})
 	flags.BoolVar(&o.hostTuning, "host-tuning", false,
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
+	flags.Func("host-tuning-namespaces", "Names of the namespaces whose runs may, separated by commas; empty is all.",
+		func(names string) error {
+			o.tuners = listed(names)
+			return nil
+		})
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
 		"Name Pods, runs and comparisons of other namespaces in the status and the results of runs, for everybody who can read these.")
+	flags.BoolVar(&o.clusterUsers, "cluster-users", false,
+		"Let the cluster say as which users the Pods of runs work, as OpenShift does. Otherwise they ask for those of their images.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
 		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
@@ -76,9 +89,14 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.Func("image-pull-secrets",
 		"Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
 		func(names string) error {
-			o.images.PullSecrets = strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
+			o.images.PullSecrets = listed(names)
 			return nil
 		})
+}
+
+// listed are names that commas separate.
+func listed(names string) []string {
+	return strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
 }
 
 // databaseImage keeps the image of an engine.

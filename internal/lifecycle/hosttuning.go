@@ -23,14 +23,15 @@ type TunedNode struct {
 }
 
 // HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. It is allowed if the administrator has
-// switched it on for the installation.
+// switched it on for the run's namespace.
 func HostTuningRefused(run *v1alpha1.BenchmarkRun, allowed bool) *Failure {
 	if run.Spec.Database.HostTuning == nil || allowed {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonHostTuningNotAllowed, Message: "database.hostTuning changes kernel settings of a node, " +
-		"which this installation does not allow: leave it out, or have an administrator set hostTuning.enabled: true in the Helm " +
-		"chart (the operator's flag --host-tuning)"}
+		"which this installation does not allow runs of this namespace: leave it out, or have an administrator set " +
+		"hostTuning.enabled: true in the Helm chart, and hostTuning.namespaces if that is set (the operator's flags --host-tuning " +
+		"and --host-tuning-namespaces)"}
 }
 
 // tunedByMe are the nodes that this run has tuned, and not forgotten.

@@ -27,8 +27,8 @@ func swappiness() string {
 	return strings.TrimSpace(string(text))
 }
 
-// allowHostTuning starts the manager with that flag for the rest of a spec.
-func allowHostTuning(ctx context.Context) {
+// withManagerFlag starts the manager with another flag for the rest of a spec.
+func withManagerFlag(ctx context.Context, flag string) {
 	GinkgoHelper()
 	patch := func(ctx context.Context, op string) {
 		kubectl(ctx, "patch", "deployment/benchrun-manager", "-n", "benchrun-system", "--type=json", "-p", op)
@@ -39,7 +39,7 @@ func allowHostTuning(ctx context.Context) {
 	DeferCleanup(func(ctx SpecContext) {
 		patch(ctx, `[{"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": `+args+`}]`)
 	}, NodeTimeout(4*time.Minute))
-	patch(ctx, `[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--host-tuning"}]`)
+	patch(ctx, `[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "`+flag+`"}]`)
 }
 
 // restoredTo waits until the machine has a value again, and no node counts as tuned.
@@ -61,7 +61,7 @@ var _ = It("tunes the database's node where that is allowed, and restores it, al
 	apply(ctx, small("refused", tuning))
 	Expect(failure(finished(ctx, "refused"))).To(HavePrefix("HostTuningNotAllowed: database.hostTuning changes kernel settings of a node"))
 
-	allowHostTuning(ctx)
+	withManagerFlag(ctx, "--host-tuning")
 	apply(ctx, small("tuned", tuning))
 	run := complete(ctx, "tuned")
 	Expect(run.Status.Environment.Swappiness).To(Equal(requested))

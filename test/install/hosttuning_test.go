@@ -21,14 +21,19 @@ func TestEnvtestHostTuningIsOff(t *testing.T) {
 		args []string
 		on   bool
 	}{
-		"by default":        {nil, false},
-		"switched on":       {[]string{"--set=hostTuning.enabled=true"}, true},
-		"for one namespace": {[]string{"--set=hostTuning.enabled=true", "--set=watchNamespace=default"}, true},
+		"by default":                 {nil, false},
+		"switched on":                {[]string{"--set=hostTuning.enabled=true"}, true},
+		"for runs of two namespaces": {[]string{"--set=hostTuning.enabled=true", "--set=hostTuning.namespaces={one,two}"}, true},
+		"for one namespace":          {[]string{"--set=hostTuning.enabled=true", "--set=watchNamespaces={default}"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects, err := helm(t, append(slices.Clone(images), tc.args...)...)
 			if err != nil {
 				t.Fatal(err)
+			}
+			scoped := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--host-tuning-namespaces=one,two")
+			if scoped != (name == "for runs of two namespaces") {
+				t.Errorf("the manager is told the namespaces: %t", scoped)
 			}
 			if on := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, flag); on != tc.on {
 				t.Errorf("%s: %t", flag, on)

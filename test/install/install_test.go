@@ -254,7 +254,7 @@ func TestEnvtestAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restricted, err := helm(t, append(slices.Clone(images), "--set=watchNamespace=default")...)
+	restricted, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestEnvtestManagerHoldsLanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := helm(t, append(slices.Clone(images), "--set=watchNamespace=default", "--set=laneNamespace=lanes")...)
+	shared, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}", "--set=laneNamespace=lanes")...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestEnvtestReleasesOfTheSameNameShareNothing(t *testing.T) {
 		"--set=metrics.readers[0].namespace=monitoring", "--set=metrics.readers[0].name=prometheus")
 	owner := map[string]string{}
 	for _, in := range []string{"team-a", "team-b"} {
-		objects, err := helm(t, append(slices.Clone(common), "--namespace="+in, "--set=watchNamespace="+in)...)
+		objects, err := helm(t, append(slices.Clone(common), "--namespace="+in, "--set=watchNamespaces={"+in+"}")...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,6 +38,32 @@ func TestEnvtestReleasesOfTheSameNameShareNothing(t *testing.T) {
 	}
 	if len(owner) < 20 {
 		t.Errorf("there are %d objects alone", len(owner))
+	}
+}
+
+// The manager of some namespaces may do its work in each of them, and has no rights elsewhere.
+func TestEnvtestSomeNamespaces(t *testing.T) {
+	objects, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={one,two}")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--namespaces=one,two") {
+		t.Error("the manager is not told the namespaces")
+	}
+	roles := map[string]int{}
+	for _, o := range objects {
+		switch kind := o.GetKind(); {
+		case kind == "ClusterRoleBinding":
+			t.Errorf("ClusterRoleBinding %s", o.GetName())
+		case strings.HasSuffix(o.GetName(), "-manager") && (kind == "Role" || kind == "RoleBinding"):
+			roles[o.GetNamespace()]++
+		}
+	}
+	if roles["one"] != 2 || roles["two"] != 2 || len(roles) != 2 {
+		t.Errorf("Roles and bindings of the manager by namespace: %v", roles)
+	}
+	if _, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={one,one}")...); err == nil {
+		t.Error("the same namespace twice is accepted")
 	}
 }
 

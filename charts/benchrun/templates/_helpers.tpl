@@ -4,10 +4,10 @@
 {{- .Values.fullnameOverride | default $default | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* benchrun.clusterName begins the names of objects without a namespace: releases of the same name, each for a namespace of its
+{{- /* benchrun.clusterName begins the names of objects without a namespace: releases of the same name, each for namespaces of its
 own, must not share them. */}}
 {{- define "benchrun.clusterName" -}}
-{{ include "benchrun.fullname" . }}{{ if .Values.watchNamespace }}-{{ .Release.Namespace }}{{ end }}
+{{ include "benchrun.fullname" . }}{{ if .Values.watchNamespaces }}-{{ .Release.Namespace }}{{ end }}
 {{- end }}
 
 {{- define "benchrun.selector" -}}
@@ -75,5 +75,16 @@ A chart of a release has files/release.yaml, with their digests, and maybe their
 {{- if and .enabled (or .certificate.secretName .certificate.certManager.enabled) }}
 {{- .certificate.secretName | default (printf "%s-metrics-tls" (include "benchrun.fullname" $)) }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* benchrun.podUsers is Image or Cluster. */}}
+{{- define "benchrun.podUsers" -}}
+{{- if ne .Values.podUsers "Auto" }}
+{{- .Values.podUsers }}
+{{- else if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}
+{{- "Cluster" }}
+{{- else }}
+{{- "Image" }}
 {{- end }}
 {{- end }}
