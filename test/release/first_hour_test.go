@@ -87,7 +87,18 @@ func (s *stranger) types(t *testing.T, commands string) {
 	t.Helper()
 	out := s.in(t, commands)
 	since := time.Since(s.began).Round(time.Second)
-	fmt.Fprintf(&s.transcript, "$ %s\n%s# %s\n\n", strings.TrimSpace(commands), out, since)
+	fmt.Fprintf(&s.transcript, "$ %s\n%s# %s\n\n", strings.TrimSpace(commands), shortened(out), since)
+}
+
+// shortened is what was printed without the middle, if it is long: a line for each change while a comparison is watched.
+func shortened(out string) string {
+	const first, last = 12, 3
+	lines := strings.SplitAfter(out, "\n")
+	if len(lines) <= 2*(first+last) {
+		return out
+	}
+	left := len(lines) - 1 - first - last
+	return strings.Join(lines[:first], "") + fmt.Sprintf("[%d more lines]\n", left) + strings.Join(lines[first+left:], "")
 }
 
 // follows a tutorial but for its cleaning up.
@@ -117,11 +128,11 @@ func (s *stranger) record(t *testing.T, file string) {
 	text := address.ReplaceAllString(s.transcript.String(), "registry.example.com")
 	page := fmt.Sprintf(`# The first hour
 
-What somebody types who has a cluster, kubectl, Helm and the files of a release: the lines of the [README](../README.md#install) and of
-the [first tutorial](tutorials/compare-two-settings.md), in a container that has nothing else. The images are in a registry beside
-the cluster, and the server's image is on its node. A line that begins with # has the time since the first command.
+What somebody types who has a cluster, kubectl, Helm and the files of a release: the lines of the [README](../README.md#install)
+and of the [first tutorial](tutorials/compare-two-settings.md), in a container that has nothing else. The images are in a registry
+beside the cluster, and the server's image is on its node. A line that begins with # has the time since the first command.
 
-Typed, with all that was printed, by `+"`make first-hour`"+` on %s, on a kind cluster with one node on %d shared CPUs.
+Typed, with what was printed, by `+"`make first-hour`"+` on %s, on a kind cluster with one node on %d shared CPUs.
 
 `+"```console\n%s```\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), strings.TrimSpace(text)+"\n")
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil { //nolint:gosec // a page of the documentation
