@@ -39,7 +39,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	}
 	s.seen = seen
 	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
-		lifecycle.HostTuningRefused(run, r.HostTuningAllowed && r.HostTuningScope.Includes(run.Namespace)), lifecycle.RunTurnRefused(run, r.MaxTurn))
+		lifecycle.HostTuningRefused(run, r.HostTuningAllowed && r.HostTuningScope.Includes(run.Namespace)),
+		lifecycle.RunTurnRefused(run, r.MaxTurn))
 	r.next(s)
 	return s, nil
 }

@@ -19,9 +19,11 @@ type Scope []string
 // Includes says whether a namespace is one of them.
 func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Contains(s, namespace) }
 
-// owners are all runs and comparisons, as the reader has them: they must not be changed. A manager of some namespaces may not list
-// in all, so that it lists in one after the other.
-func (s Scope) owners(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, []v1alpha1.BenchmarkComparison, error) {
+// owners are all runs and comparisons, as the reader has them: they must not be changed. A manager of some namespaces may not
+// list in all, so that it lists in one after the other.
+func (s Scope) owners(
+	ctx context.Context, reader client.Reader,
+) ([]v1alpha1.BenchmarkRun, []v1alpha1.BenchmarkComparison, error) {
 	namespaces := []string(s)
 	if len(s) == 0 {
 		namespaces = []string{""}

@@ -60,10 +60,11 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
-	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.", func(names string) error {
-		o.namespaces = listed(names)
-		return nil
-	})
+	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.",
+		func(names string) error {
+			o.namespaces = listed(names)
+			return nil
+		})
 	flags.BoolVar(&o.hostTuning, "host-tuning", false,
 		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
 	flags.Func("host-tuning-namespaces", "Names of the namespaces whose runs may, separated by commas; empty is all.",

@@ -22,11 +22,11 @@ func TestUsersAreLeftToTheCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := users(t, objects), 0
+		before := users(t, objects)
 		for _, object := range objects {
 			podutil.LeaveUsers(object)
 		}
-		after = users(t, objects)
+		after := users(t, objects)
 		if before < 3 || after != 0 {
 			t.Errorf("%s: %d users and groups, %d of them left", provisioner, before, after)
 		}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// BriefAnswer is what all pairs of a comparison show, in at most 40 characters: the largest difference, without the baseline's name;
-// empty if there are no pairs. AnswerOf has all of it.
+// BriefAnswer is what all pairs of a comparison show, in at most 40 characters: the largest difference, without the baseline's
+// name; empty if there are no pairs. AnswerOf has all of it.
 func BriefAnswer(overall, list []Paired) string {
 	all, t, n := tally(overall), tally(list), len(list)
 	switch {

@@ -135,7 +135,7 @@ beside the cluster, and the server's image is on its node. A line that begins wi
 Typed, with what was printed, by `+"`make first-hour`"+` on %s, on a kind cluster with one node on %d shared CPUs.
 
 `+"```console\n%s```\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), strings.TrimSpace(text)+"\n")
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil { //nolint:gosec // a page of the documentation
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
