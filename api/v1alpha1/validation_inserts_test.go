@@ -168,6 +168,11 @@ func chain(after string) string {
 	return ii("stages: [{name: l.i0, insert: {rows: 1000}}" + after + "]")
 }
 
+// hours are what a chain of these parameters may take.
+func hours(s string) string {
+	return spec("trials: {deadlineSeconds: 200000}, workload: {iiBench: {" + s + "}}")
+}
+
 // TestEnvtestStageRules asks a real API server about each rule of IIBench's stages.
 func TestEnvtestStageRules(t *testing.T) {
 	checkRules(t, minimalIIBench, map[string]rule{
@@ -210,12 +215,12 @@ func TestEnvtestStageRules(t *testing.T) {
 			says:    "limits.seconds is not for iiBench.stages",
 		},
 		"a preset": {
-			allowed: []string{ii("preset: SmallDatum"), ii("preset: SmallDatum, scale: '0.001', clients: 64, tables: Shared, schema: Tokutek2008")},
+			allowed: []string{hours("preset: SmallDatum"), ii("preset: SmallDatum, scale: '0.001', clients: 64, tables: Shared, schema: Tokutek2008")},
 			refused: []string{ii("preset: Other")},
 			says:    `supported values: "SmallDatum"`,
 		},
 		"the scale of a preset": {
-			allowed: []string{ii("preset: SmallDatum, scale: '10'"), ii("preset: SmallDatum, scale: '2.5'")},
+			allowed: []string{hours("preset: SmallDatum, scale: '10'"), hours("preset: SmallDatum, scale: '2.5'")},
 			refused: []string{
 				ii("preset: SmallDatum, scale: '0'"), ii("preset: SmallDatum, scale: '0.0001'"), ii("preset: SmallDatum, scale: '11'"),
 				ii("preset: SmallDatum, scale: '0.000'"), ii("preset: SmallDatum, scale: '1e-1'"),
@@ -234,6 +239,10 @@ func TestEnvtestStageRules(t *testing.T) {
 		"the rows that a preset allows": {
 			later: []string{ii("preset: SmallDatum, clients: 64")},
 			says:  "but at most 1000000000 are allowed: reduce scale or clients",
+		},
+		"the time of a preset": {
+			later: []string{ii("preset: SmallDatum")},
+			says:  "trials.deadlineSeconds would end it after 3600 s",
 		},
 		"what only the loader's rules say": {
 			later: []string{chain(", {name: q, query: {by: SecondaryRange, seconds: 1}}")},

@@ -72,7 +72,7 @@ var _ = Describe("a comparison", func() {
 		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", comparison.Status.Claims)
 
 		By("showing what users look at")
-		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy is .* durable \(.*\)\s+\dm`))
+		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy \S+ (as fast|faster) \(.*\)\s+\dm`))
 		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"),
 			ContainSubstring("hundred-thousandfold **does not hold**"),
