@@ -29,7 +29,7 @@ func HostTuningRefused(run *v1alpha1.BenchmarkRun, allowed bool) *Failure {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonHostTuningNotAllowed, Message: "database.hostTuning changes kernel settings of a node, " +
-		"which this installation does not allow runs of this namespace: leave it out, or have an administrator set " +
+		"and this installation allows that to no run of this namespace: leave it out, or have an administrator set " +
 		"hostTuning.enabled: true in the Helm chart, and hostTuning.namespaces if that is set (the operator's flags --host-tuning " +
 		"and --host-tuning-namespaces)"}
 }
