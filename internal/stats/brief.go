@@ -5,8 +5,32 @@ package stats
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
+
+// maxBrief is how many characters a brief answer has at most: a column of a table on a terminal.
+const maxBrief = 40
+
+// Brief is the best point's median with the point or, if that is too long, with the number of points; empty if nothing was
+// measured. It has at most 40 characters.
+func Brief(points []Point) string {
+	l := LeadOf(points, Format)
+	if l == nil {
+		return ""
+	}
+	value := l.Value + " " + l.Unit
+	of := fmt.Sprintf("%s, best of %d points", value, len(points))
+	if InStages(points) {
+		of = fmt.Sprintf("%s, first of %d stages", value, len(points))
+	}
+	longest := []string{value, of, value + " at " + l.At}
+	if len(points) == 1 || l.At == "" {
+		longest = longest[:1]
+	}
+	slices.Reverse(longest)
+	return fitting(longest...)
+}
 
 // BriefAnswer is what all pairs of a comparison show, in at most 40 characters: the largest difference, without the baseline's
 // name; empty if there are no pairs. AnswerOf has all of it.

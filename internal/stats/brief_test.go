@@ -1,64 +1,42 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package stats
+package stats_test
 
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// said is a pair with a verdict and the interval of a ratio.
-func said(verdict Verdict, ratio, low, high float64) Paired {
-	p := Paired{Variant: "lazy", Baseline: "durable", Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}
-	p.Verdict, p.Ratio, p.Low, p.High, p.EquivalencePercent = verdict, ratio, low, high, 5
-	return p
-}
-
-// A column of a terminal has the answer in the most words that fit.
-func TestBriefAnswer(t *testing.T) {
-	faster, equal, none := said(Faster, 1.74, 1.6, 1.89), said(Equal, 1, 0.97, 1.03), said(NoDifferenceShown, 1, 0.94, 1.06)
-	time := said(Faster, 0.79, 0.7, 0.9)
-	time.Metric = result.Metric{Name: "totalSeconds", Unit: "s", Better: "lower"}
-	size := said(Slower, 1.2, 1.1, 1.3)
-	size.Metric = result.Metric{Name: "sizeBytes", Unit: "bytes", Better: "lower"}
-	long := said(Slower, 0.881, 0.7, 0.996)
-	long.Variant = strings.Repeat("v", 20)
-	early := said(CannotSay, 0, 0, 0)
-	early.Cause, early.Rounds, early.FirstLook = TooFewRounds, 2, 6
-	noisy := said(CannotSay, 1, 0.5, 2)
-	noisy.Cause = Noise
-	missed := said(CannotSay, 1, 0.5, 2)
-	missed.Cause = RateMissed
-	for _, tc := range []struct {
-		overall, list []Paired
-		want          string
+func TestBrief(t *testing.T) {
+	point := func(parameter, value, unit string, values ...float64) stats.Point {
+		p := stats.Point{Metric: result.Metric{Unit: unit, Better: "higher"}, Values: values, Summary: stats.Summarize(values)}
+		if parameter != "" {
+			p.Parameters = map[string]string{parameter: value}
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		points []stats.Point
+		want   string
 	}{
-		{nil, nil, ""},
-		{nil, []Paired{faster}, "lazy 1.7× as fast (1.6–1.9×)"},
-		{nil, []Paired{time}, "lazy 21% less time (10–30%)"},
-		{nil, []Paired{size}, "sizeBytes 20% higher (10–30%)"},
-		{nil, []Paired{long}, strings.Repeat("v", 20) + " 12% slower"},
-		{nil, []Paired{equal}, "equal within 5% (0.97–1.03)"},
-		{nil, []Paired{none}, "no difference shown (0.94–1.06)"},
-		{nil, []Paired{early}, "too few rounds for an answer (2 of 6)"},
-		{nil, []Paired{noisy}, "no answer: too much noise"},
-		{nil, []Paired{missed}, "no answer: offered rate not reached"},
-		{[]Paired{faster}, []Paired{faster, equal}, "lazy 1.7× as fast (1.6–1.9×) overall"},
-		{nil, []Paired{equal, faster, noisy}, "lazy 1.7× as fast; 1 of 3 differs"},
-		{[]Paired{noisy}, []Paired{equal, equal}, "equal within 5%"},
-		{nil, []Paired{equal, noisy}, "1 of 2 equal within 5%"},
-		{nil, []Paired{none, none}, "no difference shown"},
-		{nil, []Paired{none, noisy}, "no difference shown for 1 of 2"},
-		{nil, []Paired{noisy, noisy}, "no answer: too much noise"},
-		{nil, []Paired{noisy, missed}, "no answer for 2 points"},
+		"nothing":   {[]stats.Point{point("", "", "rows/s")}, ""},
+		"one point": {[]stats.Point{point("", "", "rows/s", 1000)}, "1000 rows/s"},
+		"a sweep": {
+			[]stats.Point{point("rowsPerCommit", "1", "rows/s", 1000), point("rowsPerCommit", "1024", "rows/s", 14970)},
+			"14970 rows/s at rowsPerCommit=1024",
+		},
+		"a long point": {
+			[]stats.Point{point("secondaryIndexes", strings.Repeat("9", 30), "rows/s", 2), point("secondaryIndexes", "1", "rows/s", 1)},
+			"2 rows/s, best of 2 points",
+		},
+		"a long unit": {[]stats.Point{point("", "", strings.Repeat("µ", 64), 2)}, "2 " + strings.Repeat("µ", 37) + "…"},
 	} {
-		got := BriefAnswer(tc.overall, tc.list)
-		if got != tc.want || utf8.RuneCountInString(got) > 40 {
-			t.Errorf("answer %q, want %q", got, tc.want)
+		if got := stats.Brief(tc.points); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }

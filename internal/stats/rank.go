@@ -182,29 +182,6 @@ func LeadOf(points []Point, number func(float64) string) *Lead {
 	}
 }
 
-// maxBrief is how many characters a brief answer has at most: a column of a table on a terminal.
-const maxBrief = 40
-
-// Brief is the best point's median with the point or, if that is too long, with the number of points; empty if nothing was
-// measured. It has at most 40 characters.
-func Brief(points []Point) string {
-	l := LeadOf(points, Format)
-	if l == nil {
-		return ""
-	}
-	value := l.Value + " " + l.Unit
-	of := fmt.Sprintf("%s, best of %d points", value, len(points))
-	if InStages(points) {
-		of = fmt.Sprintf("%s, first of %d stages", value, len(points))
-	}
-	longest := []string{value, of, value + " at " + l.At}
-	if len(points) == 1 || l.At == "" {
-		longest = longest[:1]
-	}
-	slices.Reverse(longest)
-	return fitting(longest...)
-}
-
 // Headline is the answer of a run in a sentence; empty if nothing was measured.
 func Headline(points []Point) string {
 	l := LeadOf(points, Format)

@@ -10,13 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // gateTime is how long a tutorial's comparison may take on a slow and busy machine.
@@ -98,9 +99,6 @@ func newReader(ctx SpecContext) *reader {
 	return r
 }
 
-// steps of a tutorial: a file to save, or commands to type.
-var steps = regexp.MustCompile("(?s)(?:Save this as `([^`]+)`[^\n]*:\n\n```yaml\n(.*?)```|```bash\n(.*?)```)")
-
 // follow a tutorial from its first to its last line, and return what its commands print. The shell stays the same, as on a
 // terminal. Changes are pairs of what is written there and what is done in its place.
 func (r *reader) follow(ctx context.Context, tutorial string, changes ...string) string {
@@ -113,12 +111,12 @@ func (r *reader) follow(ctx context.Context, tutorial string, changes ...string)
 		text = strings.ReplaceAll(text, changes[i], changes[i+1])
 	}
 	var commands []string
-	for _, step := range steps.FindAllStringSubmatch(text, -1) {
-		if step[1] != "" {
-			Expect(os.WriteFile(filepath.Join(r.folder, step[1]), []byte(step[2]), 0o600)).To(Succeed())
+	for _, step := range testutil.Steps(text) {
+		if step.File != "" {
+			Expect(os.WriteFile(filepath.Join(r.folder, step.File), []byte(step.Content), 0o600)).To(Succeed())
 			continue
 		}
-		commands = append(commands, step[3])
+		commands = append(commands, step.Commands)
 	}
 	Expect(commands).NotTo(BeEmpty())
 	if r.patient {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // container is where the stranger types.
@@ -109,13 +111,12 @@ func (s *stranger) follows(t *testing.T, tutorial string) {
 		t.Fatal(err)
 	}
 	text, _, _ := strings.Cut(string(content), "\n## Clean up\n")
-	steps := regexp.MustCompile("(?s)(?:Save this as `([^`]+)`[^\n]*:\n\n```yaml\n(.*?)```|```bash\n(.*?)```)")
-	for _, step := range steps.FindAllStringSubmatch(text, -1) {
-		if step[1] == "" {
-			s.types(t, step[3])
+	for _, step := range testutil.Steps(text) {
+		if step.File == "" {
+			s.types(t, step.Commands)
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(s.folder, step[1]), []byte(step[2]), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.folder, step.File), []byte(step.Content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
