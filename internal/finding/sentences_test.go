@@ -43,6 +43,7 @@ var foreign = map[string]string{
 	"internal/podutil/status.go":                    "the kubelet's words",
 	"internal/report/page/drawings.go":              "names of files",
 	"internal/result/wire.go":                       "lines of the encoded document",
+	"internal/testutil/tutorial.go":                 "code blocks of the documentation",
 	"internal/workload/bulkinsert/file.go":          "names of tables and columns",
 	"internal/workload/custom/custom.go":            "the output of a program of the user's",
 	"internal/workload/custom/parameters.go":        "the output of a program of the user's",
