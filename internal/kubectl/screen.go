@@ -50,15 +50,24 @@ func newScreen(streams genericiooptions.IOStreams) screen {
 // defaultWidth of a terminal that does not say how wide it is.
 const defaultWidth = 80
 
-// plain writes a line for each change.
+// settled is how long a state lasts before it is a line of its own: the steps of a round that pass by in a moment are no news.
+const settled = 10 * time.Second
+
+// plain writes a line when more has been measured or another phase begins, and for what is done or waited for if that takes a while.
 type plain struct {
-	out, errors  io.Writer
-	state, soFar string
+	out, errors io.Writer
+	// state is what was seen last, since when; said is the line that was written last, and progress what it said of how far it was.
+	state, said, progress, soFar string
+	since                        time.Time
 }
 
-func (p *plain) show(m *snapshot, _ time.Time) {
-	if state := m.state(); state != p.state {
-		p.state = state
+func (p *plain) show(m *snapshot, now time.Time) {
+	state, progress := m.state(), m.progress()
+	if state != p.state {
+		p.state, p.since = state, now
+	}
+	if progress != p.progress || state != p.said && now.Sub(p.since) >= settled {
+		p.said, p.progress = state, progress
 		say(p.out, m.name+": "+state)
 	}
 	if m.soFar != "" && m.soFar != p.soFar {

@@ -117,3 +117,36 @@ func TestPace(t *testing.T) {
 		}
 	}
 }
+
+// TestPlain: what passes by in a moment is no line, what lasts is, once, and so is all that was measured.
+func TestPlain(t *testing.T) {
+	var out bytes.Buffer
+	p := &plain{out: &out, errors: &out}
+	start := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for _, at := range []struct {
+		second, done int
+		doing        string
+	}{
+		{0, 0, "round 1, eager"},
+		{1, 0, "the server is starting"},
+		{9, 0, "the server is starting"},
+		{10, 0, "the image is being pulled"},
+		{19, 0, "the image is being pulled"},
+		{20, 0, "the image is being pulled"},
+		{40, 0, "the image is being pulled"},
+		{41, 1, "round 2, lazy"},
+		{42, 1, "the server is starting"},
+		{60, 2, "round 3, eager"},
+	} {
+		m := &snapshot{name: "pair", unit: "rounds", planned: 20, done: at.done}
+		setReady(&m.conditions, v1alpha1.ReasonMeasuring, at.doing)
+		p.show(m, start.Add(time.Duration(at.second)*time.Second))
+	}
+	const want = "pair: 0/20 rounds, Measuring: round 1, eager\n" +
+		"pair: 0/20 rounds, Measuring: the image is being pulled\n" +
+		"pair: 1/20 rounds, Measuring: round 2, lazy\n" +
+		"pair: 2/20 rounds, Measuring: round 3, eager\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", &out, want)
+	}
+}

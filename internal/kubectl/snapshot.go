@@ -96,14 +96,16 @@ func (m *snapshot) is(condition string) bool {
 
 func (m *snapshot) finished() bool { return m.is(v1alpha1.ConditionFinished) }
 
-// state is what changes from one line to the next where there is no terminal.
-func (m *snapshot) state() string {
-	ready := m.ready()
+// progress is how far it is, and in which phase.
+func (m *snapshot) progress() string {
 	if m.planned == 0 {
-		return fmt.Sprintf("%s: %s", ready.Reason, ready.Message)
+		return m.ready().Reason
 	}
-	return fmt.Sprintf("%d/%d %s, %s: %s", m.done, m.planned, m.unit, ready.Reason, ready.Message)
+	return fmt.Sprintf("%d/%d %s, %s", m.done, m.planned, m.unit, m.ready().Reason)
 }
+
+// state is its progress, and what it does or waits for.
+func (m *snapshot) state() string { return m.progress() + ": " + m.ready().Message }
 
 // answerSoFar is what was found, and whether that may change.
 func (m *snapshot) answerSoFar() string {

@@ -22,7 +22,8 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a run or comparison until it has finished",
-		Long: `Follow a run or comparison until it has finished: a live display on a terminal, one line for each change elsewhere.
+		Long: `Follow a run or comparison until it has finished: a live display on a terminal. Elsewhere, one line for each trial or
+round that has been measured, and for what takes ten seconds or longer.
 
 The current rate is read from the loader's log. It is omitted if you are not allowed to read the logs of Pods.
 

@@ -40,9 +40,8 @@ func sideBySide(ctx SpecContext, attempt, other string) {
 }
 
 var _ = Describe("a comparison", func() {
-	// Serial: a verdict is about times, and what runs beside it on two CPUs would have its share in them. In slices, so that a
-	// disk that others use, fast in one minute and slow in the next, is the same for both.
-	It("says whether a server that does not wait for the disk is faster, by how much, and why", Serial, func(ctx SpecContext) {
+	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both.
+	It("says whether a server that does not wait for the disk is faster, by how much, and why", takesMinutes, func(ctx SpecContext) {
 		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		apply(ctx, strings.Replace(string(sample), "  maxRounds: 12\n", `  maxRounds: 12
