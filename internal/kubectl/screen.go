@@ -53,7 +53,7 @@ const defaultWidth = 80
 // settled is how long a state lasts before it is a line of its own: the steps of a round that pass by in a moment are no news.
 const settled = 10 * time.Second
 
-// plain writes a line when more has been measured or another phase begins, and for what is done or waited for if that takes a while.
+// plain writes a line when more has been measured or another phase begins, and for what is done or waited for if that lasts.
 type plain struct {
 	out, errors io.Writer
 	// state is what was seen last, since when; said is the line that was written last, and progress what it said of how far it was.
