@@ -148,6 +148,11 @@ func TestReportOfChangedRecords(t *testing.T) {
 		!strings.Contains(err.Error(), "has no results yet") {
 		t.Errorf("a run that has not finished is compared: %v", err)
 	}
+	setReady(&run.Status.Conditions, v1alpha1.ReasonDatabaseNotStarted, "no image", v1alpha1.ConditionFinished, v1alpha1.ConditionFailed)
+	if _, err := (&opener{ctx: t.Context(), from: reader(run, nil), namespace: "bench"}).open("commit-size"); err == nil ||
+		!strings.HasSuffix(err.Error(), "run commit-size failed: DatabaseNotStarted: no image") {
+		t.Errorf("a run that has failed is compared: %v", err)
+	}
 }
 
 // What the operator has published is compared with its digest, and can be compared with a file.

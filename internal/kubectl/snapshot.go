@@ -134,14 +134,22 @@ func (m *snapshot) left(now time.Time) string {
 	return words
 }
 
+// failure says why it failed, if it did.
+func (m *snapshot) failure() error {
+	if !m.is(v1alpha1.ConditionFailed) {
+		return nil
+	}
+	ready := m.ready()
+	return fmt.Errorf("%s %s failed: %s: %s", m.kind.name, m.name, ready.Reason, ready.Message)
+}
+
 // end is the line that stays when it has finished, or the error that says how it failed. The code of a comparison without an
 // answer is one of its own.
 func (m *snapshot) end() (string, error) {
-	ready := m.ready()
-	if m.is(v1alpha1.ConditionFailed) {
-		return "", fmt.Errorf("%s %s failed: %s: %s", m.kind.name, m.name, ready.Reason, ready.Message)
+	if err := m.failure(); err != nil {
+		return "", err
 	}
-	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, ready.Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
+	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, m.ready().Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
 	if m.needsDecision && !m.is(v1alpha1.ConditionDecided) {
 		return words, verdictError{ExitCannotSay}
 	}

@@ -133,6 +133,9 @@ func published(ctx context.Context, from client.Reader, s subject) (*printable, 
 func readResults(ctx context.Context, from client.Reader, s subject) (text []byte, contents map[string][]byte, err error) {
 	m := s.snapshot()
 	if m.results.ConfigMap == "" {
+		if err := m.failure(); err != nil {
+			return nil, nil, err
+		}
 		return nil, nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", m.name, m.name)
 	}
 	contents, err = clusterfiles.Read(ctx, from, m.namespace, m.results.ConfigMap)
