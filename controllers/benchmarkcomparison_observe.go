@@ -138,7 +138,7 @@ func (r *BenchmarkComparisonReconciler) instances(
 		return nil, nil
 	}
 	run := p.Variants[0].Run
-	l, err := listOf(ctx, reader, r.Live, o.owner.GetNamespace(), o.owner.databases(), withMariaDBs(run))
+	l, err := listOf(ctx, reader, r.Live, o.owner.GetNamespace(), o.owner.databases(), r.withMariaDBs(run))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (r *BenchmarkComparisonReconciler) lingering(
 	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun,
 	reader client.Reader,
 ) (bool, error) {
-	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return withMariaDBs(v.Run) })
+	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return r.withMariaDBs(v.Run) })
 	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB)
 	if err != nil {
 		return false, err

@@ -35,7 +35,7 @@ type observer struct {
 func (r *BenchmarkRunReconciler) observe(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader,
 ) (*lifecycle.Observed, error) {
-	own, err := listOf(ctx, reader, r.Live, run.Namespace, runOwner(run).byName(), withMariaDBs(run))
+	own, err := listOf(ctx, reader, r.Live, run.Namespace, runOwner(run).byName(), r.withMariaDBs(run))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 		return nil
 	}
 	shared := &ownership{owner: databaseOwner(o.run)}
-	l, err := listOf(ctx, reader, r.Live, o.run.Namespace, shared.owner.databases(), withMariaDBs(o.run))
+	l, err := listOf(ctx, reader, r.Live, o.run.Namespace, shared.owner.databases(), r.withMariaDBs(o.run))
 	if err != nil {
 		return err
 	}

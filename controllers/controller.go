@@ -56,6 +56,8 @@ type Base struct {
 	NameOthers bool
 	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
 	ClusterUsers bool
+	// NoMariaDBOperator says that the manager has no rights on the MariaDB operator's kind: no run has its database from it.
+	NoMariaDBOperator bool
 	// Installation that the manager is a part of, or nil: it is alone.
 	Installation *Installation
 	// MaxTurn is for how long an owner may have its lane; 0 is without a bound.

@@ -41,9 +41,9 @@ func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
 	})
 }
 
-// withMariaDBs says whether a run's database is a resource of the MariaDB operator.
-func withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
-	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator
+// withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
+func (b *Base) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !b.NoMariaDBOperator
 }
 
 // listed are the objects with a label, as they were read.

@@ -35,6 +35,7 @@ type options struct {
 	tuners         controllers.Scope
 	nameOthers     bool
 	clusterUsers   bool
+	mariaDBs       bool
 	maxTurn        time.Duration
 	defaultTTL     time.Duration
 	images         podutil.Images
@@ -76,6 +77,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Name Pods, runs and comparisons of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.BoolVar(&o.clusterUsers, "cluster-users", false,
 		"Let the cluster say as which users the Pods of runs work, as OpenShift does. Otherwise they ask for those of their images.")
+	flags.BoolVar(&o.mariaDBs, "mariadb-operator", true,
+		"Let runs have their database from the MariaDB operator, for which the manager needs rights on its kind MariaDB.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
 		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,

@@ -229,8 +229,8 @@ func (g judge) better(one, other *Series, comparisons int) (stats.Ratio, string)
 	return g.interval(one.Values, other.Values, comparisons)
 }
 
-// monotonic looks at each step. That no step goes the wrong way is wrong only if one test is, so that the error is not divided
-// among the steps; that one does takes one of them, and it is.
+// monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if one
+// test is, so that the error is not divided among them; that something does takes one of them, and it is.
 func (g judge) monotonic(j *Judgement) {
 	m := g.claim.Monotonic
 	steps := slices.Clone(g.steps)
@@ -239,6 +239,7 @@ func (g judge) monotonic(j *Judgement) {
 	}
 	tolerated := 1 / (1 + float64(m.WithinPercent)/100)
 	last := len(steps) - 1
+	tests := g.claims * (last + 1)
 	whole, why := g.interval(steps[last].Values, steps[0].Values, g.claims)
 	holds, few := whole.Low > 1, ""
 	weakest, at := stats.Ratio{Low: math.Inf(1)}, 0
@@ -251,12 +252,15 @@ func (g judge) monotonic(j *Judgement) {
 			weakest, at = r, i
 		}
 		holds = holds && r.Low > tolerated
-		strict, few = g.interval(steps[i+1].Values, steps[i].Values, g.claims*last)
+		strict, few = g.interval(steps[i+1].Values, steps[i].Values, tests)
 		if few == "" && strict.High < tolerated {
-			j.Verdict = DoesNotHold
-			j.Detail = fmt.Sprintf("from %s to %s: %s", value(steps[i], m.Parameter), value(steps[i+1], m.Parameter), times(strict))
+			g.wrongWay(j, steps[i], steps[i+1], strict)
 			return
 		}
+	}
+	if strict, few := g.interval(steps[last].Values, steps[0].Values, tests); why == "" && few == "" && strict.High < 1 {
+		g.wrongWay(j, steps[0], steps[last], strict)
+		return
 	}
 	if why != "" {
 		j.Detail = why
@@ -270,6 +274,12 @@ func (g judge) monotonic(j *Judgement) {
 	if !holds && few != "" {
 		j.Detail += "; " + few
 	}
+}
+
+// wrongWay is the verdict if it goes the wrong way from one value to another.
+func (g judge) wrongWay(j *Judgement, from, to *Series, r stats.Ratio) {
+	of := g.claim.Monotonic.Parameter
+	j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), times(r))
 }
 
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
