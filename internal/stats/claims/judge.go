@@ -229,57 +229,65 @@ func (g judge) better(one, other *Series, comparisons int) (stats.Ratio, string)
 	return g.interval(one.Values, other.Values, comparisons)
 }
 
-// monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if one
-// test is, so that the error is not divided among them; that something does takes one of them, and it is.
+// monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if
+// one test is, so that the error is not divided among them.
 func (g judge) monotonic(j *Judgement) {
-	m := g.claim.Monotonic
-	steps := slices.Clone(g.steps)
+	m, steps := g.claim.Monotonic, slices.Clone(g.steps)
 	if m.Falling {
 		slices.Reverse(steps)
 	}
 	tolerated := 1 / (1 + float64(m.WithinPercent)/100)
+	denied, few := g.wrongWay(j, steps, tolerated)
+	if denied {
+		return
+	}
 	last := len(steps) - 1
-	tests := g.claims * (last + 1)
 	whole, why := g.interval(steps[last].Values, steps[0].Values, g.claims)
-	holds, few := whole.Low > 1, ""
+	holds := whole.Low > 1
 	weakest, at := stats.Ratio{Low: math.Inf(1)}, 0
 	for i := 0; i < last && why == ""; i++ {
-		var r, strict stats.Ratio
-		if r, why = g.interval(steps[i+1].Values, steps[i].Values, g.claims); why != "" {
-			break
-		}
-		if r.Low < weakest.Low {
+		var r stats.Ratio
+		if r, why = g.interval(steps[i+1].Values, steps[i].Values, g.claims); why == "" && r.Low < weakest.Low {
 			weakest, at = r, i
 		}
 		holds = holds && r.Low > tolerated
-		strict, few = g.interval(steps[i+1].Values, steps[i].Values, tests)
-		if few == "" && strict.High < tolerated {
-			g.wrongWay(j, steps[i], steps[i+1], strict)
-			return
-		}
-	}
-	if strict, few := g.interval(steps[last].Values, steps[0].Values, tests); why == "" && few == "" && strict.High < 1 {
-		g.wrongWay(j, steps[0], steps[last], strict)
-		return
 	}
 	if why != "" {
 		j.Detail = why
 		return
 	}
-	if holds {
-		j.Verdict = Holds
-	}
 	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", times(whole), value(steps[0], m.Parameter),
 		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), times(weakest))
-	if !holds && few != "" {
+	switch {
+	case holds:
+		j.Verdict = Holds
+	case few != "":
 		j.Detail += "; " + few
 	}
 }
 
-// wrongWay is the verdict if it goes the wrong way from one value to another.
-func (g judge) wrongWay(j *Judgement, from, to *Series, r stats.Ratio) {
-	of := g.claim.Monotonic.Parameter
-	j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), times(r))
+// wrongWay is the verdict if a step goes the wrong way, or all of them together: it takes one of these, so that the error is
+// divided among them. Few says why trials are too few for that, if they are.
+func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denied bool, few string) {
+	last, of := len(steps)-1, g.claim.Monotonic.Parameter
+	deny := func(from, to *Series, bound float64) bool {
+		r, why := g.interval(to.Values, from.Values, g.claims*(last+1))
+		if why != "" {
+			few = why
+			return false
+		}
+		if r.High >= bound {
+			return false
+		}
+		j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), times(r))
+		return true
+	}
+	for i := range last {
+		if deny(steps[i], steps[i+1], tolerated) {
+			return true, ""
+		}
+	}
+	return deny(steps[0], steps[last], 1), few
 }
 
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
