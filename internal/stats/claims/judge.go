@@ -287,7 +287,8 @@ func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denie
 			return true, ""
 		}
 	}
-	return deny(steps[0], steps[last], 1), few
+	denied = deny(steps[0], steps[last], 1)
+	return denied, few
 }
 
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
