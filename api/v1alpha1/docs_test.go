@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// yamlBlock is YAML for Benchrun. That of other programs, for example workflows, is in blocks of yml.
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestEnvtestDocs asks a real API server, and then the operator, to take every YAML block of the documentation: a run, or a

@@ -12,7 +12,7 @@ type Step struct {
 	Commands      string
 }
 
-var steps = regexp.MustCompile("(?s)(?:Save this as `([^`]+)`[^\n]*:\n\n```yaml\n(.*?)```|```bash\n(.*?)```)")
+var steps = regexp.MustCompile("(?s)(?:Save this as `([^`]+)`[^\n]*:\n\n```ya?ml\n(.*?)```|```bash\n(.*?)```)")
 
 // Steps of a tutorial, in their order.
 func Steps(tutorial string) []Step {
