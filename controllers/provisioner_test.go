@@ -59,35 +59,23 @@ func TestEnvtestExternal(t *testing.T) {
 	}
 }
 
-// A cluster without the MariaDB operator says so, and how to come by it.
+// A cluster without the MariaDB operator says so, and how to come by it. A manager without rights on that operator's kind asks
+// nothing about it, and says who can change that.
 func TestEnvtestMariaDBOperatorMissing(t *testing.T) {
-	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
-	}).Obj())
-	failed := c.until("run", v1alpha1.ConditionFailed)
-	c.settle("run")
-	condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
-	if condition.Reason != v1alpha1.ReasonMariaDBOperatorMissing || !strings.Contains(condition.Message, "charts mariadb-operator-crds and mariadb-operator") {
-		t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
+	for off, says := range map[bool]string{false: "charts mariadb-operator-crds and mariadb-operator", true: "mariadbOperator.enabled"} {
+		c := newCluster(t)
+		c.reconciler.NoMariaDBOperator = off
+		c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
+		}).Obj())
+		failed := c.until("run", v1alpha1.ConditionFailed)
+		c.settle("run")
+		condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
+		if condition.Reason != v1alpha1.ReasonMariaDBOperatorMissing || !strings.Contains(condition.Message, says) {
+			t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
+		}
+		c.nothingRuns()
 	}
-	c.nothingRuns()
-}
-
-// A manager without rights on the MariaDB operator's kind asks nothing about it, and says who can change that.
-func TestEnvtestMariaDBOperatorOff(t *testing.T) {
-	c := newCluster(t)
-	c.reconciler.NoMariaDBOperator = true
-	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
-	}).Obj())
-	failed := c.until("run", v1alpha1.ConditionFailed)
-	c.settle("run")
-	condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
-	if condition.Reason != v1alpha1.ReasonMariaDBOperatorMissing || !strings.Contains(condition.Message, "mariadbOperator.enabled") {
-		t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
-	}
-	c.nothingRuns()
 }
 
 // The message says what only an event tells, for example that a Secret does not exist.
