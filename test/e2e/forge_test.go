@@ -72,11 +72,16 @@ func newForge(ctx context.Context, secrets map[string]string) *forge {
 	return f
 }
 
-// pushes files to a reference, in a commit after that of the main branch. The first push is the main branch.
+// mainBranch is what pull requests begin at: it is pushed first.
+const mainBranch = "refs/heads/main"
+
+// pushes files to a reference, in a commit after that of the main branch.
 func (f *forge) pushes(ctx context.Context, reference string, files map[string]string) {
 	GinkgoHelper()
 	author := filepath.Join(f.folder, "author")
-	f.types(ctx, author, "git checkout --quiet --detach origin/main 2>/dev/null || true")
+	if reference != mainBranch {
+		f.types(ctx, author, "git checkout --quiet --detach origin/main")
+	}
 	for name, content := range files {
 		file := filepath.Join(author, filepath.FromSlash(name))
 		Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(Succeed())

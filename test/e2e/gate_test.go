@@ -49,7 +49,7 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 		administrator := newReader(ctx)
 		administrator.run(ctx, strings.Join(commands[:2], "")) // the account, and its kubeconfig
 		f = newForge(ctx, map[string]string{"BENCHMARKS_KUBECONFIG": administrator.read("ci.kubeconfig")})
-		f.pushes(ctx, "refs/heads/main", files)
+		f.pushes(ctx, mainBranch, files)
 	})
 
 	// attempt of the job for a pull request. What takes the place of a registry has the environment of the tests.
