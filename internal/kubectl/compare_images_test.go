@@ -30,8 +30,8 @@ func TestVariantNames(t *testing.T) {
 			[]string{"11-8-a-very-long-tag", "11-8-a-very-long-t-2", "11"},
 			"",
 		},
-		"one":   {[]string{"mariadb:11.8"}, nil, "name two images at least"},
-		"twice": {[]string{"mariadb:11.8", "docker.io/library/mariadb:11.8"}, nil, "docker.io/library/mariadb:11.8 stands there twice"},
+		"one":   {[]string{"mariadb:11.8"}, nil, "name at least two images"},
+		"twice": {[]string{"mariadb:11.8", "docker.io/library/mariadb:11.8"}, nil, "docker.io/library/mariadb:11.8 is listed twice"},
 		"bad":   {[]string{"mariadb:11.8", "mariadb:11:8"}, nil, `"mariadb:11:8" is not the name of an image`},
 	} {
 		var got []string
@@ -130,7 +130,7 @@ func TestCompareImagesErrors(t *testing.T) {
 		says      string
 	}{
 		"no file":      {"", []string{"mariadb:10.11", "mariadb:11.8"}, "-f FILE is missing"},
-		"one image":    {valid, []string{"-f", "-", "mariadb:11.8"}, "name two images at least"},
+		"one image":    {valid, []string{"-f", "-", "mariadb:11.8"}, "name at least two images"},
 		"two inputs":   {valid, []string{"-f", "-", "--images", "-"}, "cannot both be the standard input"},
 		"two runs":     {valid + "---\n" + valid, []string{"-f", "-", "a:1", "a:2"}, "needs a file with one BenchmarkRun"},
 		"no such list": {valid, []string{"-f", "-", "--images", "none"}, "none"},

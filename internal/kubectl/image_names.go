@@ -25,10 +25,10 @@ const digestDigits = 12
 // fewestImages are a baseline, and what is compared with it.
 const fewestImages = 2
 
-// parseImages reads the names of images: two at least, and none stands there twice.
+// parseImages reads the names of images: at least two, and none is listed twice.
 func parseImages(images []string) ([]containername.Reference, error) {
 	if len(images) < fewestImages {
-		return nil, errors.New("name two images at least: the first is the baseline")
+		return nil, errors.New("name at least two images: the first is the baseline")
 	}
 	references, seen := make([]containername.Reference, len(images)), map[string]bool{}
 	for i, image := range images {
@@ -37,7 +37,7 @@ func parseImages(images []string) ([]containername.Reference, error) {
 			return nil, fmt.Errorf("%q is not the name of an image: %w", image, err)
 		}
 		if seen[reference.Name()] {
-			return nil, fmt.Errorf("%s stands there twice: to see how far two runs of one image differ, write a comparison whose "+
+			return nil, fmt.Errorf("%s is listed twice: to see how far two runs of one image differ, write a comparison whose "+
 				"second variant names nothing", image)
 		}
 		seen[reference.Name()] = true

@@ -125,7 +125,7 @@ func (u *Unanswered) cause() string {
 	case low.Cause == NoRatio:
 		return "a value is missing, zero or negative"
 	case low.Cause == RateMissed:
-		return "the offered rate was not reached, so that the rest of the load had less beside it"
+		return "the offered rate was not reached, so the rest of the load had less competition"
 	case low.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}

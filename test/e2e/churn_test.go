@@ -67,8 +67,8 @@ func (c churn) came(ctx context.Context) int {
 	return int(job.Status.Succeeded)
 }
 
-// thirtySix is a run of 36 short trials, as many as the sample commit-size has, whose database is on a node.
-func thirtySix(name, lane, node string) string {
+// sixSizes is a run of short trials, so many of each of six commit sizes, whose database is on a node.
+func sixSizes(name, lane, node string, repetitions int) string {
 	return fmt.Sprintf(`
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
@@ -82,8 +82,8 @@ spec:
     storage: {size: 1Gi}
     resources: {requests: {cpu: 100m}, limits: {cpu: "1", memory: 512Mi}}
   workload: {type: CommitSize, commitSize: {rows: 200, sweep: {rowsPerCommit: [1, 4, 16, 64, 100, 200]}}}
-  trials: {repetitions: 6}
+  trials: {repetitions: %d}
   loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
   seed: 42
-`, name, lane, node)
+`, name, lane, node, repetitions)
 }

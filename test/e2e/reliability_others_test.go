@@ -126,7 +126,7 @@ var _ = Describe("reliability", Serial, func() {
 		var names []string
 		for i := range runs {
 			names = append(names, fmt.Sprintf("run%d", i+1))
-			apply(ctx, thirtySix(names[i], fmt.Sprintf("%s-%d", namespace, i%lanes+1), node))
+			apply(ctx, sixSizes(names[i], fmt.Sprintf("%s-%d", namespace, i%lanes+1), node, 6))
 		}
 		begun := time.Now()
 		var sum account
