@@ -63,10 +63,10 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 	It("passes a pull request that makes nothing slower", takesMinutes, func(ctx SpecContext) {
 		f.pushes(ctx, "refs/pull/7/head", map[string]string{"README.md": "A database.\n"})
 		got := attempt(ctx, 7, 1)
-		if got.code == 2 { // what the tutorial says to do then
+		if got.code == 1 || got.code == 2 { // what the tutorial says to do then: one in 40 is stopped by chance
 			got = attempt(ctx, 7, 2)
 		}
-		Expect(got.code).To(Equal(0), got.summary)
+		Expect(got.code).To(Equal(0), "%s", got.summary)
 	}, SpecTimeout(2*gateTime))
 
 	It("stops one that makes the server slower", takesMinutes, func(ctx SpecContext) {
@@ -75,7 +75,7 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 		if got.code == 2 {
 			got = attempt(ctx, 8, 2)
 		}
-		Expect(got.code).To(Equal(1), got.summary)
+		Expect(got.code).To(Equal(1), "%s", got.summary)
 		Expect(got.summary).To(ContainSubstring("performance_schema"))
 	}, SpecTimeout(2*gateTime))
 
@@ -83,13 +83,13 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 		f.pushes(ctx, "refs/pull/9/head", map[string]string{"README.md": "A database.\n"})
 		makeNoise(ctx)
 		got := attempt(ctx, 9, 1, "ROUNDS: 20", "ROUNDS: 6")
-		Expect(got.code).To(Equal(2), got.summary)
+		Expect(got.code).To(Equal(2), "%s", got.summary)
 	}, SpecTimeout(gateTime))
 
 	It("fails one whose image does not start", func(ctx SpecContext) {
 		f.pushes(ctx, "refs/pull/10/head", map[string]string{"Dockerfile": sameImage + `ENTRYPOINT ["false"]` + "\n"})
 		got := attempt(ctx, 10, 1)
-		Expect(got.code).To(Equal(3), got.summary)
+		Expect(got.code).To(Equal(3), "%s", got.summary)
 	}, SpecTimeout(gateTime))
 })
 
