@@ -44,7 +44,8 @@ pool() { if [ "$1" = pool ]; then echo 64Mi; else echo 128Mi; fi; }
 # seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round.
 seconds() { case $1 in Slices) echo 2 ;; Trials) echo 1 ;; Runs) echo 3 ;; esac }
 
-# compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table.
+# compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table. Each has a seed of its
+# own: with the same one, what follows from the order would be the same in every repetition.
 compare() {
 	kubectl delete "benchmarkcomparison/$name" --ignore-not-found --timeout=3m >/dev/null
 	kubectl apply -f - >/dev/null <<-YAML
@@ -53,6 +54,7 @@ compare() {
 		metadata: {name: $name}
 		spec:
 		  alternation: $2
+		  seed: $(date +%s)
 		  maxRounds: ${ROUNDS:-20}
 		  template:
 		    spec:
