@@ -69,7 +69,8 @@ func (c chance) database() map[string]any {
 	c.sometimes(3, d, "storage", func() any {
 		return c.pick(
 			map[string]any{"size": "1Gi"}, map[string]any{"medium": "Memory", "size": "512Mi"},
-			map[string]any{"medium": "Memory", "storageClassName": "x"}, map[string]any{"storageClassName": "fast"})
+			map[string]any{"medium": "NodeDisk", "size": "2Gi"}, map[string]any{"medium": "Memory", "storageClassName": "x"},
+			map[string]any{"storageClassName": "fast"})
 	})
 	c.sometimes(3, d, "resources", func() any {
 		return c.pick(

@@ -20,7 +20,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.nodeAffinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, nodeAffinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'StatefulSet' || !has(self.tls) || self.tls.mode != 'VerifyIdentity'",message="a server of provisioner StatefulSet has a self-signed certificate, which cannot be verified: tls.mode must be Disabled or Required"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.tls) || !has(self.tls.caSecretName)",message="provisioner MariaDBOperator brings its own authority: leave out tls.caSecretName"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium != 'Memory'",message="storage.medium Memory needs provisioner StatefulSet: the MariaDB operator keeps data on disks only"
+// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || self.storage.medium == 'Volume'",message="storage.medium must be Volume: the MariaDB operator keeps data on volumes only; the others need provisioner StatefulSet"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || self.provisioner == 'StatefulSet'",message="hostTuning needs provisioner StatefulSet: the node is tuned before the server starts"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
@@ -191,23 +191,26 @@ type StorageMedium string
 const (
 	// MediumVolume is a PersistentVolume, provisioned for the run.
 	MediumVolume StorageMedium = "Volume"
+	// MediumNodeDisk is an emptyDir: the disk on which the node keeps the files of its Pods. Nothing is provisioned.
+	MediumNodeDisk StorageMedium = "NodeDisk"
 	// MediumMemory is a tmpfs: no disk at all. It counts towards the Pod's memory.
 	MediumMemory StorageMedium = "Memory"
 )
 
 // StorageSpec is the volume of the data directory.
 //
-// +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs"
-// +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.blockIOClass)",message="blockIOClass goes with medium Volume only: a tmpfs has no disk to limit"
+// +kubebuilder:validation:XValidation:rule="self.medium == 'Volume' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs, and NodeDisk what the node has"
+// +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.blockIOClass)",message="blockIOClass needs a disk: a tmpfs has no disk to limit"
 type StorageSpec struct {
-	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it) or Memory (a tmpfs). Defaults to
-	// Volume.
+	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it), NodeDisk (an emptyDir: a directory
+	// on the disk where the node keeps the files of its Pods, which is there at once and in every cluster), or Memory (a tmpfs).
+	// Defaults to Volume.
 	// +optional
 	// +kubebuilder:default=Volume
-	// +kubebuilder:validation:Enum=Volume;Memory
+	// +kubebuilder:validation:Enum=Volume;NodeDisk;Memory
 	Medium StorageMedium `json:"medium,omitempty"`
 
-	// size of the volume. Defaults to 5Gi.
+	// size of the volume. A server that takes more of its node's disk (medium NodeDisk) is evicted by the kubelet. Defaults to 5Gi.
 	// +optional
 	// +kubebuilder:default="5Gi"
 	Size resource.Quantity `json:"size,omitzero"`
@@ -222,7 +225,7 @@ type StorageSpec struct {
 	// and write to it: a slow disk. The administrator of the nodes defines the classes. What is in force is read back before the
 	// server starts and recorded in status.environment.blockIO; the run ends BlockIOClassNotEffective if the node has no such
 	// class, or if it does not limit the disk of the volume. At most 63 letters, digits, dots, dashes and underscores. Needs
-	// provisioner StatefulSet and medium Volume. Unset: no class.
+	// provisioner StatefulSet, and a medium that is a disk. Unset: no class.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

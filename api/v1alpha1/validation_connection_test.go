@@ -73,8 +73,9 @@ func TestEnvtestConnectionRules(t *testing.T) {
 			refused: []string{operator(`, tls: {mode: VerifyIdentity, caSecretName: ca}`)}, says: "brings its own authority",
 		},
 		"the MariaDB operator's disks": {
-			allowed: []string{operator(`, storage: {size: 1Gi}`)}, refused: []string{operator(`, storage: {medium: Memory}`)},
-			says: "storage.medium Memory needs provisioner StatefulSet",
+			allowed: []string{operator(`, storage: {size: 1Gi}`)},
+			refused: []string{operator(`, storage: {medium: Memory}`), operator(`, storage: {medium: NodeDisk}`)},
+			says:    "the others need provisioner StatefulSet",
 		},
 	})
 }

@@ -190,16 +190,24 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "storage.volumeBenchmark Enabled needs provisioner StatefulSet",
 		},
 		"block I/O class of a disk": {
+			allowed: []string{spec(`database: {storage: {medium: NodeDisk, blockIOClass: x}}`)},
 			refused: []string{spec(`database: {storage: {medium: Memory, blockIOClass: x}}`)}, says: "a tmpfs has no disk to limit",
 		},
 		"block I/O class, provisioner": {
 			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {blockIOClass: x}}`)},
 			says:    "storage.blockIOClass needs provisioner StatefulSet",
 		},
+		"medium": {
+			allowed: []string{spec(`database: {storage: {medium: NodeDisk, size: 2Gi}}`)},
+			refused: []string{spec(`database: {storage: {medium: Disk}}`)}, says: `supported values: "Volume", "NodeDisk", "Memory"`,
+		},
 		"storage class": {
 			allowed: []string{spec(`database: {storage: {storageClassName: x}}`), spec(`database: {storage: {medium: Memory}}`)},
-			refused: []string{spec(`database: {storage: {medium: Memory, storageClassName: x}}`)},
-			says:    "storageClassName goes with medium Volume only",
+			refused: []string{
+				spec(`database: {storage: {medium: Memory, storageClassName: x}}`),
+				spec(`database: {storage: {medium: NodeDisk, storageClassName: x}}`),
+			},
+			says: "storageClassName goes with medium Volume only",
 		},
 		"sweep parameter": {
 			allowed: []string{spec(commits("1, 2"))},

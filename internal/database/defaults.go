@@ -27,9 +27,23 @@ func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 // defaultBufferPool is the server's own default, for sizing the container.
 const defaultBufferPool = 128 << 20
 
-// resources of the server: those of the specification, with missing requests equal to limits. Unset: one CPU, and memory for
-// 1.25 times the buffer pool plus the memory that the engine takes beside it, and for a data directory in memory.
+// resources of the server: those of computeResources and, with data on the node's disk, as much of it as the data may take, so
+// that a node without that room is not chosen.
 func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
+	r, requested := computeResources(db, beside), storage(db)
+	if _, own := r.Requests[corev1.ResourceEphemeralStorage]; own || requested.Medium != v1alpha1.MediumNodeDisk {
+		return r
+	}
+	if r.Requests == nil {
+		r.Requests = corev1.ResourceList{}
+	}
+	r.Requests[corev1.ResourceEphemeralStorage] = requested.Size.DeepCopy()
+	return r
+}
+
+// computeResources are CPU and memory: those of the specification, with missing requests equal to limits. Unset: one CPU, and
+// memory for 1.25 times the buffer pool plus the memory that the engine takes beside it, and for a data directory in memory.
+func computeResources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
 	if db.Resources.Limits != nil || db.Resources.Requests != nil {
 		return podutil.Guaranteed(db.Resources)
 	}

@@ -45,7 +45,7 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 		return []Object{guard(run, instance), server}, nil
 	default:
 		objects := []Object{configMap(e, run, instance), service(e, run, instance), guard(run, instance)}
-		if storage(&run.Spec.Database).Medium != v1alpha1.MediumMemory {
+		if storage(&run.Spec.Database).Medium == v1alpha1.MediumVolume {
 			objects = append(objects, volumeClaim(run, instance))
 		}
 		if plan.UsesSocket(run) {

@@ -37,6 +37,7 @@ func goldenRuns() map[string]goldenRun {
 		r.Spec.Database.Storage.Medium = v1alpha1.MediumMemory
 		r.Spec.Database.Settings.BufferPoolSize = nil
 	}
+	nodeDisk := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.Medium = v1alpha1.MediumNodeDisk }
 	external := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Database = v1alpha1.DatabaseSpec{
 			Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
@@ -64,8 +65,9 @@ func goldenRuns() map[string]goldenRun {
 		"socket": {testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
 			r.Spec.Loader.Transport, r.Spec.Database.Storage.StorageClassName = v1alpha1.TransportUnixSocket, "fast-xfs"
 		}).Obj(), 2, ""},
-		"mysql":  {testutil.MakeRun("run", "ns").With(mysql).Obj(), 1, ""},
-		"memory": {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
+		"mysql":     {testutil.MakeRun("run", "ns").With(mysql).Obj(), 1, ""},
+		"node-disk": {testutil.MakeRun("run", "ns").With(nodeDisk).Obj(), 1, ""},
+		"memory":    {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
 	}
 }
 

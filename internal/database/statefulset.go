@@ -89,15 +89,19 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node st
 	return spec
 }
 
-// dataSource is the volume with the data: memory, or the instance's claim. The claim is an object of the run's own, not made from
+// dataSource is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's own, not made from
 // a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
 func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSource {
-	if requested := storage(db); requested.Medium == v1alpha1.MediumMemory {
-		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-			Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(requested.Size.DeepCopy()),
-		}}
+	requested := storage(db)
+	directory := &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(requested.Size.DeepCopy())}
+	switch requested.Medium {
+	case v1alpha1.MediumMemory:
+		directory.Medium = corev1.StorageMediumMemory
+	case v1alpha1.MediumNodeDisk:
+	case v1alpha1.MediumVolume:
+		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
 	}
-	return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
+	return corev1.VolumeSource{EmptyDir: directory}
 }
 
 // runSource is the volume with the server's socket: its own, or one that it shares with the loader.
