@@ -30,6 +30,8 @@ func (r *BenchmarkComparisonReconciler) act(ctx context.Context, s *comparisonSt
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
 		return r.lanes().release(ctx, s.owner.Spec.Template.Spec.Lane, a.Holder)
+	case lifecycle.RemoveOrphan:
+		return w.removeOrphan(ctx, a.Object)
 	case lifecycle.CheckVariants:
 		return r.check(ctx, s)
 	case lifecycle.CreateMember:

@@ -33,6 +33,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
 		return r.lanes().release(ctx, run.Spec.Lane, a.Holder)
+	case lifecycle.RemoveOrphan:
+		return r.writer(run).removeOrphan(ctx, a.Object)
 	case lifecycle.ProvideDatabase:
 		return r.provideDatabase(ctx, run, s.seen.Images, a)
 	case lifecycle.RemoveDatabase:

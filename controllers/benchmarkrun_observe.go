@@ -148,7 +148,8 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 		return err
 	}
 	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l)
-	o.seen.Predecessor = append(o.seen.Predecessor, shared.predecessor...)
+	// Those of a comparison are the comparison's to delete, which knows whether it is the one that has the name today.
+	o.seen.Remains = append(o.seen.Remains, shared.predecessor.Remains...)
 	o.seen.Strangers = append(o.seen.Strangers, shared.strangers...)
 	return nil
 }

@@ -18,14 +18,15 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // owner is the object that a reconciler works for. Each object that belongs to it has two labels: the owner's name, by which it
 // is listed and watched, and the owner's UID, because an owner that was deleted and created again is another one.
 type owner struct {
 	client.Object
-	// noun is what messages call the owner.
-	noun string
+	// noun is what messages call the owner, and kind what references do.
+	noun, kind string
 	// nameLabel and uidLabel are the keys of the two labels.
 	nameLabel, uidLabel string
 	// derived are the ends of the names of its objects.
@@ -33,13 +34,15 @@ type owner struct {
 }
 
 func runOwner(run *v1alpha1.BenchmarkRun) owner {
-	return owner{Object: run, noun: "run", nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID, derived: ofRun}
+	return owner{
+		Object: run, noun: "run", kind: plan.RunKind, nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID, derived: ofRun,
+	}
 }
 
 func comparisonOwner(comparison *v1alpha1.BenchmarkComparison) owner {
 	return owner{
-		Object: comparison, noun: "comparison", nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID,
-		derived: ofComparison,
+		Object: comparison, noun: "comparison", kind: plan.ComparisonKind,
+		nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID, derived: ofComparison,
 	}
 }
 
@@ -80,8 +83,9 @@ func (o owner) taken(kind, name string) error {
 // whatever their labels say.
 type ownership struct {
 	owner owner
-	// predecessor and strangers have the names of the objects that are being deleted, and of those that stay, in order.
-	predecessor, strangers []string
+	// predecessor are the objects that are being deleted, and strangers the names of those that stay, both in order.
+	predecessor lifecycle.Predecessor
+	strangers   []string
 }
 
 // ours says whether the owner controls an object, and sorts it otherwise.
@@ -98,8 +102,11 @@ func (o *ownership) sort(object client.Object) {
 	switch {
 	case o.owner.isLabelled(object), !o.wanted(object.GetName()):
 	case o.goes(object):
-		o.predecessor = append(o.predecessor, object.GetName())
-		slices.Sort(o.predecessor)
+		o.predecessor.Remains = append(o.predecessor.Remains, object.GetName())
+		slices.Sort(o.predecessor.Remains)
+		if object.GetDeletionTimestamp() == nil && o.owner.succeeds(object) {
+			o.predecessor.Orphan = object
+		}
 	default:
 		o.strangers = append(o.strangers, object.GetName())
 		slices.Sort(o.strangers)
@@ -129,10 +136,14 @@ func (o *ownership) goes(object client.Object) bool {
 		return true
 	}
 	controller := metav1.GetControllerOf(object)
-	if controller == nil {
-		return false
-	}
-	return o.wanted(controller.Name) || controller.Name == o.owner.GetName() && controller.UID != o.owner.GetUID()
+	return controller != nil && o.wanted(controller.Name) || o.owner.succeeds(object)
+}
+
+// succeeds says whether what controls an object is an earlier owner of the same name: that one is gone, as this one has its name.
+func (o owner) succeeds(object client.Object) bool {
+	controller := metav1.GetControllerOf(object)
+	return controller != nil && controller.Kind == o.kind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+		controller.Name == o.GetName() && controller.UID != o.GetUID()
 }
 
 // enqueueOwner leads from an object to the owner whose name it has in a label.

@@ -16,6 +16,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -84,12 +85,31 @@ func (w *writer) createUnchecked(ctx context.Context, object client.Object, refe
 
 // remove deletes an object if it still has the same UID. It is no error if the object is gone.
 func (w *writer) remove(ctx context.Context, object client.Object) error {
-	uid := object.GetUID()
-	err := w.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return w.removeIf(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID())})
+}
+
+func (w *writer) removeIf(ctx context.Context, object client.Object, unchanged client.Preconditions) error {
+	err := w.Delete(ctx, object, unchanged, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
 	}
 	return nil
+}
+
+// removeOrphan deletes an object that an earlier owner of the same name controls, if nobody has changed it since. That this owner
+// has the name today, and so the earlier one is gone, is asked of the API server: the cache of one kind may be behind another's.
+func (w *writer) removeOrphan(ctx context.Context, orphan lifecycle.Object) error {
+	object, ok := orphan.(client.Object)
+	if !ok {
+		return fmt.Errorf("%T is not an object", orphan)
+	}
+	var now metav1.PartialObjectMetadata
+	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(w.owner.kind))
+	if err := w.live.Get(ctx, client.ObjectKeyFromObject(w.owner), &now); err != nil || now.UID != w.owner.GetUID() {
+		return client.IgnoreNotFound(err)
+	}
+	version := object.GetResourceVersion()
+	return w.removeIf(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID()), ResourceVersion: &version})
 }
 
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has

@@ -41,8 +41,9 @@ memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
 # pool QUESTION of the first variant.
 pool() { if [ "$1" = pool ]; then echo 64Mi; else echo 128Mi; fi; }
 
-# seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round.
-seconds() { case $1 in Slices) echo 2 ;; Trials) echo 1 ;; Runs) echo 3 ;; esac }
+# seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round. At
+# several points a trial of each is measured in a round.
+seconds() { if [ "$points" != 1 ]; then echo 2; else case $1 in Trials) echo 1 ;; *) echo 5 ;; esac fi }
 
 # compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table. Each has a seed of its
 # own: with the same one, what follows from the order would be the same in every repetition.
@@ -62,7 +63,7 @@ compare() {
 		      database:
 		        image: mariadb:11.8
 		        settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
-		        storage: {size: 1Gi}
+		        storage: {medium: NodeDisk, size: 1Gi}
 		        resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
 		      workload: {type: CommitSize, commitSize: $(load), limits: {seconds: $(seconds "$2")}}
 		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}

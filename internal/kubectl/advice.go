@@ -39,7 +39,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonFinished: {"It has finished. It releases its lane when its Jobs and its database are gone.", ""},
 	v1alpha1.ReasonWaitingForPredecessor: {
-		"Objects of an earlier run of the same name are still being deleted.",
+		"Objects of an earlier run or comparison of the same name are still being deleted.",
 		"wait. If it takes minutes, look for finalizers on the objects that the message names.",
 	},
 	v1alpha1.ReasonProvisioningDatabase: {

@@ -41,6 +41,8 @@ type (
 	TakeLane struct{}
 	// ReleaseLane deletes the Lease of that lane, if it is still this holder's.
 	ReleaseLane struct{ Holder Holder }
+	// RemoveOrphan deletes an object of an earlier owner of the same name, if it is unchanged and that owner is gone.
+	RemoveOrphan struct{ Object Object }
 	// ProvideDatabase creates an instance, bound to Node if that is not empty.
 	ProvideDatabase struct {
 		Instance int
@@ -143,6 +145,7 @@ func (d *Decision) Irrevocable() bool {
 func (Wait) action()              {}
 func (TakeLane) action()          {}
 func (ReleaseLane) action()       {}
+func (RemoveOrphan) action()      {}
 func (ProvideDatabase) action()   {}
 func (RemoveDatabase) action()    {}
 func (StartAttempt) action()      {}

@@ -69,7 +69,7 @@ func comparisonOf(spec string) []byte {
 
 // anyRuns are runs of a comparison that have ended, as many as facts say, with any values.
 func anyRuns(facts []byte, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) *ComparisonObserved {
-	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger)
+	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger, anyObject)
 	seen := &ComparisonObserved{Checked: true, ComparisonRuns: membersOf(p)}
 	var ended, chance uint8
 	fill.Fill(&ended)

@@ -108,7 +108,7 @@ func memberLingers(s *comparisonSituation) *Decision {
 // carried out ends at once. Runs of an earlier comparison of this name would be in the way.
 func unchecked(s *comparisonSituation) *Decision {
 	begun := slices.ContainsFunc(s.seen.Members, func(m analysis.Member) bool { return m.Run != nil })
-	if s.seen.Checked || begun || len(s.seen.Predecessor) > 0 || ptr.Deref(s.comparison.Status.Runs.Finished, 0) > 0 {
+	if s.seen.Checked || begun || len(s.seen.Remains) > 0 || ptr.Deref(s.comparison.Status.Runs.Finished, 0) > 0 {
 		return nil
 	}
 	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the runs of all variants are being checked"}

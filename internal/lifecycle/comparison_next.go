@@ -64,7 +64,7 @@ func newComparisonSituation(
 	status, spec := &comparison.Status, &comparison.Spec
 	s := &comparisonSituation{comparison: comparison, plan: p, seen: seen, owner: owner{
 		noun: "comparison", object: comparison, holder: HolderOfComparison(comparison), now: now,
-		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: seen.Predecessor,
+		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: &seen.Predecessor,
 		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
 		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds,
 		startDeadlineSeconds: spec.Template.Spec.Trials.StartDeadlineSeconds,

@@ -29,7 +29,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 	s.Status.Runs.Finished = ptr.To[int32](4)
 	seen := measuredRuns(s, p, 3).begin(s, p, 3)
 	seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionFailed
-	seen.Terminal, seen.Predecessor, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
+	seen.Terminal, seen.Remains, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
 	seen.Lane = Lane{}
 	cases := []struct {
 		want string
@@ -44,7 +44,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.Wait fail MemberLost", func() { s.Status.Runs.Finished = nil }},
 		{"lifecycle.Wait fail MemberFailed", func() { seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionComplete }},
 		{"lifecycle.TakeLane Queued", func() { seen.Lane.Holder = ptr.To(HolderOfComparison(s)) }},
-		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
+		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = Predecessor{} }},
 		{"lifecycle.PublishComparison Publishing", func() { s.Spec.EarlyStop.Policy, seen.Judged = v1alpha1.EarlyStopDisabled, analysis.Verdicts{} }},
 		{"lifecycle.RemoveMember Measuring", func() { seen.Current[0].UID = string(seen.Members[2].Run.UID) }},
 		{"lifecycle.RemoveMember Measuring", func() { s.Spec.Alternation, seen.Current[0].Trials = v1alpha1.AlternateRuns, nil }},

@@ -29,7 +29,6 @@ type ComparisonObserved struct {
 	Current []v1alpha1.CurrentRun
 	// Instances of the database that the runs share.
 	Instances []Instance
-	// Predecessor names objects of an earlier comparison of the same name that are still being deleted.
-	Predecessor []string
+	Predecessor
 	Blockers
 }

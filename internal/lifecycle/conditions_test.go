@@ -78,7 +78,7 @@ func TestConditions(t *testing.T) {
 		want    map[string]string
 	}{
 		"first reconcile":         {want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
-		"predecessor":             {seen: Observed{Predecessor: []string{"x"}}, want: way("WaitingForPredecessor", "False WaitingForPredecessor")},
+		"predecessor":             {seen: Observed{Predecessor: Predecessor{Remains: []string{"x"}}}, want: way("WaitingForPredecessor", "False WaitingForPredecessor")},
 		"starting":                {seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
 		"being removed":           {seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
 		"measuring":               {seen: Observed{Instances: up}, want: way("Measuring", "True DatabaseAnswers")},
@@ -120,7 +120,7 @@ func TestEndIsNeverTakenBack(t *testing.T) {
 	later := map[string]Observed{
 		"nothing":    {},
 		"everything": {Records: records(1, 2), Results: &v1alpha1.ResultsReference{ConfigMap: "run-results"}, Attempts: []Attempt{attemptOf(1, 1, loading)}},
-		"terminal":   {Blockers: Blockers{Terminal: &Failure{"NameTaken", "another"}}, Predecessor: []string{"x"}},
+		"terminal":   {Blockers: Blockers{Terminal: &Failure{"NameTaken", "another"}}, Predecessor: Predecessor{Remains: []string{"x"}}},
 		"failure":    {Records: append(records(1, 2), disturbed(1, 2, "Failed", "SQL"))},
 	}
 	for end, atEnd := range ends {
@@ -169,7 +169,7 @@ func TestMessagesAreStable(t *testing.T) {
 		"removed":     {Records: records(1), Instances: []Instance{instanceOf(1, "u", removed)}},
 		"pending":     {Attempts: []Attempt{attemptOf(1, 1)}},
 		"measuring":   {Attempts: []Attempt{attemptOf(1, 1, loading)}},
-		"predecessor": {Predecessor: []string{"run-db1"}},
+		"predecessor": {Predecessor: Predecessor{Remains: []string{"run-db1"}}},
 	}
 	for name, seen := range situations {
 		run := oneAxis(1, 2)

@@ -37,7 +37,7 @@ func TestEveryWaitEndsAtTheDeadline(t *testing.T) {
 		seen Observed
 		says string
 	}{
-		"predecessor":          {Observed{Predecessor: []string{"run-db1"}}, "objects of an earlier run of this name are still being deleted: run-db1"},
+		"predecessor":          {Observed{Predecessor: Predecessor{Remains: []string{"run-db1"}}}, "objects of an earlier run of this name are still being deleted: run-db1"},
 		"instance that stays":  {Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, "database instance 1 is being removed"},
 		"database":             {Observed{}, "the database is being created"},
 		"attempt":              {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}, Instances: []Instance{instanceOf(1, "u")}}, trialOne},
@@ -111,7 +111,7 @@ const defaultQuiet = 120*time.Second + spareTime
 // A run that makes no progress ends when one attempt could have ended, and not when all could have.
 func TestStuckRunEndsSoon(t *testing.T) {
 	run := defaultRun(36)
-	stuck := &Observed{Predecessor: []string{"run-db1"}}
+	stuck := &Observed{Predecessor: Predecessor{Remains: []string{"run-db1"}}}
 	run.Status = statusOf(t, run, stuck, now)
 	if d := next(t, run, stuck, now.Add(defaultQuiet-time.Second)); d.Failure != nil {
 		t.Errorf("ended too early: %v", d.Failure)
@@ -179,7 +179,7 @@ func TestPausedRunHasAllOfItsTime(t *testing.T) {
 	run.Status = statusOf(t, run, &Observed{}, now.Add(time.Minute))
 	run.Spec.Suspend = ptr.To(false)
 	at := now.Add(48 * time.Hour)
-	seen := &Observed{Predecessor: []string{"x"}}
+	seen := &Observed{Predecessor: Predecessor{Remains: []string{"x"}}}
 	if d := next(t, run, seen, at); d.Failure != nil {
 		t.Fatalf("after two days: %+v", d.Failure)
 	}
@@ -219,7 +219,7 @@ func TestStuckComparisonEndsSoon(t *testing.T) {
 	p := planOfComparison(t, s)
 	seen := measuredRuns(s, p, 1)
 	seen.Members[0].Run.Status.CompletionTime = ptr.To(metav1.NewTime(now))
-	seen.Predecessor = []string{"s-db1"}
+	seen.Remains = []string{"s-db1"}
 	s.Status.StartTime = ptr.To(ago(time.Hour))
 	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, LastTransitionTime: ago(time.Hour)}}
 	quiet := newComparisonSituation(s, p, seen, now).quietTime()
@@ -230,7 +230,7 @@ func TestStuckComparisonEndsSoon(t *testing.T) {
 	if d.Failure == nil || !strings.Contains(d.Failure.Message, "the comparison made no progress for "+quiet.String()) {
 		t.Errorf("decided %+v", d.Failure)
 	}
-	seen.Predecessor = nil
+	seen.Predecessor = Predecessor{}
 	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) {
 		run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour)))
 	})

@@ -48,7 +48,7 @@ func TestNextAfterTheEnd(t *testing.T) {
 		"results deleted, not made anew":  {run: complete(), seen: Observed{Records: records(1)}, want: done(Wait{})},
 		"results were never written":      {run: failed(), seen: Observed{Records: records(1), Instances: db}, want: done(RemoveDatabase{1})},
 		"failed without an attempt":       {run: failed(), seen: Observed{Instances: db}, want: done(RemoveDatabase{1})},
-		"terminal failures do not matter": {run: failed(), seen: Observed{Blockers: Blockers{Terminal: &Failure{}}, Predecessor: []string{"x"}}, want: done(Wait{})},
+		"terminal failures do not matter": {run: failed(), seen: Observed{Blockers: Blockers{Terminal: &Failure{}}, Predecessor: Predecessor{Remains: []string{"x"}}}, want: done(Wait{})},
 		"Job first":                       {run: complete(), seen: everything, want: done(RemoveJob{Name: "run-t2-a1"})},
 		"then the database":               {run: complete(), seen: onlyDB, want: done(RemoveDatabase{1})},
 		"suspended, cleaned up":           {run: complete(suspend), seen: onlyDB, want: done(RemoveDatabase{1})},

@@ -191,6 +191,13 @@ func anyPod(fill *randfill.Filler, pod *corev1.Pod) {
 	fill.Fill(&pod.Status.ContainerStatuses[0].ImageID)
 }
 
+// anyObject is none, or one that an earlier owner has left.
+func anyObject(o *Object, c randfill.Continue) {
+	if c.Bool() {
+		*o = &corev1.ConfigMap{}
+	}
+}
+
 // anyText is empty, blank, not valid UTF-8, or of a length beside one that the status has room for.
 func anyText(s *string, c randfill.Continue) {
 	alphabet := []string{"a", "ö", "\xff", "\x00", "<", "\n", " ", "\U0001f4a9"}

@@ -158,7 +158,7 @@ func TestNextInTheQueue(t *testing.T) {
 			seen: Observed{Lane: Lane{Lease: "s/l", Holder: &Holder{RunKind, me.Namespace, me.Name, "old"}, Next: me}},
 			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; next in the queue"),
 		},
-		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: []string{"run-db1"}}, want: queue(Wait{}, waiting)},
+		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: Predecessor{Remains: []string{"run-db1"}}}, want: queue(Wait{}, waiting)},
 		"invalid, taken":       {seen: Observed{Lane: taken, Blockers: Blockers{Terminal: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
 		"lost":                 {run: admitted, seen: Observed{Lane: taken}, want: unexpected(queue(Wait{}, waiting))},
 		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Name: "run-t1-a1"}, waiting))},

@@ -60,7 +60,7 @@ func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now 
 	status, spec := &run.Status, &run.Spec
 	return &situation{run: run, plan: p, seen: seen, progress: progressOf(run, p, seen.Records), owner: owner{
 		noun: "run", object: run, holder: HolderOf(run), now: now,
-		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: seen.Predecessor,
+		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: &seen.Predecessor,
 		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
 		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds, startDeadlineSeconds: spec.Trials.StartDeadlineSeconds,
 		expires: runExpiry(run, status.CompletionTime, seen.DefaultTTL), deletion: DeleteRun{},

@@ -41,7 +41,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 	seen := &Observed{
 		Blockers:    Blockers{Terminal: &Failure{Reason: v1alpha1.ReasonNameTaken}},
 		Unclaimed:   []Attempt{attemptOf(4, 1), attemptOf(9, 1)},
-		Predecessor: []string{"run-db1"},
+		Predecessor: Predecessor{Remains: []string{"run-db1"}},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
 		Attempts:    []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
@@ -64,7 +64,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.Wait fail NameTaken", func() { seen.Terminal = nil }},
 		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend, seen.Lane = nil, heldByOther }},
 		{"lifecycle.RemoveJob Queued", func() { seen.Lane = held(run) }},
-		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = nil }},
+		{"lifecycle.Wait WaitingForPredecessor", func() { seen.Predecessor = Predecessor{} }},
 		{"lifecycle.RemoveJob Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
@@ -122,6 +122,7 @@ func checkDecisions(t *testing.T, cases map[string]decision) {
 }
 
 var (
+	orphan     = &corev1.ConfigMap{}
 	parameters = map[string]string{"rowsPerCommit": "1"}
 	trialOne   = "trial 1 of 2 (rowsPerCommit=1)"
 	trialTwo   = "trial 2 of 2 (rowsPerCommit=1)"
@@ -149,10 +150,17 @@ func TestNextBeforeMeasuring(t *testing.T) {
 	leftover := Instance{Number: 1, Others: true}
 	checkDecisions(t, map[string]decision{
 		"terminal": {seen: Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", "quota"}}}, want: failsWith("Rejected", "quota")},
-		"predecessor": {seen: Observed{Predecessor: []string{"run-db1", "run-t1-a1"}}, want: Decision{
+		"predecessor": {seen: Observed{Predecessor: Predecessor{Remains: []string{"run-db1", "run-t1-a1"}}}, want: Decision{
 			Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 			Message: "objects of an earlier run of this name are still being deleted: run-db1, run-t1-a1",
 		}},
+		"predecessor, orphan": {
+			seen: Observed{Predecessor: Predecessor{Remains: []string{"run-db1"}, Orphan: orphan}},
+			want: Decision{
+				Action: RemoveOrphan{Object: orphan}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
+				Message: "objects of an earlier run of this name are still being deleted: run-db1",
+			},
+		},
 		"suspended":                     {run: suspend, want: leave},
 		"suspended, left":               {run: suspend, seen: Observed{Lane: heldByOther}, want: suspended(Wait{})},
 		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{Name: "run-t1-a1"})},

@@ -11,6 +11,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -53,13 +55,27 @@ type Observed struct {
 	Results *v1alpha1.ResultsReference
 	// Unreadable: its records could not be read, because one was deleted or changed.
 	Unreadable bool
-	// Predecessor names objects of an earlier run of the same name that are still being deleted.
-	Predecessor []string
+	Predecessor
 	// Images that the run uses: those that it has pinned, or its comparison, or the installation's.
 	Images podutil.Images
 	// Earlier is the last run before this one that asked for the same, or its zero value.
 	Earlier analysis.Earlier
 	Blockers
+}
+
+// Predecessor is what is left of an earlier run or comparison of the same name.
+type Predecessor struct {
+	// Remains are the names of its objects.
+	Remains []string
+	// Orphan is one of them that nobody deletes yet, or nil. The garbage collector of Kubernetes should, and sometimes does not: a
+	// deletion that happens while it starts to watch a kind anew, as after a change of a CustomResourceDefinition, escapes it.
+	Orphan Object
+}
+
+// Object is any of the API, as client.Object.
+type Object interface {
+	metav1.Object
+	runtime.Object
 }
 
 // Blockers are what keeps a run or a comparison from going on.

@@ -34,8 +34,7 @@ type owner struct {
 	// holder is who holds the lane if the owner does.
 	holder Holder
 	lane   *Lane
-	// predecessor names objects of an earlier owner of the same name.
-	predecessor []string
+	predecessor *Predecessor
 	blockers    *Blockers
 	now         time.Time
 }
@@ -139,14 +138,18 @@ func obstructed[S decidable](s S) *Decision {
 
 func predecessor[S decidable](s S) *Decision {
 	o := s.about()
-	if len(o.predecessor) == 0 {
+	if len(o.predecessor.Remains) == 0 {
 		return nil
 	}
-	return &Decision{
+	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
 		Message: fmt.Sprintf("objects of an earlier %s of this name are still being deleted: %s",
-			o.noun, strings.Join(o.predecessor, ", ")),
+			o.noun, strings.Join(o.predecessor.Remains, ", ")),
 	}
+	if o.predecessor.Orphan != nil {
+		d.Action = RemoveOrphan{Object: o.predecessor.Orphan}
+	}
+	return &d
 }
 
 // leave releases the lane of an owner that takes no further step, as soon as nothing of it disturbs the next one.
