@@ -32,8 +32,8 @@ type owner struct {
 	expires  *metav1.Time
 	deletion Action
 	// holder is who holds the lane if the owner does.
-	holder Holder
-	lane   *Lane
+	holder      Holder
+	lane        *Lane
 	predecessor *Predecessor
 	blockers    *Blockers
 	now         time.Time

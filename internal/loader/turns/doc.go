@@ -28,8 +28,8 @@ const (
 	lineEnd  = "end"
 )
 
-// order of the players in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards: A B B A.
-// What becomes steadily faster or slower, as a server does that has just been started, meets all players of a pair alike.
+// order of the players in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
+// becomes steadily faster or slower, as a server does that has just been started, meets all players of a pair alike.
 func order(seed int64, block, players int) []int {
 	places := draws(seed, 2*pair(block)).Perm(players)
 	if block%2 == 0 {
