@@ -98,18 +98,15 @@ func (w *writer) removeIf(ctx context.Context, object client.Object, unchanged c
 
 // removeOrphan deletes an object that an earlier owner of the same name controls, if nobody has changed it since. That this owner
 // has the name today, and so the earlier one is gone, is asked of the API server: the cache of one kind may be behind another's.
-func (w *writer) removeOrphan(ctx context.Context, orphan lifecycle.Object) error {
-	object, ok := orphan.(client.Object)
-	if !ok {
-		return fmt.Errorf("%T is not an object", orphan)
-	}
+func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 	var now metav1.PartialObjectMetadata
 	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(w.owner.kind))
 	if err := w.live.Get(ctx, client.ObjectKeyFromObject(w.owner), &now); err != nil || now.UID != w.owner.GetUID() {
 		return client.IgnoreNotFound(err)
 	}
-	version := object.GetResourceVersion()
-	return w.removeIf(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID()), ResourceVersion: &version})
+	return w.removeIf(ctx, orphan, client.Preconditions{
+		UID: ptr.To(orphan.GetUID()), ResourceVersion: ptr.To(orphan.GetResourceVersion()),
+	})
 }
 
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has

@@ -90,7 +90,8 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node st
 }
 
 // dataSource is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's
-// own, not made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
+// own, not made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the
+// end.
 func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSource {
 	requested := storage(db)
 	directory := &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(requested.Size.DeepCopy())}
