@@ -95,6 +95,31 @@ func TestEnvtestPredecessorIsWaitedFor(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 }
 
+// A comparison that was deleted and is created again makes no run before the results of the old one are gone, too.
+func TestEnvtestPredecessorsResultsAreWaitedFor(t *testing.T) {
+	s := newComparisons(t)
+	old := ofEarlier(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: "s-results", Namespace: s.namespace, Finalizers: []string{"example.com/wait"},
+		Labels: map[string]string{v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "old"},
+	}}, "BenchmarkComparison", "s")
+	s.must(api.Create(t.Context(), old))
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
+	for range 3 {
+		s.turn()
+	}
+	ready := apimeta.FindStatusCondition(s.getComparison().Status.Conditions, v1alpha1.ConditionReady)
+	if ready.Reason != v1alpha1.ReasonWaitingForPredecessor || !strings.Contains(ready.Message, "s-results") || len(s.made) > 0 {
+		t.Errorf("it says %s: %s, and has made %v", ready.Reason, ready.Message, s.made)
+	}
+	s.must(api.Get(t.Context(), client.ObjectKeyFromObject(old), old))
+	if old.GetDeletionTimestamp() == nil {
+		t.Error("nobody deletes the earlier comparison's results")
+	}
+	old.SetFinalizers(nil)
+	s.must(api.Update(t.Context(), old))
+	s.untilComparison(v1alpha1.ConditionComplete)
+}
+
 // Objects of an earlier run that the garbage collector has missed, which never runs here, are not in the way for ever. Those of
 // something else that has the name are left alone, as are those that somebody has changed meanwhile.
 func TestEnvtestOrphansAreRemoved(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -42,7 +43,7 @@ type (
 	// ReleaseLane deletes the Lease of that lane, if it is still this holder's.
 	ReleaseLane struct{ Holder Holder }
 	// RemoveOrphan deletes an object of an earlier owner of the same name, if it is unchanged and that owner is gone.
-	RemoveOrphan struct{ Object Object }
+	RemoveOrphan struct{ Object database.Object }
 	// ProvideDatabase creates an instance, bound to Node if that is not empty.
 	ProvideDatabase struct {
 		Instance int

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -192,7 +193,7 @@ func anyPod(fill *randfill.Filler, pod *corev1.Pod) {
 }
 
 // anyObject is none, or one that an earlier owner has left.
-func anyObject(o *Object, c randfill.Continue) {
+func anyObject(o *database.Object, c randfill.Continue) {
 	if c.Bool() {
 		*o = &corev1.ConfigMap{}
 	}

@@ -11,8 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -69,13 +67,7 @@ type Predecessor struct {
 	Remains []string
 	// Orphan is one of them that nobody deletes yet, or nil. The garbage collector of Kubernetes should, and sometimes does not: a
 	// deletion that happens while it starts to watch a kind anew, as after a change of a CustomResourceDefinition, escapes it.
-	Orphan Object
-}
-
-// Object is any of the API, as client.Object.
-type Object interface {
-	metav1.Object
-	runtime.Object
+	Orphan database.Object
 }
 
 // Blockers are what keeps a run or a comparison from going on.
