@@ -3,9 +3,10 @@
 # is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
 # QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
 # pool in place of 64); mysql; general-log (on: the server writes down each statement). ALTERNATIONS are Slices, Trials and Runs.
-# POINTS is 1 or 8. ROUNDS are at most so many, 20 if unset. BESIDE=compiler has a compiler run on the same machine meanwhile; of
-# anything else it says that it ran. NAME is that of the comparisons and of their lane: those of two names measure at the same time.
-# RECORD is a folder for what each comparison measured, which `go run ./test/statistics -record FOLDER` adds to the recordings.
+# POINTS is 1 or 8; with 8, a comparison ends with the answer of all points together. ROUNDS are at most so many, 20 if unset.
+# BESIDE=compiler has a compiler run on the same machine meanwhile; of anything else it says that it ran. NAME is that of the
+# comparisons and of their lane: those of two names measure at the same time. RECORD is a folder for what each comparison measured,
+# which `go run ./test/statistics -record FOLDER` adds to the recordings.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -57,6 +58,7 @@ compare() {
 		  alternation: $2
 		  seed: $(date +%s)
 		  maxRounds: ${ROUNDS:-20}
+		  earlyStop: {policy: WhenOverallDecided}
 		  template:
 		    spec:
 		      lane: $name

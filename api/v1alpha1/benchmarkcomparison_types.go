@@ -275,6 +275,8 @@ type EarlyStopPolicy string
 const (
 	// EarlyStopWhenDecided ends it when every pair has its answer.
 	EarlyStopWhenDecided EarlyStopPolicy = "WhenDecided"
+	// EarlyStopWhenOverallDecided ends it when each variant has its answer over all points together.
+	EarlyStopWhenOverallDecided EarlyStopPolicy = "WhenOverallDecided"
 	// EarlyStopDisabled measures all rounds.
 	EarlyStopDisabled EarlyStopPolicy = "Disabled"
 )
@@ -282,11 +284,13 @@ const (
 // EarlyStopSpec is when a comparison ends before all rounds are measured.
 type EarlyStopSpec struct {
 	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
-	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond) or Disabled (all
-	// rounds are measured). Defaults to WhenDecided.
+	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond),
+	// WhenOverallDecided (it ends when each variant has its answer over all points together, status.overall, which takes fewer
+	// rounds than an answer at every point; with one point, the same as WhenDecided) or Disabled (all rounds are measured).
+	// Defaults to WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
-	// +kubebuilder:validation:Enum=WhenDecided;Disabled
+	// +kubebuilder:validation:Enum=WhenDecided;WhenOverallDecided;Disabled
 	Policy EarlyStopPolicy `json:"policy,omitempty"`
 
 	// minRounds is the number of rounds before which the comparison does not end. With several pairs, the first answer is possible

@@ -88,8 +88,8 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal. A comparison also
-// has the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
+// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal; with earlyStop.policy
+// WhenOverallDecided, when every variant has it over all points together. A comparison also has the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
 // reconcile on.
 const ConditionDecided = "Decided"
 
@@ -97,9 +97,9 @@ const ConditionDecided = "Decided"
 const (
 	// ReasonChecking: the runs of all variants are being checked by the API server, before the first is created.
 	ReasonChecking = "Checking"
-	// ReasonDecided: every pair has its answer, and the results are published.
+	// ReasonDecided: every pair, or every variant over all points together, has its answer, and the results are published.
 	ReasonDecided = "Decided"
-	// ReasonUndecided: all rounds are measured, and at least one pair has no answer; its detail says why.
+	// ReasonUndecided: all rounds are measured, and at least one of these answers is missing; the detail says why.
 	ReasonUndecided = "Undecided"
 )
 

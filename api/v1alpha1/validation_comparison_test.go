@@ -123,7 +123,7 @@ func TestEnvtestComparisonRules(t *testing.T) {
 			},
 			says: "template.spec.trials.server must be Reused",
 		},
-		"policy":              {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "Disabled"`},
+		"policy":              {refused: []string{spec("earlyStop: {policy: Never}")}, says: `supported values: "WhenDecided", "WhenOverallDecided", "Disabled"`},
 		"difference":          {allowed: []string{spec("equivalencePercent: 50")}, refused: []string{spec("equivalencePercent: 51")}, says: "equivalencePercent"},
 		"repetitions":         {refused: []string{template("trials: {repetitions: 3}"), template("trials: {precision: {targetRelativeCIPercent: 2}}")}, says: "leave out repetitions and precision of template.spec.trials"},
 		"comparison's to set": {refused: []string{template("seed: 2"), template("suspend: true"), template("ttlSecondsAfterFinished: 1")}, says: "leave out seed, suspend and ttlSecondsAfterFinished of template.spec"},

@@ -24,21 +24,20 @@ type Verdicts struct {
 	Claims []claims.Judgement
 }
 
-// Decided says whether neither a comparison nor a claim needs more rounds.
-func (v *Verdicts) Decided() bool {
-	return len(v.Pairs) > 0 && !slices.ContainsFunc(v.Pairs, func(p stats.Paired) bool { return !p.Decided }) &&
-		!slices.ContainsFunc(v.Claims, func(c claims.Judgement) bool { return !c.Settled })
+// Asked are those whose answers a comparison is to have: all pairs, or what the points of each variant say together, if there are
+// several.
+func (v *Verdicts) Asked(policy v1alpha1.EarlyStopPolicy) []stats.Paired {
+	if policy == v1alpha1.EarlyStopWhenOverallDecided && len(v.Overall) > 0 {
+		return v.Overall
+	}
+	return v.Pairs
 }
 
-// Unanswered is how many pairs have no answer.
-func (v *Verdicts) Unanswered() int {
-	n := 0
-	for i := range v.Pairs {
-		if !v.Pairs[i].Answered() {
-			n++
-		}
-	}
-	return n
+// Decided says whether neither what is asked nor a claim needs more rounds.
+func (v *Verdicts) Decided(policy v1alpha1.EarlyStopPolicy) bool {
+	asked := v.Asked(policy)
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(p stats.Paired) bool { return !p.Decided }) &&
+		!slices.ContainsFunc(v.Claims, func(c claims.Judgement) bool { return !c.Settled })
 }
 
 // wholeRounds is how many rounds there are in which every variant was measured, from the first on without a gap.

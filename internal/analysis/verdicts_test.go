@@ -33,6 +33,23 @@ func TestJudge(t *testing.T) {
 	if all := Judge(s, p, measuredRuns(s, p, 16), Verdicts{}).Overall; len(all) != 1 || all[0].Points != 2 || all[0].Verdict != stats.Faster {
 		t.Errorf("over all points: %+v", all)
 	}
+	// With one point open, the points together may have their answer.
+	j := Judge(s, p, measuredRuns(s, p, 16), Verdicts{})
+	j.Pairs[1].Decided = false
+	for policy, want := range map[v1alpha1.EarlyStopPolicy]bool{
+		v1alpha1.EarlyStopWhenDecided: false, v1alpha1.EarlyStopWhenOverallDecided: true, v1alpha1.EarlyStopDisabled: false,
+	} {
+		if got := j.Decided(policy); got != want {
+			t.Errorf("%s: decided is %t, want %t", policy, got, want)
+		}
+	}
+	j.Overall[0].Decided = false
+	if j.Decided(v1alpha1.EarlyStopWhenOverallDecided) {
+		t.Error("decided, although the points together are not")
+	}
+	if one := (Verdicts{Pairs: j.Pairs[:1]}); !one.Decided(v1alpha1.EarlyStopWhenOverallDecided) {
+		t.Error("the one point is decided, and the comparison is not")
+	}
 	runs := measuredRuns(s, p, 8)
 	before := Judge(s, p, runs, Verdicts{})
 	before.Pairs[0].Variant = "remembered"

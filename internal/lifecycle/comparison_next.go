@@ -137,11 +137,11 @@ func comparisonSuspended(s *comparisonSituation) *Decision {
 	return &d
 }
 
-// answered publishes when every pair has its answer, or no round is left, removes the database that the runs share, and
+// answered publishes when what is asked has its answer, or no round is left, removes the database that the runs share, and
 // then completes the comparison.
 func answered(s *comparisonSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
-	stop := s.stopsEarly() && wholeRound && len(s.underWay()) == 0 && s.seen.Judged.Decided()
+	stop := s.stopsEarly() && wholeRound && len(s.underWay()) == 0 && s.seen.Judged.Decided(s.policy())
 	if !stop && s.next < len(s.seen.Members) {
 		return nil
 	}
@@ -156,15 +156,20 @@ func answered(s *comparisonSituation) *Decision {
 	}
 	pairs := s.seen.Judged.Pairs
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}
-	if n := s.seen.Judged.Unanswered(); n > 0 {
+	if stats.CountUnanswered(s.seen.Judged.Asked(s.policy())) > 0 {
 		d.Reason = v1alpha1.ReasonUndecided
+	}
+	if n := stats.CountUnanswered(pairs); n > 0 {
 		d.Message += fmt.Sprintf("; pairs without an answer: %d of %d", n, len(pairs))
 	}
 	d.Message += ": " + stats.AnswerOf(s.seen.Judged.Overall, pairs).Text
 	return d
 }
 
-// stopsEarly says whether the comparison ends when every pair has its answer.
+// policy is whose answers end the comparison.
+func (s *comparisonSituation) policy() v1alpha1.EarlyStopPolicy { return s.comparison.Spec.EarlyStop.Policy }
+
+// stopsEarly says whether the comparison ends when it has its answers.
 func (s *comparisonSituation) stopsEarly() bool {
 	return analysis.DesignOf(&s.comparison.Spec, len(s.plan.Pairs)).EarlyStop
 }
@@ -183,9 +188,12 @@ func (s *comparisonSituation) whyStopped() string {
 	if s.next == len(s.seen.Members) {
 		return fmt.Sprintf("all %d rounds are measured", s.seen.Judged.Rounds)
 	}
-	what := "every pair has"
-	if len(s.seen.Judged.Claims) > 0 {
-		what = "every pair and every claim has"
+	judged, what := &s.seen.Judged, "every pair"
+	if asked := judged.Asked(s.policy()); len(asked) > 0 && asked[0].Points > 1 {
+		what = "every variant, over all points together,"
 	}
-	return fmt.Sprintf("%s its answer after %d rounds", what, s.seen.Judged.Rounds)
+	if len(judged.Claims) > 0 {
+		what += " and every claim"
+	}
+	return fmt.Sprintf("%s has its answer after %d rounds", what, judged.Rounds)
 }

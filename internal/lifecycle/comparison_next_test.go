@@ -101,6 +101,13 @@ func TestNextOfComparison(t *testing.T) {
 		o.Results = new(v1alpha1.ResultsReference)
 		o.Judged.Pairs[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
 	}
+	twoPoints := func(policy v1alpha1.EarlyStopPolicy) *v1alpha1.BenchmarkComparison {
+		w := testutil.MakeComparison("s", "ns", "durable", "lazy").Sweep(1, 16)
+		return w.With(func(s *v1alpha1.BenchmarkComparison) { s.Spec.EarlyStop.Policy = policy }).Obj()
+	}
+	open := func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) {
+		o.Judged.Pairs[1].Comparison = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Low: 0.5, High: 2}
+	}
 	type situation struct {
 		comparison *v1alpha1.BenchmarkComparison
 		// runs that are measured, and what else is seen.
@@ -191,6 +198,29 @@ func TestNextOfComparison(t *testing.T) {
 				Message: "all 6 rounds are measured; pairs without an answer: 1 of 1: " +
 					"no difference shown between lazy and durable (ratio 0.90–1.10); a difference of 10% would probably have been detected",
 			},
+		},
+		"decided over all points, with one that is open": {
+			comparison: twoPoints(v1alpha1.EarlyStopWhenOverallDecided), runs: 12, see: open, want: Decision{
+				Action: PublishComparison{Outcome: v1alpha1.ConditionComplete}, Reason: v1alpha1.ReasonPublishing,
+				Message: "every variant, over all points together, has its answer after 6 rounds; the results are being written",
+			},
+		},
+		"decided over all points, and published": {
+			comparison: twoPoints(v1alpha1.EarlyStopWhenOverallDecided), runs: 12,
+			see: func(s *v1alpha1.BenchmarkComparison, p *comparisonPlan, o *ComparisonObserved) {
+				open(s, p, o)
+				o.Results = new(v1alpha1.ResultsReference)
+				o.Judged.Overall[0].Comparison = stats.Comparison{Verdict: stats.Faster, Decided: true, Ratio: 3, Low: 2.8, High: 3.2}
+			},
+			want: Decision{
+				Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided,
+				Message: "every variant, over all points together, has its answer after 6 rounds; pairs without an answer: 1 of 2: " +
+					"over all 2 points, lazy is 3× as fast as durable (2.8–3.2×)",
+			},
+		},
+		"decided over all points only, and every pair is asked": {
+			comparison: twoPoints(v1alpha1.EarlyStopWhenDecided), runs: 12, see: open,
+			want: measuring(bound(12), "round 7 of at most 20, "+[]string{"durable", "lazy"}[members[12].Variant]),
 		},
 		"a run failed in the first round": {
 			runs: 1, see: func(_ *v1alpha1.BenchmarkComparison, _ *comparisonPlan, o *ComparisonObserved) {
