@@ -88,9 +88,9 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal; with earlyStop.policy
-// WhenOverallDecided, when every variant has it over all points together. A comparison also has the conditions Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first
-// reconcile on.
+// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal; with
+// earlyStop.policy: WhenOverallDecided, when every variant has it over all points together. A comparison also has the conditions
+// Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
 const ConditionDecided = "Decided"
 
 // Reasons of a comparison, as shown in the STATUS column, besides those of a run.

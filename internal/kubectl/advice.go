@@ -92,7 +92,9 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonNothingMeasured: {"It ended before an attempt was recorded, so there are no results.", ""},
 	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants before the first one is created.", ""},
-	v1alpha1.ReasonDecided:         {"Every pair, or every variant over all points together, has its answer, and the results are published.", ""},
+	v1alpha1.ReasonDecided: {
+		"Every pair, or every variant over all points together, has its answer, and the results are published.", "",
+	},
 	v1alpha1.ReasonUndecided: {
 		"All rounds are measured, and at least one pair has no answer, or one variant over all points together.",
 		"read the details of that pair. More rounds, a quieter node or longer trials can show smaller differences.",

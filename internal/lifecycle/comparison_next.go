@@ -166,8 +166,10 @@ func answered(s *comparisonSituation) *Decision {
 	return d
 }
 
-// policy is whose answers end the comparison.
-func (s *comparisonSituation) policy() v1alpha1.EarlyStopPolicy { return s.comparison.Spec.EarlyStop.Policy }
+// policy says which answers end the comparison.
+func (s *comparisonSituation) policy() v1alpha1.EarlyStopPolicy {
+	return s.comparison.Spec.EarlyStop.Policy
+}
 
 // stopsEarly says whether the comparison ends when it has its answers.
 func (s *comparisonSituation) stopsEarly() bool {
