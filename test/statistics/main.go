@@ -95,7 +95,10 @@ func (w *writer) parts(trials []Noise, pairs []*Measured) []part {
 		{"bias", w.bias},
 		{"medians", w.medians},
 		{"separate", func() { w.separate(trials) }},
-		{"real", func() { w.real(pairs) }},
+		{"real", func() {
+			w.real(pairs)
+			w.agreement(pairs)
+		}},
 	}
 }
 

@@ -23,7 +23,9 @@ import (
 var measuredFile []byte
 
 // columns of measured/comparisons.csv, which has a row for each round of each point.
-var columns = []string{"started", "second", "alternation", "beside", "seconds", "point", "round", "baseline", "variant"}
+var columns = []string{
+	"started", "second", "alternation", "beside", "maxRounds", "seconds", "point", "round", "baseline", "variant",
+}
 
 // Setup is what was compared, and beside what: comparisons with the same one are repetitions.
 type Setup struct {
@@ -31,7 +33,8 @@ type Setup struct {
 	Second, Alternation string
 	// Beside is what else the machine did; empty if nothing.
 	Beside string
-	Points int
+	// Points, and the most rounds that it could have had.
+	Points, MaxRounds int
 }
 
 // Measured is a comparison of real servers.
@@ -67,8 +70,8 @@ func measured() ([]*Measured, error) {
 
 // add a row of the file.
 func (m *Measured) add(row []string) error {
-	var whole [3]int
-	for i, text := range row[4:7] {
+	var whole [4]int
+	for i, text := range row[4:8] {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", columns[4+i], err)
@@ -76,15 +79,16 @@ func (m *Measured) add(row []string) error {
 		whole[i] = n
 	}
 	var values [2]float64
-	for i, text := range row[7:9] {
+	for i, text := range row[8:10] {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil || value <= 0 {
-			return fmt.Errorf("%s: %q is no value above 0", columns[7+i], text)
+			return fmt.Errorf("%s: %q is no value above 0", columns[8+i], text)
 		}
 		values[i] = value
 	}
-	point, round := whole[1], whole[2]
-	if m.Seconds = whole[0]; point == m.Points+1 {
+	m.MaxRounds, m.Seconds = whole[0], whole[1]
+	point, round := whole[2], whole[3]
+	if point == m.Points+1 {
 		m.Points, m.baseline, m.values = point, append(m.baseline, nil), append(m.values, nil)
 	}
 	if point != m.Points || round != len(m.values[point-1])+1 {
@@ -98,6 +102,7 @@ func (m *Measured) add(row []string) error {
 // several points, it is about all of them together.
 func (m *Measured) Replay() stats.Comparison {
 	design, rounds := asShipped(m.Points), len(m.values[0])
+	design.MaxRounds = m.MaxRounds
 	var c stats.Comparison
 	for n := min(design.MinRounds, rounds); n <= rounds; n++ {
 		if c = m.look(design, n); c.Decided {
@@ -122,7 +127,10 @@ type recordingOf struct {
 		Pairs []struct {
 			BaselineValues, Values []float64
 		}
-		Comparison struct{ Started string }
+		Comparison struct {
+			Started string
+			Planned int
+		}
 	}
 }
 
@@ -159,8 +167,8 @@ func (r *recordingOf) rows() [][]string {
 	for p, pair := range r.Results.Pairs {
 		for i, value := range pair.Values {
 			rows = append(rows, []string{
-				r.Results.Comparison.Started, r.Second, r.Alternation, r.Beside, strconv.Itoa(r.Seconds), strconv.Itoa(p + 1),
-				strconv.Itoa(i + 1), number(pair.BaselineValues[i]), number(value),
+				r.Results.Comparison.Started, r.Second, r.Alternation, r.Beside, strconv.Itoa(r.Results.Comparison.Planned),
+				strconv.Itoa(r.Seconds), strconv.Itoa(p + 1), strconv.Itoa(i + 1), number(pair.BaselineValues[i]), number(value),
 			})
 		}
 	}
@@ -173,7 +181,7 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
 	w.header("Comparisons of two real servers",
-		"second variant", "alternation", "points", "beside", "comparisons", "differ", "equal", "ratio (geometric mean)",
+		"second variant", "alternation", "points", "of at most", "beside", "comparisons", "differ", "equal", "ratio (geometric mean)",
 		"rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup
 	of := map[Setup][]*Measured{}
@@ -184,7 +192,8 @@ func (w *writer) real(list []*Measured) {
 		of[m.Setup] = append(of[m.Setup], m)
 	}
 	slices.SortStableFunc(setups, func(a, b Setup) int {
-		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Beside, b.Beside), cmp.Compare(b.Alternation, a.Alternation))
+		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Beside, b.Beside), cmp.Compare(b.Alternation, a.Alternation),
+			cmp.Compare(a.Points, b.Points), cmp.Compare(b.MaxRounds, a.MaxRounds))
 	})
 	for _, s := range setups {
 		differ, equal, logs := 0, 0, 0.0
@@ -203,8 +212,8 @@ func (w *writer) real(list []*Measured) {
 			widths = append(widths, math.Sqrt(c.High/c.Low)-1)
 		}
 		n := len(of[s])
-		w.row(s.Second, s.Alternation, strconv.Itoa(s.Points), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n), strconv.Itoa(differ),
-			strconv.Itoa(equal), fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), fmt.Sprintf("%.0f", stats.Summarize(rounds).Median),
+		w.row(s.Second, s.Alternation, strconv.Itoa(s.Points), strconv.Itoa(s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
+			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), fmt.Sprintf("%.0f", stats.Summarize(rounds).Median),
 			fmt.Sprintf("%.0f", stats.Summarize(seconds).Median), percent(stats.Summarize(widths).Median))
 	}
 }
