@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// agreement is the table of what slices and whole runs said of the same variants on a machine that did nothing else: the geometric
-// means of all rounds of all comparisons, and the ratio of the two, with its interval at 95%.
+// agreement is the table of what slices and whole runs said of the same variants on a machine that did nothing else: the
+// geometric means of all rounds of all comparisons, and the ratio of the two, with its interval at 95%.
 func (w *writer) agreement(list []*Measured) {
 	w.header("Slices against whole runs of two real servers",
 		"second variant", "rounds in slices", "ratio", "rounds of whole runs", "ratio", "slices to runs", "interval of that")

@@ -212,8 +212,9 @@ func (w *writer) real(list []*Measured) {
 			widths = append(widths, math.Sqrt(c.High/c.Low)-1)
 		}
 		n := len(of[s])
+		median := func(values []float64) string { return fmt.Sprintf("%.0f", stats.Summarize(values).Median) }
 		w.row(s.Second, s.Alternation, strconv.Itoa(s.Points), strconv.Itoa(s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
-			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), fmt.Sprintf("%.0f", stats.Summarize(rounds).Median),
-			fmt.Sprintf("%.0f", stats.Summarize(seconds).Median), percent(stats.Summarize(widths).Median))
+			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), median(rounds), median(seconds),
+			percent(stats.Summarize(widths).Median))
 	}
 }
