@@ -14,6 +14,8 @@ import (
 
 // Verdicts are what the whole rounds of a comparison say.
 type Verdicts struct {
+	// Policy of the comparison, which says whose answers it is to have.
+	Policy v1alpha1.EarlyStopPolicy
 	// Rounds in which every variant was measured.
 	Rounds int
 	// Pairs are the pairs in the order of the plan.
@@ -24,18 +26,40 @@ type Verdicts struct {
 	Claims []claims.Judgement
 }
 
-// Asked are those whose answers a comparison is to have: all pairs, or what the points of each variant say together, if there are
-// several.
-func (v *Verdicts) Asked(policy v1alpha1.EarlyStopPolicy) []stats.Paired {
-	if policy == v1alpha1.EarlyStopWhenOverallDecided && len(v.Overall) > 0 {
-		return v.Overall
+// asked are those whose answers the comparison is to have: all pairs, or what the points of each variant say together, and the
+// pairs of a variant whose points do not.
+func (v *Verdicts) asked() []stats.Paired {
+	if v.Policy != v1alpha1.EarlyStopWhenOverallDecided {
+		return v.Pairs
 	}
-	return v.Pairs
+	asked := slices.Clone(v.Overall)
+	for _, p := range v.Pairs {
+		if !slices.ContainsFunc(v.Overall, func(o stats.Paired) bool { return o.Variant == p.Variant }) {
+			asked = append(asked, p)
+		}
+	}
+	return asked
+}
+
+// Answered says whether all that the comparison is to have has an answer.
+func (v *Verdicts) Answered() bool { return unanswered(v.asked()) == 0 }
+
+// Unanswered is how many pairs have no answer.
+func (v *Verdicts) Unanswered() int { return unanswered(v.Pairs) }
+
+func unanswered(pairs []stats.Paired) int {
+	n := 0
+	for i := range pairs {
+		if !pairs[i].Answered() {
+			n++
+		}
+	}
+	return n
 }
 
 // Decided says whether neither what is asked nor a claim needs more rounds.
-func (v *Verdicts) Decided(policy v1alpha1.EarlyStopPolicy) bool {
-	asked := v.Asked(policy)
+func (v *Verdicts) Decided() bool {
+	asked := v.asked()
 	return len(asked) > 0 && !slices.ContainsFunc(asked, func(p stats.Paired) bool { return !p.Decided }) &&
 		!slices.ContainsFunc(v.Claims, func(c claims.Judgement) bool { return !c.Settled })
 }
@@ -74,7 +98,7 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 	}
 	design := DesignOf(&comparison.Spec, len(p.Pairs))
 	baselines := map[int][]float64{}
-	v := Verdicts{Rounds: rounds}
+	v := Verdicts{Policy: comparison.Spec.EarlyStop.Policy, Rounds: rounds}
 	for _, pair := range p.Pairs {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = values(p.Baseline, pair.With)

@@ -39,15 +39,23 @@ func TestJudge(t *testing.T) {
 	for policy, want := range map[v1alpha1.EarlyStopPolicy]bool{
 		v1alpha1.EarlyStopWhenDecided: false, v1alpha1.EarlyStopWhenOverallDecided: true, v1alpha1.EarlyStopDisabled: false,
 	} {
-		if got := j.Decided(policy); got != want {
-			t.Errorf("%s: decided is %t, want %t", policy, got, want)
+		if j.Policy = policy; j.Decided() != want {
+			t.Errorf("%s: decided is %t, want %t", policy, !want, want)
 		}
 	}
+	j.Policy = v1alpha1.EarlyStopWhenOverallDecided
+	// A variant whose points do not count together, but for one, has its answer at that.
+	other := j.Pairs[1]
+	other.Variant = "other"
+	if j.Pairs = append(j.Pairs, other); j.Decided() {
+		t.Error("decided, although a variant without an overall answer is not")
+	}
+	j.Pairs = j.Pairs[:2]
 	j.Overall[0].Decided = false
-	if j.Decided(v1alpha1.EarlyStopWhenOverallDecided) {
+	if j.Decided() {
 		t.Error("decided, although the points together are not")
 	}
-	if one := (Verdicts{Pairs: j.Pairs[:1]}); !one.Decided(v1alpha1.EarlyStopWhenOverallDecided) {
+	if one := (Verdicts{Policy: j.Policy, Pairs: j.Pairs[:1]}); !one.Decided() {
 		t.Error("the one point is decided, and the comparison is not")
 	}
 	runs := measuredRuns(s, p, 8)

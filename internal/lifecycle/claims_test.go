@@ -127,8 +127,8 @@ func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 		s := testutil.Pair(claim(least))
 		p := planOfComparison(t, s)
 		seen := measuredRuns(s, p, 12)
-		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided(v1alpha1.EarlyStopWhenDecided) {
-			t.Errorf("at least %s: %s, or not decided: %s", least, got, seen.Judged.Claims[0].Detail)
+		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
+			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
 		}
 		status := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
 		if len(status.Claims) != 1 || string(status.Claims[0].Verdict) != want || status.Claimed == "" {
@@ -136,7 +136,7 @@ func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 		}
 		// One round of unlike values keeps the comparison decided and the claim open.
 		seen = measuredRuns(s, p, 6)
-		if seen.Judged.Decided(v1alpha1.EarlyStopWhenDecided) {
+		if seen.Judged.Decided() {
 			t.Errorf("at least %s: decided after 3 rounds", least)
 		}
 	}

@@ -141,7 +141,7 @@ func comparisonSuspended(s *comparisonSituation) *Decision {
 // then completes the comparison.
 func answered(s *comparisonSituation) *Decision {
 	wholeRound := s.next%len(s.plan.Variants) == 0 && s.next/len(s.plan.Variants) == s.seen.Judged.Rounds
-	stop := s.stopsEarly() && wholeRound && len(s.underWay()) == 0 && s.seen.Judged.Decided(s.policy())
+	stop := s.stopsEarly() && wholeRound && len(s.underWay()) == 0 && s.seen.Judged.Decided()
 	if !stop && s.next < len(s.seen.Members) {
 		return nil
 	}
@@ -156,19 +156,14 @@ func answered(s *comparisonSituation) *Decision {
 	}
 	pairs := s.seen.Judged.Pairs
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}
-	if stats.CountUnanswered(s.seen.Judged.Asked(s.policy())) > 0 {
+	if !s.seen.Judged.Answered() {
 		d.Reason = v1alpha1.ReasonUndecided
 	}
-	if n := stats.CountUnanswered(pairs); n > 0 {
+	if n := s.seen.Judged.Unanswered(); n > 0 {
 		d.Message += fmt.Sprintf("; pairs without an answer: %d of %d", n, len(pairs))
 	}
 	d.Message += ": " + stats.AnswerOf(s.seen.Judged.Overall, pairs).Text
 	return d
-}
-
-// policy says which answers end the comparison.
-func (s *comparisonSituation) policy() v1alpha1.EarlyStopPolicy {
-	return s.comparison.Spec.EarlyStop.Policy
 }
 
 // stopsEarly says whether the comparison ends when it has its answers.
@@ -191,7 +186,7 @@ func (s *comparisonSituation) whyStopped() string {
 		return fmt.Sprintf("all %d rounds are measured", s.seen.Judged.Rounds)
 	}
 	judged, what := &s.seen.Judged, "every pair"
-	if asked := judged.Asked(s.policy()); len(asked) > 0 && asked[0].Points > 1 {
+	if judged.Policy == v1alpha1.EarlyStopWhenOverallDecided && len(judged.Overall) > 0 {
 		what = "every variant, over all points together,"
 	}
 	if len(judged.Claims) > 0 {

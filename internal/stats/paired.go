@@ -81,17 +81,6 @@ func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
-// CountUnanswered is how many pairs have no answer.
-func CountUnanswered(pairs []Paired) int {
-	n := 0
-	for i := range pairs {
-		if !pairs[i].Answered() {
-			n++
-		}
-	}
-	return n
-}
-
 // Bounded says whether the ratio has an interval with two ends: before the first look it has none.
 func (p *Paired) Bounded() bool { return p.Low > 0 && !math.IsInf(p.High, 1) }
 

@@ -14,10 +14,12 @@ import (
 )
 
 // agreement is the table of what slices and whole runs said of the same variants on a machine that did nothing else: the
-// geometric means of all rounds of all comparisons, and the ratio of the two, with its interval at 95%.
+// geometric means of all rounds of all comparisons, how much single rounds scatter, and the ratio of the two means, with its
+// interval at 95%.
 func (w *writer) agreement(list []*Measured) {
 	w.header("Slices against whole runs of two real servers",
-		"second variant", "rounds in slices", "ratio", "rounds of whole runs", "ratio", "slices to runs", "interval of that")
+		"second variant", "rounds in slices", "their scatter", "ratio", "rounds of whole runs", "their scatter", "ratio",
+		"slices to runs", "interval of that")
 	of := map[string]map[string][]float64{}
 	for _, m := range list {
 		if m.Points > 1 || m.Beside != "" {
@@ -39,17 +41,12 @@ func (w *writer) agreement(list []*Measured) {
 	slices.Sort(seconds)
 	for _, second := range seconds {
 		inSlices, runs := of[second]["Slices"], of[second]["Runs"]
-		a, errorOfA := meanAndError(inSlices)
-		b, errorOfB := meanAndError(runs)
-		margin := distuv.UnitNormal.Quantile(0.975) * math.Hypot(errorOfA, errorOfB)
+		a, scatterOfA := stat.MeanStdDev(inSlices, nil)
+		b, scatterOfB := stat.MeanStdDev(runs, nil)
+		margin := distuv.UnitNormal.Quantile(0.975) *
+			math.Hypot(stat.StdErr(scatterOfA, float64(len(inSlices))), stat.StdErr(scatterOfB, float64(len(runs))))
 		ratio := func(log float64) string { return fmt.Sprintf("%.3f", math.Exp(log)) }
-		w.row(second, strconv.Itoa(len(inSlices)), ratio(a), strconv.Itoa(len(runs)), ratio(b), ratio(a-b),
-			ratio(a-b-margin)+"–"+ratio(a-b+margin))
+		w.row(second, strconv.Itoa(len(inSlices)), percent(scatterOfA), ratio(a), strconv.Itoa(len(runs)), percent(scatterOfB),
+			ratio(b), ratio(a-b), ratio(a-b-margin)+"–"+ratio(a-b+margin))
 	}
-}
-
-// meanAndError are the mean of values and its standard error.
-func meanAndError(values []float64) (mean, standardError float64) {
-	mean, deviation := stat.MeanStdDev(values, nil)
-	return mean, deviation / math.Sqrt(float64(len(values)))
 }
