@@ -181,8 +181,8 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
 	w.header("Comparisons of two real servers",
-		"second variant", "alternation", "points", "rounds allowed", "beside", "comparisons", "differ", "equal", "ratio (geometric mean)",
-		"rounds (median)", "seconds (median)", "interval, ± (median)")
+		"second variant", "alternation", "points", "rounds allowed", "beside", "comparisons", "differ", "equal",
+		"ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup
 	of := map[Setup][]*Measured{}
 	for _, m := range list {
