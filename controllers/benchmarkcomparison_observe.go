@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -65,7 +66,7 @@ func (r *BenchmarkComparisonReconciler) observe(
 	if err := r.members(ctx, comparison, p, ours, seen); err != nil {
 		return nil, err
 	}
-	if seen.Lingering, err = r.lingering(ctx, comparison, p, runs.Items, reader); err != nil {
+	if err := r.remains(ctx, comparison, p, runs.Items, reader, seen); err != nil {
 		return nil, err
 	}
 	for _, v := range comparison.Spec.Variants {
@@ -145,23 +146,28 @@ func (r *BenchmarkComparisonReconciler) instances(
 	return instancesOf(o, run.Spec.Database.Provisioner, l), nil
 }
 
-// lingering says whether something of the comparison's runs may put load on a node. What they share is looked at by itself.
-func (r *BenchmarkComparisonReconciler) lingering(
+// remains are what the comparison's runs have on nodes. What they share is looked at by itself.
+func (r *BenchmarkComparisonReconciler) remains(
 	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun,
-	reader client.Reader,
-) (bool, error) {
+	reader client.Reader, seen *lifecycle.ComparisonObserved,
+) error {
 	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return r.withMariaDBs(v.Run) })
 	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB)
 	if err != nil {
-		return false, err
+		return err
 	}
-	kept := sets.New(comparison.UID)
+	kept, underWay := sets.New(comparison.UID), sets.New[types.UID]()
 	for i := range runs {
-		if lifecycle.Keeps(&runs[i]) {
-			kept.Insert(runs[i].UID)
+		switch run := &runs[i]; {
+		case lifecycle.Keeps(run):
+			kept.Insert(run.UID)
+		case !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished):
+			underWay.Insert(run.UID)
 		}
 	}
-	return remains.Disturb(kept, r.Clock.Now()), nil
+	now := r.Clock.Now()
+	seen.Lingering, seen.Left = remains.Disturb(kept, now), remains.Left(underWay, kept, now)
+	return nil
 }
 
 // afterTheEnd reads what the last things that a finished comparison does depend on: it removes what is left of the database that
@@ -182,8 +188,7 @@ func (r *BenchmarkComparisonReconciler) afterTheEnd(
 	if err := reader.List(ctx, &runs, client.InNamespace(comparison.Namespace), comparisonOwner(comparison).byName()); err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
-	seen.Lingering, err = r.lingering(ctx, comparison, p, runs.Items, reader)
-	return seen, err
+	return seen, r.remains(ctx, comparison, p, runs.Items, reader, seen)
 }
 
 // measured is what a complete run of a variant measured. The error is a changedError if its results are not what they were.

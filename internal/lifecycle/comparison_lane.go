@@ -112,6 +112,36 @@ func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
 		})
 }
 
+// Leftover is what runs that have ended, or are gone, have left on nodes.
+type Leftover int
+
+const (
+	// NothingLeft puts no load on a node.
+	NothingLeft Leftover = iota
+	// Stopping are Pods that are being deleted, and nothing that makes further ones: they end by themselves, within their grace.
+	Stopping
+	// Working: something works that nobody has deleted, or may begin to.
+	Working
+)
+
+// Left is what others than the runs that are under way have left. The databases of owners that keep them are idle.
+func (r *Remains) Left(underWay, kept sets.Set[types.UID], now time.Time) Leftover {
+	others := Remains{
+		Tuned:   r.Tuned,
+		Servers: slices.DeleteFunc(slices.Clone(r.Servers), underWay.Has),
+		Pods:    slices.DeleteFunc(slices.Clone(r.Pods), func(p corev1.Pod) bool { return underWay.Has(OwnerOf(&p)) }),
+		Jobs:    slices.DeleteFunc(slices.Clone(r.Jobs), func(j batchv1.Job) bool { return underWay.Has(OwnerOf(&j)) }),
+	}
+	if !others.Disturb(kept, now) {
+		return NothingLeft
+	}
+	others.Pods = slices.DeleteFunc(others.Pods, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	if others.Disturb(kept, now) {
+		return Working
+	}
+	return Stopping
+}
+
 // Keeps says whether a run that has finished keeps its database, by spec.cleanup.
 func Keeps(run *v1alpha1.BenchmarkRun) bool {
 	is := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }

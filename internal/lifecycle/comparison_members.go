@@ -76,7 +76,12 @@ func memberUnderWay(s *comparisonSituation) *Decision {
 	if s.missing() >= 0 && s.readyForNext() {
 		return createMember(s)
 	}
-	if c := readyOf(s.shown()); c != nil && c.Reason != "" {
+	if s.afterOthers() {
+		d.After = time.Second
+	}
+	if s.afterOthers() && s.allWait() {
+		d.Message += ": the servers of the previous round are stopping"
+	} else if c := readyOf(s.shown()); c != nil && c.Reason != "" {
 		d.Message += ": " + c.Reason + ": " + c.Message
 	}
 	return d
@@ -93,9 +98,10 @@ func (s *comparisonSituation) shown() *v1alpha1.BenchmarkRun {
 	return runs[0]
 }
 
-// memberLingers waits until what the last run had is gone: its database, which stops, would disturb the next run.
+// memberLingers waits until what the last run had is gone: its database, which stops, would disturb the next run. The servers of
+// a round that measures nothing before all of them are up may start meanwhile: a round is shorter by what a server takes to stop.
 func memberLingers(s *comparisonSituation) *Decision {
-	if !s.seen.Lingering {
+	if s.seen.Left == NothingLeft || s.seen.Left == Stopping && s.alternates() && s.next > 0 {
 		return nil
 	}
 	d := s.measuring(Wait{})

@@ -29,7 +29,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 	s.Status.Runs.Finished = ptr.To[int32](4)
 	seen := measuredRuns(s, p, 3).begin(s, p, 3)
 	seen.Members[1].Run.Status.Conditions[1].Type = v1alpha1.ConditionFailed
-	seen.Terminal, seen.Remains, seen.Lingering = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, true
+	seen.Terminal, seen.Remains, seen.Left = &Failure{Reason: v1alpha1.ReasonNameTaken}, []string{"s-r1-a"}, Working
 	seen.Lane = Lane{}
 	cases := []struct {
 		want string
@@ -51,7 +51,7 @@ func TestPrecedenceOfComparisonRules(t *testing.T) {
 		{"lifecycle.Wait Measuring", func() { p.Alternation = v1alpha1.AlternateTrials }},
 		{"lifecycle.RemoveMember Measuring", func() { p.Alternation, seen.Current = v1alpha1.AlternateRuns, seen.Current[:1] }},
 		{"lifecycle.Wait Measuring", func() { seen.Members[3].Run = nil }},
-		{"lifecycle.Wait Measuring", func() { seen.Lingering = false }},
+		{"lifecycle.Wait Measuring", func() { seen.Left = NothingLeft }},
 		{"lifecycle.CreateMember Measuring", func() {}},
 	}
 	if rules := len(comparisonRules.ends) + len(comparisonRules.steps); len(cases) != rules {

@@ -25,6 +25,8 @@ type ComparisonObserved struct {
 	Lane Lane
 	// Lingering: something of the comparison's runs may put load on a node.
 	Lingering bool
+	// Left is what its runs that are not under way have left on nodes.
+	Left Leftover
 	// Current are the runs that the comparison has made for the round that is under way, or for the last one.
 	Current []v1alpha1.CurrentRun
 	// Instances of the database that the runs share.

@@ -156,6 +156,7 @@ func (w *comparisonWorld) look() *ComparisonObserved {
 		}
 		seen.Members[i].Run = r.run
 		_, shares := plan.SharedBy(r.run)
+		seen.Left = max(seen.Left, leftBy(r))
 		seen.Lingering = seen.Lingering || len(r.seen.Attempts) > 0 || !shares && len(r.seen.Instances) > 0
 		if statuses(r.run.Status.Conditions)[v1alpha1.ConditionComplete] == "True Complete" {
 			seen.Members[i].Measured = analysis.MeasurementsOf(r.plan, r.seen.Records, nil)
@@ -163,6 +164,19 @@ func (w *comparisonWorld) look() *ComparisonObserved {
 	}
 	seen.Judged = analysis.Judge(w.comparison, w.plan, &seen.ComparisonRuns, analysis.Verdicts{})
 	return seen
+}
+
+// leftBy a run is what it has left on its nodes, if it has finished.
+func leftBy(r *world) Leftover {
+	_, shares := plan.SharedBy(r.run)
+	works := func(i Instance) bool { return i.Set != nil }
+	switch {
+	case !r.finished() || shares || len(r.seen.Instances) == 0:
+		return NothingLeft
+	case slices.ContainsFunc(r.seen.Instances, works):
+		return Working
+	}
+	return Stopping
 }
 
 func (w *comparisonWorld) create(a CreateMember, seen *ComparisonObserved) {

@@ -157,6 +157,11 @@ func (s *comparisonSituation) placesFirst() bool {
 	return s.next == 0 && s.comparison.Spec.Template.Spec.Placement == v1alpha1.PlacementSameNode
 }
 
+// afterOthers says whether nothing is measured yet, because servers of the round before have not stopped.
+func (s *comparisonSituation) afterOthers() bool {
+	return s.seen.Left != NothingLeft && s.alternates() && !s.roundOver()
+}
+
 // starting says whether the server of a run of the round may not be up yet: it has measured nothing, and does not wait. That is
 // so of the one that measures its first trial, too, which is allowed already.
 func (s *comparisonSituation) starting() bool {
@@ -213,6 +218,8 @@ func (s *comparisonSituation) turns() map[int]int {
 		if s.placesFirst() && !s.slices() {
 			allowed[0] = 1
 		}
+		return allowed
+	case s.afterOthers():
 		return allowed
 	case s.slices():
 		return s.turnsTogether(round)

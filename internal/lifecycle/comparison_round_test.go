@@ -197,6 +197,8 @@ type turnsWorld struct {
 	*comparisonWorld
 	// crowded: the second server has no room beside the first one.
 	crowded bool
+	// beside counts the servers that started while one of the round before stopped.
+	beside int
 }
 
 func newTurnsWorld(t *testing.T, seed uint64, change func(*v1alpha1.BenchmarkComparison)) *turnsWorld {
@@ -235,7 +237,8 @@ func (w *turnsWorld) stepAlone(r *world) {
 	w.t.Helper()
 	r.seen.Lane, r.clock = Lane{Lease: "s/l", Holder: w.lane}, w.clock
 	r.seen.Alternation, r.seen.Named = AlternationOf(r.run, w.comparison)
-	r.seen.Instances = slices.DeleteFunc(r.seen.Instances, func(i Instance) bool { return i.Set == nil })
+	// A server takes its time to stop.
+	r.seen.Instances = slices.DeleteFunc(r.seen.Instances, func(i Instance) bool { return i.Set == nil && w.rng.IntN(3) == 0 })
 	r.seen.Judge(&r.run.Spec)
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
@@ -248,6 +251,9 @@ func (w *turnsWorld) stepAlone(r *world) {
 		if measured && w.calm() {
 			w.t.Errorf("%s starts a server while another run is measured", r.run.Name)
 		}
+		if w.stopping() {
+			w.beside++
+		}
 		i := instanceOf(a.Instance, w.uid())
 		i.Set.CreationTimestamp = metav1.NewTime(w.clock)
 		r.seen.Instances = append(r.seen.Instances, i)
@@ -257,6 +263,9 @@ func (w *turnsWorld) stepAlone(r *world) {
 		}
 		r.seen.instance(a.Instance).Set = nil
 	case StartAttempt:
+		if w.stopping() {
+			w.t.Errorf("%s measures while a server of another round stops", r.run.Name)
+		}
 		if a.Attempt.Slices != nil {
 			w.startTogether(r, a.Attempt)
 		} else {
@@ -276,6 +285,16 @@ func (w *turnsWorld) stepAlone(r *world) {
 	if chosen := w.comparison.Status.Alternation; chosen != "" && chosen != w.plan.Alternation {
 		w.plan = planOfComparison(w.t, w.comparison) // as the operator does in each step, which takes longer than the step
 	}
+}
+
+// stopping says whether a server is left of a run that has finished.
+func (w *turnsWorld) stopping() bool {
+	for _, r := range w.runs {
+		if leftBy(r) != NothingLeft {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *turnsWorld) startAlone(r *world, a trial.Attempt, measured bool) {
@@ -322,5 +341,9 @@ func byChance(t *testing.T, change func(*v1alpha1.BenchmarkComparison), look fun
 // Whatever goes wrong: one run is measured at a time, next to the same trial of the other, no server starts or stops meanwhile,
 // and the comparison comes to an end.
 func TestAlternationByChance(t *testing.T) {
-	byChance(t, alternating, func(*turnsWorld) {})
+	beside := 0
+	byChance(t, alternating, func(w *turnsWorld) { beside += w.beside })
+	if beside < 50 {
+		t.Errorf("%d servers started beside those of the round before", beside)
+	}
 }
