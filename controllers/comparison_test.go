@@ -60,6 +60,9 @@ type cluster struct {
 	// databaseNode is the database's node. hosts are what the nodes are like, by their names, in tests that tune them.
 	databaseNode string
 	hosts        *fakeHosts
+	// stopping is how many turns a Pod without an owner takes to stop: it is being deleted meanwhile.
+	stopping int
+	stopped  map[string]int
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -70,7 +73,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c := &cluster{
 		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
-		logs: map[string][]byte{}, jobs: map[string]int{}, server: testutil.ReadyDatabasePod,
+		logs: map[string][]byte{}, jobs: map[string]int{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,
 		databaseNode: "node-of-statefulset",
 	}
 	c.loader = c.succeed

@@ -93,7 +93,11 @@ func (c *cluster) collectGarbage(alive map[string]bool) {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		if len(pod.OwnerReferences) > 0 && !alive[string(pod.OwnerReferences[0].UID)] {
-			c.must(client.IgnoreNotFound(api.Delete(c.t.Context(), pod, client.GracePeriodSeconds(0))))
+			var grace []client.DeleteOption
+			if c.stopped[pod.Name]++; c.stopped[pod.Name] > c.stopping {
+				grace = append(grace, client.GracePeriodSeconds(0))
+			}
+			c.must(client.IgnoreNotFound(api.Delete(c.t.Context(), pod, grace...)))
 		}
 	}
 	c.releaseClaims() // no Pod that is left belongs to an instance that is being removed
