@@ -2,7 +2,8 @@
 # bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise that
 # is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
 # QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
-# pool in place of 64); mysql; general-log (on: the server writes down each statement). ALTERNATIONS are Slices, Trials and Runs.
+# pool in place of 64); mysql; general-log (on: the server writes down each statement), slow-log (the same with the time that each
+# took). ALTERNATIONS are Slices, Trials and Runs.
 # POINTS is 1 or 8; with 8, a comparison ends with the answer of all points together. ROUNDS are at most so many, 20 if unset.
 # BESIDE=compiler has a compiler run on the same machine meanwhile; of anything else it says that it ran. NAME is that of the
 # comparisons and of their lane: those of two names measure at the same time. RECORD is a folder for what each comparison measured,
@@ -23,7 +24,8 @@ variant() {
 	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
 	mysql) echo 'database: {engine: MySQL, image: "mysql:9.7"}' ;;
 	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
-	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log" ;;
+	slow-log) echo 'database: {variables: {slow_query_log: "ON", long_query_time: "0"}}' ;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log, slow-log" ;;
 	esac
 }
 
