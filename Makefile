@@ -207,6 +207,10 @@ bench-operator: deploy ## How long nothing is measured between two trials.
 bench-minutes: deploy ## How many minutes a comparison takes to its answer, by what alternates; TURNS=3.
 	@hack/bench-minutes.sh $(TURNS)
 
+.PHONY: bench-restore
+bench-restore: deploy ## How soon a server has 1 GB of data: made by SQL, or restored from a copy; SCALE=10.
+	@hack/bench-restore.sh
+
 .PHONY: bench-scale
 bench-scale: build ## The manager's memory, its queue, and a trial, beside many large objects, 1,000 runs and 5,000 trials; FLAGS="-foreign 60".
 	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \

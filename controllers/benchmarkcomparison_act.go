@@ -48,6 +48,8 @@ func (r *BenchmarkComparisonReconciler) act(ctx context.Context, s *comparisonSt
 		})
 	case lifecycle.RemoveDatabase:
 		return w.removeInstance(ctx, s.plan.Variants[0].Run.Spec.Database.Provisioner, a.Instance)
+	case lifecycle.RemoveDataCopies:
+		return w.removeDataCopies(ctx)
 	case lifecycle.ReleaseNodes:
 		return w.removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.PublishComparison:

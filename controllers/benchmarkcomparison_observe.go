@@ -57,6 +57,9 @@ func (r *BenchmarkComparisonReconciler) observe(
 	if seen.Instances, err = r.instances(ctx, o, p, reader); err != nil {
 		return nil, err
 	}
+	if seen.DataCopies, err = r.dataCopies(ctx, o, p, reader); err != nil {
+		return nil, err
+	}
 	if !m.checked && len(ours) == 0 {
 		if err := r.nameOfResults(ctx, o, comparison); err != nil {
 			return nil, err
@@ -146,6 +149,20 @@ func (r *BenchmarkComparisonReconciler) instances(
 	return instancesOf(o, run.Spec.Database.Provisioner, l), nil
 }
 
+// dataCopies says whether there are copies of data with which runs of a comparison begin.
+func (r *BenchmarkComparisonReconciler) dataCopies(
+	ctx context.Context, o *ownership, p *analysis.ComparisonPlan, reader client.Reader,
+) (bool, error) {
+	if !slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return plan.CopiesData(v.Run) }) {
+		return false, nil
+	}
+	var claims corev1.PersistentVolumeClaimList
+	if err := reader.List(ctx, &claims, client.InNamespace(o.owner.GetNamespace()), o.owner.byName()); err != nil {
+		return false, fmt.Errorf("listing the copies of data: %w", err)
+	}
+	return dataCopies(o, claims.Items), nil
+}
+
 // remains are what the comparison's runs have on nodes. What they share is looked at by itself.
 func (r *BenchmarkComparisonReconciler) remains(
 	ctx context.Context, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs []v1alpha1.BenchmarkRun,
@@ -179,6 +196,9 @@ func (r *BenchmarkComparisonReconciler) afterTheEnd(
 	seen := &lifecycle.ComparisonObserved{Lane: lane}
 	var err error
 	if seen.Instances, err = r.instances(ctx, &ownership{owner: comparisonOwner(comparison)}, p, reader); err != nil {
+		return nil, err
+	}
+	if seen.DataCopies, err = r.dataCopies(ctx, &ownership{owner: comparisonOwner(comparison)}, p, reader); err != nil {
 		return nil, err
 	}
 	if lane.Holder == nil || *lane.Holder != lifecycle.HolderOfComparison(comparison) {

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -39,6 +40,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.provideDatabase(ctx, run, s.seen.Images, a)
 	case lifecycle.RemoveDatabase:
 		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
+	case lifecycle.RemoveDataCopies:
+		return r.writer(run).removeDataCopies(ctx)
 	case lifecycle.ReleaseNodes:
 		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
@@ -113,7 +116,12 @@ func (r *BenchmarkRunReconciler) provideDatabase(
 		}
 	}
 	if database.NeedsSecret(run) {
-		if err := w.createSecret(ctx, run); err != nil {
+		if err := r.writerFor(ownerAs(run, plan.CredentialsOwner(run)), nil).createSecret(ctx, run); err != nil {
+			return err
+		}
+	}
+	if claim := database.DataCopy(run); claim != nil {
+		if err := r.writerFor(ownerAs(run, plan.DataOwner(run)), nil).create(ctx, claim, true); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
@@ -63,7 +64,7 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 
 // databaseWriter writes on behalf of the owner of a run's database: the run, or its comparison.
 func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *writer {
-	return r.writerFor(databaseOwner(run), nil)
+	return r.writerFor(ownerAs(run, plan.DatabaseOwner(run)), nil)
 }
 
 // SetupWithManager watches runs, all objects that have the name of a run in their label, and comparisons, which name the run that

@@ -41,6 +41,7 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
 	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own)
+	o.seen.DataCopies = dataCopies(o.ownership, own.claims.Items)
 	m := r.memories.of(run)
 	o.seen.Claimed = m.claimed.over(run.Status.Attempt)
 	o.jobs(own)
@@ -142,7 +143,7 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 	if apimeta.IsStatusConditionTrue(o.run.Status.Conditions, v1alpha1.ConditionFinished) {
 		return nil
 	}
-	shared := &ownership{owner: databaseOwner(o.run)}
+	shared := &ownership{owner: ownerAs(o.run, plan.DatabaseOwner(o.run))}
 	l, err := listOf(ctx, reader, r.Live, o.run.Namespace, shared.owner.databases(), r.withMariaDBs(o.run))
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
 		Base: Base{
-			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test"},
+			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
 			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
 		},
 		Logs: c, HostTuningAllowed: c.hosts != nil,

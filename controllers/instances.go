@@ -29,10 +29,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// databaseOwner is the owner of a run's database instances. The comparison that it may be is known by its name and UID, which is
-// all that owning takes.
-func databaseOwner(run *v1alpha1.BenchmarkRun) owner {
-	of := plan.DatabaseOwner(run)
+// ownerAs is the owner of what a run uses: the run, or its comparison, which is known by its name and UID, which is all that owning takes.
+func ownerAs(run *v1alpha1.BenchmarkRun, of plan.Owner) owner {
 	if of.Kind != plan.ComparisonKind {
 		return runOwner(run)
 	}
@@ -135,6 +133,9 @@ func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []li
 	}
 	for n := range l.claims.Items {
 		claim := &l.claims.Items[n]
+		if ofDataCopy(claim) {
+			continue
+		}
 		if i.ours(claim) || i.owner.isLabelled(claim) && i.wanted(claim.Name) {
 			i.of(claim).Claim = claim.Name
 		}
@@ -174,6 +175,42 @@ func (i *instances) servers(l *listed) {
 			i.sort(pod)
 		}
 	}
+}
+
+// ofDataCopy says whether an object is labelled as a copy of prepared data.
+func ofDataCopy(object client.Object) bool {
+	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDataCopy
+}
+
+// dataCopies says whether there are copies of an owner's data that nobody deletes yet, among claims. What stands in the way is noted
+// by the ownership.
+func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
+	found := false
+	for n := range claims {
+		claim := &claims[n]
+		found = ofDataCopy(claim) && o.ours(claim) && claim.DeletionTimestamp == nil || found
+	}
+	return found
+}
+
+// removeDataCopies deletes the claims with copies of the owner's data.
+func (w *writer) removeDataCopies(ctx context.Context) error {
+	var claims corev1.PersistentVolumeClaimList
+	err := w.live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
+		w.owner.uidLabel: string(w.owner.GetUID()), v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
+	})
+	if err != nil {
+		return fmt.Errorf("listing the copies of data: %w", err)
+	}
+	for n := range claims.Items {
+		if !metav1.IsControlledBy(&claims.Items[n], w.owner.Object) {
+			continue
+		}
+		if err := w.remove(ctx, &claims.Items[n]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ofDatabase says whether an object is labelled as one of a database instance.

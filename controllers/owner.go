@@ -113,11 +113,11 @@ func (o *ownership) sort(object client.Object) {
 	}
 }
 
-// Ends of names that Benchrun gives: of the instances, attempts and results of a run, and of the Pods, claims and further
-// ConfigMaps of these; and of the runs and results of a comparison, and of the instances that its runs share.
+// Ends of names that Benchrun gives: of the instances, attempts, results and copied data of a run, and of the Pods, claims and
+// further ConfigMaps of these; and of the runs, results and copied data of a comparison, and of the instances that its runs share.
 var (
-	ofRun        = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results)(-|$)`)
-	ofComparison = regexp.MustCompile(`^-(r[0-9]+-|(db[0-9]+|results)(-|$))`)
+	ofRun        = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
+	ofComparison = regexp.MustCompile(`^-(r[0-9]+-|data-|(db[0-9]+|results)(-|$))`)
 )
 
 // wanted says whether the owner may need an object's name.

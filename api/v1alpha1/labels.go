@@ -66,6 +66,8 @@ const (
 
 	// ComponentDatabase marks the objects of a database instance.
 	ComponentDatabase = "database"
+	// ComponentDataCopy marks the volume with a copy of prepared data, with which further servers begin.
+	ComponentDataCopy = "data-copy"
 	// ComponentLoader marks the Jobs and Pods that measure.
 	ComponentLoader = "loader"
 	// ComponentAttempt marks the ConfigMap of one attempt.

@@ -72,12 +72,15 @@ const (
 	DataRecreate DataLifetime = "Recreate"
 	// DataKeep keeps the data until a trial writes to them.
 	DataKeep DataLifetime = "Keep"
+	// DataRestore keeps the data like DataKeep, and starts each further server with a copy of them.
+	DataRestore DataLifetime = "Restore"
 )
 
 // TrialsSpec is how often, in which order and under which deadlines points are measured.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.repetitions) && has(self.precision))",message="set repetitions or precision, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.order == 'Interleaved'",message="precision goes with order Interleaved: it is checked after whole rounds"
+// +kubebuilder:validation:XValidation:rule="!has(self.dataSeed) || self.data == 'Restore'",message="dataSeed goes with data: Restore"
 type TrialsSpec struct {
 	// repetitions is the number of trials of each point. From 1 to 100. Unset, and without precision: 6, the fewest that give a
 	// median an interval at 95%.
@@ -125,12 +128,22 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=3600
 	MinSeconds *int32 `json:"minSeconds,omitempty"`
 
-	// data is Recreate (for each trial) or Keep (until a trial has written to them; for scripts of Sysbench that share tables).
-	// Either way each trial begins with the rows that preparation makes. Defaults to Recreate.
+	// data is Recreate (for each trial), Keep (until a trial has written to them; for scripts of Sysbench that share tables), or
+	// Restore (for large data of Sysbench: the rows are prepared once, a copy of the data directory is put on a volume of its own,
+	// and each further server of the run, or of the variant of a comparison, begins with the copy; on one server the data are kept as
+	// with Keep). The volume of the copy has the size and the class of database.storage, and is deleted at the end. Restore needs
+	// provisioner StatefulSet and its observer. Always each trial begins with the rows that preparation makes. Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate
-	// +kubebuilder:validation:Enum=Recreate;Keep
+	// +kubebuilder:validation:Enum=Recreate;Keep;Restore
 	Data DataLifetime `json:"data,omitempty"`
+
+	// dataSeed is the seed of the rows that are prepared, with data: Restore: runs that begin with the same copy have the same one.
+	// The runs of a comparison have the comparison's seed. Unset: the run's seed. From 0 to 9007199254740991.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	DataSeed *int64 `json:"dataSeed,omitempty"`
 
 	// startDeadlineSeconds is how long the database, and each loader Pod, may take to start: images, volumes and scheduling
 	// included. From 10 to 86400; defaults to 300.

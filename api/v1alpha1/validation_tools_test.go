@@ -179,6 +179,30 @@ func TestEnvtestToolRules(t *testing.T) {
 			},
 			"Keep is for workload type Sysbench, with all scripts but tpcc",
 		},
+		"restore": {
+			minimalSysbench,
+			[]string{
+				spec(`trials: {data: Restore}`), spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Restore, dataSeed: 0, server: Fresh}`),
+				spec(`workload: {sysbench: {script: null, sweep: {script: [scan, insert]}}}, trials: {data: Restore}`),
+				spec(`database: {observer: Enabled, storage: {medium: NodeDisk}}, trials: {data: Restore, dataSeed: 9007199254740991}`),
+			},
+			[]string{
+				spec(`workload: {sysbench: {script: bulk_insert}}, trials: {data: Restore}`),
+				spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Restore}`),
+			},
+			"Restore is for workload type Sysbench, with all scripts but bulk_insert",
+		},
+		"restore needs the observer": {
+			minimalSysbench, nil,
+			[]string{
+				spec(`database: {observer: Disabled}, trials: {data: Restore}`),
+				spec(`database: {provisioner: MariaDBOperator}, trials: {data: Restore}`),
+			},
+			"Restore needs provisioner StatefulSet and database.observer: Enabled",
+		},
+		"seed of the data":       {minimalSysbench, nil, []string{spec(`trials: {dataSeed: 1}`), spec(`trials: {data: Keep, dataSeed: 1}`)}, "dataSeed goes with data: Restore"},
+		"bounds of that seed":    {minimalSysbench, nil, []string{spec(`trials: {data: Restore, dataSeed: -1}`), spec(`trials: {data: Restore, dataSeed: 9007199254740992}`)}, "trials.dataSeed"},
+		"restore another's data": {minimalCustom, nil, []string{spec("trials: {data: Restore}")}, "Restore is for workload type Sysbench"},
 		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
 		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
 		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},

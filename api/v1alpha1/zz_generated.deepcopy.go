@@ -2596,6 +2596,11 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.DataSeed != nil {
+		in, out := &in.DataSeed, &out.DataSeed
+		*out = new(int64)
+		**out = **in
+	}
 	if in.MaxInvalid != nil {
 		in, out := &in.MaxInvalid, &out.MaxInvalid
 		*out = new(int32)

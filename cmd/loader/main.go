@@ -46,7 +46,7 @@ func rootCommand() *cobra.Command {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(runCommand("run"), probeCommand(), observeCommand(), installCommand(), noopCommand(), versionCommand(),
-		hostCommand(), diskCommand())
+		hostCommand(), diskCommand(), restoreCommand())
 	return root
 }
 

@@ -29,6 +29,7 @@ func observeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&server, "engine", "", "the engine of the server")
 	flags.StringVar(&o.Data, "data", "", "the database's data directory")
+	flags.StringVar(&o.Copy, "copy", "", "the folder for a copy of the data, which a client may ask for")
 	flags.StringVar(&o.PasswordFile, "password-file", "", "the file with the server's password")
 	flags.IntVar(&o.Port, "port", 0, "where to listen")
 	for _, name := range []string{"engine", "data", "password-file", "port"} {

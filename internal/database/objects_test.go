@@ -37,6 +37,9 @@ func goldenRuns() map[string]goldenRun {
 		r.Spec.Database.Storage.Medium = v1alpha1.MediumMemory
 		r.Spec.Database.Settings.BufferPoolSize = nil
 	}
+	restore := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.Data, r.Spec.Database.Storage.Medium = v1alpha1.DataRestore, v1alpha1.MediumNodeDisk
+	}
 	nodeDisk := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.Medium = v1alpha1.MediumNodeDisk }
 	external := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Database = v1alpha1.DatabaseSpec{
@@ -66,6 +69,7 @@ func goldenRuns() map[string]goldenRun {
 			r.Spec.Loader.Transport, r.Spec.Database.Storage.StorageClassName = v1alpha1.TransportUnixSocket, "fast-xfs"
 		}).Obj(), 2, ""},
 		"mysql":     {testutil.MakeRun("run", "ns").With(mysql).Obj(), 1, ""},
+		"restore":   {testutil.MakeRun("run", "ns").With(restore).Obj(), 2, ""},
 		"node-disk": {testutil.MakeRun("run", "ns").With(nodeDisk).Obj(), 1, ""},
 		"memory":    {testutil.MakeRun("run", "ns").With(memory).Obj(), 2, "worker-3"},
 	}
@@ -108,8 +112,8 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 			if plan.HasObserver(&run.Spec.Database) {
 				want = slices.Insert(want, 0, want[0]) // the probe and the observer
 			}
-			if run.Spec.Database.HostTuning != nil {
-				want = slices.Insert(want, 0, want[0]) // what finds the disk
+			if run.Spec.Database.HostTuning != nil || plan.CopiesData(run) {
+				want = slices.Insert(want, 0, want[0]) // what finds the disk, or restores the data
 			}
 			var images []string
 			text := testutil.YAML(t, objects(t, run, tc.instance, tc.node, installed)...)

@@ -34,7 +34,7 @@ func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.Benchmark
 		return
 	}
 	spec.ShareProcessNamespace = ptr.To(true)
-	spec.InitContainers = append(spec.InitContainers, corev1.Container{
+	observer := corev1.Container{
 		Name:            ObserverContainer,
 		Image:           images.Loader,
 		ImagePullPolicy: corev1.PullIfNotPresent,
@@ -53,7 +53,12 @@ func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.Benchmark
 		},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          podutil.RestrictedContainer(),
-	})
+	}
+	if plan.CopiesData(run) {
+		observer.Args = append(observer.Args, "--copy="+copyPath)
+		observer.VolumeMounts = append(observer.VolumeMounts, corev1.VolumeMount{Name: copyVolume, MountPath: copyPath})
+	}
+	spec.InitContainers = append(spec.InitContainers, observer)
 }
 
 // observerStarted is when the observer was last started, or the zero time. While it is not there, the Pod is not ready,

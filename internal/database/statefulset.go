@@ -84,6 +84,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node st
 		},
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
+	addRestore(&spec, e, run, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
 	return spec

@@ -21,6 +21,7 @@ const (
 	ServerNotAtRest         Code = "ServerNotAtRest"
 	ObserverSilent          Code = "ObserverSilent"
 	SchemaLeft              Code = "SchemaLeft"
+	DataNotCopied           Code = "DataNotCopied"
 	StoppedByLimit          Code = "StoppedByLimit"
 	RateNotReached          Code = "RateNotReached"
 	Reconnected             Code = "Reconnected"

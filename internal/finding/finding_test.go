@@ -67,6 +67,7 @@ var samples = []struct {
 	},
 	{finding.Unobserved(), "the observer in the database Pod did not answer: the server's resource usage is unknown"},
 	{finding.Left("b", "no"), "the schema b may still be on the server, because dropping it failed: no"},
+	{finding.NotCopied("no space left on device"), "no copy of the prepared data could be made: no space left on device"},
 	{finding.Stopped{Limit: 5}.Finding(), "stopped at the limit of 5 s"},
 	{
 		finding.Stopped{Limit: 5, Rows: 1000, Planned: 1_000_000_000}.Finding(),

@@ -95,6 +95,9 @@ func Left(schema, why string) Finding {
 	return made(SchemaLeft, map[string]string{"schema": schema, "error": why})
 }
 
+// NotCopied are prepared data of which no copy could be put aside, and why.
+func NotCopied(why string) Finding { return made(DataNotCopied, map[string]string{"error": why}) }
+
 // Stopped is a load that its limit ended.
 type Stopped struct {
 	Limit int64

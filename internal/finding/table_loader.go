@@ -83,6 +83,12 @@ var ofLoader = map[Code]Entry{
 		"The run measured a server of yours and could not remove what it had created there.",
 		"drop the schema yourself.",
 	},
+	DataNotCopied: {
+		Warning, "no copy of the prepared data could be made: {error}",
+		"The run asked for data that are prepared once (`trials.data: Restore`). The next server has no copy to begin with, and its " +
+			"data are prepared again. The number itself is not affected.",
+		"read the error: the volume of the copy needs the room of `database.storage.size`.",
+	},
 	StoppedByLimit: {
 		Notice, "stopped at the limit of {seconds} s[, after {rows} of {planned} rows][; at the terminal rate, all rows would " +
 			"take {estimate:0} s]",

@@ -51,6 +51,8 @@ type (
 	}
 	// RemoveDatabase deletes the objects of an instance.
 	RemoveDatabase struct{ Instance int }
+	// RemoveDataCopies deletes the claims with copies of prepared data.
+	RemoveDataCopies struct{}
 	// StartAttempt creates an attempt's Job.
 	StartAttempt struct{ Attempt trial.Attempt }
 	// ClaimAttempt makes a Job that exists that of the next attempt, if it is what the operator would have made.
@@ -82,8 +84,8 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a comparison, besides Wait, TakeLane, ReleaseLane and, if its runs share a database, RemoveDatabase and
-// ReleaseNodes.
+// Actions of a comparison, besides Wait, TakeLane, ReleaseLane, RemoveDataCopies and, if its runs share a database, RemoveDatabase
+// and ReleaseNodes.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}
@@ -137,7 +139,7 @@ func (d *Decision) Irrevocable() bool {
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
 	case TuneHost, ReleaseHost, ForgetHost:
 		return true
-	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, DeleteRun, RemoveMember, DeleteComparison:
+	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, RemoveDataCopies, DeleteRun, RemoveMember, DeleteComparison:
 		return true
 	}
 	return false
@@ -149,6 +151,7 @@ func (ReleaseLane) action()       {}
 func (RemoveOrphan) action()      {}
 func (ProvideDatabase) action()   {}
 func (RemoveDatabase) action()    {}
+func (RemoveDataCopies) action()  {}
 func (StartAttempt) action()      {}
 func (ClaimAttempt) action()      {}
 func (RecordAttempt) action()     {}

@@ -31,6 +31,8 @@ type ComparisonObserved struct {
 	Current []v1alpha1.CurrentRun
 	// Instances of the database that the runs share.
 	Instances []Instance
+	// DataCopies: there are copies of prepared data, which nobody deletes yet.
+	DataCopies bool
 	Predecessor
 	Blockers
 }

@@ -50,8 +50,16 @@ func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
-// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
+// cleanUp is the next step of spec.cleanup, or nil. Copies of prepared data are of no use any more, whether or not a database stays.
 func (s *situation) cleanUp(complete bool) Action {
+	if a := s.cleanUpInstances(complete); a != nil || !s.seen.DataCopies {
+		return a
+	}
+	return RemoveDataCopies{}
+}
+
+// cleanUpInstances: the Jobs of a failed run stay if its database stays: both can be inspected.
+func (s *situation) cleanUpInstances(complete bool) Action {
 	if s.keeps(complete) {
 		if a := cleanUp(s.seen.Instances, true); a != nil {
 			return a

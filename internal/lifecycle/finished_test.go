@@ -43,6 +43,7 @@ func TestNextAfterTheEnd(t *testing.T) {
 	everything := Observed{Records: records(1), Results: published, Attempts: []Attempt{attemptOf(2, 1)}, Instances: db}
 	onlyDB := Observed{Records: records(1), Results: published, Instances: db}
 	freed := Observed{Results: published, Instances: []Instance{instanceOf(1, "db-pod")}}
+	withCopies := func(o Observed) Observed { o.DataCopies = true; return o }
 	checkDecisions(t, map[string]decision{
 		"nothing left":                    {run: complete(), seen: Observed{Results: published}, want: done(Wait{})},
 		"results deleted, not made anew":  {run: complete(), seen: Observed{Records: records(1)}, want: done(Wait{})},
@@ -54,6 +55,8 @@ func TestNextAfterTheEnd(t *testing.T) {
 		"suspended, cleaned up":           {run: complete(suspend), seen: onlyDB, want: done(RemoveDatabase{1})},
 		// What stands beside it may be a stranger's under the same name, because of which the run has failed.
 		"made in part":               {run: complete(), seen: Observed{Instances: []Instance{{Number: 1, Others: true}}}, want: done(RemoveDatabase{1})},
+		"then the copies of data":    {run: complete(), seen: Observed{Results: published, DataCopies: true}, want: done(RemoveDataCopies{})},
+		"copies, database is kept":   {run: complete(cleanup(v1alpha1.CleanupNever)), seen: withCopies(freed), want: done(RemoveDataCopies{})},
 		"never, complete":            {run: complete(cleanup(v1alpha1.CleanupNever)), seen: everything, want: done(ReleaseNodes{1})},
 		"never, nodes are free":      {run: complete(cleanup(v1alpha1.CleanupNever)), seen: freed, want: done(Wait{})},
 		"never, failed":              {run: failed(cleanup(v1alpha1.CleanupNever)), seen: everything, want: done(ReleaseNodes{1})},

@@ -43,6 +43,8 @@ type Observed struct {
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
 	// they are its comparison's, and others may be measuring them.
 	Instances []Instance
+	// DataCopies: there is a copy of prepared data of its own, which nobody deletes yet.
+	DataCopies bool
 	// TunedNodes are all nodes that are tuned at the moment, by this run or by others; none if the run does not ask for that.
 	TunedNodes []TunedNode
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
@@ -45,11 +47,30 @@ func (l *toolLoad) prepareAnew(ctx context.Context, dataset workload.Dataset) er
 		return err
 	}
 	return l.keeper.Making(ctx, func(ctx context.Context) error {
-		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset.Name == "" || dataset.Spent {
+		if err := l.executeAll(ctx, workload.PhasePrepare); err != nil || dataset.Name == "" || dataset.Spent && !l.cfg.CopyData {
 			return err
 		}
-		return schema.RecordDataset(ctx, l.db, l.dialect, dataset.Name)
+		if err := schema.RecordDataset(ctx, l.db, l.dialect, dataset.Name); err != nil || !l.cfg.CopyData {
+			return err
+		}
+		if err := l.copyData(ctx); err != nil || !dataset.Spent {
+			return err
+		}
+		return schema.ForgetDataset(ctx, l.db)
 	})
+}
+
+// copyData has a copy of the data put aside, with which further servers begin. Without it, they prepare their data by themselves.
+// The server is at rest before, so that it has nothing to recover when it begins with the copy.
+func (l *toolLoad) copyData(ctx context.Context) error {
+	if _, err := server.Quiesce(ctx, l.engine, l.dialect, l.admin, server.QuiesceAtMost); err != nil {
+		return err
+	}
+	if _, err := observer.NewClient(l.cfg.Server).Copy(ctx); err != nil {
+		l.findings = append(l.findings, finding.NotCopied(err.Error()))
+		l.progress.Say(err.Error())
+	}
+	return ctx.Err()
 }
 
 // extras implements load.

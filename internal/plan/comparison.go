@@ -168,5 +168,8 @@ func MemberRun(comparison *v1alpha1.BenchmarkComparison, m Member) *v1alpha1.Ben
 	}
 	run.Spec.Trials.Repetitions, run.Spec.Trials.Precision = ptr.To(TrialsPerRound(&comparison.Spec)), nil
 	run.Spec.Seed, run.Spec.Suspend, run.Spec.TTLSecondsAfterFinished = ptr.To(m.Seed), nil, nil
+	if CopiesData(run) && run.Spec.Trials.DataSeed == nil {
+		run.Spec.Trials.DataSeed = ptr.To(ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed))
+	}
 	return run
 }

@@ -50,13 +50,13 @@ func Schema(run *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of the database's owner, so that they
-// are never another's.
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of their owner, so that they are never
+// another's.
 func SecretName(run *v1alpha1.BenchmarkRun) string {
 	if external := run.Spec.Database.External; external != nil {
 		return external.CredentialsSecretName
 	}
-	owner := DatabaseOwner(run)
+	owner := CredentialsOwner(run)
 	return fmt.Sprintf("%s-%.8s", owner.Name, owner.UID)
 }
 

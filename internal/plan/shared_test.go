@@ -45,6 +45,7 @@ func TestSharesDatabase(t *testing.T) {
 			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 		}, false},
 		"under way at the same time": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Alternation = v1alpha1.AlternateTrials }, false},
+		"begun with a copy":          {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Data = v1alpha1.DataRestore }, false},
 		"fresh":                      {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
 	} {
 		if got := plan.SharesDatabase(testutil.MakeComparison("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {

@@ -57,6 +57,10 @@ type Config struct {
 	Scratch string `json:"scratch,omitempty"`
 	// KeepData leaves the workload's data for the next trial, and uses those of the trial before.
 	KeepData bool `json:"keepData,omitempty"`
+	// CopyData has the observer put a copy of the prepared data aside, with which further servers begin.
+	CopyData bool `json:"copyData,omitempty"`
+	// DataSeed is the seed of the data that are prepared; nil is Seed.
+	DataSeed *int64 `json:"dataSeed,omitempty"`
 	// LimitSeconds ends the measured phase; 0 is no limit.
 	LimitSeconds int `json:"limitSeconds,omitempty"`
 	// PrimeSeconds is for how long at most the load is made before, without being measured; 0 is not at all.
@@ -65,6 +69,14 @@ type Config struct {
 	ErrorPercent int `json:"errorPercent"`
 	// ConnectSeconds is how long the server may take to answer.
 	ConnectSeconds int `json:"connectSeconds"`
+}
+
+// SeedOfData is the seed of the data that are prepared before anything is measured.
+func (c *Config) SeedOfData() int64 {
+	if c.DataSeed != nil {
+		return *c.DataSeed
+	}
+	return c.Seed
 }
 
 // Server is a database server's address. The files hold a password or user name each, without a line break at the end.

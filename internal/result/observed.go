@@ -170,3 +170,9 @@ func (s *Summary) Throttled() float64 {
 	}
 	return min(1, float64(s.Observed.ThrottledMicros)/float64(s.Totals.Micros))
 }
+
+// DataCopy is what putting a copy of prepared data aside took, or beginning with one.
+type DataCopy struct {
+	Bytes  int64 `json:"bytes"`
+	Micros int64 `json:"micros"`
+}

@@ -5,11 +5,13 @@ package observer
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
@@ -56,15 +58,36 @@ func (c *Client) Probe(ctx context.Context) (*result.NodeProbe, error) {
 	return o.Probe, nil
 }
 
+// Copy has the observer put a copy of the server's data directory aside, unless there is one. The server stands still meanwhile.
+// It takes as long as that takes.
+func (c *Client) Copy(ctx context.Context) (made result.DataCopy, err error) {
+	answer, err := c.ask(ctx, http.MethodPost, CopyPath)
+	if err != nil {
+		return made, err
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return made, fmt.Errorf("reading the observer's answer: %w", err)
+	}
+	return made, nil
+}
+
 func (c *Client) get(ctx context.Context, query string, atMost time.Duration) (*result.Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
+	answer, err := c.ask(ctx, http.MethodGet, Path+query)
+	if err != nil {
+		return nil, err
+	}
+	return result.DecodeObservation(answer)
+}
+
+// ask is the observer's answer to a request.
+func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 	password, err := conn.ReadCredential(c.server.PasswordFile)
 	if err != nil {
 		return nil, err
 	}
-	url := URL(c.server.Host, c.server.ObserverPort) + Path + query
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, URL(c.server.Host, c.server.ObserverPort)+path, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
 	}
@@ -74,14 +97,14 @@ func (c *Client) get(ctx context.Context, query string, atMost time.Duration) (*
 		return nil, fmt.Errorf("asking the observer: %w", err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the observer answers: %s", answer.Status)
-	}
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading the observer's answer: %w", err)
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the observer answers: %s: %s", answer.Status, strings.TrimSpace(string(data)))
 	}
-	return result.DecodeObservation(data)
+	return data, nil
 }
 
 // URL of an observer, without a path.

@@ -40,6 +40,8 @@ type Observer struct {
 	Processes []string
 	// Data is the server's data directory, which the probe writes to. Nothing is left there.
 	Data string
+	// Copy is the folder for a copy of the data; empty if none is to be made.
+	Copy string
 	// PasswordFile holds the run's password.
 	PasswordFile string
 	// Proc is where the proc file system is.
@@ -47,6 +49,8 @@ type Observer struct {
 
 	// probing is held during a probe: two at once would measure each other.
 	probing sync.Mutex
+	// copying is held while the data are copied.
+	copying sync.Mutex
 }
 
 // Run answers until ctx is done. Nothing that fails ends it, because the Pod is not ready without this container, and the
@@ -58,6 +62,9 @@ func (o *Observer) Run(ctx context.Context) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
+	if o.Copy != "" {
+		o.goOn()
+	}
 	for {
 		err := o.listen(ctx, server)
 		if ctx.Err() != nil {
@@ -80,7 +87,7 @@ func (o *Observer) listen(ctx context.Context, server *http.Server) error {
 	return server.Serve(listener)
 }
 
-// handler answers GET of the observation, and of turns, to who knows the password.
+// handler answers GET of the observation, and of turns, and POST of the copy, to who knows the password.
 func (o *Observer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
@@ -89,6 +96,9 @@ func (o *Observer) handler() http.Handler {
 		_ = json.NewEncoder(w).Encode(o.observe(r.Context(), r.URL.Query().Has(probeParameter)))
 	})
 	mux.Handle("GET "+turns.Path, &turns.Referee{})
+	if o.Copy != "" {
+		mux.HandleFunc("POST "+CopyPath, o.serveCopy)
+	}
 	return o.authorized(mux)
 }
 

@@ -76,7 +76,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
-		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg.KeepData), p.checkShare(workload.ShareOf(cfg)))
+		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)))
 }
 
 // script is what is executed. One of the user's may do anything.

@@ -160,8 +160,8 @@ func (t *sysbenchTool) scale() int32 {
 	return 1
 }
 
-// seed is the run's, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
-func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.Seed) }
+// seed is that of the data, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
+func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.SeedOfData()) }
 
 // warmupSeed is another one: the warm-up must not do the very transactions that are measured.
 func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
@@ -169,7 +169,7 @@ func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t
 // podSeed is the run's seed, and another one for each further Pod.
 func (t *sysbenchTool) podSeed() string {
 	if t.share.Pod == 0 {
-		return t.seed()
+		return sysbenchSeed(t.cfg.Seed)
 	}
 	return strconv.FormatInt(folded(t.cfg.Seed+t.share.Pod), 10)
 }

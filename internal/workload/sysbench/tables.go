@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -21,7 +22,7 @@ func sharesTables(name string) bool {
 }
 
 // checkTables finds what is asked of other tables than those that scripts share.
-func (p *Parameters) checkTables(kept bool) error {
+func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
 	case p.Churn < 0:
 		return fmt.Errorf("churn is %d but must be at least 0", p.Churn)
@@ -29,7 +30,11 @@ func (p *Parameters) checkTables(kept bool) error {
 		return nil
 	case p.Churn > 0:
 		return errors.New("churn is for all scripts but tpcc, bulk_insert and your own: it writes to the tables that the others share")
-	case kept:
+	case cfg.CopyData && p.Script == scriptTPCC:
+		return nil // its tables are spent by each trial, and the next server begins with the copy
+	case cfg.CopyData:
+		return errors.New("trials.data: Restore is for all scripts but bulk_insert and your own")
+	case cfg.KeepData:
 		return errors.New("trials.data: Keep is for all scripts but tpcc, bulk_insert and your own: the others share tables")
 	}
 	return nil
@@ -44,7 +49,7 @@ func (t *sysbenchTool) churn() workload.Command {
 }
 
 // churnSeed is another one than those of warm-ups and measured loads.
-func (t *sysbenchTool) churnSeed() string { return strconv.FormatInt(folded(^t.cfg.Seed-1), 10) }
+func (t *sysbenchTool) churnSeed() string { return strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10) }
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.
 var loadOptions = []string{
@@ -53,7 +58,7 @@ var loadOptions = []string{
 	"mysql_ignore_errors",
 }
 
-// Dataset implements Tool. Scripts that share tables have the same ones, whatever they do with them.
+// Dataset implements Tool. Scripts that share tables have the same ones, whatever they do with them; tpcc has its own.
 func (t *sysbenchTool) Dataset() workload.Dataset {
 	if !t.cfg.KeepData {
 		return workload.Dataset{}
@@ -63,13 +68,13 @@ func (t *sysbenchTool) Dataset() workload.Dataset {
 	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
 	p.Options = maps.Clone(p.Options)
 	maps.DeleteFunc(p.Options, func(name, _ string) bool { return slices.Contains(loadOptions, underscored(name)) })
-	if !p.numbersRows() {
+	if sharesTables(p.Script) && !p.numbersRows() {
 		p.Script = ""
 	}
 	key, err := json.Marshal(struct {
 		Seed     int64
 		Sysbench Parameters
-	}{t.cfg.Seed, p})
+	}{t.cfg.SeedOfData(), p})
 	if err != nil {
 		return workload.Dataset{}
 	}

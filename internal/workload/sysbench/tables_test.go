@@ -5,6 +5,7 @@ package sysbench
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,6 +80,39 @@ func TestSysbenchSharedTables(t *testing.T) {
 	}
 	own := testParameters(func(p *Parameters) { p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua"} })
 	refuses(t, "trials.data: Keep is for", &result.Config{KeepData: true, Workload: workloadtest.Load(Definition, own)})
+}
+
+// With a copy to begin with, tpcc has tables of its own, which each trial spends, and other seeds have the same data.
+func TestSysbenchDatasetOfACopy(t *testing.T) {
+	of := func(script string, seed, dataSeed int64) (workload.Dataset, []string) {
+		tool := newTestTool(t, &result.Config{
+			Seed: seed, DataSeed: &dataSeed, KeepData: true, CopyData: true,
+			Workload: workloadtest.Load(Definition, testParameters(func(p *Parameters) {
+				p.Script, p.Options, p.WarmupSeconds, p.TableSize = script, nil, 0, nil
+			})),
+		})
+		return tool.Dataset(), tool.Commands(workload.PhaseMeasure)[0].Args
+	}
+	first, measured := of(scriptTPCC, 1, 7)
+	again, measuredAgain := of(scriptTPCC, 2, 7)
+	if first != again || !first.Spent {
+		t.Errorf("%+v, and with another seed %+v", first, again)
+	}
+	for i, args := range [][]string{measured, measuredAgain} {
+		if !slices.Contains(args, "--constants_seed=7") || !slices.Contains(args, "--rand-seed="+strconv.Itoa(i+1)) {
+			t.Errorf("seed %d: %q", i+1, args)
+		}
+	}
+	if other, _ := of(scriptTPCC, 1, 8); other.Name == first.Name {
+		t.Error("the data of another seed count as the same")
+	}
+	if shared, _ := of("scan", 1, 7); shared.Name == first.Name {
+		t.Error("tpcc and scan have the same tables")
+	}
+	refuses(t, "trials.data: Restore is for all scripts but bulk_insert and your own", &result.Config{
+		KeepData: true, CopyData: true,
+		Workload: workloadtest.Load(Definition, testParameters(func(p *Parameters) { p.Script, p.Options, p.WarmupSeconds = scriptBulkInsert, nil, 0 })),
+	})
 }
 
 // Kept data are not removed.

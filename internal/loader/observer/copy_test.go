@@ -1,0 +1,133 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package observer
+
+import (
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// writer is a process that writes to a file of its data directory all the time, and an observer of it with a folder for a copy.
+func writer(t *testing.T) (*Observer, *Client) {
+	t.Helper()
+	dir, data := t.TempDir(), t.TempDir()
+	files(t, dir, map[string]string{"password": secret})
+	files(t, data, map[string]string{"file": ""})
+	name := filepath.Join(dir, "writer"+strconv.Itoa(os.Getpid()%1000))
+	if err := os.Symlink("/bin/sh", name); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), name, "-c", "while :; do echo x >> "+filepath.Join(data, "file")+"; done")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o := &Observer{
+		Processes: []string{filepath.Base(name)}, Data: data, Copy: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: "/proc",
+	}
+	eventually(t, "the process is seen", func() bool { _, err := o.server(); return err == nil })
+	s := httptest.NewServer(o.handler())
+	t.Cleanup(s.Close)
+	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, NewClient(result.Server{Host: host, ObserverPort: number, PasswordFile: o.PasswordFile})
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not after 20 s: ", what)
+		}
+	}
+}
+
+// size of the file that the writer writes.
+func size(t *testing.T, o *Observer) int64 {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(o.Data, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// goesOn says that the writer writes.
+func goesOn(t *testing.T, o *Observer) {
+	t.Helper()
+	before := size(t, o)
+	eventually(t, "the process writes", func() bool { return size(t, o) > before })
+}
+
+// The server stands still while it is copied, and goes on afterwards; there is one copy.
+func TestCopy(t *testing.T) {
+	o, c := writer(t)
+	goesOn(t, o)
+	made, err := c.Copy(t.Context())
+	if err != nil || made.Bytes == 0 || !datacopy.Whole(o.Copy) {
+		t.Fatalf("made %+v, %v", made, err)
+	}
+	goesOn(t, o)
+	again, err := c.Copy(t.Context())
+	if err != nil || again != (result.DataCopy{}) {
+		t.Errorf("a second copy: %+v, %v", again, err)
+	}
+	copied, err := os.Stat(filepath.Join(o.Copy, "data", "file"))
+	if err != nil || copied.Size() != made.Bytes {
+		t.Errorf("the copy has %v, %v", copied, err)
+	}
+}
+
+// A copy that cannot be made says why, and the server goes on.
+func TestCopyFails(t *testing.T) {
+	o, c := writer(t)
+	o.Copy = filepath.Join(o.Data, "file", "no-folder")
+	if _, err := c.Copy(t.Context()); err == nil || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("%v", err)
+	}
+	goesOn(t, o)
+}
+
+// An observer that begins has a server go on that the one before has stopped.
+func TestGoOn(t *testing.T) {
+	o, _ := writer(t)
+	server, err := o.server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(server.PID, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitStopped(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
+	o.goOn()
+	goesOn(t, o)
+}
+
+// Without a folder for it there is nothing to ask for.
+func TestNoCopy(t *testing.T) {
+	server := serve(t, t.TempDir())
+	if _, err := NewClient(server).Copy(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("%v", err)
+	}
+}
