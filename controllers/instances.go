@@ -29,7 +29,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// ownerAs is the owner of what a run uses: the run, or its comparison, which is known by its name and UID, which is all that owning takes.
+// ownerAs is the owner of what a run uses: the run, or its comparison, of which the name and the UID are known, which is enough to
+// own.
 func ownerAs(run *v1alpha1.BenchmarkRun, of plan.Owner) owner {
 	if of.Kind != plan.ComparisonKind {
 		return runOwner(run)
@@ -182,8 +183,8 @@ func ofDataCopy(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDataCopy
 }
 
-// dataCopies says whether there are copies of an owner's data that nobody deletes yet, among claims. What stands in the way is noted
-// by the ownership.
+// dataCopies says whether there are copies of an owner's data that nobody deletes yet, among claims. What stands in the way is
+// noted by the ownership.
 func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 	found := false
 	for n := range claims {

@@ -114,7 +114,8 @@ func (o *ownership) sort(object client.Object) {
 }
 
 // Ends of names that Benchrun gives: of the instances, attempts, results and copied data of a run, and of the Pods, claims and
-// further ConfigMaps of these; and of the runs, results and copied data of a comparison, and of the instances that its runs share.
+// further ConfigMaps of these; and of the runs, results and copied data of a comparison, and of the instances that its runs
+// share.
 var (
 	ofRun        = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
 	ofComparison = regexp.MustCompile(`^-(r[0-9]+-|data-|(db[0-9]+|results)(-|$))`)

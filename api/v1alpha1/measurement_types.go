@@ -130,8 +130,8 @@ type TrialsSpec struct {
 
 	// data is Recreate (for each trial), Keep (until a trial has written to them; for scripts of Sysbench that share tables), or
 	// Restore (for large data of Sysbench: the rows are prepared once, a copy of the data directory is put on a volume of its own,
-	// and each further server of the run, or of the variant of a comparison, begins with the copy; on one server the data are kept as
-	// with Keep). The volume of the copy has the size and the class of database.storage, and is deleted at the end. Restore needs
+	// and each further server of the run, or of the variant of a comparison, begins with the copy; on one server the data are kept
+	// as with Keep). The volume of the copy has the size and the class of database.storage, and is deleted at the end. Restore needs
 	// provisioner StatefulSet and its observer. Always each trial begins with the rows that preparation makes. Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate

@@ -88,7 +88,7 @@ func TestEnvtestInsertRules(t *testing.T) {
 			},
 			"Invalid value",
 		},
-		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "Keep is for workload type Sysbench"},
+		"bulkInsert's data": {minimalBulkInsert, nil, []string{spec("trials: {data: Keep}")}, "Keep and Restore are for workload type Sysbench"},
 		"iiBench's member": {
 			minimalIIBench,
 			[]string{ii("")},

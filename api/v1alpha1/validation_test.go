@@ -276,7 +276,7 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "precision goes with order Interleaved",
 		},
 		"repetitions": {refused: []string{spec(`trials: {repetitions: 0}`), spec(`trials: {repetitions: 101}`)}, says: "repetitions"},
-		"data":        {refused: []string{spec(`trials: {data: Keep}`)}, says: "Keep is for workload type Sysbench"},
+		"data":        {refused: []string{spec(`trials: {data: Keep}`)}, says: "Keep and Restore are for workload type Sysbench"},
 		"deadlines": {
 			allowed: []string{spec(`trials: {startDeadlineSeconds: 10, deadlineSeconds: 10}`)},
 			refused: []string{spec(`trials: {startDeadlineSeconds: 9}`), spec(`trials: {deadlineSeconds: 9}`)},

@@ -177,7 +177,7 @@ func TestEnvtestToolRules(t *testing.T) {
 				spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Keep}`), spec(`workload: {sysbench: {script: bulk_insert}}, trials: {data: Keep}`),
 				spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Keep}`),
 			},
-			"Keep is for workload type Sysbench, with all scripts but tpcc",
+			"Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert and your own; tpcc takes Restore, and not Keep",
 		},
 		"restore": {
 			minimalSysbench,
@@ -190,7 +190,7 @@ func TestEnvtestToolRules(t *testing.T) {
 				spec(`workload: {sysbench: {script: bulk_insert}}, trials: {data: Restore}`),
 				spec(`workload: {sysbench: {script: null, scriptFrom: {name: s, key: k}}}, trials: {data: Restore}`),
 			},
-			"Restore is for workload type Sysbench, with all scripts but bulk_insert",
+			"Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert",
 		},
 		"restore needs the observer": {
 			minimalSysbench, nil,
@@ -202,11 +202,11 @@ func TestEnvtestToolRules(t *testing.T) {
 		},
 		"seed of the data":       {minimalSysbench, nil, []string{spec(`trials: {dataSeed: 1}`), spec(`trials: {data: Keep, dataSeed: 1}`)}, "dataSeed goes with data: Restore"},
 		"bounds of that seed":    {minimalSysbench, nil, []string{spec(`trials: {data: Restore, dataSeed: -1}`), spec(`trials: {data: Restore, dataSeed: 9007199254740992}`)}, "trials.dataSeed"},
-		"restore another's data": {minimalCustom, nil, []string{spec("trials: {data: Restore}")}, "Restore is for workload type Sysbench"},
-		"custom member": {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
-		"image":         {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
-		"command":       {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},
-		"user":          {minimalCustom, []string{custom("user: 1000"), custom("user: 2147483647")}, []string{custom("user: 0"), custom("user: 2147483648")}, "custom.user"},
+		"restore another's data": {minimalCustom, nil, []string{spec("trials: {data: Restore}")}, "Keep and Restore are for workload type Sysbench"},
+		"custom member":          {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
+		"image":                  {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},
+		"command":                {minimalCustom, nil, []string{custom("command: []")}, "custom.command"},
+		"user":                   {minimalCustom, []string{custom("user: 1000"), custom("user: 2147483647")}, []string{custom("user: 0"), custom("user: 2147483648")}, "custom.user"},
 		"parameters": {
 			minimalCustom,
 			[]string{
@@ -247,7 +247,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{custom(`sweep: {parameters: {vu: ["1"]}}`), custom(`parameters: {vu: "1"}, points: [{parameters: {uv: "1"}}]`)},
 			"can vary the parameters that parameters names with their usual values",
 		},
-		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Keep is for workload type Sysbench"},
+		"custom keep": {minimalCustom, nil, []string{spec("trials: {data: Keep}")}, "Keep and Restore are for workload type Sysbench"},
 	} {
 		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}

@@ -128,7 +128,7 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			later:   []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, sweep: {streams: [1, 8]}}}")},
 			says:    "set workload.tprochLoad.streams",
 		},
-		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "Keep is for workload type Sysbench"},
+		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "Keep and Restore are for workload type Sysbench"},
 		"one pod":           {refused: []string{spec("loader: {pods: 2}")}, says: "loader.pods must be 1"},
 	})
 }

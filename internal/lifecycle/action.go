@@ -84,8 +84,8 @@ type (
 	DeleteRun struct{}
 )
 
-// Actions of a comparison, besides Wait, TakeLane, ReleaseLane, RemoveDataCopies and, if its runs share a database, RemoveDatabase
-// and ReleaseNodes.
+// Actions of a comparison, besides Wait, TakeLane, ReleaseLane, RemoveDataCopies and, if its runs share a database,
+// RemoveDatabase and ReleaseNodes.
 type (
 	// CheckVariants has the API server check the run of every variant without creating it.
 	CheckVariants struct{}

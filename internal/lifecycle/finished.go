@@ -50,7 +50,8 @@ func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
-// cleanUp is the next step of spec.cleanup, or nil. Copies of prepared data are of no use any more, whether or not a database stays.
+// cleanUp is the next step of spec.cleanup, or nil. Copies of prepared data are of no use any more, whether or not a database
+// stays.
 func (s *situation) cleanUp(complete bool) Action {
 	if a := s.cleanUpInstances(complete); a != nil || !s.seen.DataCopies {
 		return a

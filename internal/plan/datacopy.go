@@ -16,8 +16,8 @@ func DataOwner(run *v1alpha1.BenchmarkRun) Owner {
 	return Owner{RunKind, run.Name, string(run.UID), v1alpha1.LabelRun, v1alpha1.LabelRunUID}
 }
 
-// CredentialsOwner is the owner of the credentials of a run's database. They are in its data directory: servers that begin with the
-// same copy have the same.
+// CredentialsOwner is the owner of the credentials of a run's database. They are in its data directory: servers that begin with
+// the same copy have the same.
 func CredentialsOwner(run *v1alpha1.BenchmarkRun) Owner {
 	if CopiesData(run) {
 		return DataOwner(run)

@@ -10,8 +10,8 @@ import (
 )
 
 // SharesDatabase says whether the runs of a comparison share one database, which is then the comparison's. It must be the same
-// for all variants, be provided by Benchrun, be reused between trials, and not begin with a copy in each run. Its node is not tuned: a run tunes it for a database
-// of its own. Runs that take turns are under way at the same time, and each has its own.
+// for all variants, be provided by Benchrun, be reused between trials, and not begin with a copy in each run. Its node is not
+// tuned: a run tunes it for a database of its own. Runs that take turns are under way at the same time, and each has its own.
 func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
 	first := MemberRun(comparison, Member{}).Spec
 	if comparison.Spec.Alternation.Together() || first.Database.Provisioner == v1alpha1.ProvisionerExternal ||

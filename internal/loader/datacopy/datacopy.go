@@ -85,8 +85,8 @@ func finish(at string) error {
 	return syncAll(at)
 }
 
-// Restore has a data directory begin with a copy; false if there is no whole one. What the directory holds is removed: a part of a
-// copy, or what a server has left that was restarted.
+// Restore has a data directory begin with a copy; false if there is no whole one. What the directory holds is removed: a part of
+// a copy, or what a server has left that was restarted.
 func Restore(ctx context.Context, at, data string) (result.DataCopy, bool, error) {
 	if !Whole(at) {
 		return result.DataCopy{}, false, nil

@@ -147,8 +147,8 @@ func TestSince(t *testing.T) {
 
 // touching is a context that touches a file whenever somebody asks whether to go on: before each file that is copied.
 type touching struct {
-	context.Context
-	touch func()
+	context.Context //nolint:containedctx // it is one
+	touch           func()
 }
 
 func (c touching) Err() error {

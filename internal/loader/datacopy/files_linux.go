@@ -127,7 +127,6 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 			err = closed
 		}
 	}()
-	//nolint:gosec // descriptors are small numbers
 	if unix.IoctlFileClone(int(target.Fd()), int(source.Fd())) == nil {
 		return nil
 	}
@@ -142,7 +141,6 @@ func syncAll(folder string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	//nolint:gosec // a descriptor is a small number
 	if err := unix.Syncfs(int(f.Fd())); err != nil {
 		return fmt.Errorf("writing the copy to disk: %w", err)
 	}

@@ -44,11 +44,11 @@ func (o *Observer) serveCopy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(made) // who asked has gone if this fails
+	_ = json.NewEncoder(w).Encode(made) //nolint:errchkjson // who asked has gone if this fails
 }
 
-// copyData has the server's process stand still meanwhile. The server knows nothing of it: what it has written is what it would find
-// after a crash at that moment.
+// copyData has the server's process stand still meanwhile. The server knows nothing of it: what it has written is what it would
+// find after a crash at that moment.
 func (o *Observer) copyData(ctx context.Context) (made result.DataCopy, err error) {
 	o.copying.Lock()
 	defer o.copying.Unlock()

@@ -49,7 +49,9 @@ func (t *sysbenchTool) churn() workload.Command {
 }
 
 // churnSeed is another one than those of warm-ups and measured loads.
-func (t *sysbenchTool) churnSeed() string { return strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10) }
+func (t *sysbenchTool) churnSeed() string {
+	return strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
+}
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.
 var loadOptions = []string{
