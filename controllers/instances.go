@@ -29,8 +29,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// ownerAs is the owner of what a run uses: the run, or its comparison, of which the name and the UID are known, which is enough to
-// own.
+// ownerAs is the owner of what a run uses: the run, or its comparison, of which the name and the UID are known. Owning needs no
+// more.
 func ownerAs(run *v1alpha1.BenchmarkRun, of plan.Owner) owner {
 	if of.Kind != plan.ComparisonKind {
 		return runOwner(run)
