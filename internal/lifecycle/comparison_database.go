@@ -70,10 +70,7 @@ func (s *comparisonSituation) vacate() Action {
 
 // cleanUp is the next step of spec.cleanup of the template after that end, or nil.
 func (s *comparisonSituation) cleanUp(complete bool) Action {
-	if a := cleanUp(s.seen.Instances, keeps(s.comparison.Spec.Template.Spec.Cleanup, complete)); a != nil || !s.seen.DataCopies {
-		return a
-	}
-	return RemoveDataCopies{}
+	return thenCopies(cleanUp(s.seen.Instances, keeps(s.comparison.Spec.Template.Spec.Cleanup, complete)), s.seen.DataCopies)
 }
 
 // serves says whether the database that the runs share may put load on its node. One that stays is idle.

@@ -202,3 +202,22 @@ func TestComparisonEndsAfterItsDeadline(t *testing.T) {
 		t.Errorf("it decides %+v", d)
 	}
 }
+
+// Copies of prepared data are removed when the results are there.
+func TestDataCopiesOfAComparison(t *testing.T) {
+	s := testutil.Pair(testutil.FixedRounds(2))
+	p := planOfComparison(t, s)
+	seen := measuredRuns(s, p, 4)
+	seen.Results, seen.DataCopies = new(v1alpha1.ResultsReference), true
+	want := Decision{
+		Action: RemoveDataCopies{}, Reason: v1alpha1.ReasonPublishing,
+		Message: "all 2 rounds are measured; the database is being removed",
+	}
+	if diff := cmp.Diff(want, NextOfComparison(s, p, seen, now)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	seen.DataCopies = false
+	if d := NextOfComparison(s, p, seen, now); !d.Complete {
+		t.Errorf("without a copy: %+v", d)
+	}
+}

@@ -78,10 +78,12 @@ func memberUnderWay(s *comparisonSituation) *Decision {
 	}
 	if s.afterOthers() {
 		d.After = time.Second
+		if s.allWait() {
+			d.Message += ": the servers of the previous round are stopping"
+			return d
+		}
 	}
-	if s.afterOthers() && s.allWait() {
-		d.Message += ": the servers of the previous round are stopping"
-	} else if c := readyOf(s.shown()); c != nil && c.Reason != "" {
+	if c := readyOf(s.shown()); c != nil && c.Reason != "" {
 		d.Message += ": " + c.Reason + ": " + c.Message
 	}
 	return d

@@ -181,16 +181,6 @@ func TestNextOfComparison(t *testing.T) {
 				Message: "every pair has its answer after 6 rounds: " + answer,
 			},
 		},
-		"decided and published, with copies of data": {
-			runs: 12, see: func(s *v1alpha1.BenchmarkComparison, p *comparisonPlan, o *ComparisonObserved) {
-				published(s, p, o)
-				o.DataCopies = true
-			},
-			want: Decision{
-				Action: RemoveDataCopies{}, Reason: v1alpha1.ReasonPublishing,
-				Message: "every pair has its answer after 6 rounds; the database is being removed",
-			},
-		},
 		"decided, and all rounds are asked for": {
 			comparison: testutil.Pair(testutil.FixedRounds(6)), runs: 8, want: measuring(bound(8), "round 5 of at most 6, "+[]string{"durable", "lazy"}[members[8].Variant]),
 		},

@@ -55,18 +55,26 @@ func TestNextRoundBesideServersThatStop(t *testing.T) {
 	}
 }
 
+// secondRound is what is seen when both runs of the second round have measured so many trials, and that is left of the first.
+func secondRound(t *testing.T, of func(*v1alpha1.BenchmarkComparison), measured int32, left Leftover) (
+	*v1alpha1.BenchmarkComparison, *comparisonPlan, *ComparisonObserved,
+) {
+	t.Helper()
+	s := testutil.Pair(of)
+	p := planOfComparison(t, s)
+	seen := measuredRuns(s, p, 2).begin(s, p, 2, waits(measured))
+	first := seen.Current
+	seen.begin(s, p, 3, waits(measured))
+	seen.Current, seen.Left = append(first, seen.Current...), left
+	return s, p, seen
+}
+
 // Nothing is measured before the last server of the round before has stopped. It is looked for again, because what has ended on a
 // node that does not answer is not told.
 func TestTurnsWaitForServersThatStop(t *testing.T) {
 	for name, of := range map[string]func(*v1alpha1.BenchmarkComparison){"slices": sliced, "trials": alternating} {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(of)
-			p := planOfComparison(t, s)
-			seen := measuredRuns(s, p, 2).begin(s, p, 2, waits(0))
-			first := seen.Current
-			seen.begin(s, p, 3, waits(0))
-			seen.Current = append(first, seen.Current...)
-			seen.Left = Stopping
+			s, p, seen := secondRound(t, of, 0, Stopping)
 			situation := newComparisonSituation(s, p, seen, now)
 			if got := situation.turns(); len(got) != 0 {
 				t.Errorf("turns: %v", got)
@@ -86,12 +94,7 @@ func TestTurnsWaitForServersThatStop(t *testing.T) {
 
 // A run that has finished before the other one of its round takes no turn from it.
 func TestRoundThatIsOverDoesNotWait(t *testing.T) {
-	s := testutil.Pair(sliced)
-	p := planOfComparison(t, s)
-	seen := measuredRuns(s, p, 2).begin(s, p, 2, waits(2))
-	first := seen.Current
-	seen.begin(s, p, 3, waits(2))
-	seen.Current, seen.Left = append(first, seen.Current...), Working
+	s, p, seen := secondRound(t, sliced, 2, Working)
 	if got := newComparisonSituation(s, p, seen, now).turns(); got[2] != 3 || got[3] != 3 {
 		t.Errorf("turns: %v", got)
 	}

@@ -50,13 +50,18 @@ func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
-// cleanUp is the next step of spec.cleanup, or nil. Copies of prepared data are of no use any more, whether or not a database
-// stays.
+// cleanUp is the next step of spec.cleanup, or nil.
 func (s *situation) cleanUp(complete bool) Action {
-	if a := s.cleanUpInstances(complete); a != nil || !s.seen.DataCopies {
-		return a
+	return thenCopies(s.cleanUpInstances(complete), s.seen.DataCopies)
+}
+
+// thenCopies is a step or, if there is none, the removal of the copies of prepared data: they are of no use any more, whether or
+// not a database stays.
+func thenCopies(next Action, copies bool) Action {
+	if next == nil && copies {
+		return RemoveDataCopies{}
 	}
-	return RemoveDataCopies{}
+	return next
 }
 
 // cleanUpInstances: the Jobs of a failed run stay if its database stays: both can be inspected.

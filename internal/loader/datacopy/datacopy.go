@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -22,7 +23,7 @@ import (
 const (
 	// folder of the files of a copy, below that of the copy; and the mark beside it.
 	folder, mark = "data", "whole"
-	// attempts at the files that change while they are copied. A server that stands still changes none, but what it has asked of the
+	// attempts at files that change while they are copied. A server that stands still changes none, but what it has asked of the
 	// kernel before may still arrive.
 	attempts = 3
 )
@@ -39,39 +40,36 @@ func Whole(at string) bool {
 // Take copies a data directory, whose server stands still. Nothing is there before the copy is whole and on disk.
 func Take(ctx context.Context, data, at string) (result.DataCopy, error) {
 	began := time.Now()
-	to := filepath.Join(at, folder)
-	if err := os.RemoveAll(to); err != nil {
-		return result.DataCopy{}, fmt.Errorf("removing a part of a copy: %w", err)
-	}
-	// The folder of the copies is a volume: one that is not there is not made.
-	if err := os.Mkdir(to, 0o700); err != nil {
-		return result.DataCopy{}, fmt.Errorf("beginning a copy: %w", err)
-	}
-	before, err := listed(data)
-	if err != nil {
-		return result.DataCopy{}, err
-	}
-	if err := before.copyTo(ctx, data, to); err != nil {
-		return result.DataCopy{}, err
-	}
 	for range attempts {
-		after, err := listed(data)
+		copied, changed, err := take(ctx, data, filepath.Join(at, folder))
 		if err != nil {
 			return result.DataCopy{}, err
 		}
-		changed := after.since(before)
-		if changed == nil {
-			return after.facts(began), finish(at)
+		if !changed {
+			return copied.facts(began), finish(at)
 		}
-		if err := remove(to, changed); err != nil {
-			return result.DataCopy{}, err
-		}
-		if err := changed.copyTo(ctx, data, to); err != nil {
-			return result.DataCopy{}, err
-		}
-		before = after
 	}
 	return result.DataCopy{}, errChanging
+}
+
+// take copies a data directory, and says whether that has changed meanwhile. The folder of the copies is a volume: one that is
+// not there is not made.
+func take(ctx context.Context, data, to string) (copied files, changed bool, err error) {
+	if err := os.RemoveAll(to); err != nil {
+		return nil, false, fmt.Errorf("removing a part of a copy: %w", err)
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return nil, false, fmt.Errorf("beginning a copy: %w", err)
+	}
+	before, err := listed(data)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := before.copyTo(ctx, data, to); err != nil {
+		return nil, false, err
+	}
+	after, err := listed(data)
+	return after, !slices.Equal(before, after), err
 }
 
 // finish says that a copy is whole, when it is on disk.

@@ -116,35 +116,6 @@ func TestTakeInterrupted(t *testing.T) {
 	}
 }
 
-// What has changed since a list was made: other sizes and times, new files, and those that are gone. Folders change with their files.
-func TestSince(t *testing.T) {
-	data := t.TempDir()
-	write(t, data, map[string]string{"same": "1", "longer": "1", "touched": "1", "gone": "1", "d/same": "1"})
-	before, err := listed(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if changed := before.since(before); changed != nil {
-		t.Errorf("nothing has changed, but %+v", changed)
-	}
-	write(t, data, map[string]string{"longer": "12", "d/new": "1"})
-	now := time.Now().Add(time.Hour)
-	if err := errors.Join(os.Chtimes(filepath.Join(data, "touched"), now, now), os.Remove(filepath.Join(data, "gone"))); err != nil {
-		t.Fatal(err)
-	}
-	after, err := listed(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, f := range after.since(before) {
-		names = append(names, f.path)
-	}
-	if diff := cmp.Diff([]string{"d/new", "longer", "touched", "gone"}, names); diff != "" {
-		t.Errorf("changed (-want +got):\n%s", diff)
-	}
-}
-
 // touching is a context that touches a file whenever somebody asks whether to go on: before each file that is copied.
 type touching struct {
 	context.Context //nolint:containedctx // it is one
@@ -154,6 +125,34 @@ type touching struct {
 func (c touching) Err() error {
 	c.touch()
 	return nil
+}
+
+// What changes while the first file is copied is in the copy: longer and touched files, new ones, and the mode of a folder whose
+// files stay what they are. What is gone is not.
+func TestTakeOfWhatChanges(t *testing.T) {
+	data, at := t.TempDir(), t.TempDir()
+	write(t, data, map[string]string{"a": "1", "longer": "1", "touched": "1", "gone": "1", "d/same": "1", "e/gone": "1"})
+	changed := false
+	_, err := Take(touching{t.Context(), func() {
+		if changed {
+			return
+		}
+		changed = true
+		write(t, data, map[string]string{"longer": "12", "d/new": "1"})
+		now := time.Now().Add(time.Hour)
+		if err := errors.Join(
+			os.Chtimes(filepath.Join(data, "touched"), now, now), os.Remove(filepath.Join(data, "gone")),
+			os.RemoveAll(filepath.Join(data, "e")), os.Chmod(filepath.Join(data, "d"), 0o700),
+		); err != nil {
+			t.Error(err)
+		}
+	}}, data, at)
+	if err != nil || !changed {
+		t.Fatalf("changed %t, %v", changed, err)
+	}
+	if diff := cmp.Diff(read(t, data), read(t, filepath.Join(at, folder))); diff != "" {
+		t.Errorf("the copy (-want +got):\n%s", diff)
+	}
 }
 
 // A server that goes on writing is not copied: half of its files would be older than the other half. One that stops to is.

@@ -63,43 +63,15 @@ func listed(root string) (files, error) {
 	return all, nil
 }
 
-// since are the files that are others than before, and those that are gone: nil if there are none.
-func (all files) since(before files) files {
-	was, is := before.byPath(), all.byPath()
-	var changed files
-	for _, f := range all {
-		if old, found := was[f.path]; !found || old != f {
-			changed = append(changed, f)
-		}
-	}
-	for _, f := range before {
-		if _, found := is[f.path]; !found {
-			changed = append(changed, f)
-		}
-	}
-	return changed
-}
-
-func (all files) byPath() map[string]file {
-	list := make(map[string]file, len(all))
-	for _, f := range all {
-		list[f.path] = f
-	}
-	return list
-}
-
 // copyTo copies files from one folder to another. What is gone meanwhile is left out.
 func (all files) copyTo(ctx context.Context, from, to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return fmt.Errorf("making the folder of the copy: %w", err)
-	}
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		target := filepath.Join(to, f.path)
 		if f.mode.IsDir() {
-			if err := os.MkdirAll(target, f.mode.Perm()); err != nil {
+			if err := os.Mkdir(target, f.mode.Perm()); err != nil {
 				return fmt.Errorf("copying the data: %w", err)
 			}
 			continue
@@ -111,7 +83,7 @@ func (all files) copyTo(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// copyFile has the file system share the blocks of both files, if it can, and copies them otherwise.
+// copyFile copies a file. On Linux io.Copy leaves it to the kernel, which lets both share their blocks if the file system can.
 func copyFile(from, to string, mode fs.FileMode) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -127,9 +99,6 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 			err = closed
 		}
 	}()
-	if unix.IoctlFileClone(int(target.Fd()), int(source.Fd())) == nil {
-		return nil
-	}
 	_, err = io.Copy(target, source)
 	return err
 }

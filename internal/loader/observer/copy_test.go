@@ -4,15 +4,12 @@
 package observer
 
 import (
-	"net"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,26 +36,7 @@ func writer(t *testing.T) (*Observer, *Client) {
 		Processes: []string{filepath.Base(name)}, Data: data, Copy: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: "/proc",
 	}
 	eventually(t, "the process is seen", func() bool { _, err := o.server(); return err == nil })
-	s := httptest.NewServer(o.handler())
-	t.Cleanup(s.Close)
-	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o, NewClient(result.Server{Host: host, ObserverPort: number, PasswordFile: o.PasswordFile})
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not after 20 s: ", what)
-		}
-	}
+	return o, NewClient(serving(t, o))
 }
 
 // size of the file that the writer writes.

@@ -116,17 +116,23 @@ func TestReadThisKernel(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var o result.Observed
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	eventually(t, "the process is seen to do something", func() bool {
 		facts, err := read("/proc", []string{"busyserver"})
 		if err == nil && o.Before == nil {
 			o.Before = facts
 		}
 		o.After = facts
-		if used, known := o.Used(); known && used.UserMicros+used.SystemMicros > 0 && used.WriteCalls > 100 && used.MaxRSSBytes > 0 {
-			return
-		}
+		used, known := o.Used()
+		return known && used.UserMicros+used.SystemMicros > 0 && used.WriteCalls > 100 && used.MaxRSSBytes > 0
+	})
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the process is not seen to do anything: %+v, %+v, %v", o.Before, o.After, err)
+			t.Fatal("not after 20 s: ", what)
 		}
 	}
 }
@@ -136,7 +142,14 @@ func serve(t *testing.T, proc string) result.Server {
 	t.Helper()
 	dir := t.TempDir()
 	files(t, dir, map[string]string{"password": secret + "\n"})
-	o := &Observer{Processes: []string{"mariadbd"}, Data: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: proc}
+	return serving(t, &Observer{
+		Processes: []string{"mariadbd"}, Data: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: proc,
+	})
+}
+
+// serving is the server that a loader would know an observer by.
+func serving(t *testing.T, o *Observer) result.Server {
+	t.Helper()
 	s := httptest.NewServer(o.handler())
 	t.Cleanup(s.Close)
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
@@ -230,13 +243,10 @@ func TestRunGoesOn(t *testing.T) {
 	go func() { ended <- o.Run(ctx) }()
 	c := NewClient(result.Server{Host: "127.0.0.1", ObserverPort: o.Port, PasswordFile: o.PasswordFile})
 	_ = taken.Close()
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		if _, err := c.Read(t.Context()); errors.Is(err, errNoServer) {
-			break // it answers
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the observer does not answer: %v", err)
-		}
-	}
+	eventually(t, "the observer answers", func() bool {
+		_, err := c.Read(t.Context())
+		return errors.Is(err, errNoServer)
+	})
 	cancel()
 	select {
 	case err := <-ended:
