@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise that
-# is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the environment:
-# QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512 MiB of buffer
-# pool in place of 64); mysql; general-log (on: the server writes down each statement), slow-log (the same with the time that each
-# took). ALTERNATIONS are Slices, Trials and Runs.
-# POINTS is 1 or 8; with 8, a comparison ends with the answer of all points together. ROUNDS are at most so many, 20 if unset.
-# BESIDE=compiler has a compiler run on the same machine meanwhile; of anything else it says that it ran. NAME is that of the
-# comparisons and of their lane: those of two names measure at the same time. RECORD is a folder for what each comparison measured,
-# which `go run ./test/statistics -record FOLDER` adds to the recordings.
+# bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise
+# that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the
+# environment: QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512
+# MiB of buffer pool in place of 64); mysql; general-log (on: the server writes down each statement), slow-log (the same with
+# the time that each took), logs-N (the general log, and each Nth statement in the slow log). ALTERNATIONS are Slices, Trials
+# and Runs. POINTS is 1, 8 or 33, which are the microbenchmarks; with several, a comparison ends with the answer of all points
+# together. ROUNDS are at most so many, 20 if unset, and at least AT_LEAST, 6 if unset. SECONDS_A_SIDE is for how long a variant
+# is measured in a round, SLICE the mean length of a slice in ms. BESIDE=compiler has a compiler run on the same machine
+# meanwhile; of anything else it says that it ran. NAME is that of the comparisons and of their lane: those of two names measure
+# at the same time. RECORD is a folder for what each comparison measured, which `go run ./test/statistics -record FOLDER` adds
+# to the recordings.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -25,18 +27,30 @@ variant() {
 	mysql) echo 'database: {engine: MySQL, image: "mysql:9.7"}' ;;
 	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
 	slow-log) echo 'database: {variables: {slow_query_log: "ON", long_query_time: "0"}}' ;;
-	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log, slow-log" ;;
+	logs-[1-9])
+		echo "database: {variables: {general_log: 'ON', slow_query_log: 'ON', long_query_time: '0', log_slow_rate_limit: '${1#logs-}'}}"
+		;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log, slow-log, logs-1 to logs-9" ;;
 	esac
 }
 
-# load is the workload of both.
-load() {
-	if [ "$points" = 1 ]; then
-		echo '{rowsPerCommit: 1}'
-	else
-		echo '{sweep: {rowsPerCommit: [1, 2, 4, 8, 16, 32, 64, 128]}}'
-	fi
+# workload ALTERNATION of both.
+workload() {
+	local scripts limits
+	limits="limits: {seconds: $(seconds "$1")}"
+	case $points in
+	1) echo "{type: CommitSize, commitSize: {rowsPerCommit: 1}, $limits}" ;;
+	8) echo "{type: CommitSize, commitSize: {sweep: {rowsPerCommit: [1, 2, 4, 8, 16, 32, 64, 128]}}, $limits}" ;;
+	33)
+		scripts=$(sed -n 's/^ *- \([a-z0-9-]*\)$/\1/p' "$(dirname "$0")/../config/samples/microbenchmarks.yaml" | paste -sd,)
+		echo "{type: Sysbench, sysbench: {tables: 2, tableSize: 25000, seconds: $(seconds "$1"), sweep: {script: [$scripts]}}}"
+		;;
+	*) die "POINTS=$points: 1, 8 or 33" ;;
+	esac
 }
+
+# trials of both.
+trials() { if [ "$points" = 33 ]; then echo '{data: Keep}'; else echo '{primeSeconds: 1}'; fi }
 
 # memory QUESTION that a server may take: what is idle in MySQL takes more.
 memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
@@ -46,7 +60,15 @@ pool() { if [ "$1" = pool ]; then echo 64Mi; else echo 128Mi; fi; }
 
 # seconds ALTERNATION is for how long a trial is measured: slices are parts of one trial a round, trials are six in a round. At
 # several points a trial of each is measured in a round.
-seconds() { if [ "$points" != 1 ]; then echo 2; else case $1 in Trials) echo 1 ;; *) echo 5 ;; esac fi }
+seconds() {
+	if [ -n "${SECONDS_A_SIDE:-}" ]; then echo "$SECONDS_A_SIDE"
+	elif [ "$points" != 1 ]; then echo 2
+	elif [ "$1" = Trials ]; then echo 1
+	else echo 4; fi
+}
+
+# slice ALTERNATION is its mean length in milliseconds; 0 is without slices.
+slice() { if [ "$1" = Slices ]; then echo "${SLICE:-500}"; else echo 0; fi }
 
 # compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table. Each has a seed of its
 # own: with the same one, what follows from the order would be the same in every repetition.
@@ -58,9 +80,10 @@ compare() {
 		metadata: {name: $name}
 		spec:
 		  alternation: $2
+		  $(if [ "$2" = Slices ]; then echo "sliceMilliseconds: $(slice "$2")"; fi)
 		  seed: $(date +%s)
 		  maxRounds: ${ROUNDS:-20}
-		  earlyStop: {policy: WhenOverallDecided}
+		  earlyStop: {policy: WhenOverallDecided, minRounds: ${AT_LEAST:-6}}
 		  template:
 		    spec:
 		      lane: $name
@@ -69,9 +92,9 @@ compare() {
 		        settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
 		        storage: {medium: NodeDisk, size: 1Gi}
 		        resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
-		      workload: {type: CommitSize, commitSize: $(load), limits: {seconds: $(seconds "$2")}}
+		      workload: $(workload "$2")
 		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
-		      trials: {primeSeconds: 1}
+		      trials: $(trials)
 		  variants:
 		  - {name: base}
 		  - {name: other, $(variant "$1")}
@@ -83,8 +106,9 @@ compare() {
 	seconds=$(($(date -d "$end" +%s) - $(date -d "$start" +%s)))
 	line "$1" "$2" "$seconds"
 	if [ -n "${RECORD:-}" ]; then
-		printf '{"second": "%s", "alternation": "%s", "beside": "%s", "seconds": %d, "results": %s}\n' "$1" "$2" "${BESIDE:-}" \
-			"$seconds" "$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start-$name.json"
+		printf '{"second": "%s", "alternation": "%s", "beside": "%s", "minRounds": %d, "aSide": %d, "slice": %d, "seconds": %d, "results": %s}\n' \
+			"$1" "$2" "${BESIDE:-}" "${AT_LEAST:-6}" "$(seconds "$2")" "$(slice "$2")" "$seconds" \
+			"$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start-$name.json"
 	fi
 }
 

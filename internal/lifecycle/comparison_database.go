@@ -73,6 +73,18 @@ func (s *comparisonSituation) cleanUp(complete bool) Action {
 	return thenCopies(cleanUp(s.seen.Instances, keeps(s.comparison.Spec.Template.Spec.Cleanup, complete)), s.seen.DataCopies)
 }
 
+// beingRemoved says what a step of cleanUp removes.
+func beingRemoved(step Action) string {
+	switch step.(type) {
+	case RemoveDataCopies:
+		return "the copies of the data are being removed"
+	case ReleaseNodes:
+		return "the PodDisruptionBudget of the database, which stays, is being removed"
+	default:
+		return "the database that its runs share is being removed"
+	}
+}
+
 // serves says whether the database that the runs share may put load on its node. One that stays is idle.
 func (s *comparisonSituation) serves() bool {
 	if s.is(v1alpha1.ConditionFinished) && keeps(s.comparison.Spec.Template.Spec.Cleanup, s.is(v1alpha1.ConditionComplete)) {

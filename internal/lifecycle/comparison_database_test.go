@@ -211,7 +211,7 @@ func TestDataCopiesOfAComparison(t *testing.T) {
 	seen.Results, seen.DataCopies = new(v1alpha1.ResultsReference), true
 	want := Decision{
 		Action: RemoveDataCopies{}, Reason: v1alpha1.ReasonPublishing,
-		Message: "all 2 rounds are measured; the database is being removed",
+		Message: "all 2 rounds are measured; the copies of the data are being removed",
 	}
 	if diff := cmp.Diff(want, NextOfComparison(s, p, seen, now)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -100,7 +100,7 @@ func comparisonFailing(s *comparisonSituation) *Decision {
 		Message: "the comparison has failed; the results of the earlier rounds are being written",
 	}
 	if a := s.cleanUp(false); a != nil {
-		d.Action, d.Message = a, "the comparison has failed; the database that its runs share is being removed"
+		d.Action, d.Message = a, "the comparison has failed; "+beingRemoved(a)
 	}
 	return d
 }
@@ -152,7 +152,7 @@ func answered(s *comparisonSituation) *Decision {
 		}
 	}
 	if a := s.cleanUp(true); a != nil {
-		return &Decision{Action: a, Reason: v1alpha1.ReasonPublishing, Message: s.whyStopped() + "; the database is being removed"}
+		return &Decision{Action: a, Reason: v1alpha1.ReasonPublishing, Message: s.whyStopped() + "; " + beingRemoved(a)}
 	}
 	pairs := s.seen.Judged.Pairs
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.whyStopped()}

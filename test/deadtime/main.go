@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command deadtime reads a run's results.json and says how much time passed between trials: from the end that one loader
-// stamped to the start that the next one stamped, and which part of it passed until the record was written. The clocks are
-// those of the loaders' nodes and the operator's: on kind, one machine's.
+// stamped to the start that the next one stamped. The clocks are those of the loaders' nodes: on kind, one machine's.
 package main
 
 import (
@@ -35,22 +34,17 @@ func run(in io.Reader, out io.Writer) error {
 	if len(results.Attempts) < 2 {
 		return errors.New("there is nothing between fewer than two trials")
 	}
-	var dead, untilRecord []time.Duration
+	var dead []time.Duration
 	for i, next := range results.Attempts[1:] {
 		last := results.Attempts[i]
 		if last.Summary == nil || next.Summary == nil {
 			continue
 		}
-		ended := last.Summary.Identity.Ended
-		dead = append(dead, next.Summary.Identity.Started.Sub(ended))
-		untilRecord = append(untilRecord, last.Recorded.Sub(ended))
+		dead = append(dead, next.Summary.Identity.Started.Sub(last.Summary.Identity.Ended))
 	}
 	slices.Sort(dead)
-	slices.Sort(untilRecord)
-	_, err := fmt.Fprintf(out, "dead time between %d trials: median %.2f s (%.2f–%.2f s); "+
-		"of it until the record is written: median %.2f s\n",
-		len(results.Attempts), median(dead).Seconds(), dead[0].Seconds(), dead[len(dead)-1].Seconds(),
-		median(untilRecord).Seconds())
+	_, err := fmt.Fprintf(out, "dead time between %d trials: median %.2f s (%.2f–%.2f s)\n",
+		len(results.Attempts), median(dead).Seconds(), dead[0].Seconds(), dead[len(dead)-1].Seconds())
 	return err
 }
 

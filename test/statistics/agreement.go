@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,35 +19,37 @@ import (
 // interval at 95%.
 func (w *writer) agreement(list []*Measured) {
 	w.header("Slices against whole runs of two real servers",
-		"second variant", "rounds in slices", "their scatter", "ratio", "rounds of whole runs", "their scatter", "ratio",
+		"second variant", "ms a slice", "rounds in slices", "their scatter", "ratio", "rounds of whole runs", "their scatter", "ratio",
 		"slices to runs", "interval of that")
-	of := map[string]map[string][]float64{}
+	type variant struct {
+		second string
+		slice  int // 0 is whole runs
+	}
+	of := map[variant][]float64{}
 	for _, m := range list {
-		if m.Points > 1 || m.Beside != "" {
+		if m.Points > 1 || m.Beside != "" || m.Alternation == "Trials" {
 			continue
 		}
-		if of[m.Second] == nil {
-			of[m.Second] = map[string][]float64{}
-		}
+		v := variant{m.Second, m.Slice}
 		for i, value := range m.values[0] {
-			of[m.Second][m.Alternation] = append(of[m.Second][m.Alternation], math.Log(value/m.baseline[0][i]))
+			of[v] = append(of[v], math.Log(value/m.baseline[0][i]))
 		}
 	}
-	var seconds []string
-	for second, rounds := range of {
-		if len(rounds["Slices"]) > 1 && len(rounds["Runs"]) > 1 {
-			seconds = append(seconds, second)
+	var both []variant
+	for v, rounds := range of {
+		if v.slice > 0 && len(rounds) > 1 && len(of[variant{v.second, 0}]) > 1 {
+			both = append(both, v)
 		}
 	}
-	slices.Sort(seconds)
-	for _, second := range seconds {
-		inSlices, runs := of[second]["Slices"], of[second]["Runs"]
+	slices.SortFunc(both, func(a, b variant) int { return cmp.Or(cmp.Compare(a.second, b.second), cmp.Compare(b.slice, a.slice)) })
+	for _, v := range both {
+		inSlices, runs := of[v], of[variant{v.second, 0}]
 		a, scatterOfA := stat.MeanStdDev(inSlices, nil)
 		b, scatterOfB := stat.MeanStdDev(runs, nil)
 		margin := distuv.UnitNormal.Quantile(0.975) *
 			math.Hypot(stat.StdErr(scatterOfA, float64(len(inSlices))), stat.StdErr(scatterOfB, float64(len(runs))))
 		ratio := func(log float64) string { return fmt.Sprintf("%.3f", math.Exp(log)) }
-		w.row(second, strconv.Itoa(len(inSlices)), percent(scatterOfA), ratio(a), strconv.Itoa(len(runs)), percent(scatterOfB),
-			ratio(b), ratio(a-b), ratio(a-b-margin)+"–"+ratio(a-b+margin))
+		w.row(v.second, strconv.Itoa(v.slice), strconv.Itoa(len(inSlices)), percent(scatterOfA), ratio(a), strconv.Itoa(len(runs)),
+			percent(scatterOfB), ratio(b), ratio(a-b), ratio(a-b-margin)+"–"+ratio(a-b+margin))
 	}
 }

@@ -24,7 +24,8 @@ var measuredFile []byte
 
 // columns of measured/comparisons.csv, which has a row for each round of each point.
 var columns = []string{
-	"started", "second", "alternation", "beside", "maxRounds", "seconds", "point", "round", "baseline", "variant",
+	"started", "second", "alternation", "beside", "minRounds", "maxRounds", "aSide", "slice", "seconds", "point", "round",
+	"baseline", "variant",
 }
 
 // Setup is what was compared, and beside what: comparisons with the same one are repetitions.
@@ -33,8 +34,9 @@ type Setup struct {
 	Second, Alternation string
 	// Beside is what else the machine did; empty if nothing.
 	Beside string
-	// Points, and the most rounds that it could have had.
-	Points, MaxRounds int
+	// Points, the fewest and the most rounds that it could have had, for how many seconds a variant was measured at a point in a
+	// round, and in slices of how many milliseconds; 0 is without.
+	Points, MinRounds, MaxRounds, ASide, Slice int
 }
 
 // Measured is a comparison of real servers.
@@ -70,8 +72,8 @@ func measured() ([]*Measured, error) {
 
 // add a row of the file.
 func (m *Measured) add(row []string) error {
-	var whole [4]int
-	for i, text := range row[4:8] {
+	var whole [7]int
+	for i, text := range row[4:11] {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", columns[4+i], err)
@@ -79,15 +81,15 @@ func (m *Measured) add(row []string) error {
 		whole[i] = n
 	}
 	var values [2]float64
-	for i, text := range row[8:10] {
+	for i, text := range row[11:13] {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil || value <= 0 {
-			return fmt.Errorf("%s: %q is no value above 0", columns[8+i], text)
+			return fmt.Errorf("%s: %q is no value above 0", columns[11+i], text)
 		}
 		values[i] = value
 	}
-	m.MaxRounds, m.Seconds = whole[0], whole[1]
-	point, round := whole[2], whole[3]
+	m.MinRounds, m.MaxRounds, m.ASide, m.Slice, m.Seconds = whole[0], whole[1], whole[2], whole[3], whole[4]
+	point, round := whole[5], whole[6]
 	if point == m.Points+1 {
 		m.Points, m.baseline, m.values = point, append(m.baseline, nil), append(m.values, nil)
 	}
@@ -102,7 +104,7 @@ func (m *Measured) add(row []string) error {
 // several points, it is about all of them together.
 func (m *Measured) Replay() stats.Comparison {
 	design, rounds := asShipped(m.Points), len(m.values[0])
-	design.MaxRounds = m.MaxRounds
+	design.MinRounds, design.MaxRounds = m.MinRounds, m.MaxRounds
 	var c stats.Comparison
 	for n := min(design.MinRounds, rounds); n <= rounds; n++ {
 		if c = m.look(design, n); c.Decided {
@@ -119,11 +121,23 @@ func (m *Measured) look(design stats.Design, n int) stats.Comparison {
 	return overall(design, m.baseline, m.values, n)
 }
 
+// Cells are how many points are said to differ by themselves, after all rounds.
+func (m *Measured) Cells() int {
+	design, differ := asShipped(m.Points), 0
+	design.MinRounds, design.MaxRounds = m.MinRounds, m.MaxRounds
+	for point := range m.values {
+		if c := design.Compare("higher", m.baseline[point], m.values[point]); c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+			differ++
+		}
+	}
+	return differ
+}
+
 // recordingOf a comparison is what it measured, as hack/bench-minutes.sh writes it: its results.json, and what they do not have.
 type recordingOf struct {
-	Second, Alternation, Beside string
-	Seconds                     int
-	Results                     struct {
+	Second, Alternation, Beside      string
+	MinRounds, ASide, Slice, Seconds int
+	Results                          struct {
 		Pairs []struct {
 			BaselineValues, Values []float64
 		}
@@ -167,8 +181,9 @@ func (r *recordingOf) rows() [][]string {
 	for p, pair := range r.Results.Pairs {
 		for i, value := range pair.Values {
 			rows = append(rows, []string{
-				r.Results.Comparison.Started, r.Second, r.Alternation, r.Beside, strconv.Itoa(r.Results.Comparison.Planned),
-				strconv.Itoa(r.Seconds), strconv.Itoa(p + 1), strconv.Itoa(i + 1), number(pair.BaselineValues[i]), number(value),
+				r.Results.Comparison.Started, r.Second, r.Alternation, r.Beside, strconv.Itoa(r.MinRounds),
+				strconv.Itoa(r.Results.Comparison.Planned), strconv.Itoa(r.ASide), strconv.Itoa(r.Slice), strconv.Itoa(r.Seconds),
+				strconv.Itoa(p + 1), strconv.Itoa(i + 1), number(pair.BaselineValues[i]), number(value),
 			})
 		}
 	}
@@ -181,8 +196,8 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
 	w.header("Comparisons of two real servers",
-		"second variant", "alternation", "points", "rounds allowed", "beside", "comparisons", "differ", "equal",
-		"ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
+		"second variant", "alternation", "ms a slice", "points", "seconds a side", "rounds allowed", "beside", "comparisons", "differ", "equal",
+		"cells that differ", "ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup
 	of := map[Setup][]*Measured{}
 	for _, m := range list {
@@ -193,13 +208,15 @@ func (w *writer) real(list []*Measured) {
 	}
 	slices.SortStableFunc(setups, func(a, b Setup) int {
 		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Beside, b.Beside), cmp.Compare(b.Alternation, a.Alternation),
-			cmp.Compare(a.Points, b.Points), cmp.Compare(b.MaxRounds, a.MaxRounds))
+			cmp.Compare(a.Points, b.Points), cmp.Compare(b.Slice, a.Slice), cmp.Compare(b.ASide, a.ASide),
+			cmp.Compare(b.MaxRounds, a.MaxRounds), cmp.Compare(a.MinRounds, b.MinRounds))
 	})
 	for _, s := range setups {
-		differ, equal, logs := 0, 0, 0.0
+		differ, equal, cells, logs := 0, 0, 0, 0.0
 		var rounds, seconds, widths []float64
 		for _, m := range of[s] {
 			c := m.Replay()
+			cells += m.Cells()
 			switch c.Verdict {
 			case stats.Faster, stats.Slower:
 				differ++
@@ -211,10 +228,14 @@ func (w *writer) real(list []*Measured) {
 			rounds, seconds = append(rounds, float64(c.Rounds)), append(seconds, float64(m.Seconds))
 			widths = append(widths, math.Sqrt(c.High/c.Low)-1)
 		}
-		n := len(of[s])
+		n, slice := len(of[s]), "–"
+		if s.Slice > 0 {
+			slice = strconv.Itoa(s.Slice)
+		}
 		median := func(values []float64) string { return fmt.Sprintf("%.0f", stats.Summarize(values).Median) }
-		w.row(s.Second, s.Alternation, strconv.Itoa(s.Points), strconv.Itoa(s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
-			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), median(rounds), median(seconds),
-			percent(stats.Summarize(widths).Median))
+		w.row(s.Second, s.Alternation, slice, strconv.Itoa(s.Points), strconv.Itoa(s.ASide),
+			fmt.Sprintf("%d to %d", s.MinRounds, s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
+			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%d of %d", cells, n*s.Points),
+			fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), median(rounds), median(seconds), percent(stats.Summarize(widths).Median))
 	}
 }
