@@ -196,8 +196,8 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
 	w.header("Comparisons of two real servers",
-		"second variant", "alternation", "ms a slice", "points", "seconds a side", "rounds allowed", "beside", "comparisons", "differ", "equal",
-		"cells that differ", "ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
+		"second variant", "alternation", "ms a slice", "points", "seconds a side", "rounds allowed", "beside", "comparisons", "differ",
+		"equal", "cells that differ", "ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup
 	of := map[Setup][]*Measured{}
 	for _, m := range list {
@@ -212,30 +212,35 @@ func (w *writer) real(list []*Measured) {
 			cmp.Compare(b.MaxRounds, a.MaxRounds), cmp.Compare(a.MinRounds, b.MinRounds))
 	})
 	for _, s := range setups {
-		differ, equal, cells, logs := 0, 0, 0, 0.0
-		var rounds, seconds, widths []float64
-		for _, m := range of[s] {
-			c := m.Replay()
-			cells += m.Cells()
-			switch c.Verdict {
-			case stats.Faster, stats.Slower:
-				differ++
-			case stats.Equal:
-				equal++
-			case stats.NoDifferenceShown, stats.CannotSay:
-			}
-			logs += math.Log(c.Ratio)
-			rounds, seconds = append(rounds, float64(c.Rounds)), append(seconds, float64(m.Seconds))
-			widths = append(widths, math.Sqrt(c.High/c.Low)-1)
-		}
-		n, slice := len(of[s]), "–"
-		if s.Slice > 0 {
-			slice = strconv.Itoa(s.Slice)
-		}
-		median := func(values []float64) string { return fmt.Sprintf("%.0f", stats.Summarize(values).Median) }
-		w.row(s.Second, s.Alternation, slice, strconv.Itoa(s.Points), strconv.Itoa(s.ASide),
-			fmt.Sprintf("%d to %d", s.MinRounds, s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
-			strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%d of %d", cells, n*s.Points),
-			fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), median(rounds), median(seconds), percent(stats.Summarize(widths).Median))
+		w.repetitions(s, of[s])
 	}
+}
+
+// repetitions is the row of comparisons with the same setup.
+func (w *writer) repetitions(s Setup, list []*Measured) {
+	differ, equal, cells, logs := 0, 0, 0, 0.0
+	var rounds, seconds, widths []float64
+	for _, m := range list {
+		c := m.Replay()
+		cells += m.Cells()
+		switch c.Verdict {
+		case stats.Faster, stats.Slower:
+			differ++
+		case stats.Equal:
+			equal++
+		case stats.NoDifferenceShown, stats.CannotSay:
+		}
+		logs += math.Log(c.Ratio)
+		rounds, seconds = append(rounds, float64(c.Rounds)), append(seconds, float64(m.Seconds))
+		widths = append(widths, math.Sqrt(c.High/c.Low)-1)
+	}
+	n, slice := len(list), "–"
+	if s.Slice > 0 {
+		slice = strconv.Itoa(s.Slice)
+	}
+	median := func(values []float64) string { return fmt.Sprintf("%.0f", stats.Summarize(values).Median) }
+	w.row(s.Second, s.Alternation, slice, strconv.Itoa(s.Points), strconv.Itoa(s.ASide),
+		fmt.Sprintf("%d to %d", s.MinRounds, s.MaxRounds), cmp.Or(s.Beside, "nothing"), strconv.Itoa(n),
+		strconv.Itoa(differ), strconv.Itoa(equal), fmt.Sprintf("%d of %d", cells, n*s.Points),
+		fmt.Sprintf("%.3f", math.Exp(logs/float64(n))), median(rounds), median(seconds), percent(stats.Summarize(widths).Median))
 }
