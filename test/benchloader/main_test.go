@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -52,6 +53,21 @@ func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
 	} {
 		if _, err := measure(t.Context(), nil, comparison{ours: good, theirs: bad}, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// The loader accepts every chain of stages.
+func TestStagesAreValid(t *testing.T) {
+	c := newChains()
+	for _, stage := range []iibench.StageParameters{c.load, c.change, c.ranges, c.points, oneRow} {
+		var before []iibench.StageParameters
+		if stage.Name != c.load.Name {
+			before = c.indexed
+		}
+		cfg := result.Config{Workload: chainOf(append(slices.Clip(before), stage)...), LimitSeconds: 0, Seed: 42}
+		if _, err := registry.New(&cfg); err != nil {
+			t.Errorf("stage %s: %v", stage.Name, err)
 		}
 	}
 }
