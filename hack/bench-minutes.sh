@@ -16,6 +16,7 @@ set -euo pipefail
 
 name=${NAME:-bench-minutes}
 points=${POINTS:-1}
+case $points in 1 | 8 | 33) ;; *) die "POINTS=$points: 1, 8 or 33" ;; esac
 
 # variant QUESTION is what the second variant has.
 variant() {
@@ -45,7 +46,6 @@ workload() {
 		scripts=$(sed -n 's/^ *- \([a-z0-9-]*\)$/\1/p' "$(dirname "$0")/../config/samples/microbenchmarks.yaml" | paste -sd,)
 		echo "{type: Sysbench, sysbench: {tables: 2, tableSize: 25000, seconds: $(seconds "$1"), sweep: {script: [$scripts]}}}"
 		;;
-	*) die "POINTS=$points: 1, 8 or 33" ;;
 	esac
 }
 

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +111,8 @@ func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
 		s.Status.Conditions[0].Type = v1alpha1.ConditionComplete
 	}
 	published := func(o *ComparisonObserved) { o.Results = new(v1alpha1.ResultsReference) }
+	const database, budget = "the database that its runs share is being removed",
+		"the PodDisruptionBudget of the database, which stays, is being removed"
 	lost := func(o *ComparisonObserved) { o.Lane = Lane{Lease: "s/l", Holder: &Holder{RunKind, "a", "first", "1"}} }
 	for name, tc := range map[string]struct {
 		comparison []func(*v1alpha1.BenchmarkComparison)
@@ -118,6 +121,8 @@ func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
 		// begun: a run is under way, which is suspended.
 		begun bool
 		want  Action
+		// says is what the message ends with.
+		says string
 	}{
 		"between two runs": {runs: 1, want: CreateMember{Shared: &plan.Served{Number: 2, PodUID: "pod"}}},
 		"a run that was deleted has made another": {
@@ -132,10 +137,10 @@ func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
 			runs: 1, see: func(o *ComparisonObserved) { o.Members[0].Run.Annotations, o.Instances = nil, nil }, want: CreateMember{},
 		},
 		"all rounds, not published":      {runs: 4, want: PublishComparison{Outcome: v1alpha1.ConditionComplete}},
-		"all rounds":                     {runs: 4, see: published, want: RemoveDatabase{2}},
+		"all rounds":                     {runs: 4, see: published, want: RemoveDatabase{2}, says: "; " + database},
 		"all rounds, on success":         {comparison: []func(*v1alpha1.BenchmarkComparison){onSuccess}, runs: 4, see: published, want: RemoveDatabase{2}},
-		"failed":                         {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison}, runs: 1, want: RemoveDatabase{2}},
-		"failed, on success":             {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison, onSuccess}, runs: 1, want: ReleaseNodes{2}},
+		"failed":                         {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison}, runs: 1, want: RemoveDatabase{2}, says: "; " + database},
+		"failed, on success":             {comparison: []func(*v1alpha1.BenchmarkComparison){failedComparison, onSuccess}, runs: 1, want: ReleaseNodes{2}, says: "; " + budget},
 		"finished, it came late":         {comparison: []func(*v1alpha1.BenchmarkComparison){complete}, runs: 4, want: RemoveDatabase{2}},
 		"suspended":                      {comparison: []func(*v1alpha1.BenchmarkComparison){suspended}, runs: 1, want: RemoveDatabase{2}},
 		"suspended, a run is under way":  {comparison: []func(*v1alpha1.BenchmarkComparison){suspended}, runs: 1, begun: true, want: Wait{}},
@@ -157,7 +162,11 @@ func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
 			if tc.begun {
 				seen.begin(s, p, tc.runs, suspendedRun, sharedBy(2, "pod"))
 			}
-			got := NextOfComparison(s, p, seen, now).Action
+			d := NextOfComparison(s, p, seen, now)
+			if !strings.HasSuffix(d.Message, tc.says) {
+				t.Errorf("it says %q, want %q", d.Message, tc.says)
+			}
+			got := d.Action
 			if made, ok := got.(CreateMember); ok {
 				got = CreateMember{Shared: made.Shared}
 			}

@@ -230,7 +230,7 @@ func TestRealEqualsAreNotSaidToDiffer(t *testing.T) {
 			continue
 		}
 		equals++
-		if c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+		if differs(c) {
 			differ++
 		}
 	}

@@ -72,19 +72,20 @@ func measured() ([]*Measured, error) {
 
 // add a row of the file.
 func (m *Measured) add(row []string) error {
-	var whole [7]int
-	for i, text := range row[4:11] {
+	const texts, numbers = 4, 7 // then there are two values
+	var whole [numbers]int
+	for i, text := range row[texts : texts+numbers] {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%s: %w", columns[4+i], err)
+			return fmt.Errorf("%s: %w", columns[texts+i], err)
 		}
 		whole[i] = n
 	}
 	var values [2]float64
-	for i, text := range row[11:13] {
+	for i, text := range row[texts+numbers:] {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil || value <= 0 {
-			return fmt.Errorf("%s: %q is no value above 0", columns[11+i], text)
+			return fmt.Errorf("%s: %q is no value above 0", columns[texts+numbers+i], text)
 		}
 		values[i] = value
 	}
@@ -103,8 +104,7 @@ func (m *Measured) add(row []string) error {
 // Replay is what the present method says of what was measured, after the first round that decides or after the last one. With
 // several points, it is about all of them together.
 func (m *Measured) Replay() stats.Comparison {
-	design, rounds := asShipped(m.Points), len(m.values[0])
-	design.MinRounds, design.MaxRounds = m.MinRounds, m.MaxRounds
+	design, rounds := m.design(), len(m.values[0])
 	var c stats.Comparison
 	for n := min(design.MinRounds, rounds); n <= rounds; n++ {
 		if c = m.look(design, n); c.Decided {
@@ -112,6 +112,13 @@ func (m *Measured) Replay() stats.Comparison {
 		}
 	}
 	return c
+}
+
+// design of the present method for as many points and rounds.
+func (m *Measured) design() stats.Design {
+	design := asShipped(m.Points)
+	design.MinRounds, design.MaxRounds = m.MinRounds, m.MaxRounds
+	return design
 }
 
 func (m *Measured) look(design stats.Design, n int) stats.Comparison {
@@ -123,15 +130,16 @@ func (m *Measured) look(design stats.Design, n int) stats.Comparison {
 
 // Cells are how many points are said to differ by themselves, after all rounds.
 func (m *Measured) Cells() int {
-	design, differ := asShipped(m.Points), 0
-	design.MinRounds, design.MaxRounds = m.MinRounds, m.MaxRounds
+	design, differ := m.design(), 0
 	for point := range m.values {
-		if c := design.Compare("higher", m.baseline[point], m.values[point]); c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+		if differs(design.Compare("higher", m.baseline[point], m.values[point])) {
 			differ++
 		}
 	}
 	return differ
 }
+
+func differs(c stats.Comparison) bool { return c.Verdict == stats.Faster || c.Verdict == stats.Slower }
 
 // recordingOf a comparison is what it measured, as hack/bench-minutes.sh writes it: its results.json, and what they do not have.
 type recordingOf struct {
@@ -223,12 +231,11 @@ func (w *writer) repetitions(s Setup, list []*Measured) {
 	for _, m := range list {
 		c := m.Replay()
 		cells += m.Cells()
-		switch c.Verdict {
-		case stats.Faster, stats.Slower:
+		switch {
+		case differs(c):
 			differ++
-		case stats.Equal:
+		case c.Verdict == stats.Equal:
 			equal++
-		case stats.NoDifferenceShown, stats.CannotSay:
 		}
 		logs += math.Log(c.Ratio)
 		rounds, seconds = append(rounds, float64(c.Rounds)), append(seconds, float64(m.Seconds))
