@@ -60,7 +60,7 @@ func (r *BenchmarkComparisonReconciler) writer(comparison *v1alpha1.BenchmarkCom
 // SetupWithManager watches comparisons, all runs that have the name of a comparison in their label, and what makes load when it
 // comes or goes. One comparison is reconciled at a time: the results of a run may be large.
 func (r *BenchmarkComparisonReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkComparison{}, 1,
+	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkComparison{}, 1, nil,
 		watch{[]client.Object{&v1alpha1.BenchmarkRun{}}, enqueueOwner(v1alpha1.LabelComparison), nil},
 		watch{[]client.Object{&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}}, enqueueComparison(), nil},
 	)

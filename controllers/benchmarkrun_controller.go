@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,6 +33,8 @@ type BenchmarkRunReconciler struct {
 	memories memories[memory]
 	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
+	// followers of the logs of loaders that run; nil without a manager.
+	followers *followers
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
@@ -70,7 +73,11 @@ func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *wri
 // SetupWithManager watches runs, all objects that have the name of a run in their label, and comparisons, which name the run that
 // they measure. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, 4,
+	r.followers = newFollowers(r.Logs, &r.decoding)
+	if err := mgr.Add(r.followers); err != nil {
+		return fmt.Errorf("following the logs of loaders: %w", err)
+	}
+	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, 4, r.followers.told,
 		watch{[]client.Object{&v1alpha1.BenchmarkComparison{}}, enqueueCurrent(), nil},
 		watch{[]client.Object{&corev1.ConfigMap{}}, r.enqueueRuns(), []builder.WatchesOption{builder.OnlyMetadata}},
 		watch{[]client.Object{

@@ -32,7 +32,10 @@ const (
 
 // LogOpener opens logs of containers.
 type LogOpener interface {
+	// OpenLog opens what stands in a log by now.
 	OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	// FollowLog opens a log to which a container still writes, until it ends.
+	FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
 }
 
 // PodLogs opens them through the API server.
@@ -40,9 +43,17 @@ type PodLogs struct{ Clientset kubernetes.Interface }
 
 // OpenLog implements LogOpener.
 func (l PodLogs) OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{
-		Container: container, LimitBytes: ptr.To[int64](maxLogBytes),
-	}).Stream(ctx)
+	return l.open(ctx, namespace, pod, corev1.PodLogOptions{Container: container})
+}
+
+// FollowLog implements LogOpener.
+func (l PodLogs) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+	return l.open(ctx, namespace, pod, corev1.PodLogOptions{Container: container, Follow: true})
+}
+
+func (l PodLogs) open(ctx context.Context, namespace, pod string, o corev1.PodLogOptions) (io.ReadCloser, error) {
+	o.LimitBytes = ptr.To[int64](maxLogBytes)
+	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &o).Stream(ctx)
 }
 
 // document is a result document that arrived whole, and its bytes.
@@ -114,23 +125,40 @@ func (l *logReader) Read(p []byte) (int, error) {
 // errForeignDocument: the document is whole, and not of this attempt.
 var errForeignDocument = errors.New("the document belongs to another Pod")
 
+// readDocument reads the document of an attempt from the log of its Pod, unless it was read already, when it was delivered.
 func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt) (*document, error) {
-	pod := a.Verdict.Pod
+	pod, sum := a.Verdict.Pod, a.Verdict.Summary.DocumentSHA256
+	if a.Delivery != nil && a.Delivery.Document.SHA256 == sum {
+		return r.decode(a.Delivery.Document, a)
+	}
 	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, trial.Container)
 	if err != nil {
 		return nil, &logError{err}
 	}
 	defer stream.Close() //nolint:errcheck // it was only read
-	r.decoding.Lock()
-	defer r.decoding.Unlock()
 	log := &logReader{Reader: stream}
-	encoded, err := result.ReadDocument(log, a.Verdict.Summary.DocumentSHA256)
+	encoded, err := result.ReadDocument(log, sum)
 	switch {
 	case log.err != nil:
 		return nil, &logError{log.err}
 	case err != nil:
 		return nil, err
 	}
+	return r.decode(encoded, a)
+}
+
+func (r *BenchmarkRunReconciler) decode(encoded result.EncodedDocument, a *lifecycle.Attempt) (*document, error) {
+	r.decoding.Lock()
+	defer r.decoding.Unlock()
+	doc, err := decodeDocument(encoded, a.Verdict.Pod, a.Pods)
+	if err != nil {
+		return nil, err
+	}
+	return &document{doc, encoded}, nil
+}
+
+// decodeDocument decodes the document of a Pod that has measured together with all these Pods.
+func decodeDocument(encoded result.EncodedDocument, pod *corev1.Pod, pods []corev1.Pod) (*result.Document, error) {
 	text, err := result.Unpack(encoded.Gzip)
 	if err != nil {
 		return nil, err
@@ -147,10 +175,10 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 	switch {
 	case err != nil:
 		return nil, err
-	case !measuredBy(doc, a.Pods):
+	case !measuredBy(doc, pods):
 		return nil, errForeignDocument
 	}
-	return &document{doc, encoded}, nil
+	return doc, nil
 }
 
 // measuredBy says whether a document is what exactly these Pods measured together.

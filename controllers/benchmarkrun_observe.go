@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // observer sorts the objects of a run from the lists that were read.
@@ -45,6 +46,7 @@ func (r *BenchmarkRunReconciler) observe(
 	m := r.memories.of(run)
 	o.seen.Claimed = m.claimed.over(run.Status.Attempt)
 	o.jobs(own)
+	r.readDeliveries(run, o.seen.Attempts)
 	o.configMaps(own.configs.Items)
 	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers
 	if _, shares := plan.SharedBy(run); shares {
@@ -228,6 +230,19 @@ func (o *observer) jobs(own *listed) {
 			o.seen.Lingering = append(o.seen.Lingering, pod)
 		}
 	}
+}
+
+// readDeliveries adds what loaders that run have delivered.
+func (r *BenchmarkRunReconciler) readDeliveries(run *v1alpha1.BenchmarkRun, attempts []lifecycle.Attempt) {
+	var loader *corev1.Pod
+	for i := range attempts {
+		a := &attempts[i]
+		if loader = trial.Delivers(a.Job, a.Pods); loader != nil {
+			a.Delivery = r.followers.delivered(client.ObjectKeyFromObject(run), loader)
+			return
+		}
+	}
+	r.followers.delivered(client.ObjectKeyFromObject(run), nil)
 }
 
 // lingers says whether a Pod is one of a loader whose Job is gone.

@@ -72,8 +72,12 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	return nil
 }
 
-// recordedAt is when an attempt ended: what is written twice, by two operators, is then the same.
+// recordedAt is when an attempt ended: what is written twice, by two operators, is then the same. The loader says so itself if it
+// has left a summary.
 func (r *BenchmarkRunReconciler) recordedAt(a *lifecycle.Attempt) time.Time {
+	if s := a.Verdict.Summary; s != nil && !s.Identity.Ended.IsZero() {
+		return s.Identity.Ended.UTC()
+	}
 	if a.Verdict.Pod != nil {
 		if end := trial.EndOf(a.Verdict.Pod); !end.IsZero() {
 			return end.UTC()

@@ -57,7 +57,10 @@ func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {
 	return &r.memories.of(run).basics
 }
 
-func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) { r.memories.forget(run) }
+func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
+	r.memories.forget(run)
+	r.followers.delivered(run, nil)
+}
 
 func (r *BenchmarkRunReconciler) lookAgain(s *runStep) time.Duration {
 	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now)

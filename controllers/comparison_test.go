@@ -19,6 +19,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -55,8 +56,9 @@ type cluster struct {
 	// server is what happens to a database's Pod, and loader to a loader's; the defaults are that all goes well.
 	server func(*corev1.Pod)
 	loader func(*batchv1.Job, *corev1.Pod)
-	// jobs counts how often a Job of each name was seen to be made.
+	// jobs counts how often a Job of each name was seen to be made, and seen has the UIDs of those.
 	jobs map[string]int
+	seen map[types.UID]bool
 	// databaseNode is the database's node. hosts are what the nodes are like, by their names, in tests that tune them.
 	databaseNode string
 	hosts        *fakeHosts
@@ -73,7 +75,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c := &cluster{
 		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
-		logs: map[string][]byte{}, jobs: map[string]int{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,
+		logs: map[string][]byte{}, jobs: map[string]int{}, seen: map[types.UID]bool{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,
 		databaseNode: "node-of-statefulset",
 	}
 	c.loader = c.succeed
@@ -118,6 +120,11 @@ func asCached(c client.WithWatch) client.Client {
 // OpenLog implements LogOpener.
 func (c *cluster) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(c.logs[pod])), nil
+}
+
+// FollowLog implements LogOpener.
+func (c *cluster) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+	return c.OpenLog(ctx, namespace, pod, container)
 }
 
 // succeed lets a loader end with a whole result.

@@ -17,8 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
@@ -133,9 +135,10 @@ type watch struct {
 }
 
 // setUp a controller of owners of one kind, with so many workers. It watches them, and runs, comparisons and Leases for the
-// queues of lanes.
+// queues of lanes, and hears what it is told of owners.
 func (b *Base) setUp(
-	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object, workers int, watches ...watch,
+	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object, workers int,
+	told <-chan event.GenericEvent, watches ...watch,
 ) error {
 	b.queues = new(laneQueues)
 	watches = append(watches,
@@ -146,6 +149,9 @@ func (b *Base) setUp(
 		MaxConcurrentReconciles: workers,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 	})
+	if told != nil {
+		c = c.WatchesRawSource(source.Channel(told, &handler.EnqueueRequestForObject{}))
+	}
 	for _, w := range watches {
 		for _, object := range w.objects {
 			c = c.Watches(object, w.leads, w.options...)

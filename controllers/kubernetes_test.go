@@ -39,7 +39,10 @@ func (c *cluster) react() {
 		}
 		template := job.Spec.Template.DeepCopy()
 		template.Labels[batchv1.JobNameLabel], template.Labels[batchv1.ControllerUidLabel] = job.Name, string(job.UID)
-		c.jobs[job.Name]++
+		if !c.seen[job.UID] {
+			c.seen[job.UID] = true
+			c.jobs[job.Name]++
+		}
 		works := c.loader
 		if job.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentHostTuning {
 			works = c.hosts.work

@@ -107,6 +107,11 @@ func (w *world) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, err
 	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil
 }
 
+// FollowLog implements LogOpener.
+func (w *world) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+	return w.OpenLog(ctx, namespace, pod, container)
+}
+
 // noRecordDeleted fails if a record that was once there is gone, or is another one.
 func (w *world) noRecordDeleted() {
 	w.c.t.Helper()

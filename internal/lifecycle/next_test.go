@@ -220,7 +220,7 @@ func TestNextWithAttempts(t *testing.T) {
 // An attempt whose database is lost is disturbed, whatever its loader says of it or waits for, unless its result is whole.
 func TestNextWithoutItsDatabase(t *testing.T) {
 	lost := func(a Attempt, message string) Decision {
-		v := trial.Judge(a.Job, a.Pods)
+		v := trial.Judge(a.Job, a.Pods, nil)
 		v.Stage, v.Outcome, v.Cause, v.Message = trial.StageEnded, result.OutcomeInvalidated, result.CauseDatabaseLost, message
 		return measuring(RecordAttempt{Attempt: judged(a, v), Parameters: parameters}, trialOne)
 	}

@@ -101,6 +101,8 @@ type Attempt struct {
 	Trial, Number, Instance int
 	Job                     *batchv1.Job
 	Pods                    []corev1.Pod
+	// Delivery is what its loader has written to its log, or nil as long as that is not known to be whole.
+	Delivery *trial.Delivery
 	// Verdict is set by Observed.Judge.
 	Verdict trial.Verdict
 	// Warning is the cluster's latest warning about a Pod that does not start, or empty.
@@ -150,7 +152,7 @@ func (o *Observed) changedImage(a *Attempt) string {
 // loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not answer for
 // a part of the attempt.
 func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.Verdict {
-	v := trial.Judge(a.Job, a.Pods)
+	v := trial.Judge(a.Job, a.Pods, a.Delivery)
 	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
 		if interrupted := db.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
 			return v.Because(result.CauseNodeNotReady, interrupted)

@@ -47,12 +47,14 @@ func (o *owner) ask(do func(*watch) error) {
 	}
 }
 
-// probeNode asks what the server's node is like, while nothing else is going on.
-func (o *owner) probeNode(ctx context.Context) {
+// probe asks what the server's node is like, while nothing else is going on. Like all that the observer is asked, the attempt does
+// not depend on its answer.
+func (o *owner) probe(ctx context.Context) error {
 	o.ask(func(w *watch) (err error) {
 		w.seen.Probe, err = w.client.Probe(ctx)
 		return err
 	})
+	return nil
 }
 
 // observeBefore and observeAfter read the server's process around what is measured.

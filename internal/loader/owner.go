@@ -80,13 +80,19 @@ func (o *owner) readback(ctx context.Context) error {
 
 // quiesce waits until the server is at rest. Then its node is probed, which nothing disturbs and which disturbs nothing.
 func (o *owner) quiesce(ctx context.Context) error {
+	if err := o.comeToRest(ctx); err != nil {
+		return err
+	}
+	return o.probe(ctx)
+}
+
+// comeToRest waits until the server is at rest.
+func (o *owner) comeToRest(ctx context.Context) error {
 	unrest, err := server.Quiesce(ctx, o.engine, o.dialect, o.admin, server.QuiesceAtMost)
 	o.findings = append(o.findings, unrest...)
-	if err == nil {
-		o.probeNode(ctx)
-	}
 	return err
 }
+
 
 // countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {

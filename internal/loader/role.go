@@ -63,14 +63,17 @@ func (o *only) run(ctx context.Context) error {
 		return err
 	}
 	x := o.load.extras(o)
-	var meet, pass []phase
+	quiet := []phase{{"quiesce", o.quiesce}}
+	var pass []phase
 	if o.cfg.Turns != nil {
-		meet, pass = []phase{{"meet", o.meet}}, []phase{{"turn", o.pass}}
+		// All variants come to rest at the same time, and only then wait for each other: the time without a load that each needs
+		// passes once.
+		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.meet}, {"probe", o.probe}}
+		pass = []phase{{"turn", o.pass}}
 	}
 	return o.through(ctx, slices.Concat(
 		x.stage,
-		meet,
-		[]phase{{"quiesce", o.quiesce}},
+		quiet,
 		x.warmUp,
 		pass,
 		[]phase{measuring(o.load, o)},

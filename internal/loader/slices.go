@@ -22,9 +22,10 @@ import (
 )
 
 // Variants that are measured in slices have their servers to themselves, but share a machine: whoever has not its turn sends
-// nothing. The first turn is for the quiet time, its probe and the warm-up; those after it are slices of the measured phase.
+// nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the warm-up;
+// those after it are slices of the measured phase.
 
-// meet waits until all variants are as far, and for the first turn.
+// meet waits until all variants are at rest, and for the first turn.
 func (a *attempt) meet(ctx context.Context) error {
 	t := a.cfg.Turns
 	password, err := conn.ReadCredential(t.PasswordFile)

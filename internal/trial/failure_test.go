@@ -154,7 +154,7 @@ func TestJudgeLoaderReasons(t *testing.T) {
 func TestVerdictNamesThePod(t *testing.T) {
 	evicted := loader(disrupted(corev1.ConditionTrue))
 	evicted.Name = "evicted"
-	v := trial.Judge(failedJob, []corev1.Pod{loader(left(1, "")), evicted})
+	v := trial.Judge(failedJob, []corev1.Pod{loader(left(1, "")), evicted}, nil)
 	if v.Pod == nil || v.Pod.Name != "evicted" {
 		t.Errorf("Pod is %v", v.Pod)
 	}

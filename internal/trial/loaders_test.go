@@ -128,7 +128,7 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := trial.Judge(jobOfThree(), tc.pods)
+			v := trial.Judge(jobOfThree(), tc.pods, nil)
 			if v.Stage != tc.stage || v.Running != tc.running || v.Waiting != tc.waiting {
 				t.Errorf("verdict %+v", v)
 			}
@@ -138,7 +138,7 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 	for _, status := range []batchv1.JobStatus{{Active: 3}, {Active: 2, Failed: 1}} {
 		job := jobOfThree()
 		job.Status.Active, job.Status.Failed = status.Active, status.Failed
-		if v := trial.Judge(job, []corev1.Pod{running(0), running(2)}); v.Stage != trial.StageRunning {
+		if v := trial.Judge(job, []corev1.Pod{running(0), running(2)}, nil); v.Stage != trial.StageRunning {
 			t.Errorf("%+v: verdict %+v", status, v)
 		}
 	}

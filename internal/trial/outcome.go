@@ -49,8 +49,8 @@ type Verdict struct {
 	Summary *result.Summary
 }
 
-// Judge an attempt by its Job and all Pods of it.
-func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
+// Judge an attempt by its Job, all Pods of it, and what its loader has delivered, which is nil until then.
+func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	l := loadersOf(job, pods)
 	switch {
 	case deadlineExceeded(job) && l.terminating(job):
@@ -78,6 +78,8 @@ func Judge(job *batchv1.Job, pods []corev1.Pod) Verdict {
 	case l.incomplete(job):
 		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
+	case d != nil && Delivers(job, pods) != nil:
+		return delivered(l.leader(), d)
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	}

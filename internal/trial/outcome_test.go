@@ -125,7 +125,7 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := trial.Judge(tc.job, tc.pods)
+			got := trial.Judge(tc.job, tc.pods, nil)
 			if got.Stage != tc.stage || got.Waiting != tc.waiting || got.Outcome != "" || got.Cause != "" {
 				t.Errorf("verdict is %+v", got)
 			}
@@ -163,7 +163,7 @@ func checkJudgements(t *testing.T, cases map[string]judgement) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Helper()
-			got := trial.Judge(tc.job, tc.pods)
+			got := trial.Judge(tc.job, tc.pods, nil)
 			if got.Stage != trial.StageEnded {
 				t.Errorf("stage is %s", got.Stage)
 			}
@@ -213,13 +213,13 @@ func TestJudgeSuccess(t *testing.T) {
 
 // The end of a single Pod's loader decides, without waiting for the kubelet and the Job's controller.
 func TestJudgeSingleSucceededPod(t *testing.T) {
-	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))})
+	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))}, nil)
 	if v.Stage != trial.StageEnded || v.Outcome != result.OutcomeAccepted || v.Summary == nil {
 		t.Errorf("verdict is %s, %s: %s", v.Stage, v.Outcome, v.Message)
 	}
 	several := jobWith()
 	several.Spec.Completions = ptr.To[int32](2)
-	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}); v.Stage == trial.StageEnded {
+	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}, nil); v.Stage == trial.StageEnded {
 		t.Errorf("the first of two Pods decides: %s", v.Stage)
 	}
 }

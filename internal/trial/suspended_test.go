@@ -44,7 +44,7 @@ func TestJudgeSuspendedBeforeItsStart(t *testing.T) {
 		"admitted":    {admitted, "the loader's Pod is being created", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := trial.Judge(tc.job, nil)
+			v := trial.Judge(tc.job, nil, nil)
 			if v.Stage != trial.StagePending || v.Waiting != tc.waiting || v.Held != tc.held {
 				t.Errorf("verdict is %+v", v)
 			}
@@ -70,7 +70,7 @@ func TestJudgeSuspendedInMidAttempt(t *testing.T) {
 			result.OutcomeFailed, result.CauseSQL, "the loader says so", true,
 		}},
 	})
-	v := trial.Judge(suspendedJob("bench"), []corev1.Pod{loader(phase(corev1.PodPending), beingDeleted)})
+	v := trial.Judge(suspendedJob("bench"), []corev1.Pod{loader(phase(corev1.PodPending), beingDeleted)}, nil)
 	if v.Stage != trial.StagePending || !v.Held {
 		t.Errorf("its Pod had not run: verdict is %+v", v)
 	}
@@ -102,13 +102,13 @@ func TestJudgeWhileTheJobControllerCounts(t *testing.T) {
 	for name, status := range counting {
 		job := jobWith()
 		job.Status = status
-		if v := trial.Judge(job, nil); v.Stage != trial.StageRunning {
+		if v := trial.Judge(job, nil, nil); v.Stage != trial.StageRunning {
 			t.Errorf("%s: verdict is %+v", name, v)
 		}
 	}
 	none := jobWith()
 	none.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
-	if v := trial.Judge(none, nil); v.Stage != trial.StagePending {
+	if v := trial.Judge(none, nil, nil); v.Stage != trial.StagePending {
 		t.Errorf("verdict is %+v", v)
 	}
 }

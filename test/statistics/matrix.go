@@ -10,7 +10,7 @@ const scripts = 33
 
 // matrix is what is said of a table of many cells if all variants are the same image: one false cell is a false table.
 func (w *writer) matrix() {
-	rounds := []int{6, 20}
+	rounds := []int{8, 20}
 	header := []string{"noise"}
 	for _, n := range rounds {
 		header = append(header, fmt.Sprintf("at most %d rounds: any cell", n), "rounds")

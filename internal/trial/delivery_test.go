@@ -1,0 +1,93 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// delivery is that of the loader in the Pod with that UID.
+func delivery(t *testing.T, podUID types.UID) *trial.Delivery {
+	t.Helper()
+	doc := testutil.Document(podUID, 1, 1, 1000)
+	encoded, err := result.EncodeDocument(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := trial.Deliver(doc, encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A loader that runs has ended as soon as its document is whole. Whatever the cluster says of its end comes first.
+func TestJudgeDelivered(t *testing.T) {
+	runs := loader(phase(corev1.PodRunning))
+	cases := map[string]struct {
+		job     *batchv1.Job
+		pods    []corev1.Pod
+		stage   trial.Stage
+		outcome result.Outcome
+		cause   result.Cause
+	}{
+		"it runs":          {jobWith(), []corev1.Pod{runs}, trial.StageEnded, result.OutcomeAccepted, ""},
+		"it has ended":     {jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))}, trial.StageEnded, result.OutcomeAccepted, ""},
+		"it has failed":    {jobWith(), []corev1.Pod{loader(left(1, ""))}, trial.StageRunning, "", ""},
+		"its Job, too":     {failedJob, []corev1.Pod{loader(left(1, ""))}, trial.StageEnded, result.OutcomeInvalidated, result.CauseSilent},
+		"it is deleted":    {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning), beingDeleted)}, trial.StageRunning, "", ""},
+		"another runs":     {jobWith(), []corev1.Pod{runs, runs}, trial.StageRunning, "", ""},
+		"of another Pod":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning), uid("other"))}, trial.StageEnded, result.OutcomeInvalidated, result.CauseForeignResult},
+		"it does not run":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending))}, trial.StagePending, "", ""},
+		"no Pod":           {jobWith(), nil, trial.StagePending, "", ""},
+		"others load, too": {jobOfThree(), []corev1.Pod{runs}, trial.StagePending, "", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := trial.Judge(tc.job, tc.pods, delivery(t, "pod"))
+			if got.Stage != tc.stage || got.Outcome != tc.outcome || got.Cause != tc.cause {
+				t.Errorf("verdict is %+v", got)
+			}
+		})
+	}
+}
+
+func uid(uid types.UID) podChange { return func(p *corev1.Pod) { p.UID = uid } }
+
+// What is read from the log is what the termination message says, word for word: a record does not tell which came first.
+func TestDeliveryIsTheTerminationMessage(t *testing.T) {
+	doc := testutil.Document("pod", 1, 1, 1000)
+	for i := range doc.Latencies {
+		doc.Latencies[i].Histogram = "left out of messages"
+	}
+	doc.Inputs = []result.Input{{Name: "all.csv", SHA256: "feed"}}
+	encoded, err := result.EncodeDocument(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := trial.Deliver(doc, encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := result.EncodeSummary(doc.Summarize(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := result.DecodeSummary(string(left))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(said, d.Summary); diff != "" {
+		t.Error(diff)
+	}
+}
