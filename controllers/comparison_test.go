@@ -56,9 +56,11 @@ type cluster struct {
 	// server is what happens to a database's Pod, and loader to a loader's; the defaults are that all goes well.
 	server func(*corev1.Pod)
 	loader func(*batchv1.Job, *corev1.Pod)
-	// jobs counts how often a Job of each name was seen to be made, and seen has the UIDs of those.
-	jobs map[string]int
-	seen map[types.UID]bool
+	// jobs counts how often a Job of each name was seen to be made, and counted has the UIDs of those.
+	jobs    map[string]int
+	counted map[types.UID]bool
+	// ends are those of loaders that have delivered and still run, by the names of their Pods: the kubelet has yet to report them.
+	ends map[string]*corev1.PodStatus
 	// databaseNode is the database's node. hosts are what the nodes are like, by their names, in tests that tune them.
 	databaseNode string
 	hosts        *fakeHosts
@@ -75,7 +77,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c := &cluster{
 		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
-		logs: map[string][]byte{}, jobs: map[string]int{}, seen: map[types.UID]bool{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,
+		logs: map[string][]byte{}, jobs: map[string]int{}, counted: map[types.UID]bool{}, ends: map[string]*corev1.PodStatus{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,
 		databaseNode: "node-of-statefulset",
 	}
 	c.loader = c.succeed

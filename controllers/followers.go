@@ -32,6 +32,9 @@ type followers struct {
 	// told are the runs whose loaders have delivered.
 	told chan event.GenericEvent
 
+	// reading are the logs that are being read.
+	reading sync.WaitGroup
+
 	mu sync.Mutex
 	// ctx ends with the manager; nil before it has started.
 	ctx    context.Context
@@ -58,6 +61,7 @@ func (f *followers) Start(ctx context.Context) error {
 	f.ctx = ctx
 	f.mu.Unlock()
 	<-ctx.Done()
+	f.reading.Wait()
 	return nil
 }
 
@@ -84,7 +88,8 @@ func (f *followers) delivered(run client.ObjectKey, pod *corev1.Pod) *trial.Deli
 	ctx, stop := context.WithCancel(f.ctx)
 	have = &follower{pod: pod.UID, stop: stop}
 	f.byName[run] = have
-	go f.follow(ctx, run, have, pod.DeepCopy())
+	loader := pod.DeepCopy()
+	f.reading.Go(func() { f.follow(ctx, run, have, loader) })
 	return nil
 }
 

@@ -39,8 +39,8 @@ func (c *cluster) react() {
 		}
 		template := job.Spec.Template.DeepCopy()
 		template.Labels[batchv1.JobNameLabel], template.Labels[batchv1.ControllerUidLabel] = job.Name, string(job.UID)
-		if !c.seen[job.UID] {
-			c.seen[job.UID] = true
+		if !c.counted[job.UID] {
+			c.counted[job.UID] = true
 			c.jobs[job.Name]++
 		}
 		works := c.loader

@@ -136,6 +136,15 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 			w := newWorld(c, l.rng)
 			l.meddle = w.meddle
 			c.reconciler.Client, c.reconciler.Logs = l.behind(), w
+			// Half of the loaders are still said to run after they have delivered.
+			awaited := c.follows()
+			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+				if l.rng.IntN(2) == 0 {
+					c.succeed(job, pod)
+				} else {
+					c.delivers(job, pod)
+				}
+			}
 			c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
 				if seed%2 == 1 {
 					r.Spec.Trials.Server = v1alpha1.ServerFresh
@@ -147,6 +156,8 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 				if _, err := c.try("run"); err != nil {
 					t.Logf("to be tried again: %v", err)
 				}
+				awaited()
+				c.reportEnds(func() bool { return l.rng.IntN(4) == 0 })
 				c.react()
 				if apimeta.IsStatusConditionTrue(c.get("run").Status.Conditions, v1alpha1.ConditionFinished) {
 					break

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -107,9 +108,12 @@ func (w *world) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, err
 	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil
 }
 
-// FollowLog implements LogOpener.
-func (w *world) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return w.OpenLog(ctx, namespace, pod, container)
+// FollowLog implements LogOpener: every second Pod's log cannot be followed. It is called while the world has its dice.
+func (w *world) FollowLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+	if crc32.ChecksumIEEE([]byte(pod+w.c.namespace))%2 == 0 {
+		return nil, errors.New("the kubelet does not answer")
+	}
+	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil
 }
 
 // noRecordDeleted fails if a record that was once there is gone, or is another one.

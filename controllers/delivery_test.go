@@ -1,0 +1,154 @@
+//go:build envtest
+
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// follows lets the operator follow the logs of loaders, as it does in a manager. awaited waits until what it follows is read.
+func (c *cluster) follows() (awaited func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.t.Cleanup(cancel)
+	c.reconciler.followers = newFollowers(c.reconciler.Logs, &c.reconciler.decoding)
+	c.reconciler.followers.ctx = ctx
+	return c.reconciler.followers.reading.Wait
+}
+
+// delivers lets a loader write its whole document, and run on: the kubelet has yet to report its end.
+func (c *cluster) delivers(job *batchv1.Job, pod *corev1.Pod) {
+	c.succeed(job, pod)
+	c.ends[pod.Name] = pod.Status.DeepCopy()
+	job.Status.Conditions = nil
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+}
+
+// reportEnds has the kubelet report some of the ends that it has yet to report.
+func (c *cluster) reportEnds(some func() bool) {
+	c.t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(c.ends)) {
+		if !some() {
+			continue
+		}
+		key, status := client.ObjectKey{Namespace: c.namespace, Name: name}, c.ends[name]
+		delete(c.ends, name)
+		var pod corev1.Pod
+		if err := api.Get(c.t.Context(), key, &pod); apierrors.IsNotFound(err) {
+			continue
+		}
+		status.DeepCopyInto(&pod.Status)
+		c.must(api.Status().Update(c.t.Context(), &pod))
+		key.Name = pod.Labels[batchv1.JobNameLabel]
+		var job batchv1.Job
+		if err := api.Get(c.t.Context(), key, &job); apierrors.IsNotFound(err) {
+			continue
+		}
+		testutil.JobCondition(&job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
+		job.Status.StartTime = &metav1.Time{Time: c.clock.Now()}
+		c.must(api.Status().Update(c.t.Context(), &job))
+	}
+}
+
+// recordsOf are the records of a run, by their names.
+func (c *cluster) recordsOf(run string) map[string]*result.Record {
+	c.t.Helper()
+	var configs corev1.ConfigMapList
+	c.must(api.List(c.t.Context(), &configs, client.InNamespace(c.namespace), client.MatchingLabels{
+		v1alpha1.LabelComponent: v1alpha1.ComponentAttempt, v1alpha1.LabelRun: run,
+	}))
+	records := map[string]*result.Record{}
+	for _, cm := range configs.Items {
+		record, err := result.DecodeRecord(cm.Data[result.RecordKey])
+		c.must(err)
+		records[cm.Name] = record
+	}
+	return records
+}
+
+// A run does not wait until the kubelet reports that a loader has ended: its document is all that counts, and the next trial starts
+// while the Pod of the last one is still said to run.
+func TestEnvtestDeliveredIsRecorded(t *testing.T) {
+	c := newCluster(t)
+	awaited := c.follows()
+	c.loader = c.delivers
+	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
+	for range 60 {
+		c.reconcile("run")
+		awaited()
+		c.react()
+	}
+	c.allAccepted("run", 3)
+	c.nothingRuns()
+	if n := len(c.reconciler.followers.byName); n != 0 {
+		t.Errorf("%d logs are still followed", n)
+	}
+}
+
+// The record of an attempt is the same whether its document was seen in the log or its end was reported: two operators, of which
+// one sees the one first, and one the other, write the same.
+func TestEnvtestDeliveredRecordIsTheSame(t *testing.T) {
+	c := newCluster(t)
+	c.apply(testutil.MakeRun("reported", "").Repetitions(1).Obj())
+	c.until("reported", v1alpha1.ConditionComplete)
+	c.settle("reported") // it leaves its lane
+	awaited := c.follows()
+	c.loader = c.delivers
+	c.apply(testutil.MakeRun("delivered", "").Repetitions(1).Obj())
+	for range 40 {
+		c.reconcile("delivered")
+		awaited()
+		c.react()
+	}
+	reported, delivered := c.recordsOf("reported")["reported-t1-a1"], c.recordsOf("delivered")["delivered-t1-a1"]
+	if reported == nil || delivered == nil {
+		t.Fatalf("records: %v, %v", reported, delivered)
+	}
+	// What differs between two runs in any case.
+	for _, record := range []*result.Record{reported, delivered} {
+		record.JobUID, record.Place.DatabasePodUID, record.Place.LoaderPodUID = "", "", ""
+		record.Summary.Identity.PodUID, record.Summary.DocumentSHA256, record.Summary.DocumentBytes = "", "", 0
+	}
+	if diff := cmp.Diff(reported, delivered); diff != "" {
+		t.Errorf("record (-reported +delivered):\n%s", diff)
+	}
+}
+
+// A loader that has delivered and then is said to have failed, before the operator has recorded it, is judged by what the cluster
+// says; and one whose Pod is being deleted, too.
+func TestEnvtestDeliveredAndFailed(t *testing.T) {
+	c := newCluster(t)
+	awaited := c.follows()
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		c.delivers(job, pod)
+		if c.jobs["run-t1-a2"] == 0 {
+			c.failSilently("")(job, pod)
+		}
+	}
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
+	for range 60 {
+		c.reconcile("run")
+		awaited()
+		c.react()
+	}
+	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
