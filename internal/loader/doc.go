@@ -14,7 +14,7 @@
 //	  +5 ms  quiesce     wait until what the server still has to write and purge is little or gets no less; 60 s at most
 //	+500 ms  measure     status counters; CPU time; the clients, each in a closed loop; CPU time; counters
 //	+work    verify      same server? same variables? are the rows there, and are they the right ones?
-//	         publish     the document to the output, then the summary to the termination log
+//	         publish     the summary to the termination log, then the document to the output
 //
 // A progress line is written once a second at most, and none after the document began.
 //

@@ -48,9 +48,9 @@ func FromEnvironment(getenv func(string) string, version string) Input {
 	}
 }
 
-// Run makes one attempt, or a Pod's part of it. It writes the document to the output and then the summary to the termination
-// log; when there is no result, it writes a summary that says why, whatever happened. A Pod that follows another one writes
-// a summary without a document. It returns nil only if the whole result was written, or delivered. Cancelling ctx interrupts
+// Run makes one attempt, or a Pod's part of it. It writes the summary to the termination log and then the document to the output,
+// whose last line is the last that it does; when there is no result, it writes a summary that says why, whatever happened. A Pod
+// that follows another one writes a summary without a document. It returns nil only if the whole result was written, or delivered. Cancelling ctx interrupts
 // the attempt at once; its cause becomes part of the summary.
 func Run(ctx context.Context, in Input) error {
 	began := time.Now()
@@ -104,7 +104,8 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	return r.document()
 }
 
-// publish writes the document and its summary.
+// publish writes the summary, and then the document: whoever follows the log sees in the last line of the document that the
+// attempt has ended.
 func publish(in Input, doc *result.Document) error {
 	if doc == nil {
 		return writeSummary(in.TerminationLog, result.Summary{
@@ -116,10 +117,10 @@ func publish(in Input, doc *result.Document) error {
 	if err != nil {
 		return err
 	}
-	if err := result.WriteDocument(in.Output, encoded); err != nil {
+	if err := writeSummary(in.TerminationLog, doc.Summarize(encoded)); err != nil {
 		return err
 	}
-	return writeSummary(in.TerminationLog, doc.Summarize(encoded))
+	return result.WriteDocument(in.Output, encoded)
 }
 
 // writeSummary overwrites the termination log, so that it holds one summary. A summary that cannot be encoded is

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -90,6 +91,10 @@ func TestIntegrationSlices(t *testing.T) {
 				if doc.Turns == nil || doc.Turns.Slices < 3 || doc.Turns.PagesInPauses == nil {
 					t.Fatalf("trial %d: turns %+v", i, doc.Turns)
 				}
+				// What each server needs to come to rest passes once: it is not what the others wait for in their turns.
+				if rested, met := phaseOf(doc, "quiesce"), phaseOf(doc, "meet"); rested < 0 || rested > met || met > phaseOf(doc, "probe") {
+					t.Errorf("trial %d: phases %+v", i, doc.Phases)
+				}
 				if m := doc.Totals.Micros; m < 0.97*seconds*1e6 || m > 1.5*seconds*1e6 {
 					t.Errorf("trial %d measured for %d µs, want %d s", i, m, seconds)
 				}
@@ -101,6 +106,11 @@ func TestIntegrationSlices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// phaseOf is the place of a phase among those of a document; -1 if it has none of that name.
+func phaseOf(doc *result.Document, name string) int {
+	return slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == name })
 }
 
 // Whoever ends early takes the other along, and says why; the other says that it was not its own fault.
