@@ -28,7 +28,7 @@ func (c *cluster) follows() (awaited func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.t.Cleanup(cancel)
 	c.reconciler.followers = newFollowers(c.reconciler.Logs, &c.reconciler.decoding)
-	c.reconciler.followers.ctx = ctx
+	c.reconciler.followers.until(ctx)
 	return c.reconciler.followers.reading.Wait
 }
 

@@ -36,8 +36,8 @@ type followers struct {
 	reading sync.WaitGroup
 
 	mu sync.Mutex
-	// ctx ends with the manager; nil before it has started.
-	ctx    context.Context
+	// begin does something until it is stopped, or the manager stops; nil before that has started.
+	begin  func(do func(context.Context)) (stop context.CancelFunc)
 	byName map[client.ObjectKey]*follower
 }
 
@@ -57,12 +57,24 @@ func newFollowers(logs LogOpener, decoding *sync.Mutex) *followers {
 
 // Start implements manager.Runnable: logs are followed until the manager stops.
 func (f *followers) Start(ctx context.Context) error {
-	f.mu.Lock()
-	f.ctx = ctx
-	f.mu.Unlock()
+	f.until(ctx)
 	<-ctx.Done()
 	f.reading.Wait()
 	return nil
+}
+
+// until lets logs be followed as long as ctx lasts.
+func (f *followers) until(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.begin = func(do func(context.Context)) context.CancelFunc {
+		ctx, stop := context.WithCancel(ctx)
+		f.reading.Go(func() {
+			defer stop()
+			do(ctx)
+		})
+		return stop
+	}
 }
 
 // delivered is what the loader of a run has delivered, whose Pod this is; nil as long as that is not known to be whole. From the
@@ -82,20 +94,17 @@ func (f *followers) delivered(run client.ObjectKey, pod *corev1.Pod) *trial.Deli
 	switch {
 	case have != nil:
 		return have.delivery
-	case pod == nil || f.ctx == nil || len(f.byName) >= maxFollowed:
+	case pod == nil || f.begin == nil || len(f.byName) >= maxFollowed:
 		return nil
 	}
-	ctx, stop := context.WithCancel(f.ctx)
-	have = &follower{pod: pod.UID, stop: stop}
-	f.byName[run] = have
-	loader := pod.DeepCopy()
-	f.reading.Go(func() { f.follow(ctx, run, have, loader) })
+	one, loader := &follower{pod: pod.UID}, pod.DeepCopy()
+	f.byName[run] = one
+	one.stop = f.begin(func(ctx context.Context) { f.follow(ctx, run, one, loader) })
 	return nil
 }
 
 // follow the log of a Pod to the end of its document, and tell of the run if it is what the Pod was to deliver.
 func (f *followers) follow(ctx context.Context, run client.ObjectKey, one *follower, pod *corev1.Pod) {
-	defer one.stop()
 	delivery, err := f.read(ctx, pod)
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("Following the log of a loader", "pod", client.ObjectKeyFromObject(pod), "error", err.Error())

@@ -59,7 +59,7 @@ func followed(t *testing.T, pods int) (f *followers, logs *written, writers []*i
 		writers = append(writers, w)
 	}
 	f = newFollowers(logs, new(sync.Mutex))
-	f.ctx = t.Context()
+	f.until(t.Context())
 	return f, logs, writers
 }
 
@@ -162,7 +162,7 @@ func TestFollowersLeave(t *testing.T) {
 	if pod := <-logs.left; pod != "0" {
 		t.Errorf("left %s", pod)
 	}
-	f.ctx = nil
+	f.begin = nil
 	f.delivered(run, pod)
 	if len(f.byName) != 0 {
 		t.Error("a log is followed before the manager has started")

@@ -47,8 +47,8 @@ func (o *owner) ask(do func(*watch) error) {
 	}
 }
 
-// probe asks what the server's node is like, while nothing else is going on. Like all that the observer is asked, the attempt does
-// not depend on its answer.
+// probe asks what the server's node is like, while nothing else is going on. The attempt does not depend on the answer, or on any
+// other of the observer.
 func (o *owner) probe(ctx context.Context) error {
 	o.ask(func(w *watch) (err error) {
 		w.seen.Probe, err = w.client.Probe(ctx)

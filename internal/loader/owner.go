@@ -93,7 +93,6 @@ func (o *owner) comeToRest(ctx context.Context) error {
 	return err
 }
 
-
 // countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
 	o.observeBefore(ctx)

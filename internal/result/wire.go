@@ -180,8 +180,8 @@ func WriteDocument(w io.Writer, doc EncodedDocument) error {
 	return nil
 }
 
-// ReadDocument finds the document with the given checksum in a log, or the first one if that is empty, and reads no further. Every
-// error is ErrDocumentLost: a line is missing, out of order or changed, or there is no such document.
+// ReadDocument finds the document with the given checksum in a log, or the first one if that is empty, and reads no further.
+// Every error is ErrDocumentLost: a line is missing, out of order or changed, or there is no such document.
 func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
 	scanner := bufio.NewScanner(log)
 	scanner.Buffer(make([]byte, 0, 8<<10), MaxLogLine)
