@@ -126,9 +126,10 @@ type BenchmarkComparisonSpec struct {
 
 	// sliceMilliseconds is the mean length of a slice, for alternation Slices. Lengths are drawn, from half of it to one and a half,
 	// so that slices do not keep step with what a server does once a second. A slice waits for the statements that are under way at
-	// its end. From 100 to 60000; unset: 500.
+	// its end. In shorter slices, what a server flushes for its own load falls into the turns of the others. From 500 to 60000;
+	// unset: 500.
 	// +optional
-	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Minimum=500
 	// +kubebuilder:validation:Maximum=60000
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 	SliceMilliseconds *int32 `json:"sliceMilliseconds,omitempty"`

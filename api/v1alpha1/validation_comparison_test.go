@@ -101,10 +101,10 @@ func TestEnvtestComparisonRules(t *testing.T) {
 		},
 		"slices": {
 			allowed: []string{
-				spec("alternation: Slices"), spec("alternation: Slices, sliceMilliseconds: 100, trialsPerRound: 2"),
+				spec("alternation: Slices"), spec("alternation: Slices, sliceMilliseconds: 500, trialsPerRound: 2"),
 				spec("alternation: Slices, sliceMilliseconds: 60000"),
 			},
-			refused: []string{spec("alternation: Slices, sliceMilliseconds: 99"), spec("alternation: Slices, sliceMilliseconds: 60001")},
+			refused: []string{spec("alternation: Slices, sliceMilliseconds: 499"), spec("alternation: Slices, sliceMilliseconds: 60001")},
 			says:    "spec.sliceMilliseconds",
 		},
 		"slices of trials": {

@@ -204,7 +204,7 @@ kind: BenchmarkComparison
 metadata: {name: sliced}
 spec:
   alternation: Slices
-  sliceMilliseconds: 300
+  sliceMilliseconds: 500
   maxRounds: 2
   earlyStop: {policy: Disabled}
   template:
@@ -241,14 +241,14 @@ spec:
 			Expect(b.Identity.Started).To(BeTemporally("<", a.Identity.Ended))
 			for _, d := range []*result.Document{a, b} {
 				Expect(d.Turns).NotTo(BeNil())
-				Expect(d.Turns.Slices).To(BeNumerically(">=", 5))
+				Expect(d.Turns.Slices).To(BeNumerically(">=", 3))
 				Expect(d.Totals.Micros).To(BeNumerically("~", 3e6, 5e5))
 			}
 			Expect(max(a.Turns.Micros, b.Turns.Micros)).To(BeNumerically(">=", 6e6))
 			sideBySide(ctx, durable, lazy)
 		}
 		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
-			To(ContainSubstring("2 of at most 2 rounds, paired, in slices of 0.3 s"))
+			To(ContainSubstring("2 of at most 2 rounds, paired, in slices of 0.5 s"))
 
 		By("leaving nothing that runs")
 		nothingRuns(ctx)
