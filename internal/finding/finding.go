@@ -73,9 +73,15 @@ type Merged struct {
 	From []int
 }
 
+// examples are names that differ from one attempt to the next, and do not make another finding.
+var examples = map[Code]string{PodsArrived: "pods", PodsDeparted: "pods"}
+
+// others is a name of a merged finding, and its value: there were other examples than the one that it has.
+const others = "others"
+
 // Merge says each finding once, in the order in which they first come. Those that differ only in what they measured are one,
-// with the range of each measure, and with the higher severity if they differ in that. What was merged can be merged again, with
-// others.
+// with the range of each measure, and with the higher severity if they differ in that. So are those that differ only in their
+// example: the first one stays, and the finding says that there were others. What was merged can be merged again, with others.
 func Merge(list []Finding) []Merged {
 	var all []Merged
 	known := map[string]int{}
@@ -93,6 +99,7 @@ func Merge(list []Finding) []Merged {
 		if f.Severity == Warning {
 			m.Severity = Warning
 		}
+		m.exemplify(f)
 		for n := range m.Measures { // as many, by their identity
 			m.Measures[n].Low = min(m.Measures[n].Low, f.Measures[n].Low)
 			m.Measures[n].High = max(m.Measures[n].High, f.Measures[n].High)
@@ -101,11 +108,27 @@ func Merge(list []Finding) []Merged {
 	return all
 }
 
+// exemplify notes that another finding, which is one with this, has another example.
+func (f *Finding) exemplify(other *Finding) {
+	name := examples[f.Code]
+	if _, has := f.Where[name]; has && (f.Where[name] != other.Where[name] || other.Where[others] != "") {
+		f.Where[others] = others
+	}
+}
+
 // identity is the same for findings that are one: same code, same names, same kinds of measures.
 func (f *Finding) identity() string {
 	parts := []string{strconv.Quote(string(f.Code))} // or a code of a stranger could look like names
+	example := examples[f.Code]
 	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
-		parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
+		switch {
+		case example == "":
+			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
+		case name == example:
+			parts = append(parts, fmt.Sprintf("%q", name))
+		case name != others:
+			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
+		}
 	}
 	for _, m := range f.Measures {
 		parts = append(parts, fmt.Sprintf("%q in %q", m.Name, m.Unit))

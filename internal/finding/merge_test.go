@@ -115,8 +115,7 @@ func TestMergedTexts(t *testing.T) {
 			[]string{
 				"the client of Pod 0 was throttled at its CPU limit for 1.5–2.5% of the time",
 				"the client of Pod 3 was throttled at its CPU limit for 3.5% of the time",
-				"Pods started on the database node during the attempt: b/28 and 2 more",
-				"Pods started on the database node during the attempt: b/29 and 2 more",
+				"Pods started on the database node during the attempt: b/28 and 2 more, and others",
 			},
 		},
 		"Pods that are not named": {
@@ -127,6 +126,20 @@ func TestMergedTexts(t *testing.T) {
 			[]string{
 				"Pods started on the database node during the attempt: 3–12 from Jobs, 1–2 without an owner",
 				"Pods started on the database node during the attempt: 1 from DaemonSets",
+			},
+		},
+		"the same Pods": {
+			list{finding.Departed(finding.Pods{Names: "b/28"}), finding.Departed(finding.Pods{Names: "b/28"}), finding.Arrived(finding.Pods{Names: "b/28"})},
+			[]string{"Pods left the database node during the attempt: b/28", "Pods started on the database node during the attempt: b/28"},
+		},
+		"Pods of which some are named": {
+			list{
+				finding.Departed(finding.Pods{Names: "b/28", Others: []finding.PodCount{{"from Jobs", 3}}}),
+				finding.Departed(finding.Pods{Names: "b/29", Others: []finding.PodCount{{"from Jobs", 1}}}), finding.Departed(finding.Pods{Names: "b/30"}),
+			},
+			[]string{
+				"Pods left the database node during the attempt: b/28, and others, 1–3 from Jobs",
+				"Pods left the database node during the attempt: b/30",
 			},
 		},
 		"versions": {

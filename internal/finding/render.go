@@ -126,6 +126,9 @@ func (f Finding) list(name string) (text string, found bool) {
 	if where, is := f.Where[name]; is {
 		parts = append(parts, where)
 	}
+	if _, are := f.Where[others]; are {
+		parts = append(parts, "and others")
+	}
 	for _, m := range f.Measures {
 		parts = append(parts, m.text("")+" "+m.Name)
 	}
