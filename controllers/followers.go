@@ -19,9 +19,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// maxFollowed logs are followed at a time: each is a connection to the API server, and from there to a kubelet. Of further runs
-// the kubelet says when their loaders have ended, a second later.
-const maxFollowed = 64
+// maxFollowed logs are followed at a time: each is a connection to the API server, and from there to a kubelet, and whoever
+// writes to it may have 2 MiB of the operator's memory. Of further runs the kubelet says when their loaders have ended, a second
+// later.
+const maxFollowed = 16
 
 // followers follow the logs of loaders that run, each to the end of its document, and tell of the runs whose loaders have
 // delivered. A log that cannot be followed is not tried again: the kubelet will report the loader's end.
