@@ -67,6 +67,16 @@ func (c *cluster) reportEnds(some func() bool) {
 	}
 }
 
+// untilSettled reconciles a run many times, lets the cluster react, and waits for what is followed.
+func (c *cluster) untilSettled(name string, awaited func()) {
+	c.t.Helper()
+	for range 60 {
+		c.reconcile(name)
+		awaited()
+		c.react()
+	}
+}
+
 // recordsOf are the records of a run, by their names.
 func (c *cluster) recordsOf(run string) map[string]*result.Record {
 	c.t.Helper()
@@ -90,11 +100,7 @@ func TestEnvtestDeliveredIsRecorded(t *testing.T) {
 	awaited := c.follows()
 	c.loader = c.delivers
 	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
-	for range 60 {
-		c.reconcile("run")
-		awaited()
-		c.react()
-	}
+	c.untilSettled("run", awaited)
 	c.allAccepted("run", 3)
 	c.nothingRuns()
 	if n := len(c.reconciler.followers.byName); n != 0 {
@@ -112,11 +118,7 @@ func TestEnvtestDeliveredRecordIsTheSame(t *testing.T) {
 	awaited := c.follows()
 	c.loader = c.delivers
 	c.apply(testutil.MakeRun("delivered", "").Repetitions(1).Obj())
-	for range 40 {
-		c.reconcile("delivered")
-		awaited()
-		c.react()
-	}
+	c.untilSettled("delivered", awaited)
 	reported, delivered := c.recordsOf("reported")["reported-t1-a1"], c.recordsOf("delivered")["delivered-t1-a1"]
 	if reported == nil || delivered == nil {
 		t.Fatalf("records: %v, %v", reported, delivered)
@@ -143,11 +145,7 @@ func TestEnvtestDeliveredAndFailed(t *testing.T) {
 		}
 	}
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	for range 60 {
-		c.reconcile("run")
-		awaited()
-		c.react()
-	}
+	c.untilSettled("run", awaited)
 	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}

@@ -44,13 +44,3 @@ func Delivers(job *batchv1.Job, pods []corev1.Pod) *corev1.Pod {
 	}
 	return pod
 }
-
-// delivered is the verdict about a loader that runs, and has delivered.
-func delivered(pod *corev1.Pod, d *Delivery) Verdict {
-	v := Verdict{Pod: pod, Summary: d.Summary}
-	if d.Summary.Identity.PodUID != string(pod.UID) {
-		return v.Because(result.CauseForeignResult, "the result belongs to another Pod")
-	}
-	v.Stage, v.Outcome = StageEnded, result.OutcomeAccepted
-	return v
-}

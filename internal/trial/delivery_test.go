@@ -16,10 +16,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// delivery is that of the loader in the Pod with that UID.
-func delivery(t *testing.T, podUID types.UID) *trial.Delivery {
+// deliver a document.
+func deliver(t *testing.T, doc *result.Document) *trial.Delivery {
 	t.Helper()
-	doc := testutil.Document(podUID, 1, 1, 1000)
 	encoded, err := result.EncodeDocument(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +53,7 @@ func TestJudgeDelivered(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := trial.Judge(tc.job, tc.pods, delivery(t, "pod"))
+			got := trial.Judge(tc.job, tc.pods, deliver(t, testutil.Document("pod", 1, 1, 1000)))
 			if got.Stage != tc.stage || got.Outcome != tc.outcome || got.Cause != tc.cause {
 				t.Errorf("verdict is %+v", got)
 			}
@@ -71,15 +70,8 @@ func TestDeliveryIsTheTerminationMessage(t *testing.T) {
 		doc.Latencies[i].Histogram = "left out of messages"
 	}
 	doc.Inputs = []result.Input{{Name: "all.csv", SHA256: "feed"}}
-	encoded, err := result.EncodeDocument(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := trial.Deliver(doc, encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := result.EncodeSummary(doc.Summarize(encoded))
+	d := deliver(t, doc)
+	left, err := result.EncodeSummary(doc.Summarize(d.Document))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,8 @@ type loaders struct {
 	wanted int
 	// pods that exist, in the order of their indexes.
 	pods []corev1.Pod
+	// delivery of an only loader that runs, or nil.
+	delivery *Delivery
 }
 
 func loadersOf(job *batchv1.Job, pods []corev1.Pod) loaders {
@@ -105,6 +107,14 @@ func (l loaders) succeeded() bool {
 		}
 	}
 	return len(l.pods) == l.wanted && !l.duplicated()
+}
+
+// summary that a loader has left: the one that it has delivered, or its termination message.
+func (l loaders) summary(pod *corev1.Pod) (*result.Summary, error) {
+	if l.delivery != nil {
+		return l.delivery.Summary, nil
+	}
+	return result.DecodeSummary(terminationMessage(pod))
 }
 
 // missing is the first index that has no Pod, or the number of wanted Pods if each index has one.

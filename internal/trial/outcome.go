@@ -52,6 +52,9 @@ type Verdict struct {
 // Judge an attempt by its Job, all Pods of it, and what its loader has delivered, which is nil until then.
 func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	l := loadersOf(job, pods)
+	if Delivers(job, pods) != nil {
+		l.delivery = d
+	}
 	switch {
 	case deadlineExceeded(job) && l.terminating(job):
 		// The loaders were told to stop, and will report how far they were.
@@ -78,8 +81,8 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	case l.incomplete(job):
 		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
 		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
-	case d != nil && Delivers(job, pods) != nil:
-		return delivered(l.leader(), d)
+	case l.delivery != nil:
+		return judgeSucceeded(l)
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	}
@@ -116,8 +119,8 @@ func jobCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCond
 	return &job.Status.Conditions[i]
 }
 
-// judgeSucceeded judges loaders that exited with code 0. The leader must leave the result, and the others the confirmation that
-// their part is in it.
+// judgeSucceeded judges loaders that exited with code 0, or an only one that has delivered. The leader must leave the result,
+// and the others the confirmation that their part is in it.
 func judgeSucceeded(l loaders) Verdict {
 	v := Verdict{Pod: l.leader()}
 	switch {
@@ -131,7 +134,7 @@ func judgeSucceeded(l loaders) Verdict {
 		if pod.DeletionTimestamp != nil {
 			return v.Because(result.CausePodDeleted, l.podName(i)+" was being deleted")
 		}
-		summary, err := result.DecodeSummary(terminationMessage(pod))
+		summary, err := l.summary(pod)
 		if errors.Is(err, result.ErrSummaryVersion) {
 			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is from another release: "+err.Error())
 		}

@@ -4,24 +4,17 @@
 package samples
 
 import (
-	"cmp"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/plan"
-)
-
-// The API server's defaults of a comparison that a design is made of.
-const (
-	defaultMaxRounds   = 20
-	defaultMinRounds   = 6
-	defaultEquivalence = 5
+	"github.com/benchrun-dev/benchrun/internal/apischema"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // TestComparisonsMeasureEnoughForAnAnswer: the more pairs a comparison has, the more rounds its first answer takes. One whose
@@ -33,33 +26,46 @@ func TestComparisonsMeasureEnoughForAnAnswer(t *testing.T) {
 		t.Fatal(err, errMore)
 	}
 	checked := 0
-	for _, file := range append(files, more...) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for document := range strings.SplitSeq(string(text), "\n---\n") {
-			var comparison v1alpha1.BenchmarkComparison
-			if yaml.UnmarshalStrict([]byte(document), &comparison) != nil || comparison.Kind != "BenchmarkComparison" {
+	for _, file := range slices.Concat(files, more) {
+		for _, document := range documents(t, file) {
+			comparison := defaulted(t, document)
+			if comparison == nil {
 				continue
 			}
 			checked++
-			spec := &comparison.Spec
-			spec.MaxRounds = cmp.Or(spec.MaxRounds, defaultMaxRounds)
-			spec.EarlyStop.MinRounds = cmp.Or(spec.EarlyStop.MinRounds, defaultMinRounds)
-			spec.EquivalencePercent = cmp.Or(spec.EquivalencePercent, defaultEquivalence)
-			p, err := plan.ForRun(&plan.MemberRun(&comparison, plan.Member{Round: 1}).Spec)
+			p, err := validation.PlanComparison(comparison)
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			pairs := len(p.Points) * (len(spec.Variants) - 1)
-			if first := analysis.DesignOf(spec, pairs).FirstLook(); int(spec.MaxRounds) < first {
+			if first := analysis.DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook(); int(comparison.Spec.MaxRounds) < first {
 				t.Errorf("%s: %d pairs have their first answer after %d rounds, and it measures at most %d",
-					file, pairs, first, spec.MaxRounds)
+					file, len(p.Pairs), first, comparison.Spec.MaxRounds)
 			}
 		}
 	}
 	if checked < 10 {
 		t.Errorf("%d comparisons were found", checked)
 	}
+}
+
+// defaulted is the comparison of a document, with the API server's defaults; nil if the document has none.
+func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkComparison {
+	t.Helper()
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+		t.Fatal(err)
+	}
+	if object["kind"] != "BenchmarkComparison" {
+		return nil
+	}
+	schema, err := apischema.Comparisons()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema.Default(object)
+	comparison := new(v1alpha1.BenchmarkComparison)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, comparison); err != nil {
+		t.Fatal(err)
+	}
+	return comparison
 }

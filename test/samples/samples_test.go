@@ -76,15 +76,21 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 	}
 }
 
-// runs of a file, with the defaults of the API server that matter here. Of a comparison, those of the first round.
-func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
+// documents of a file.
+func documents(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return strings.Split(string(text), "\n---\n")
+}
+
+// runs of a file, with the defaults of the API server that matter here. Of a comparison, those of the first round.
+func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
+	t.Helper()
 	var list []*v1alpha1.BenchmarkRun
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
+	for _, document := range documents(t, file) {
 		of := []*v1alpha1.BenchmarkRun{new(v1alpha1.BenchmarkRun)}
 		if comparison := new(v1alpha1.BenchmarkComparison); yaml.UnmarshalStrict([]byte(document), comparison) == nil && comparison.Kind == "BenchmarkComparison" {
 			of = nil
