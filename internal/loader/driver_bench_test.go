@@ -146,13 +146,20 @@ func benchArms(b *testing.B, server result.Server) []arm {
 		{"ours", by(ours)},
 		{"ours/net", by(overNet)},
 		{"driver/socket", func(ctx context.Context, setup []string) (closingSession, error) {
-			s, err := ours.Session(ctx, benchSchema, setup)
-			return byDriver{s}, err
+			connector, err := ours.Connector(benchSchema)
+			if err != nil {
+				return nil, err
+			}
+			return newDriverSession(ctx, connector, setup)
 		}},
 		{"driver", func(ctx context.Context, setup []string) (closingSession, error) {
 			c := cfg.Clone()
 			c.DBName = benchSchema
-			return newDriverSession(ctx, c, setup)
+			connector, err := mysql.NewConnector(c)
+			if err != nil {
+				return nil, err
+			}
+			return newDriverSession(ctx, connector, setup)
 		}},
 	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -45,11 +44,7 @@ type driverStatement struct {
 	values []driver.NamedValue
 }
 
-func newDriverSession(ctx context.Context, cfg *mysql.Config, setup []string) (*driverSession, error) {
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, err
-	}
+func newDriverSession(ctx context.Context, connector driver.Connector, setup []string) (*driverSession, error) {
 	conn, err := connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -207,17 +202,3 @@ func (s *driverSession) first(query string) (_ string, err error) {
 
 // Close ends the session.
 func (s *driverSession) Close() error { return s.conn.Close() }
-
-// byDriver is the loader's session whose statements without a result set go through the driver, as the others do.
-type byDriver struct{ *conn.Session }
-
-// Exec implements workload.Session.
-func (s byDriver) Exec(statement []byte) error {
-	_, err := s.ExecAffected(statement)
-	return err
-}
-
-// ExecWhile implements workload.Session.
-func (s byDriver) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
-	return after(s.Exec(statement), meanwhile)
-}

@@ -15,7 +15,10 @@ import (
 const (
 	KindOK byte = 0x00
 	// KindFile asks for the file of LOAD DATA LOCAL.
-	KindFile  byte = 0xfb
+	KindFile byte = 0xfb
+	// KindEnd ends a list of columns and the rows of a result set. What begins so and is as large as a packet can be is a row, with
+	// a value of 16 MiB or more.
+	KindEnd   byte = 0xfe
 	KindError byte = 0xff
 )
 
@@ -58,8 +61,8 @@ func AppendOK(dst []byte, sequence byte) []byte {
 	return append(AppendHeader(dst, 7, sequence), KindOK, 0, 0, autocommit, 0, 0, 0)
 }
 
-// ReadLoaded reads how many rows an OK answer says were written, and how many warnings the server has about them.
-func ReadLoaded(payload []byte) (rows, warnings int64, err error) {
+// ReadChanged reads how many rows an OK answer says were changed, and how many warnings the server has about them.
+func ReadChanged(payload []byte) (rows, warnings int64, err error) {
 	if err := Done(payload); err != nil {
 		return 0, 0, err
 	}
@@ -77,10 +80,16 @@ func ReadInteger(p []byte) (n int64, rest []byte, whole bool) {
 	if len(p) == 0 {
 		return 0, nil, false
 	}
-	const firstPrefix, two, three, eight = 0xfb, 0xfc, 0xfd, 0xfe
-	size := map[byte]int{two: 2, three: 3, eight: 8}[p[0]]
-	if size == 0 {
-		return int64(p[0]), p[1:], p[0] < firstPrefix
+	var size int
+	switch prefix := p[0]; prefix {
+	case 0xfc:
+		size = 2
+	case 0xfd:
+		size = 3
+	case 0xfe:
+		size = 8
+	default:
+		return int64(prefix), p[1:], prefix < 0xfb
 	}
 	if len(p) <= size {
 		return 0, nil, false

@@ -3,7 +3,7 @@
 
 // Package mysqlwire reads and writes MySQL's client/server protocol, as far as a load needs it: what statements, their answers,
 // the values of prepared statements, files of LOAD DATA LOCAL and the first packets of a session look like on the wire. Logging
-// in and reading result sets is left to go-sql-driver. Nothing here connects to anything.
+// in and reading the values of a result set is left to go-sql-driver. Nothing here connects to anything.
 package mysqlwire
 
 import (
@@ -56,39 +56,49 @@ func NewReader(from io.Reader) *Reader { return &Reader{from: from} }
 // Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is
 // larger than those that a statement without a result set gets is an error. The server's end is mysql.ErrInvalidConn.
 func (r *Reader) Packet() ([]byte, error) {
-	if r.next == r.end {
-		r.next, r.end = 0, 0
+	size, _, err := r.begun()
+	if err != nil {
+		return nil, err
 	}
-	for {
-		if have := r.end - r.next; have >= HeaderSize {
-			size, _ := ReadHeader(r.buffer[r.next:])
-			if size == 0 || size > len(r.buffer)-HeaderSize {
-				return nil, refused(size)
-			}
-			if have >= HeaderSize+size {
-				payload := r.next + HeaderSize
-				r.next = payload + size
-				return r.buffer[payload:r.next], nil
-			}
-		}
+	if size > len(r.buffer)-HeaderSize {
+		return nil, fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", size)
+	}
+	if err := r.have(HeaderSize + size); err != nil {
+		return nil, err
+	}
+	payload := r.next + HeaderSize
+	r.next = payload + size
+	return r.buffer[payload:r.next], nil
+}
+
+// begun waits for the beginning of a packet, which stays the next one, and returns the size and the first byte of its payload.
+func (r *Reader) begun() (size int, kind byte, err error) {
+	if err := r.have(HeaderSize); err != nil {
+		return 0, 0, err
+	}
+	if size, _ = ReadHeader(r.buffer[r.next:]); size == 0 {
+		return 0, 0, errors.New("the server's answer is empty")
+	}
+	if err := r.have(HeaderSize + 1); err != nil {
+		return 0, 0, err
+	}
+	return size, r.buffer[r.next+HeaderSize], nil
+}
+
+// have waits until so many bytes are in the buffer, which must have room for them.
+func (r *Reader) have(n int) error {
+	for r.end-r.next < n {
 		if r.next > 0 {
 			r.end = copy(r.buffer[:], r.buffer[r.next:r.end])
 			r.next = 0
 		}
-		n, err := r.from.Read(r.buffer[r.end:])
-		r.end += n
-		if n == 0 && err != nil {
-			return nil, ended(err)
+		more, err := r.from.Read(r.buffer[r.end:])
+		r.end += more
+		if more == 0 && err != nil {
+			return ended(err)
 		}
 	}
-}
-
-// refused is the error of a packet of a size that no answer has.
-func refused(size int) error {
-	if size == 0 {
-		return errors.New("the server's answer is empty")
-	}
-	return fmt.Errorf("the server's answer has %d bytes, which no statement without a result set has", size)
+	return nil
 }
 
 // ended is the error of a connection that cannot be read any more.

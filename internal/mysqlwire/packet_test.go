@@ -92,7 +92,7 @@ func FuzzReader(f *testing.F) {
 			if len(payload) == 0 {
 				t.Fatal("an empty packet")
 			}
-			if rows, warnings, err := ReadLoaded(payload); err == nil && (payload[0] != KindOK || warnings < 0) {
+			if rows, warnings, err := ReadChanged(payload); err == nil && (payload[0] != KindOK || warnings < 0) {
 				t.Errorf("%d rows and %d warnings of %q", rows, warnings, payload)
 			}
 			if p, err := ReadPrepared(payload); err == nil && p.Placeholders > MaxPlaceholders {

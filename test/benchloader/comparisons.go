@@ -65,7 +65,11 @@ func withBefore(all []comparison) []comparison {
 	var list []comparison
 	for _, c := range all {
 		if !slices.ContainsFunc(list, func(other comparison) bool { return other.name == c.name }) {
-			list = append(list, comparison{name: c.name, original: "the loader before", ours: c.ours, theirs: byBefore(c.ours)})
+			before := comparison{name: c.name, original: "the loader before", ours: c.ours, theirs: byBefore(c.ours)}
+			if c.wantedUser != "" {
+				before.wantedUser = "≤ 1"
+			}
+			list = append(list, before)
 		}
 	}
 	return list

@@ -22,6 +22,8 @@ import (
 // sample is one measured load.
 type sample struct {
 	rows, seconds, cpuMicros float64
+	// userMicros is the part of cpuMicros outside of the kernel; 0 if it is not known.
+	userMicros float64
 	// rss is the largest resident memory in bytes; 0 if it is not known.
 	rss float64
 }
@@ -29,6 +31,10 @@ type sample struct {
 func (s sample) rate() float64 { return s.rows / s.seconds }
 
 func (s sample) cpuPerRow() float64 { return s.cpuMicros / s.rows }
+
+func (s sample) userPerRow() float64 { return s.userMicros / s.rows }
+
+func (s sample) kernelPerRow() float64 { return (s.cpuMicros - s.userMicros) / s.rows }
 
 // program loads once.
 type program func(context.Context, *bench) (sample, error)
@@ -39,6 +45,8 @@ type comparison struct {
 	ours, theirs   program
 	// Wanted are the smallest ratio of rates and the largest of client CPU per row, for people; empty is none.
 	wantedRate, wantedCPU string
+	// wantedUser is the largest ratio of the CPU time outside of the kernel; empty if that is of no interest.
+	wantedUser string
 }
 
 func main() {
@@ -84,6 +92,7 @@ func compare(ctx context.Context, b *bench, all []comparison, names *regexp.Rege
 	if _, err := io.WriteString(out, head); err != nil {
 		return err
 	}
+	var modes strings.Builder
 	for _, c := range all {
 		if !names.MatchString(c.name) {
 			continue
@@ -95,8 +104,29 @@ func compare(ctx context.Context, b *bench, all []comparison, names *regexp.Rege
 		if _, err := fmt.Fprintln(out, p.row(c)); err != nil {
 			return err
 		}
+		if c.wantedUser != "" {
+			modes.WriteString(p.modesRow(c) + "\n")
+		}
 	}
-	return nil
+	if modes.Len() == 0 {
+		return nil
+	}
+	_, err := io.WriteString(out, modesHead+modes.String())
+	return err
+}
+
+// modesHead is that of the table of CPU time by mode: a client that waits for each answer cannot spend less than the kernel needs
+// to send a statement and to wake it.
+const modesHead = "\n| workload | against | client CPU outside of the kernel, µs/row | against | ratio | wanted |" +
+	" in the kernel, µs/row | against | ratio |\n|---|---|---|---|---|---|---|---|---|\n"
+
+// modesRow of that table.
+func (p pairs) modesRow(c comparison) string {
+	return "| " + strings.Join([]string{
+		c.name, c.original,
+		center(p.ours, sample.userPerRow), center(p.theirs, sample.userPerRow), p.ratio(sample.userPerRow), c.wantedUser,
+		center(p.ours, sample.kernelPerRow), center(p.theirs, sample.kernelPerRow), p.ratio(sample.kernelPerRow),
+	}, " | ") + " |"
 }
 
 // pairs are what one comparison gave: equally many samples of both programs.

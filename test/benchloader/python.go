@@ -56,7 +56,7 @@ func pythonPurchases(w result.Workload) program {
 // purchasesScript inserts into a table, with a process that draws the rows, one that sends them and maybe one that deletes as
 // many of the oldest; or it queries. It prints what it has done.
 const purchasesScript = `
-import MySQLdb, datetime, multiprocessing, random, sys, time
+import MySQLdb, datetime, multiprocessing, random, resource, sys, time
 table = sys.argv[1]
 letters = "".join(random.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", k=1 << 20))
 indexes = {
@@ -118,10 +118,16 @@ def query(seconds, by):
         done += 1
     return done
 
-began = time.monotonic()
+def cpu():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime for u in used), sum(u.ru_stime for u in used)
+
+# What the interpreter needs to start belongs to no operation.
+began, (user, kernel) = time.monotonic(), cpu()
 if sys.argv[2] == "insert":
     done = insert(int(sys.argv[3]), int(sys.argv[4]), sys.argv[5] == "1")
 else:
     done = query(int(sys.argv[3]), sys.argv[4])
-print("operations %d in %f s" % (done, time.monotonic() - began))
+took, after = time.monotonic() - began, cpu()
+print("operations %d in %f s, CPU %f s and %f s in the kernel" % (done, took, after[0] - user, after[1] - kernel))
 `

@@ -13,8 +13,8 @@ import (
 )
 
 // exchange sends commands over a connection that the driver has opened, and reads their answers, as far as loading needs
-// it: statements without a result set. The driver would copy each statement twice, into a new buffer if it is longer than
-// 256 KiB, and could not work while the server does.
+// it: statements without a result set, and how many rows others return. The driver would copy each statement twice, into a new
+// buffer if it is longer than 256 KiB, could not work while the server does, and would make a value of each column of each row.
 type exchange struct {
 	conn net.Conn
 	// arrivals says when answers came; nil if nobody knows.
@@ -94,6 +94,16 @@ func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	return ago, known, err
 }
 
+// changed waits for the answer to a statement that changes rows, and returns how many.
+func (e *exchange) changed() (rows int64, err error) {
+	answer, err := e.in.Packet()
+	if err != nil {
+		return 0, err
+	}
+	rows, _, err = mysqlwire.ReadChanged(answer)
+	return rows, err
+}
+
 // prepare has a statement prepared that returns no rows. The server describes each placeholder, and ends the list unless it is
 // endless.
 func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error) {
@@ -144,7 +154,7 @@ func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64,
 	if readErr != nil {
 		return 0, 0, readErr
 	}
-	return mysqlwire.ReadLoaded(answer)
+	return mysqlwire.ReadChanged(answer)
 }
 
 // filePacket is how much of a file is sent at once: a quarter of the system calls that the driver and the server's own

@@ -112,3 +112,23 @@ func TestExchangeDoesNotAllocate(t *testing.T) {
 		t.Errorf("%g allocations for a statement", allocs)
 	}
 }
+
+func TestExchangeFetchDoesNotAllocate(t *testing.T) {
+	const rows = "\x01\x00\x00\x01\x01" + "\x04\x00\x00\x02\x03def" + "\x02\x00\x00\x03\x011" + "\x07\x00\x00\x04\xfe\x00\x00\x02\x00\x00\x00"
+	out := &tape{}
+	e := newExchange(out, nil)
+	answers, statement := []string{rows}, []byte("SELECT 1")
+	allocs := testing.AllocsPerRun(100, func() {
+		out.written.Reset()
+		out.answers = answers
+		if err := e.send(mysqlwire.CommandQuery, statement); err != nil {
+			t.Error(err)
+		}
+		if n, err := e.in.Rows(true); n != 1 || err != nil {
+			t.Errorf("%d rows, %v", n, err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%g allocations for a query", allocs)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
@@ -20,16 +19,13 @@ import (
 // arguments for each statement.
 type Session struct {
 	conn  driver.Conn
-	exec  driver.ExecerContext
 	query driver.QueryerContext
-	// below the driver, for statements without a result set.
+	// below the driver, for the statements of the load.
 	below  *exchange
 	agreed agreement
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
 	// connection.
-	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
-	// columns of the last query, reused.
-	columns     []driver.Value
+	ctx         context.Context //nolint:containedctx // it carries nothing and lives as long as the session
 	lateAnswers int64
 }
 
@@ -39,13 +35,12 @@ func (c *Connections) Session(ctx context.Context, schema string, setup []string
 	if err != nil {
 		return nil, err
 	}
-	exec, executes := o.Conn.(driver.ExecerContext)
 	query, queries := o.Conn.(driver.QueryerContext)
-	if !executes || !queries {
-		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no statements", o.Conn), o.Close())
+	if !queries {
+		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no queries", o.Conn), o.Close())
 	}
 	s := &Session{
-		conn: o.Conn, exec: exec, query: query, agreed: o.agreed, ctx: context.WithoutCancel(ctx),
+		conn: o.Conn, query: query, agreed: o.agreed, ctx: context.WithoutCancel(ctx),
 		below: newExchange(o.transport, o.arrivals),
 	}
 	for _, statement := range setup {
@@ -114,32 +109,18 @@ func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
 func (s *Session) ExecAffected(statement []byte) (int64, error) {
-	done, err := s.exec.ExecContext(s.ctx, string(statement), nil)
-	if err != nil {
+	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
 		return 0, err
 	}
-	return done.RowsAffected()
+	return s.below.changed()
 }
 
 // Fetch implements workload.Session.
-func (s *Session) Fetch(statement []byte) (n int64, err error) {
-	rows, err := s.query.QueryContext(s.ctx, string(statement), nil)
-	if err != nil {
+func (s *Session) Fetch(statement []byte) (int64, error) {
+	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns := len(rows.Columns())
-	s.columns = slices.Grow(s.columns[:0], columns)[:columns]
-	for {
-		err := rows.Next(s.columns)
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		n++
-	}
+	return s.below.in.Rows(s.agreed.endless)
 }
 
 // Warning implements workload.Session.
