@@ -12,7 +12,7 @@ import (
 
 // OtherVariables are the server variables of a variant and the baseline that no setting requests.
 type OtherVariables struct {
-	// Differ are the first 12 of the Differing ones; Same is how many are identical.
+	// Differ are 12 of the Differing ones, those first that both servers have; Same is how many are identical.
 	Differ    []plan.Difference `json:"differ,omitempty"`
 	Differing int               `json:"differing"`
 	Same      int               `json:"same"`
@@ -25,12 +25,8 @@ type OtherVariables struct {
 
 // otherVariables of a variant; nil if they are not known yet.
 func otherVariables(p *ComparisonPlan, runs *ComparisonRuns, variant int) *OtherVariables {
-	if len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
-		return nil
-	}
-	baseline, v := p.Variants[p.Baseline].Run, p.Variants[variant].Run
-	u, err := plan.UnrequestedDifferences(&baseline.Spec, &v.Spec, runs.Variables[p.Baseline], runs.Variables[variant])
-	if err != nil { // an engine that is not known has no plan either
+	u := variableDifferences(p, runs, variant)
+	if u == nil {
 		return nil
 	}
 	o := &OtherVariables{
@@ -38,7 +34,8 @@ func otherVariables(p *ComparisonPlan, runs *ComparisonRuns, variant int) *Other
 		OnlyVariant: u.OnlyOurs,
 	}
 	if o.OnlyBaseline+o.OnlyVariant > 0 {
-		o.BaselineEngine, o.VariantEngine = string(baseline.Spec.Database.Engine), string(v.Spec.Database.Engine)
+		o.BaselineEngine = string(p.Variants[p.Baseline].Run.Spec.Database.Engine)
+		o.VariantEngine = string(p.Variants[variant].Run.Spec.Database.Engine)
 	}
 	return o
 }
@@ -74,7 +71,7 @@ func (o *OtherVariables) named() string {
 		shown = append(shown, text)
 	}
 	if more := o.Differing - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more: the documents of the attempts have all variables", more))
+		shown = append(shown, fmt.Sprintf("and %d more: `kubectl benchrun report -o variables` has all", more))
 	}
 	return strings.Join(shown, ", ")
 }

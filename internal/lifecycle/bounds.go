@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -59,6 +60,14 @@ func shorten(length int, texts ...*string) {
 func cut(text string, length int) string {
 	if r := []rune(text); len(r) > length {
 		return string(r[:length])
+	}
+	return text
+}
+
+// shortText keeps the first characters of a text for people, who see that it goes on.
+func shortText(text string, length int) string {
+	if short := cut(text, length-1); utf8.RuneCountInString(text) > length {
+		return short + "…"
 	}
 	return text
 }

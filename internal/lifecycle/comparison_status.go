@@ -159,7 +159,7 @@ func texts(list []string, most int) []string {
 		if left := len(list) - i; len(short) == most-1 && left > 1 {
 			return append(short, fmt.Sprintf("%d more, see the results", left))
 		}
-		short = append(short, cut(text, maxComparisonText))
+		short = append(short, shortText(text, maxComparisonText))
 	}
 	return short
 }

@@ -249,3 +249,13 @@ func TestVariantDifferences(t *testing.T) {
 		})
 	}
 }
+
+// Of a text that is too long, the reader sees that it goes on, and of too many, how many there are.
+func TestTexts(t *testing.T) {
+	long := strings.Repeat("ä", maxComparisonText+1)
+	got := texts([]string{long[:2*maxComparisonText], long, "third", "fourth"}, 3)
+	want := []string{long[:2*maxComparisonText], long[:2*(maxComparisonText-1)] + "…", "2 more, see the results"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

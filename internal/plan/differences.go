@@ -14,8 +14,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
-// unset is how a difference shows that one side says nothing.
-const unset = "unset"
+// Unset is how a difference shows that one side says nothing.
+const Unset = "unset"
+
+// OrName stands between the two names of a variable that has another one in each of two engines.
+const OrName = " or "
 
 // Difference is a setting, a server variable or another field that has two values.
 type Difference struct {
@@ -27,6 +30,14 @@ type Difference struct {
 }
 
 func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
+
+// lacks is 1 if one side says nothing.
+func (d Difference) lacks() int {
+	if d.From == Unset || d.To == Unset {
+		return 1
+	}
+	return 0
+}
 
 // List are differences for people.
 func List(differences []Difference) string {
@@ -76,10 +87,10 @@ func changes(from, to map[string]string) []Difference {
 			continue
 		}
 		if !before {
-			a = unset
+			a = Unset
 		}
 		if !after {
-			b = unset
+			b = Unset
 		}
 		list = append(list, Difference{name, a, b})
 	}
@@ -89,7 +100,8 @@ func changes(from, to map[string]string) []Difference {
 // Unrequested is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
 // out.
 type Unrequested struct {
-	// Differ are those with different values. Servers of one engine differ in what one of them lacks, too.
+	// Differ are those with different values, by their names. Servers of one engine differ in what one of them lacks, too: that
+	// comes after what both have, because a new variable is rarely why an old load has become slower.
 	Differ []Difference
 	// Same is how many have the same value.
 	Same int
@@ -136,6 +148,7 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		u.OnlyTheirs, u.OnlyOurs = before-len(theirs), after-len(ours)
 	}
 	u.Differ = changes(theirs, ours)
+	slices.SortStableFunc(u.Differ, func(a, b Difference) int { return a.lacks() - b.lacks() })
 	return u, nil
 }
 
@@ -159,7 +172,7 @@ func (p pair) common(of *engine.Engine, variables map[string]string) map[string]
 		}
 		if value, found := variables[name]; found {
 			delete(variables, name)
-			variables[theirs+" or "+ours] = value
+			variables[theirs+OrName+ours] = value
 		}
 	}
 	return variables

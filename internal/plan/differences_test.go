@@ -32,7 +32,7 @@ func TestUnrequested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := plan.Unrequested{Differ: []plan.Difference{{"gone", "x", "unset"}, {"new", "unset", "y"}, {"sort_buffer_size", "1", "2"}}, Same: 2}
+	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

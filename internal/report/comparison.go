@@ -37,6 +37,8 @@ type Comparison struct {
 	// SliceMilliseconds is the mean length of the slices in which the variants were measured; 0 if they were not.
 	SliceMilliseconds int                 `json:"sliceMilliseconds,omitempty"`
 	Variants          []ComparisonVariant `json:"variants"`
+	// Variables of the servers that differ without being asked for, with the values of all variants.
+	Variables []analysis.ServerVariable `json:"variables,omitempty"`
 	// Pairs are the pairs. Overall has, of each variant with several points, what all of them say together.
 	Pairs   []stats.Paired `json:"-"`
 	Overall []stats.Paired `json:"-"`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -42,6 +43,15 @@ func reportOfComparison() *report.Comparison {
 				Volume: "xfs (rw,relatime), I/O scheduler none, fdatasync takes 0.131 ms (median)",
 			},
 		},
+	}
+	s.Variables = []analysis.ServerVariable{
+		{Name: "character_set_server", Values: []*string{new("latin1"), new("utf8mb4"), nil}},
+		{Name: "optimizer_switch", Values: []*string{
+			new(strings.Repeat("index_merge=on,", 3) + "cset_narrowing=off"), new("index_merge=on,cset_narrowing=on"),
+			new("index_merge=on,b=1,sort_union=on,semijoin=on,materialization=on,derived=on"),
+		}},
+		{Name: "sql_mode", Values: []*string{new(""), new("=x"), new(strings.Repeat("NO_ENGINE_SUBSTITUTION", 3))}},
+		{Name: "binlog_gtid_index", Values: []*string{new("unset"), new("ON"), new("unset")}},
 	}
 	factor := map[string]map[string]float64{"durable": {"1": 1, "1024": 1}, "lazy": {"1": 3, "1024": 1.01}, "same": {"1": 1, "1024": 1}}
 	base := map[string]float64{"1": 3400, "1024": 12500}

@@ -29,6 +29,8 @@ func Formats() []Format {
 		{"csv", CSVFile, CSV, ComparisonCSV},
 		{"matrix", "matrix.txt", nil, ComparisonMatrix},
 		{"matrix-csv", "matrix.csv", nil, ComparisonMatrixCSV},
+		{"variables", "variables.txt", nil, ComparisonVariables},
+		{"variables-csv", "variables.csv", nil, ComparisonVariablesCSV},
 		{"json", JSONFile, JSON, ComparisonJSON},
 		{"jsonl", "results.jsonl", JSONLines, ComparisonJSONLines},
 		{"benchfmt", BenchFile, Bench, ComparisonBench},

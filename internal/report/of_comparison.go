@@ -31,7 +31,7 @@ func OfComparison(
 		Workload: string(comparison.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
 		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.MaxRounds),
 		Pairs: a.Pairs, Overall: a.Overall, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
-		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers,
+		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers, Variables: analysis.ServerVariables(p, runs),
 	}
 	if p.Alternation.Together() {
 		rep.TrialsPerRound = int(plan.TrialsPerRound(&comparison.Spec))

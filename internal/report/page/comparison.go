@@ -25,6 +25,8 @@ type comparisonView struct {
 	Answer, Stopped string
 	// Differences of the variants, those that nobody asked for marked.
 	Differences []difference
+	// Variables of the servers that differ without being asked for.
+	Variables *table
 	// Shared is what the variants have in common.
 	Shared []string
 	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by
@@ -100,7 +102,7 @@ func (v *comparisonView) addDifferences(s *report.Comparison) {
 			Unrequested: variant.Unrequested > 0,
 		})
 	}
-	v.Shared = s.Shared()
+	v.Variables, v.Shared = variables(s), s.Shared()
 }
 
 // causes is a table of what a unit of work takes, of the largest differences; nil if nothing is known.

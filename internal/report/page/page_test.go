@@ -106,7 +106,8 @@ func TestTexts(t *testing.T) {
 		"single":              {"(one trial)", "with one trial each, their spread is unknown"},
 		"comparison": {
 			"flushed once a second is 35% faster than every commit on disk (34–37%) over all 6 points; 3 of 6 points differ, most at rowsPerCommit=1: 3× as fast.", "10 of at most 10 rounds, paired: all 10 rounds are measured.",
-			`<dd class="unrequested">1 of the other 214`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
+			`<dd class="unrequested">1 of the other 214`, "<summary>Server variables that differ without being asked for: 1</summary>",
+			`<th scope="row">innodb_io_capacity</th><td>200</td><td>400</td>`, "Round by round", "innodbFsyncsPerTransaction", "Latency of commit at rowsPerCommit=1",
 			"cannot say", "measured again: 1 (run durable-or-not-r3-lazy)", "kind: BenchmarkComparison",
 		},
 		"unfinished":        {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -46,6 +47,7 @@ func Comparison() ComparisonCase {
 			},
 		},
 	}
+	s.Variables = []analysis.ServerVariable{{Name: "innodb_io_capacity", Values: []*string{new("200"), new("400")}}}
 	points := sweep("rowsPerCommit", "1", "4", "16", "64", "256", "1024")
 	c := ComparisonCase{s, &page.ComparisonDetails{}}
 	for round := 1; round <= rounds; round++ {
