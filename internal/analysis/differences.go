@@ -60,15 +60,12 @@ func (o *OtherVariables) String() string {
 	return fmt.Sprintf("%d of the other %d variables %s%s: %s", o.Differing, o.Differing+o.Same, verb, onlyOne, o.named())
 }
 
-// named are the variables that differ, each with a text of bounded length.
+// named are the variables that differ, with values of bounded length.
 func (o *OtherVariables) named() string {
 	var shown []string
 	for _, d := range o.Differ {
-		text := d.String()
-		if r := []rune(text); len(r) > maxDifference {
-			text = string(r[:maxDifference]) + "…"
-		}
-		shown = append(shown, text)
+		short := shortValues([]*string{&d.From, &d.To})
+		shown = append(shown, fmt.Sprintf("%s (%s → %s)", d.Name, short[0], short[1]))
 	}
 	if more := o.Differing - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more: `kubectl benchrun report -o variables` has all", more))
@@ -76,6 +73,5 @@ func (o *OtherVariables) named() string {
 	return strings.Join(shown, ", ")
 }
 
-// maxOthers is how many variables are named that differ although no setting requests it, and maxDifference the length of one's
-// text: two versions of a server differ in dozens, some of which are lists.
-const maxOthers, maxDifference = 12, 80
+// maxOthers is how many variables are named that differ although no setting requests it: two versions of a server differ in dozens.
+const maxOthers = 12

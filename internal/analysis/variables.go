@@ -29,6 +29,9 @@ func (v *ServerVariable) Changed() bool {
 	return len(seen) > 1
 }
 
+// Short are the values for people: of long lists what is not the same in all; "?" is not known.
+func (v *ServerVariable) Short() []string { return shortValues(v.Values) }
+
 // ServerVariables are all of them: first those that have changed, then those that some servers lack, by their names.
 func ServerVariables(p *ComparisonPlan, runs *ComparisonRuns) []ServerVariable {
 	names := map[string]bool{}

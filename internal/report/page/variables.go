@@ -21,7 +21,7 @@ func variables(s *report.Comparison) *table {
 	for i := range s.Variables {
 		v := &s.Variables[i]
 		cells := []cell{words(v.Name)}
-		for n, text := range report.ShortVariables(v.Values) {
+		for n, text := range v.Short() {
 			c := words(text)
 			if whole := v.Values[n]; whole != nil && *whole != text {
 				c.Title = *whole
