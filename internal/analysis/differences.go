@@ -73,5 +73,6 @@ func (o *OtherVariables) named() string {
 	return strings.Join(shown, ", ")
 }
 
-// maxOthers is how many variables are named that differ although no setting requests it: two versions of a server differ in dozens.
+// maxOthers is how many variables are named that differ although no setting requests it: two versions of a server differ in
+// dozens.
 const maxOthers = 12
