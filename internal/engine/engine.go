@@ -91,6 +91,16 @@ type Variables struct {
 	Combinations map[string][]string
 }
 
+// NamesBuild says whether a variable names the build of a server, as its image does. The libraries that it uses are not among
+// them: another allocator of memory can be why a server is faster.
+func NamesBuild(name string) bool {
+	switch name {
+	case "version", "version_comment", "version_source_revision":
+		return true
+	}
+	return strings.HasPrefix(name, "version_compile_")
+}
+
 // Rounding is what the values of a variable are multiples of: To, or the product of the variables By if that is larger. One of
 // these that the server does not have counts as 1.
 type Rounding struct {

@@ -124,10 +124,13 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 			requested[s.Name], requested[side.e.Variables.Synonyms[s.Name]] = true, true
 		}
 	}
+	// Of two images that are asked for, it says nothing that they name themselves otherwise. Of one, it says a lot.
+	otherImage := from.Database.Image != to.Database.Image
 	state := func(name string) bool {
 		_, before := theirs[name]
 		_, after := ours[name]
-		return before && p.from.Variables.IsState(name) || after && p.to.Variables.IsState(name)
+		return before && p.from.Variables.IsState(name) || after && p.to.Variables.IsState(name) ||
+			otherImage && engine.NamesBuild(name)
 	}
 	known := func(of *engine.Engine, variables map[string]string) map[string]string {
 		rest := maps.Clone(variables)

@@ -38,6 +38,21 @@ func TestUnrequested(t *testing.T) {
 	}
 }
 
+// What names a build differs because another image is asked for; if none is, it must be said.
+func TestUnrequestedBuild(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	theirs := map[string]string{"version": "10.11.19", "version_compile_os": "a", "version_malloc_library": "system", "autocommit": "ON"}
+	ours := map[string]string{"version": "11.8.9", "version_compile_os": "b", "version_malloc_library": "jemalloc", "autocommit": "ON"}
+	for image, want := range map[string]int{from.Database.Image: 3, "mariadb:other": 1} {
+		to.Database.Image = image
+		got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
+		if err != nil || len(got.Differ) != want || got.Same != 1 {
+			t.Errorf("image %s: %+v, %v", image, got, err)
+		}
+	}
+}
+
 // Two engines have variables that the other has not: these are counted. A setting that both have under different names is one.
 func TestUnrequestedOfTwoEngines(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
