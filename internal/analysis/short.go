@@ -4,10 +4,11 @@
 package analysis
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
@@ -18,7 +19,7 @@ const maxValue = 60
 // shortValues are those of a variable for people: of long lists, such as optimizer_switch, what is not the same in all. A value
 // that is not known is "?".
 func shortValues(values []*string) []string {
-	var common map[string]int
+	var common sets.Set[string]
 	if slices.ContainsFunc(values, func(v *string) bool { return v != nil && utf8.RuneCountInString(*v) > maxValue }) {
 		common = commonItems(values)
 	}
@@ -37,10 +38,10 @@ func shortValues(values []*string) []string {
 }
 
 // shortValue leaves items out of a long list, and what is too long after that.
-func shortValue(value string, without map[string]int) string {
+func shortValue(value string, without sets.Set[string]) string {
 	const more = "…"
 	items := strings.Split(value, ",")
-	if own := slices.DeleteFunc(slices.Clone(items), func(item string) bool { return without[item] > 0 }); len(own) < len(items) {
+	if own := slices.DeleteFunc(slices.Clone(items), without.Has); len(own) < len(items) {
 		value = strings.Join(append([]string{more}, own...), ",")
 	}
 	if r := []rune(value); len(r) > maxValue {
@@ -49,20 +50,23 @@ func shortValue(value string, without map[string]int) string {
 	return value
 }
 
-// commonItems are those that stand in the lists of all servers that have the variable, and with how many; none of one server.
-func commonItems(values []*string) map[string]int {
-	counts, servers := map[string]int{}, 0
+// commonItems are those that stand in the lists of all servers that have the variable; none of one server.
+func commonItems(values []*string) sets.Set[string] {
+	var common sets.Set[string]
+	servers := 0
 	for _, value := range values {
 		if value == nil || *value == plan.Unset {
 			continue
 		}
 		servers++
-		items := strings.Split(*value, ",")
-		slices.Sort(items)
-		for _, item := range slices.Compact(items) {
-			counts[item]++
+		items := sets.New(strings.Split(*value, ",")...)
+		if servers > 1 {
+			items = common.Intersection(items)
 		}
+		common = items
 	}
-	maps.DeleteFunc(counts, func(_ string, n int) bool { return n < servers || servers < 2 })
-	return counts
+	if servers < 2 {
+		return nil
+	}
+	return common
 }

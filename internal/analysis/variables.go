@@ -18,8 +18,8 @@ type ServerVariable struct {
 	Values []*string `json:"values"`
 }
 
-// Changed says whether servers that have the variable have different values of it. The others differ in that they have it.
-func (v *ServerVariable) Changed() bool {
+// changed says whether servers that have the variable have different values of it. The others differ in that they have it.
+func (v *ServerVariable) changed() bool {
 	seen := map[string]bool{}
 	for _, value := range v.Values {
 		if value != nil && *value != plan.Unset {
@@ -42,24 +42,19 @@ func ServerVariables(p *ComparisonPlan, runs *ComparisonRuns) []ServerVariable {
 			}
 		}
 	}
-	var list []ServerVariable
+	var changed, lacked []ServerVariable
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		v := ServerVariable{Name: name}
 		for i := range p.Variants {
 			v.Values = append(v.Values, variableOf(runs.Variables[i], name))
 		}
-		list = append(list, v)
-	}
-	slices.SortStableFunc(list, func(a, b ServerVariable) int {
-		switch changed := a.Changed(); {
-		case changed == b.Changed():
-			return 0
-		case changed:
-			return -1
+		if v.changed() {
+			changed = append(changed, v)
+		} else {
+			lacked = append(lacked, v)
 		}
-		return 1
-	})
-	return list
+	}
+	return append(changed, lacked...)
 }
 
 // variableOf is the value of a variable that may have another name in each of two engines.

@@ -66,8 +66,8 @@ func cut(text string, length int) string {
 
 // shortText keeps the first characters of a text for people, who see that it goes on.
 func shortText(text string, length int) string {
-	if short := cut(text, length-1); utf8.RuneCountInString(text) > length {
-		return short + "…"
+	if utf8.RuneCountInString(text) > length {
+		return cut(text, length-1) + "…"
 	}
 	return text
 }
