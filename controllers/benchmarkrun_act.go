@@ -16,11 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -37,7 +35,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.RemoveOrphan:
 		return r.writer(run).removeOrphan(ctx, a.Object)
 	case lifecycle.ProvideDatabase:
-		return r.provideDatabase(ctx, run, s.seen.Images, a)
+		return r.provideDatabase(ctx, s, a)
 	case lifecycle.RemoveDatabase:
 		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.RemoveDataCopies:
@@ -65,13 +63,11 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 // what leads a manager that starts to it.
 func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a lifecycle.RemoveJob) error {
 	if s.old.Status.Records != s.seen.Newest {
-		if err := writeStatus(ctx, r, s); err != nil {
+		if err := r.writeAhead(ctx, s); err != nil {
 			return err
 		}
-		s.old = s.owner.DeepCopy()
 	}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.owner.Namespace, Name: a.Name, UID: a.UID}}
-	return r.writer(s.owner).remove(ctx, job)
+	return r.writer(s.owner).remove(ctx, a.Job)
 }
 
 // actOnHost carries out an action that concerns a node's kernel settings.
@@ -100,71 +96,14 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 	return nil
 }
 
-// provideDatabase creates the objects of an instance, in order. An object that others would make of these must not be there yet:
-// a StatefulSet takes whatever claim it finds under the name, with the data in it.
-func (r *BenchmarkRunReconciler) provideDatabase(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, images podutil.Images, a lifecycle.ProvideDatabase,
-) error {
-	objects, err := database.Objects(run, a.Instance, a.Node, images)
-	if err != nil {
-		return &terminalError{*lifecycle.Invalid(err)}
-	}
-	w := r.databaseWriter(run)
-	for _, implied := range database.Implied(run, a.Instance) {
-		if err := w.notThere(ctx, implied); err != nil {
-			return err
-		}
-	}
-	if database.NeedsSecret(run) {
-		if err := r.writerFor(ownerAs(run, plan.CredentialsOwner(run)), nil).createSecret(ctx, run); err != nil {
-			return err
-		}
-	}
-	if claim := database.DataCopy(run); claim != nil {
-		if err := r.writerFor(ownerAs(run, plan.DataOwner(run)), nil).create(ctx, claim, true); err != nil {
-			return err
-		}
-	}
-	for _, object := range objects {
-		if err := w.create(ctx, object, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// notThere fails if an object exists that is not this owner's.
-func (w *writer) notThere(ctx context.Context, object client.Object) error {
-	kind, name := w.kindOf(object), object.GetName()
-	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("looking for %s %s: %w", kind, name, err)
-	case w.owner.isLabelled(object) && metav1.GetControllerOf(object) != nil:
-		return nil // made of this very instance, before the operator was killed
-	}
-	return w.owner.taken(kind, name)
-}
-
-// createSecret creates the credentials of a database once. The operator may not read Secrets: one that has a name with this
-// owner's UID is this owner's.
-func (w *writer) createSecret(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	err := w.createUnchecked(ctx, database.Secret(run, rand.Text()), true)
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
-// another Job would be a second measurement under the name of the first.
+// another Job would be a second measurement under the name of the first. A process that has made no Job of the run yet looks whether
+// the one before it has made this one: then it is known by the token of that time.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	run := s.owner
-	job, err := job(s, a)
+	job, err := trial.Job(run, a, s.seen.Images)
 	if err != nil {
-		return err
+		return &terminalError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
 	}
 	w := r.writer(run)
 	record := metav1.PartialObjectMetadata{}
@@ -179,6 +118,16 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
+	if r.memories.of(run).token == "" {
+		if err := r.claimAttempt(ctx, s, a); !isStale(err) {
+			return err
+		}
+	}
+	token, err := r.prepareToken(ctx, s, rand.Text)
+	if err != nil {
+		return err
+	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, tokenAnnotation, token)
 	annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
 	err = w.createUnchecked(ctx, job, true, client.FieldValidation("Strict"))
 	switch {
@@ -191,41 +140,36 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 	return nil
 }
 
-// job of an attempt, which is to be made or to be compared.
-func job(s *runStep, a trial.Attempt) (*batchv1.Job, error) {
-	job, err := trial.Job(s.owner, a, s.seen.Images)
-	if err != nil {
-		return nil, &terminalError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
-	}
-	return job, nil
-}
-
-// claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it: the operator made it, and
-// could not write its UID to the status. Anybody can make a Job with the run's owner reference: it must be what the operator
-// makes, in all that measures.
+// claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it, if it carries the token whose
+// digest the status has: the operator made it, and was killed before it wrote the Job's UID. It is stale if there is no such Job.
 func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
-	want, err := job(s, a)
-	if err != nil {
-		return err
-	}
 	var there batchv1.Job
-	err = r.Live.Get(ctx, client.ObjectKeyFromObject(want), &there)
+	key := client.ObjectKey{Namespace: s.owner.Namespace, Name: plan.AttemptName(s.owner, a.Trial.Number, a.Number)}
+	err := r.Live.Get(ctx, key, &there)
 	switch {
 	case apierrors.IsNotFound(err):
 		return errStale
 	case err != nil:
-		return fmt.Errorf("reading Job %s, which exists already: %w", want.Name, err)
+		return fmt.Errorf("reading Job %s, which exists already: %w", key.Name, err)
 	case there.DeletionTimestamp != nil:
 		return errStale
-	case !metav1.IsControlledBy(&there, s.owner), !trial.Same(want, &there):
-		return r.writer(s.owner).owner.taken("Job", want.Name)
+	}
+	digest := tokenDigest(there.Annotations[tokenAnnotation])
+	if !madeOf(&there, s.owner) || digest == "" || digest != s.old.Status.TokenDigest {
+		w := r.writer(s.owner)
+		if err := w.upToDate(ctx); err != nil {
+			return err
+		}
+		return w.owner.taken("Job", key.Name)
 	}
 	r.claim(s, &there)
 	return nil
 }
 
-// claim a Job: that of the newest attempt.
+// claim a Job: that of the newest attempt. The token of the next one is chosen now, so that its digest is written with this claim.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
-	s.seen.Claimed = v1alpha1.AttemptReference{Job: job.Name, UID: string(job.UID)}
-	r.memories.of(s.owner).claimed = claimedJob{job: s.seen.Claimed, after: s.owner.Status.Attempt}
+	m := &r.memories.of(s.owner).made
+	m.attempt = creation{made: referenceTo(job), after: s.owner.Status.Attempt}
+	m.token = rand.Text()
+	s.seen.Made.Attempt, s.seen.Made.TokenDigest = m.attempt.made, tokenDigest(m.token)
 }

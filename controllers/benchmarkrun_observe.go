@@ -41,10 +41,10 @@ func (r *BenchmarkRunReconciler) observe(
 		return nil, err
 	}
 	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
-	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own)
-	o.seen.DataCopies = dataCopies(o.ownership, own.claims.Items)
 	m := r.memories.of(run)
-	o.seen.Claimed = m.claimed.over(run.Status.Attempt)
+	o.seen.Made = m.over(run.Status.MadeObjects)
+	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own, &m.made, o.seen.Made.Server)
+	o.seen.DataCopies = dataCopies(o.ownership, own.claims.Items)
 	o.jobs(own)
 	r.readDeliveries(run, o.seen.Attempts)
 	o.configMaps(own.configs.Items)
@@ -150,7 +150,7 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 	if err != nil {
 		return err
 	}
-	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l)
+	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l, nil, v1alpha1.ObjectReference{})
 	// Those of a comparison are the comparison's to delete, which knows whether it is the one that has the name today.
 	o.seen.Remains = append(o.seen.Remains, shared.predecessor.Remains...)
 	o.seen.Strangers = append(o.seen.Strangers, shared.strangers...)
@@ -212,11 +212,11 @@ func (o *observer) jobs(own *listed) {
 			Instance: number(job, v1alpha1.LabelInstance), Job: job,
 		}
 		for _, pod := range pods {
-			if metav1.IsControlledBy(&pod, job) {
+			if madeOf(&pod, job) {
 				a.Pods = append(a.Pods, pod)
 			}
 		}
-		if string(job.UID) == o.seen.Claimed.UID {
+		if string(job.UID) == o.seen.Made.Attempt.UID {
 			o.seen.Attempts = append(o.seen.Attempts, a)
 		} else {
 			o.seen.Unclaimed = append(o.seen.Unclaimed, a)

@@ -25,7 +25,7 @@ import (
 
 // jobByHand is a Job that somebody makes under the name of an attempt, with the run's owner reference and all labels, and with a
 // change of his own.
-func jobByHand(c *cluster, run *v1alpha1.BenchmarkRun, number int, change func(*corev1.Container)) *batchv1.Job {
+func jobByHand(c *cluster, run *v1alpha1.BenchmarkRun, number int, change func(*batchv1.Job)) *batchv1.Job {
 	c.t.Helper()
 	p, err := plan.ForRun(&run.Spec)
 	c.must(err)
@@ -37,11 +37,12 @@ func jobByHand(c *cluster, run *v1alpha1.BenchmarkRun, number int, change func(*
 	job, err := trial.Job(run, a, c.reconciler.Images)
 	c.must(err)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))}
-	change(&job.Spec.Template.Spec.Containers[0])
+	change(job)
 	return job
 }
 
-func otherRows(container *corev1.Container) {
+func otherRows(job *batchv1.Job) {
+	container := &job.Spec.Template.Spec.Containers[0]
 	for i := range container.Env {
 		if e := &container.Env[i]; e.Name == result.EnvConfig {
 			e.Value = strings.Replace(e.Value, `"rowsPerCommit":1`, `"rowsPerCommit":1024`, 1)
@@ -54,14 +55,17 @@ func otherRows(container *corev1.Container) {
 func TestEnvtestJobMadeByHandDoesNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trial  int
-		change func(*corev1.Container)
+		change func(*batchv1.Job)
 		taken  bool
 	}{
-		"a trial that is not planned":   {trial: 9, change: otherRows},
-		"the next trial, another load":  {trial: 2, change: otherRows, taken: true},
-		"the next trial, another image": {trial: 2, change: func(c *corev1.Container) { c.Image = "example.com/mine:1" }, taken: true},
-		"the next trial, one more argument": {trial: 2, taken: true, change: func(c *corev1.Container) {
-			c.Args = append(c.Args, "--faster")
+		"a trial that is not planned":  {trial: 9, change: otherRows},
+		"the next trial, another load": {trial: 2, change: otherRows, taken: true},
+		"the next trial, other hosts": {trial: 2, taken: true, change: func(job *batchv1.Job) {
+			job.Spec.Template.Spec.HostAliases = []corev1.HostAlias{{IP: "192.0.2.1", Hostnames: []string{"elsewhere.example.com"}}}
+		}},
+		"the next trial, nothing else": {trial: 2, change: func(*batchv1.Job) {}, taken: true},
+		"the next trial, another token": {trial: 2, taken: true, change: func(job *batchv1.Job) {
+			job.Annotations = map[string]string{tokenAnnotation: "mine"}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,12 +103,14 @@ func TestEnvtestJobIsClaimedAfterARestart(t *testing.T) {
 	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())
 	m := &mortal{}
 	c.reconciler.Client = m.client()
-	for c.jobs["run-t1-a1"] == 0 {
+	var before v1alpha1.MadeObjects
+	for c.jobs["run-t2-a1"] == 0 {
+		before = c.get("run").Status.MadeObjects
 		c.reconcile("run")
 		c.react()
 	}
 	run := c.get("run")
-	run.Status.Attempt = v1alpha1.AttemptReference{}
+	run.Status.MadeObjects = before
 	c.must(api.Status().Update(t.Context(), run))
 	c.reconciler = c.newReconciler()
 	c.until("run", v1alpha1.ConditionComplete)

@@ -116,20 +116,26 @@ type instances struct {
 	*descent
 	provisioner v1alpha1.Provisioner
 	found       map[int]*lifecycle.Instance
+	// parts of each instance that the owner itself made, or may have made.
+	parts map[int][]client.Object
 }
 
-// instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
-func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []lifecycle.Instance {
-	i := instances{o, l.descent, provisioner, map[int]*lifecycle.Instance{}}
+// instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership. Made is
+// what the operator knows to have made, and server what stands for the newest instance; nil leaves open whose the parts are, as with
+// a database that the runs of a comparison share: its Pod is known by its UID.
+func instancesOf(
+	o *ownership, provisioner v1alpha1.Provisioner, l *listed, m *made, server v1alpha1.ObjectReference,
+) []lifecycle.Instance {
+	i := instances{o, l.descent, provisioner, map[int]*lifecycle.Instance{}, map[int][]client.Object{}}
 	i.servers(l)
 	for n := range l.services.Items {
 		if service := &l.services.Items[n]; i.ours(service) {
-			i.of(service).Others = true
+			i.other(service)
 		}
 	}
 	for n := range l.configs.Items {
 		if cm := &l.configs.Items[n]; ofDatabase(cm) && i.ours(cm) {
-			i.of(cm).Others = true
+			i.other(cm)
 		}
 	}
 	for n := range l.claims.Items {
@@ -137,14 +143,19 @@ func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []li
 		if ofDataCopy(claim) {
 			continue
 		}
-		if i.ours(claim) || i.owner.isLabelled(claim) && i.wanted(claim.Name) {
-			i.of(claim).Claim = claim.Name
+		if i.ours(claim) {
+			i.part(claim).Claims = append(i.of(claim).Claims, claim)
+		} else if i.owner.isLabelled(claim) && i.wanted(claim.Name) {
+			i.of(claim).Claims = append(i.of(claim).Claims, claim)
 		}
 	}
 	for n := range l.budgets.Items {
 		if budget := &l.budgets.Items[n]; i.ours(budget) {
-			i.of(budget).Budget = budget
+			i.part(budget).Budget = budget
 		}
+	}
+	for n, one := range i.found {
+		one.Foreign = m != nil && foreign(one, m, server, i.parts[n])
 	}
 	var all []lifecycle.Instance
 	for _, one := range i.found {
@@ -172,10 +183,18 @@ func (i *instances) servers(l *listed) {
 		case !ofDatabase(pod):
 		case i.madeOf(pod, "StatefulSet"):
 			i.of(pod).Pod = pod
+		case i.adopted(pod):
+			i.strangers = append(i.strangers, pod.Name)
 		default:
 			i.sort(pod)
 		}
 	}
+}
+
+// adopted says whether the StatefulSet of an instance has taken over a Pod that was there before it.
+func (i *instances) adopted(pod *corev1.Pod) bool {
+	one := i.found[number(pod, v1alpha1.LabelInstance)]
+	return one != nil && one.Set != nil && metav1.IsControlledBy(pod, one.Set) && isOlder(pod, one.Set)
 }
 
 // ofDataCopy says whether an object is labelled as a copy of prepared data.
@@ -232,11 +251,24 @@ func (i *instances) madeOf(object client.Object, kind string) bool {
 	}
 	switch one := i.found[n]; {
 	case one != nil && kind == "MariaDB" && one.MariaDB != nil:
-		return one.MariaDB.GetUID() == controller.UID
+		return madeOf(object, one.MariaDB)
 	case one != nil && kind != "MariaDB" && one.Set != nil:
-		return one.Set.UID == controller.UID
+		return madeOf(object, one.Set)
 	}
 	return i.dangles(object)
+}
+
+// other part of an instance that neither runs nor holds data.
+func (i *instances) other(object client.Object) {
+	one := i.part(object)
+	one.Others = one.Others || object.GetDeletionTimestamp() == nil
+}
+
+// part is the database instance that an object of the owner belongs to.
+func (i *instances) part(object client.Object) *lifecycle.Instance {
+	n := number(object, v1alpha1.LabelInstance)
+	i.parts[n] = append(i.parts[n], object)
+	return i.of(object)
 }
 
 // of is the database instance that an object belongs to, according to its label.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 )
 
@@ -21,8 +20,7 @@ type memory struct {
 	basics
 	// chain of records that were read or written.
 	chain chain
-	// claimed is the Job that this operator has made or claimed last.
-	claimed claimedJob
+	made
 	// earlier is the last run that asked for the same, or nil until it was looked for.
 	earlier *analysis.Earlier
 	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
@@ -31,18 +29,6 @@ type memory struct {
 	shortage shortage
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
-}
-
-// claimedJob is a Job that was made or claimed while the status named another one, or none. It counts until the status names a
-// later one: this operator may fail to write its claim, and another one may have gone on meanwhile.
-type claimedJob struct{ job, after v1alpha1.AttemptReference }
-
-// over what the status names.
-func (c claimedJob) over(named v1alpha1.AttemptReference) v1alpha1.AttemptReference {
-	if c.job.UID != "" && c.after == named {
-		return c.job
-	}
-	return named
 }
 
 // basics are what is remembered of an owner of any kind.

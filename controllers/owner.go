@@ -64,7 +64,7 @@ func (o owner) isLabelled(object client.Object) bool {
 // to stay when the owner is deleted, has its UID.
 func (o owner) owns(object client.Object, referenced bool) bool {
 	if referenced {
-		return metav1.IsControlledBy(object, o.Object)
+		return madeOf(object, o)
 	}
 	return o.isLabelled(object)
 }
@@ -90,7 +90,7 @@ type ownership struct {
 
 // ours says whether the owner controls an object, and sorts it otherwise.
 func (o *ownership) ours(object client.Object) bool {
-	if metav1.IsControlledBy(object, o.owner.Object) {
+	if madeOf(object, o.owner) {
 		return true
 	}
 	o.sort(object)

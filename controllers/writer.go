@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,23 +49,30 @@ func (e *terminalError) Error() string { return e.failure.Reason + ": " + e.fail
 // create an object under its fixed name, with an owner reference if it is to be deleted with the owner. An object that has the
 // name already is fine if it is the owner's. Somebody else's is left alone, and is a terminal error.
 func (w *writer) create(ctx context.Context, object client.Object, referenced bool) error {
-	kind, name := w.kindOf(object), object.GetName()
 	// Strictly: an older MariaDB operator must not drop a field that it does not know.
 	err := w.createUnchecked(ctx, object, referenced, client.FieldValidation("Strict"))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
+	if err := w.existing(ctx, object); err != nil {
+		return err
+	}
+	if w.owner.owns(object, referenced) {
+		return nil
+	}
+	return w.owner.taken(w.kindOf(object), object.GetName())
+}
+
+// existing reads the object that has a name. One that is being deleted is an error that passes.
+func (w *writer) existing(ctx context.Context, object client.Object) error {
+	kind, name := w.kindOf(object), object.GetName()
 	if err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return fmt.Errorf("reading %s %s, which exists already: %w", kind, name, err)
 	}
-	switch {
-	case object.GetDeletionTimestamp() != nil:
+	if object.GetDeletionTimestamp() != nil {
 		return fmt.Errorf("%s %s is still being deleted", kind, name)
-	case w.owner.owns(object, referenced):
-		return nil
-	default:
-		return w.owner.taken(kind, name)
 	}
+	return nil
 }
 
 // createUnchecked creates an object without a look at the one that may have its name: the error is then AlreadyExists.
@@ -83,13 +92,21 @@ func (w *writer) createUnchecked(ctx context.Context, object client.Object, refe
 	return refusal(w.kindOf(object), object.GetName(), err)
 }
 
-// remove deletes an object if it still has the same UID. It is no error if the object is gone.
+// remove deletes an object if it still has the same UID. It is no error if the object is gone. What an object has made is deleted
+// after it; or before it, if somebody's finalizer keeps it.
 func (w *writer) remove(ctx context.Context, object client.Object) error {
 	return w.removeIf(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID())})
 }
 
 func (w *writer) removeIf(ctx context.Context, object client.Object, unchanged client.Preconditions) error {
-	err := w.Delete(ctx, object, unchanged, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	policy := metav1.DeletePropagationBackground
+	switch object.(type) {
+	case *batchv1.Job, *appsv1.StatefulSet:
+		if podutil.IsKept(object) {
+			policy = metav1.DeletePropagationForeground
+		}
+	}
+	err := w.Delete(ctx, object, unchanged, client.PropagationPolicy(policy))
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
 	}

@@ -149,9 +149,8 @@ type RunState struct {
 	// +optional
 	Records RecordReference `json:"records,omitzero"`
 
-	// attempt is the newest attempt's Job. A Job with another UID is not this run's, whatever its name and its owner reference say.
-	// +optional
-	Attempt AttemptReference `json:"attempt,omitzero"`
+	// What the operator has made itself, and knows by it.
+	MadeObjects `json:",inline"`
 
 	// removedInstances is the highest number of a database instance that was removed. A number is never used again.
 	// +optional
@@ -193,15 +192,44 @@ type RecordReference struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// AttemptReference names the Job of an attempt.
-type AttemptReference struct {
-	// job is the name of the Job.
+// MadeObjects are what the operator has made. An object that has such a name and another UID is not the run's, whatever its labels
+// and its owner reference say.
+type MadeObjects struct {
+	// attempt is the newest attempt's Job.
+	// +optional
+	Attempt ObjectReference `json:"attempt,omitzero"`
+
+	// tokenDigest is the SHA-256 of the token that the next attempt's Job carries: by it, an operator that was restarted knows its
+	// own Job.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	TokenDigest string `json:"tokenDigest,omitempty"`
+
+	// server stands for the newest database instance: its StatefulSet, MariaDB resource or PodDisruptionBudget.
+	// +optional
+	Server ObjectReference `json:"server,omitzero"`
+
+	// dataCopy is the claim with the copy of prepared data.
+	// +optional
+	DataCopy ObjectReference `json:"dataCopy,omitzero"`
+
+	// secret is the name of the Secret with the credentials, from before it is created.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	Job string `json:"job,omitempty"`
+	Secret string `json:"secret,omitempty"`
+}
 
-	// uid of the Job.
+// ObjectReference names an object.
+type ObjectReference struct {
+	// name of the object.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// uid of the object.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

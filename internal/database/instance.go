@@ -4,6 +4,7 @@
 package database
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,10 +30,12 @@ type Instance struct {
 	Budget *policyv1.PodDisruptionBudget
 	// Pod is its Pod, or nil.
 	Pod *corev1.Pod
-	// Claim is the name of its volume claim, or empty.
-	Claim string
+	// Claims are those of its volumes.
+	Claims []*corev1.PersistentVolumeClaim
 	// Others says whether its Service or its ConfigMap exists.
 	Others bool
+	// Foreign: a part of it is not known to be what the operator has made. It is removed, and the next instance is used.
+	Foreign bool
 	// Warning is the cluster's latest warning about an instance that does not start, or empty.
 	Warning string
 	// ServerLog is the log of a server that failed to start, if NeedsLog asked for it.
@@ -68,26 +71,41 @@ func (i *Instance) Going() bool {
 // Removable says whether an instance has objects to delete that are not being deleted yet.
 func (i *Instance) Removable() bool {
 	if i.Root() == nil {
-		return i.Others || i.Budget != nil && i.Budget.DeletionTimestamp == nil
+		return i.Others || i.Budget != nil && i.Budget.DeletionTimestamp == nil || i.Foreign
 	}
-	return !i.Going()
+	return !i.Going() || i.heldUp()
+}
+
+// heldUp says whether somebody else's finalizer on the StatefulSet keeps its Pod at work, although it is being deleted.
+func (i *Instance) heldUp() bool {
+	return i.Set != nil && i.Set.DeletionTimestamp != nil && len(i.Set.Finalizers) > 0 &&
+		!slices.Contains(i.Set.Finalizers, metav1.FinalizerDeleteDependents) && i.Pod != nil && i.Pod.DeletionTimestamp == nil
 }
 
 // PartlyMade says whether an instance has no object that runs or holds data: not yet, or not any more.
 func (i *Instance) PartlyMade() bool {
-	return i.Root() == nil && i.Set == nil && i.Pod == nil && i.Claim == ""
+	return i.Root() == nil && i.Set == nil && i.Pod == nil && len(i.Claims) == 0
 }
 
-// CutOff says whether all that is left of an instance is a Pod on a node that does not answer.
-func (i *Instance) CutOff(now time.Time) bool {
-	return i.Root() == nil && i.Set == nil && i.Pod != nil && podutil.CutOff(i.Pod, now)
+// Abandoned says whether what is left of an instance that is being deleted stays because of others, and loads no node: it has
+// finalizers that are not Kubernetes' own, or is a Pod on a node that does not answer.
+func (i *Instance) Abandoned(now time.Time) bool {
+	if !i.Going() || i.Others || i.MayLoad(now) || i.Budget != nil && i.Budget.DeletionTimestamp == nil {
+		return false
+	}
+	if i.Root() != nil && !podutil.IsKept(i.Root()) || i.Set != nil && !podutil.IsKept(i.Set) {
+		return false
+	}
+	if i.Pod != nil && !podutil.IsKept(i.Pod) && !podutil.CutOff(i.Pod, now) {
+		return false
+	}
+	return !slices.ContainsFunc(i.Claims, func(c *corev1.PersistentVolumeClaim) bool { return !podutil.IsKept(c) && i.Pod == nil })
 }
 
-// Works says whether an instance has a server that may still put load on its node, or something that would start one: not what is
-// being deleted, which may stay for long, with foreground deletion and a node that does not answer.
-func (i *Instance) Works(now time.Time) bool {
-	return i.Set != nil && i.Set.DeletionTimestamp == nil || i.MariaDB != nil && i.MariaDB.GetDeletionTimestamp() == nil ||
-		i.Pod != nil && podutil.Works(i.Pod, now)
+// MayLoad says whether an instance has a server that may still put load on its node, or something that would start one.
+func (i *Instance) MayLoad(now time.Time) bool {
+	return i.Set != nil && podutil.MayLoad(i.Set, now) || i.MariaDB != nil && podutil.MayLoad(i.MariaDB, now) ||
+		i.Pod != nil && podutil.MayLoad(i.Pod, now)
 }
 
 // Intact says whether an instance is still the server that it was for an earlier attempt, by the UID of its Pod. Of an external

@@ -58,12 +58,18 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 // Implied are objects that others will make of those of an instance, by name and kind only: what stands there already would be
 // used or changed.
 func Implied(run *v1alpha1.BenchmarkRun, instance int) []Object {
-	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerMariaDBOperator {
-		return nil
-	}
 	name := plan.InstanceName(run, instance)
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: run.Namespace, Name: name} }
+	pod := &corev1.Pod{ObjectMeta: meta(name + "-0")}
+	switch run.Spec.Database.Provisioner {
+	case v1alpha1.ProvisionerExternal:
+		return nil
+	case v1alpha1.ProvisionerStatefulSet:
+		return []Object{pod}
+	case v1alpha1.ProvisionerMariaDBOperator:
+	}
 	return []Object{
+		pod,
 		&appsv1.StatefulSet{ObjectMeta: meta(name)},
 		&corev1.Service{ObjectMeta: meta(name)},
 		&corev1.Service{ObjectMeta: meta(name + "-internal")},

@@ -53,6 +53,8 @@ func (i *Instance) State() State {
 		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod), NoRoom: podutil.NoRoom(i.Pod)}
 	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
 		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBMessage(i.MariaDB)}
+	case i.Pod.Status.PodIP == "":
+		return State{Waiting: "the database's Pod has no address yet"}
 	}
 	return State{Ready: true}
 }

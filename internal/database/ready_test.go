@@ -146,7 +146,7 @@ func TestObserve(t *testing.T) {
 		"an error of a server that is up again is no refusal": {
 			pod: pod(server(corev1.ContainerStatus{
 				State: running, Ready: true, Started: ptr.To(true), RestartCount: 1, LastTerminationState: terminated("Error", refusalLog, 1),
-			})),
+			}), func(p *corev1.Pod) { p.Status.PodIP = "192.0.2.10" }),
 			want: database.State{Ready: true},
 		},
 		"a probe for another processor": {

@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -64,10 +65,7 @@ type (
 		Rows       int64
 	}
 	// RemoveJob deletes a Job if it still has that UID.
-	RemoveJob struct {
-		Name string
-		UID  types.UID
-	}
+	RemoveJob struct{ Job *batchv1.Job }
 	// Publish writes the results of the run.
 	Publish struct{ Outcome string }
 	// ReleaseNodes deletes the PodDisruptionBudget of an instance that stays: nothing is measured any more.

@@ -6,12 +6,16 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -19,8 +23,8 @@ import (
 // recorded removes the Job of an attempt that has its record.
 func recorded(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
-		if s.seen.record(a.Trial, a.Number) != nil && a.Job.DeletionTimestamp == nil {
-			return s.measuring(RemoveJob{Name: a.Job.Name, UID: a.Job.UID})
+		if s.seen.record(a.Trial, a.Number) != nil && (a.Job.DeletionTimestamp == nil || a.heldUp()) {
+			return s.measuring(RemoveJob{Job: a.Job})
 		}
 	}
 	return nil
@@ -33,6 +37,11 @@ func ended(s *situation) *Decision {
 			continue
 		}
 		if a.Job.DeletionTimestamp != nil {
+			if s.abandoned(&a) {
+				a.Verdict = a.Verdict.Because(result.CausePodDeleted, "its Job was deleted, and stays because of its finalizers: "+
+					strings.Join(a.Job.Finalizers, ", "))
+				return s.measuring(s.recording(a))
+			}
 			continue // deleted without a record: the run was suspended, or somebody deleted the Job
 		}
 		if a.Verdict.Stage == trial.StagePending && s.remaining(trial.WaitingSince(a.Job)) == 0 {
@@ -80,13 +89,27 @@ func (s *situation) lastInvalidated() (last *result.Record) {
 	return last
 }
 
+// abandoned says whether the Job of an attempt is being deleted, stays because of somebody's finalizer, and has no Pod that loads a
+// node: nobody waits for it.
+func (s *situation) abandoned(a *Attempt) bool {
+	return podutil.IsKept(a.Job) &&
+		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
+}
+
+// heldUp says whether somebody's finalizer on the Job keeps a Pod at work, although the Job is being deleted.
+func (a *Attempt) heldUp() bool {
+	return podutil.IsKept(a.Job) && !slices.Contains(a.Job.Finalizers, metav1.FinalizerDeleteDependents) &&
+		slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil })
+}
+
 // running waits for the end of an attempt.
 func running(s *situation) *Decision {
-	if len(s.seen.Attempts) == 0 {
+	i := slices.IndexFunc(s.seen.Attempts, func(a Attempt) bool { return !s.abandoned(&a) })
+	if i < 0 {
 		return nil
 	}
 	d := s.measuring(Wait{})
-	a := s.seen.Attempts[0]
+	a := s.seen.Attempts[i]
 	if a.Verdict.Stage == trial.StagePending {
 		d.After = min(pollInterval, s.remaining(trial.WaitingSince(a.Job)))
 		d.waitsFor(a.Verdict.Held, a.Verdict.NoRoom)
@@ -159,6 +182,9 @@ func start(s *situation) *Decision {
 func (s *situation) attemptOn(instance int) trial.Attempt {
 	a := trial.Attempt{Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance}
 	a.Prime = s.cold(a.Instance)
+	if i := s.seen.instance(instance); i != nil && i.Pod != nil {
+		a.Address = i.Pod.Status.PodIP
+	}
 	if s.seen.Alternation != nil {
 		a.Slices = s.seen.Alternation.Slices
 	}

@@ -90,5 +90,5 @@ func (s *comparisonSituation) serves() bool {
 	if s.is(v1alpha1.ConditionFinished) && keeps(s.comparison.Spec.Template.Spec.Cleanup, s.is(v1alpha1.ConditionComplete)) {
 		return false
 	}
-	return slices.ContainsFunc(s.seen.Instances, func(i Instance) bool { return i.Works(s.now) })
+	return slices.ContainsFunc(s.seen.Instances, func(i Instance) bool { return i.MayLoad(s.now) })
 }

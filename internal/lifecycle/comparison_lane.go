@@ -104,11 +104,10 @@ func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
 	return len(r.Tuned) > 0 || slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
 		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
 			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
-			return !idle && podutil.Works(&pod, now)
+			return !idle && podutil.MayLoad(&pod, now)
 		}) ||
 		slices.ContainsFunc(r.Jobs, func(job batchv1.Job) bool {
-			made := slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool { return metav1.IsControlledBy(&pod, &job) })
-			return job.DeletionTimestamp == nil && (!kept.Has(OwnerOf(&job)) || !made && !jobEnded(&job))
+			return podutil.MayLoad(&job, now)
 		})
 }
 

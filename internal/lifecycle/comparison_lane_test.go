@@ -31,7 +31,7 @@ func TestRunOfAComparisonInItsLane(t *testing.T) {
 	unnamed := waits
 	unnamed.Message = "waiting until comparison ns/s, which holds lane default, measures this run; it measures only runs that it created"
 	lost := waits
-	lost.Action, lost.Unexpected = RemoveJob{Name: "run-t1-a1"}, true
+	lost.Action, lost.Unexpected = RemoveJob{Job: attemptOf(1, 1).Job}, true
 	suspended := func(r *v1alpha1.BenchmarkRun) {
 		member(r)
 		r.Spec.Suspend = ptr.To(true)
@@ -227,9 +227,9 @@ func TestRemains(t *testing.T) {
 		"a loader that has ended": {remains: Remains{Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodFailed)}}},
 		"a lost node":             {remains: Remains{Pods: []corev1.Pod{cutOff}}},
 		"a Job":                   {remains: Remains{Jobs: []batchv1.Job{job}}, disturb: true, kept: true},
-		"a Job that has ended":    {remains: Remains{Jobs: []batchv1.Job{ended}}, disturb: true},
+		"a Job that has ended":    {remains: Remains{Jobs: []batchv1.Job{ended}}},
 		"a Job whose Pod has ended": {
-			remains: Remains{Jobs: []batchv1.Job{job}, Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodFailed)}}, disturb: true,
+			remains: Remains{Jobs: []batchv1.Job{job}, Pods: []corev1.Pod{pod(v1alpha1.ComponentLoader, corev1.PodFailed)}}, disturb: true, kept: true,
 		},
 	} {
 		if got := tc.remains.Disturb(nil, now); got != tc.disturb {

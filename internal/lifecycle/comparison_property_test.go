@@ -82,7 +82,7 @@ func (w *comparisonWorld) step() bool {
 	case TakeLane:
 		w.lane = ptr.To(HolderOfComparison(w.comparison))
 	case ReleaseLane:
-		if slices.ContainsFunc(w.instances, func(i Instance) bool { return i.Works(w.clock) }) || seen.Lingering {
+		if slices.ContainsFunc(w.instances, func(i Instance) bool { return i.MayLoad(w.clock) }) || seen.Lingering {
 			w.t.Error("the lane is left beside a server or a loader")
 		}
 		w.lane = nil
@@ -139,7 +139,7 @@ func (w *comparisonWorld) chance() {
 	w.instances = slices.DeleteFunc(w.instances, func(i Instance) bool { return i.Set == nil && !i.Others })
 	for i := range w.instances {
 		if w.instances[i].Set == nil {
-			w.instances[i].Pod, w.instances[i].Claim = nil, ""
+			w.instances[i].Pod, w.instances[i].Claims = nil, nil
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (w *comparisonWorld) stepSharing(r *world) {
 		record.Place.DatabasePodUID = string(w.made[a.Attempt.Instance])
 		r.seen.Records = append(r.seen.Records, record)
 	case RemoveJob:
-		r.seen.Attempts = slices.DeleteFunc(r.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Name })
+		r.seen.Attempts = slices.DeleteFunc(r.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Job.Name })
 	case Publish:
 		r.seen.Results = &v1alpha1.ResultsReference{ConfigMap: "results"}
 	default:

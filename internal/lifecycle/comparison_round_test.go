@@ -274,7 +274,7 @@ func (w *turnsWorld) stepAlone(r *world) {
 	case RecordAttempt:
 		r.record(a)
 	case RemoveJob:
-		r.seen.Attempts = slices.DeleteFunc(r.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Name })
+		r.seen.Attempts = slices.DeleteFunc(r.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Job.Name })
 	case Publish:
 		r.seen.Results = &v1alpha1.ResultsReference{ConfigMap: "results"}
 	}

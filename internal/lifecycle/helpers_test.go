@@ -69,7 +69,7 @@ func instanceOf(number int, podUID types.UID, changes ...func(*Instance)) Instan
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", UID: podUID}, Spec: corev1.PodSpec{NodeName: "worker"}}
 	testutil.ReadyDatabasePod(pod)
 	i := Instance{
-		Number: number, Pod: pod, Claim: "data-db-0", Others: true,
+		Number: number, Pod: pod, Claims: []*corev1.PersistentVolumeClaim{{}}, Others: true,
 		Set: &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: ago(time.Minute)}},
 	}
 	for _, change := range changes {

@@ -54,12 +54,14 @@ func cleanUp(instances []Instance, keep bool) Action {
 }
 
 // retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb
-// each other, and a volume that is being deleted must not be mistaken for a new one. It does not wait for a Pod on a node that
-// does not answer: the next instance gets another node, or its own message says that this node is not available.
+// each other, and a volume that is being deleted must not be mistaken for a new one. It does not wait for what loads no node and
+// stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own message
+// says if that node is not available.
 func retired(s *situation) *Decision {
 	wanted := s.wantedInstance()
 	for _, i := range s.seen.Instances {
-		if i.Number == wanted && (!i.Going() || i.PartlyMade() || s.refusedIn(&i)) || i.CutOff(s.now) {
+		usable := i.Number == wanted && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(&i))
+		if usable || i.Abandoned(s.now) {
 			continue
 		}
 		d := Decision{

@@ -80,7 +80,7 @@ func TestRetiredInstances(t *testing.T) {
 	going := func(a Action) Decision {
 		return after(provisioning(a, "database instance 1 is being removed"), time.Second)
 	}
-	onlyClaim, onlyPod := Instance{Number: 1, Claim: "data"}, Instance{Number: 1, Pod: &corev1.Pod{}}
+	onlyClaim, onlyPod := Instance{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}}, Instance{Number: 1, Pod: &corev1.Pod{}}
 	podAndService := Instance{Number: 1, Pod: &corev1.Pod{}, Others: true}
 	created := provisioning(ProvideDatabase{Instance: 2, Node: "worker"}, "the database is being created")
 	checkDecisions(t, map[string]decision{
@@ -91,10 +91,10 @@ func TestRetiredInstances(t *testing.T) {
 		"its Pod and Service are": {seen: Observed{Records: records(1), Instances: []Instance{podAndService}}, want: going(RemoveDatabase{1})},
 		"its Service is left":     {seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Others: true}}}, want: going(RemoveDatabase{1})},
 		"cut off": {
-			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claim: "data", Pod: cutOff(31 * time.Second)}}}, want: created,
+			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}, Pod: cutOff(31 * time.Second)}}}, want: created,
 		},
 		"perhaps cut off": {
-			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claim: "data", Pod: cutOff(29 * time.Second)}}},
+			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}, Pod: cutOff(29 * time.Second)}}},
 			want: going(Wait{}),
 		},
 		"nothing is left":            {seen: Observed{Records: records(1)}, want: created},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -53,27 +52,19 @@ func queued(s *situation) *Decision {
 // disturbs says whether a run that has ended, or is suspended, may still put load on its nodes, or has a node to restore. A
 // database that stays is idle as soon as no loader works.
 func (s *situation) disturbs() bool {
-	works := func(pod corev1.Pod) bool { return podutil.Works(&pod, s.now) }
+	works := func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) }
 	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
 	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
-		starts := a.Job.DeletionTimestamp == nil && (!kept || len(a.Pods) == 0 && !jobEnded(a.Job))
-		if starts || slices.ContainsFunc(a.Pods, works) {
+		if podutil.MayLoad(a.Job, s.now) || slices.ContainsFunc(a.Pods, works) {
 			return true
 		}
 	}
 	for _, i := range s.seen.Instances {
-		if !kept && i.Works(s.now) {
+		if !kept && i.MayLoad(s.now) {
 			return true
 		}
 	}
 	return s.unsettled() || slices.ContainsFunc(s.seen.Lingering, works)
-}
-
-// jobEnded says whether a Job will make no further Pod.
-func jobEnded(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
 }
 
 // admitted is the condition Admitted.

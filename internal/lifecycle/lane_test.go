@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -161,7 +162,7 @@ func TestNextInTheQueue(t *testing.T) {
 		"predecessor, taken":   {seen: Observed{Lane: taken, Predecessor: Predecessor{Remains: []string{"run-db1"}}}, want: queue(Wait{}, waiting)},
 		"invalid, taken":       {seen: Observed{Lane: taken, Blockers: Blockers{Terminal: &Failure{"InvalidSpecification", "no"}}}, want: failsWith("InvalidSpecification", "no")},
 		"lost":                 {run: admitted, seen: Observed{Lane: taken}, want: unexpected(queue(Wait{}, waiting))},
-		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Name: "run-t1-a1"}, waiting))},
+		"lost, with a Job":     {run: admitted, seen: Observed{Lane: taken, Attempts: []Attempt{attemptOf(1, 1)}, Instances: up}, want: unexpected(queue(RemoveJob{Job: attemptOf(1, 1).Job}, waiting))},
 		"lost, with a server":  {run: admitted, seen: Observed{Lane: taken, Instances: up}, want: unexpected(queue(RemoveDatabase{1}, waiting))},
 		"lost, and taken back": {run: admitted, seen: Observed{Lane: free, Instances: up}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
 		"retrying": {seen: Observed{Lane: free, Blockers: Blockers{RetryError: "no"}}, want: Decision{
@@ -217,7 +218,7 @@ func TestNextLeavesTheLane(t *testing.T) {
 		"the StatefulSet goes, alone":   {run: always, seen: Observed{Lane: lane, Instances: []Instance{instanceOf(1, "u", removed, withoutPod)}}, want: leave},
 		"kept, idle":                    {run: never, seen: Observed{Lane: lane, Instances: idle}, want: leave},
 		"kept, a loader works":          {run: never, seen: Observed{Lane: lane, Attempts: kept(loader(corev1.PodRunning, 0)...), Instances: idle}, want: wait},
-		"kept, the loader has ended":    {run: never, seen: Observed{Lane: lane, Attempts: kept(loader(corev1.PodSucceeded, 0)...), Instances: idle}, want: leave},
+		"kept, the loader has ended":    {run: never, seen: Observed{Lane: lane, Attempts: kept(loader(corev1.PodSucceeded, 0)...), Instances: idle}, want: wait},
 		"kept, a Job without a Pod":     {run: never, seen: Observed{Lane: lane, Attempts: kept(), Instances: idle}, want: wait},
 		"kept, a Job that has ended":    {run: never, seen: Observed{Lane: lane, Attempts: []Attempt{attemptOf(1, 1, vanished)}, Instances: idle}, want: leave},
 		"lifetime over, lane first":     {run: ttl(0), seen: Observed{Lane: lane}, want: leave},
@@ -230,7 +231,7 @@ func TestNextLeavesTheLane(t *testing.T) {
 func TestSuspendedJobHasNotEnded(t *testing.T) {
 	a := attemptOf(1, 1)
 	testutil.JobCondition(a.Job, batchv1.JobSuspended, "JobSuspended")
-	if jobEnded(a.Job) {
+	if podutil.JobEnded(a.Job) {
 		t.Error("a suspended Job has ended")
 	}
 }

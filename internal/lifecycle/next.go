@@ -83,8 +83,8 @@ func suspended(s *situation) *Decision {
 // removeEverything is the next step on the way to no Job, no database and no tuned node, or nil.
 func (s *situation) removeEverything() Action {
 	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
-		if a.Job.DeletionTimestamp == nil {
-			return RemoveJob{Name: a.Job.Name, UID: a.Job.UID}
+		if a.Job.DeletionTimestamp == nil || a.heldUp() {
+			return RemoveJob{Job: a.Job}
 		}
 	}
 	if a := removal(s.seen.Instances); a != nil {

@@ -163,12 +163,12 @@ func TestNextBeforeMeasuring(t *testing.T) {
 		},
 		"suspended":                     {run: suspend, want: leave},
 		"suspended, left":               {run: suspend, seen: Observed{Lane: heldByOther}, want: suspended(Wait{})},
-		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{Name: "run-t1-a1"})},
+		"suspended, Job":                {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveJob{Job: attemptOf(1, 1).Job})},
 		"suspended, Job is going":       {run: suspend, seen: Observed{Attempts: []Attempt{attemptOf(1, 1, jobGoing)}, Instances: []Instance{instanceOf(1, "u")}}, want: suspended(RemoveDatabase{1})},
 		"suspended, database is going":  {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: after(suspended(Wait{}), time.Second)},
 		"suspended, made in part":       {run: suspend, seen: Observed{Instances: []Instance{leftover}}, want: suspended(RemoveDatabase{1})},
 		"suspended, only a Pod is left": {run: suspend, seen: Observed{Instances: []Instance{instanceOf(1, "u", setGone, onlyPod)}}, want: after(suspended(Wait{}), time.Second)},
-		"suspended, a claim is left":    {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claim: "data"}}}, want: leave},
+		"suspended, a claim is left":    {run: suspend, seen: Observed{Instances: []Instance{{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}}}}, want: leave},
 		"not suspended any more": {
 			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(false) },
 			want: Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"},
@@ -183,8 +183,8 @@ func TestNextWithAttempts(t *testing.T) {
 		Stage: trial.StageEnded, Outcome: result.OutcomeInvalidated, Cause: result.CausePodDeleted, Message: "the loader's Pod was deleted",
 	}
 	cases := map[string]decision{
-		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Name: "run-t1-a1"}, trialTwo)},
-		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Name: "run-t2-a1"}, "the last trial is being recorded")},
+		"recorded":          {seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1)}}, want: measuring(RemoveJob{Job: attemptOf(1, 1).Job}, trialTwo)},
+		"the last recorded": {seen: Observed{Records: records(1, 2), Attempts: []Attempt{attemptOf(2, 1)}}, want: measuring(RemoveJob{Job: attemptOf(2, 1).Job}, "the last trial is being recorded")},
 		"recorded, Job is going": {
 			seen: Observed{Records: records(1), Attempts: []Attempt{attemptOf(1, 1, jobGoing)}}, want: after(measuring(Wait{}, trialTwo), pollInterval),
 		},

@@ -26,9 +26,8 @@ type Observed struct {
 	Records []*result.Record
 	// Attempts that have a Job.
 	Attempts []Attempt
-	// Claimed is the newest attempt's Job, or its zero value: the one that the operator has made. Unclaimed are Jobs with the run's
-	// controller reference that it has not, or does not remember.
-	Claimed   v1alpha1.AttemptReference
+	// Made is what the operator has made itself. Unclaimed are Jobs with the run's controller reference that are not among it.
+	Made      v1alpha1.MadeObjects
 	Unclaimed []Attempt
 	// Lane of the run.
 	Lane Lane

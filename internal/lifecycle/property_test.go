@@ -95,7 +95,7 @@ func (w *world) step() bool {
 	case RecordAttempt:
 		w.record(a)
 	case RemoveJob:
-		w.seen.Attempts = slices.DeleteFunc(w.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Name })
+		w.seen.Attempts = slices.DeleteFunc(w.seen.Attempts, func(x Attempt) bool { return x.Job.Name == a.Job.Name })
 	case Publish:
 		w.seen.Results = &v1alpha1.ResultsReference{ConfigMap: "results"}
 	default:

@@ -30,7 +30,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	c := conditions{&status.Conditions, run.Generation, now}
 	status.ObservedGeneration = run.Generation
 	if !s.seen.ObserveFailed {
-		status.Attempt = s.seen.Claimed
+		status.MadeObjects = s.seen.Made
 	}
 	if remove, ok := d.Action.(RemoveDatabase); ok {
 		status.RemovedInstances = ptr.To(max(ptr.Deref(status.RemovedInstances, 0), *count(remove.Instance)))

@@ -90,11 +90,6 @@ func CutOff(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && now.After(pod.DeletionTimestamp.Add(cutOffAfter))
 }
 
-// Works says whether a Pod may still put load on its node: it has not ended, and is not cut off.
-func Works(pod *corev1.Pod, now time.Time) bool {
-	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && !CutOff(pod, now)
-}
-
 // Waiting says what a Pod that does not run yet waits for, in the cluster's words if it has any. The owner is "the database" or
 // "the loader". The text is stable: it has no Pod names and no counters.
 func Waiting(pod *corev1.Pod, owner string) string {

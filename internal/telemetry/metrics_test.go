@@ -66,7 +66,7 @@ func TestCounts(t *testing.T) {
 	run.Status.Conditions = conditions("Publishing", v1alpha1.ConditionFailed)
 	run.Status.Conditions[1].Reason = v1alpha1.ReasonLoaderFailed
 	m := New(0)
-	run.Status.Attempt = v1alpha1.AttemptReference{Job: "r-t9-a1", UID: "u"}
+	run.Status.Attempt = v1alpha1.ObjectReference{Name: "r-t9-a1", UID: "u"}
 	m.Count(OfRun(run, &old, records))
 	complete := testutil.MakeRun("c", "ns").Obj()
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)

@@ -86,7 +86,7 @@ func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records
 
 // started is the transition of an attempt that has got its Job, or nil.
 func started(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) *Transition {
-	trial, attempt, found := plan.AttemptOf(run, run.Status.Attempt.Job)
+	trial, attempt, found := plan.AttemptOf(run, run.Status.Attempt.Name)
 	if !found || run.Status.Attempt == old.Attempt {
 		return nil
 	}

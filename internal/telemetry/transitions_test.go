@@ -122,7 +122,7 @@ func TestTransitionsOfARun(t *testing.T) {
 	} {
 		run := testutil.MakeRun("r", "ns").Obj()
 		old := statusAfter(run, tc.counted, tc.old)
-		old.Attempt.Job, run.Status.Attempt.Job = "r-t1-a1", tc.started
+		old.Attempt.Name, run.Status.Attempt.Name = "r-t1-a1", tc.started
 		run.Status.Conditions = tc.current
 		if diff := cmp.Diff(tc.want, lines(OfRun(run, &old, attempts(tc.records)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

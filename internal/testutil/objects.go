@@ -25,7 +25,7 @@ const Fingerprint = `{"version":1,"kernel":"6.1.0","cpuModel":"Test CPU","cpus":
 
 // ReadyDatabasePod makes a Pod look as if its server answers.
 func ReadyDatabasePod(pod *corev1.Pod) {
-	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, "192.0.2.10"
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
 		Name: database.ProbeContainer, ImageID: "loader@sha256:1111",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Message: Fingerprint}},

@@ -47,6 +47,8 @@ type Attempt struct {
 	Prime bool
 	// Nodes bind it to these nodes; none binds it to none.
 	Nodes []string
+	// Address of the Pod of the instance, or empty: the name of its server is resolved by the cluster's DNS.
+	Address string
 	// Slices that it shares with other variants; nil if it is measured alone.
 	Slices *Slices
 }
@@ -67,6 +69,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	}
 	spec := podSpec(run, a, encoded, images)
 	addSlices(&spec, run, a)
+	spec.HostAliases = serverAddress(&config.Server, a.Address)
 	addData(&spec, &run.Spec.Workload)
 	addNeeds(&spec, needs, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
@@ -157,6 +160,15 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 		}}, scratchPath, false)
 	}
 	return spec
+}
+
+// serverAddress has the name of a server stand for the Pod that the operator knows by its UID, in all programs of the loader's Pod.
+// The Service of that name selects by labels, which anybody can write: its name has the addresses of strangers, too.
+func serverAddress(server *result.Server, address string) []corev1.HostAlias {
+	if address == "" {
+		return nil
+	}
+	return []corev1.HostAlias{{IP: address, Hostnames: []string{server.Host}}}
 }
 
 // serverGroup is the group as which the database's server runs.

@@ -1,0 +1,133 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+)
+
+// Two questions are asked about every object that an owner may have made: whether it is the owner's, which this file answers, and
+// whether it may still load a node, which podutil.MayLoad answers. Anybody can write a label and an owner reference, so neither
+// proves anything. What proves it is a UID: that of the answer to a create request, which the operator remembers and writes to the
+// status; for what others make of that (Pods, the StatefulSet of a MariaDB resource), the UID of its controller. Between the request
+// and the status, a Job is known by its token. What is left of an instance that was made in part is removed, and its number is not
+// used again.
+
+// madeOf says whether an object was made of its controller: it has the controller's UID, and is not older. What is older was
+// adopted.
+func madeOf(object, controller metav1.Object) bool {
+	return metav1.IsControlledBy(object, controller) && !isOlder(object, controller)
+}
+
+func isOlder(object, controller metav1.Object) bool {
+	at, since := object.GetCreationTimestamp(), controller.GetCreationTimestamp()
+	return !at.IsZero() && at.Before(&since)
+}
+
+// tokenAnnotation of a Job has the token by which its run knows it.
+const tokenAnnotation = "benchrun.dev/token"
+
+// tokenDigest of a token, as the status has it.
+func tokenDigest(token string) string {
+	if token == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// made is what this process has made for a run. Until the status that says so is written, it alone knows.
+type made struct {
+	// token of the next Job; empty if this process has chosen none yet.
+	token string
+	// parts are the UIDs of the objects of database instances.
+	parts sets.Set[types.UID]
+	// attempt, server and dataCopy were made while the status named other ones.
+	attempt, server, dataCopy creation
+}
+
+// creation is an object that was made, and the one that the status named then. It counts until the status names a later one: this
+// operator may fail to write it, and another one may have gone on meanwhile.
+type creation struct{ made, after v1alpha1.ObjectReference }
+
+func (n creation) over(status v1alpha1.ObjectReference) v1alpha1.ObjectReference {
+	if n.made.UID != "" && n.after == status {
+		return n.made
+	}
+	return status
+}
+
+// over what the status names.
+func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
+	status.Attempt, status.Server = m.attempt.over(status.Attempt), m.server.over(status.Server)
+	status.DataCopy = m.dataCopy.over(status.DataCopy)
+	if m.token != "" {
+		status.TokenDigest = tokenDigest(m.token)
+	}
+	return status
+}
+
+// note an object of a database instance that was made.
+func (m *made) note(object client.Object) {
+	if m.parts == nil {
+		m.parts = sets.New[types.UID]()
+	}
+	m.parts.Insert(object.GetUID())
+}
+
+// proves says whether an object of a database instance is one that this process has made.
+func (m *made) proves(object client.Object) bool { return m.parts.Has(object.GetUID()) }
+
+func referenceTo(object client.Object) v1alpha1.ObjectReference {
+	return v1alpha1.ObjectReference{Name: object.GetName(), UID: string(object.GetUID())}
+}
+
+// foreign says whether an instance of the run has a part that is not known to be the operator's: made by somebody else, or made in
+// part by an operator that was killed. The object that stands for an instance is made last: by it, all others are known. The
+// instances that the runs of a comparison share are known by the UID of their Pod, and so is what comes from another run.
+func foreign(i *lifecycle.Instance, m *made, server v1alpha1.ObjectReference, parts []client.Object) bool {
+	if root := i.Root(); root != nil {
+		return string(root.GetUID()) != server.UID
+	}
+	for _, part := range parts {
+		if part.GetDeletionTimestamp() == nil && !m.proves(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
+// does already, because it was written with what came before.
+func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep, choose func() string) (string, error) {
+	m := &r.memories.of(s.owner).made
+	if m.token != "" && tokenDigest(m.token) == s.old.Status.TokenDigest {
+		return m.token, nil
+	}
+	m.token = choose()
+	s.seen.Made.TokenDigest = tokenDigest(m.token)
+	if err := r.writeAhead(ctx, s); err != nil {
+		return "", err
+	}
+	return m.token, nil
+}
+
+// writeAhead writes the status before an action that must be known by it.
+func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) error {
+	if err := writeStatus(ctx, r, s); err != nil {
+		return err
+	}
+	s.old = s.owner.DeepCopy()
+	return nil
+}

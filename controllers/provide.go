@@ -1,0 +1,153 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// provideDatabase creates the objects of an instance, the one that stands for it last. An object that others would make of these
+// must not be there yet: a StatefulSet takes whatever Pod and whatever claim it finds under the name, with the data in it.
+func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep, a lifecycle.ProvideDatabase) error {
+	run, m := s.owner, &r.memories.of(s.owner).made
+	objects, err := database.Objects(run, a.Instance, a.Node, s.seen.Images)
+	if err != nil {
+		return &terminalError{*lifecycle.Invalid(err)}
+	}
+	w := r.databaseWriter(run)
+	for _, implied := range database.Implied(run, a.Instance) {
+		if err := w.notThere(ctx, implied, s.seen.Made.Server); err != nil {
+			return err
+		}
+	}
+	if database.NeedsSecret(run) {
+		if err := r.createSecret(ctx, s); err != nil {
+			return err
+		}
+	}
+	if err := r.createDataCopy(ctx, s); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := w.createPart(ctx, object, m); err != nil {
+			return err
+		}
+	}
+	m.server = creation{made: referenceTo(objects[len(objects)-1]), after: s.owner.Status.Server}
+	s.seen.Made.Server = m.server.made
+	return nil
+}
+
+// createPart creates an object of a database instance. One that exists is fine if this process has made it. Another one that the
+// owner controls may be somebody else's, or that of an operator that was killed: the next look at the instance says so, and it is
+// removed. The runs of a comparison make the instances that they share in turns.
+func (w *writer) createPart(ctx context.Context, object client.Object, m *made) error {
+	err := w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
+	if !apierrors.IsAlreadyExists(err) {
+		m.note(object)
+		return err
+	}
+	labels := object.GetLabels()
+	if err := w.existing(ctx, object); err != nil {
+		return err
+	}
+	shared := w.owner.kind == plan.ComparisonKind
+	switch {
+	case !madeOf(object, w.owner):
+		return w.owner.taken(w.kindOf(object), object.GetName())
+	case m.proves(object), shared:
+		return nil
+	case object.GetLabels()[v1alpha1.LabelInstance] == labels[v1alpha1.LabelInstance] && w.owner.isLabelled(object) && ofDatabase(object):
+		return errStale
+	}
+	return w.owner.taken(w.kindOf(object), object.GetName())
+}
+
+// notThere fails if an object exists that will be made of this instance, and was not made of it: by that object's controller, the
+// server that the operator has made.
+func (w *writer) notThere(ctx context.Context, object client.Object, server v1alpha1.ObjectReference) error {
+	kind, name := w.kindOf(object), object.GetName()
+	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	controller := metav1.GetControllerOf(object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking for %s %s: %w", kind, name, err)
+	case object.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("%s %s is still being deleted", kind, name)
+	case controller != nil && server.UID != "" && string(controller.UID) == server.UID:
+		return nil // the cache does not have the server yet
+	}
+	return w.owner.taken(kind, name)
+}
+
+// createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks whether
+// the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's. Credentials of
+// a database that the runs of a comparison share are created by each of them.
+func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) error {
+	owner := plan.CredentialsOwner(s.owner)
+	w, secret := r.writerFor(ownerAs(s.owner, owner), nil), database.Secret(s.owner, rand.Text())
+	if s.old.Status.Secret != secret.Name && owner.Kind != plan.ComparisonKind {
+		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
+		case apierrors.IsAlreadyExists(err):
+			return w.owner.taken("Secret", secret.Name)
+		case err != nil:
+			return err
+		}
+		s.seen.Made.Secret = secret.Name
+		if err := r.writeAhead(ctx, s); err != nil {
+			return err
+		}
+	}
+	if err := w.createUnchecked(ctx, secret, true); !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+// createDataCopy creates the claim with the copy of prepared data once. One that is not known to be what the operator has made is
+// removed first: nobody knows what is in it.
+func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep) error {
+	claim := database.DataCopy(s.owner)
+	if claim == nil {
+		return nil
+	}
+	owner := plan.DataOwner(s.owner)
+	w := r.writerFor(ownerAs(s.owner, owner), nil)
+	err := w.createUnchecked(ctx, claim, true, client.FieldValidation("Strict"))
+	if apierrors.IsAlreadyExists(err) {
+		if err := w.existing(ctx, claim); err != nil {
+			return err
+		}
+		if !madeOf(claim, w.owner) {
+			return w.owner.taken("PersistentVolumeClaim", claim.Name)
+		}
+		if owner.Kind == plan.ComparisonKind || referenceTo(claim) == s.seen.Made.DataCopy {
+			return nil
+		}
+		if err := w.remove(ctx, claim); err != nil {
+			return err
+		}
+		return errStale
+	}
+	if err != nil {
+		return err
+	}
+	m := &r.memories.of(s.owner).made
+	m.dataCopy = creation{made: referenceTo(claim), after: s.owner.Status.DataCopy}
+	s.seen.Made.DataCopy = m.dataCopy.made
+	return nil
+}
