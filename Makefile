@@ -173,6 +173,10 @@ test-e2e: ## Everything together, on the kind cluster.
 test-faults: ## What goes wrong on a cluster, and what others in it do: Pods deleted, nothing that fits, Kueue.
 	@hack/test.sh faults
 
+.PHONY: hostile
+hostile: deploy ## What tenants, strangers and careless administrators may do, on the kind cluster; TIMES=3, NAMES="02 03".
+	@hack/hostile.sh $(or $(TIMES),1) $(NAMES)
+
 .PHONY: test-samples
 test-samples: ## Each sample and each publication's small twin, on the kind cluster, to its end.
 	@hack/test.sh samples

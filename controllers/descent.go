@@ -106,6 +106,10 @@ func madeBy(ctx context.Context, d *descent, o *ownership, lists ...client.Objec
 			d.exist.Insert(object.GetUID())
 			controller := metav1.GetControllerOf(object)
 			if controller == nil {
+				if o.gone && o.orphaned(object) {
+					ours.Insert(object.GetUID())
+					made = append(made, object)
+				}
 				return nil
 			}
 			if !ours.Has(controller.UID) && o.wanted(controller.Name) {

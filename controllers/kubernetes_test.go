@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,7 +115,7 @@ func (c *cluster) releaseClaims() {
 	for i := range claims.Items {
 		claim := &claims.Items[i]
 		if claim.DeletionTimestamp != nil && len(claim.Finalizers) > 0 {
-			claim.Finalizers = nil
+			claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == "kubernetes.io/pvc-protection" })
 			c.must(api.Update(c.t.Context(), claim))
 		}
 	}

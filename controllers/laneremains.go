@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,42 +23,41 @@ import (
 // node. A holder that is suspended may be resumed at any moment: only its own manager knows.
 func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
 	var (
-		gone bool
-		err  error
+		ended, gone bool
+		err         error
 	)
 	switch holder.Kind {
 	case lifecycle.RunKind:
 		var run v1alpha1.BenchmarkRun
-		gone, err = l.ended(ctx, holder, &run, &run.Status.Conditions)
+		ended, gone, err = l.ended(ctx, holder, &run, &run.Status.Conditions)
 	case lifecycle.ComparisonKind:
 		var comparison v1alpha1.BenchmarkComparison
-		gone, err = l.ended(ctx, holder, &comparison, &comparison.Status.Conditions)
-		if gone && err == nil {
-			gone, err = l.withoutRuns(ctx, holder)
+		ended, gone, err = l.ended(ctx, holder, &comparison, &comparison.Status.Conditions)
+		if ended && err == nil {
+			ended, err = l.withoutRuns(ctx, holder)
 		}
 	}
-	if err != nil || !gone {
+	if err != nil || !ended {
 		return false, err
 	}
-	remains, err := l.remains(ctx, l.live, holder, true)
+	remains, err := l.remains(ctx, l.live, holder, true, gone)
 	if err != nil {
 		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
 	}
 	return !remains.Disturb(nil, l.clock.Now()), nil
 }
 
-// ended says whether a holder is gone, or has finished. It reads it into an object, to which the conditions belong.
+// ended says whether a holder is gone, or has finished, and whether it is gone. It reads it into an object, to which the conditions
+// belong.
 func (l *lanes) ended(
 	ctx context.Context, holder lifecycle.Holder, object client.Object, conditions *[]metav1.Condition,
-) (bool, error) {
-	err := l.live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, object)
-	switch {
-	case apierrors.IsNotFound(err):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("reading %s: %w", holder, err)
+) (ended, gone bool, err error) {
+	err = l.live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, object)
+	if client.IgnoreNotFound(err) != nil {
+		return false, false, fmt.Errorf("reading %s: %w", holder, err)
 	}
-	return object.GetUID() != holder.UID || apimeta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionFinished), nil
+	gone = err != nil || object.GetUID() != holder.UID
+	return gone || apimeta.IsStatusConditionTrue(*conditions, v1alpha1.ConditionFinished), gone, nil
 }
 
 // withoutRuns says whether no run is left that a comparison holds its lane for: one that was admitted. Those of a comparison that
@@ -81,9 +79,10 @@ func (l *lanes) withoutRuns(ctx context.Context, comparison lifecycle.Holder) (b
 }
 
 // remains are the objects of a holder that put load on nodes, or may: those that its UID leads to, by controller references. Its
-// label only selects them. MariaDB resources are always read from the API server.
+// label only selects them. Of a holder that is gone, what was orphaned counts, too. MariaDB resources are always read from the API
+// server.
 func (l *lanes) remains(
-	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs bool,
+	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (*lifecycle.Remains, error) {
 	o := ownerOfHolder(holder)
 	label := client.MatchingLabels{o.uidLabel: string(holder.UID)}
@@ -109,7 +108,7 @@ func (l *lanes) remains(
 	if err != nil {
 		return nil, err
 	}
-	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), &ownership{owner: o}, &runs, mariaDBs, &sets, &jobs, &pods)
+	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), &ownership{owner: o, gone: gone}, &runs, mariaDBs, &sets, &jobs, &pods)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -33,6 +34,16 @@ func madeOf(object, controller metav1.Object) bool {
 func isOlder(object, controller metav1.Object) bool {
 	at, since := object.GetCreationTimestamp(), controller.GetCreationTimestamp()
 	return !at.IsZero() && at.Before(&since)
+}
+
+// orphaned says whether an object looks like one of an owner that was deleted and has left its objects (kubectl delete
+// --cascade=orphan): nothing controls it, and nothing proves any more whose it was. It is not touched; as long as it may load a node,
+// the lane of the owner is kept. A Pod alone is none: what made it would be orphaned with it.
+func (o *ownership) orphaned(object client.Object) bool {
+	if _, pod := object.(*corev1.Pod); pod {
+		return false
+	}
+	return metav1.GetControllerOf(object) == nil && o.owner.isLabelled(object) && o.wanted(object.GetName())
 }
 
 // tokenAnnotation of a Job has the token by which its run knows it.

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# What the scripts of this folder share. Each tries what a tenant, a stranger or a careless administrator may do on a cluster with
+# Benchrun, and ends with a line: HELD (exit code 0), BROKEN (1), or SETUP (2) if it could not try.
+set -uo pipefail
+: "${KUBECONFIG:?the kubeconfig of a kind cluster with Benchrun}"
+command -v kubectl >/dev/null || {
+	echo "SETUP: no kubectl in PATH"
+	exit 2
+}
+ID=h$(basename "$0" | cut -d- -f1)-$RANDOM
+NS=$ID OTHER=$ID-other
+TMP=$(mktemp -d)
+
+kube() { kubectl --request-timeout=30s "$@"; }
+k() { kube -n "$NS" "$@"; }
+
+end() { # HELD|BROKEN|SETUP text
+	echo "$1: $2"
+	case $1 in HELD) exit 0 ;; BROKEN) exit 1 ;; *) exit 2 ;; esac
+}
+
+try() { # SECONDS command: until it succeeds
+	local until=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.5
+	done
+}
+
+ready() { k get "$1" -o json 2>/dev/null | jq -r '[.status.conditions[]? | select(.type=="Ready") | .reason + ": " + .message] | join("")' | cut -c1-300; }
+is() { [ "$(k get "$1" -o json 2>/dev/null | jq -r --arg t "$2" '[.status.conditions[]? | select(.type==$t) | .status] | join("")')" = True ]; }
+logged() { k logs "$1" 2>/dev/null | grep -q "$2"; }
+manager() { kube -n benchrun-system get pods -l app.kubernetes.io/component=manager -o json; }
+restarts() { manager | jq '[.items[].status.containerStatuses[]?.restartCount] | add // 0'; }
+lastend() { manager | jq -r '[.items[].status.containerStatuses[]? | (.lastState.terminated.reason // .state.terminated.reason // "-")] | join(",")'; }
+
+cleanup() {
+	trap '' EXIT
+	[ -z "${PROXY:-}" ] || kill "$PROXY" 2>/dev/null
+	kube delete namespace "$NS" "$OTHER" --ignore-not-found --wait=false >/dev/null 2>&1
+	rm -rf "$TMP"
+}
+trap cleanup EXIT
+trap 'exit 2' INT TERM
+kube create namespace "$NS" >/dev/null || end SETUP "no namespace: is the cluster up?"
+
+proxy() { # sets API
+	kubectl proxy --port=0 >"$TMP/proxy" 2>&1 &
+	PROXY=$!
+	try 10 grep -q 'serve on' "$TMP/proxy" || end SETUP "no proxy"
+	API=http://$(grep -o '127[0-9.:]*' "$TMP/proxy")
+}
+
+run() { # NAME LANE SECONDS TRIALS [DATABASE] [SPEC]
+	local database=${5:-} spec=${6:-}
+	[ -n "$database" ] || database='storage: {medium: NodeDisk, size: 1Gi}'
+	k apply -f - >/dev/null <<-YAML || end SETUP "the run $1 is refused"
+		apiVersion: benchrun.dev/v1alpha1
+		kind: BenchmarkRun
+		metadata: {name: $1}
+		spec:
+		  lane: $2
+		  database:
+		    image: mariadb:11.8
+		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+		    $database
+		  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}
+		  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+		  trials: {primeSeconds: 0, $4}
+		  $spec
+	YAML
+}
+
+compare() { # NAME ALTERNATION SECONDS PRIME
+	k apply -f - >/dev/null <<-YAML || end SETUP "the comparison is refused"
+		apiVersion: benchrun.dev/v1alpha1
+		kind: BenchmarkComparison
+		metadata: {name: $1}
+		spec:
+		  alternation: $2
+		  maxRounds: 2
+		  earlyStop: {policy: Disabled}
+		  template:
+		    spec:
+		      lane: $ID
+		      database:
+		        image: mariadb:11.8
+		        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		        storage: {medium: NodeDisk, size: 1Gi}
+		        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+		      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}
+		      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+		      trials: {primeSeconds: $4}
+		  variants:
+		  - {name: durable}
+		  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
+	YAML
+}
