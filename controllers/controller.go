@@ -40,7 +40,7 @@ const (
 type Base struct {
 	client.Client
 	// Live reads from the API server, where a stale answer of the cache would do harm.
-	Live client.Reader
+	Live *Live
 	// Recorder of events.
 	Recorder events.EventRecorder
 	// Metrics of what changes, or nil.
