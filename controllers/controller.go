@@ -36,6 +36,10 @@ const (
 	staleRetry = 100 * time.Millisecond
 )
 
+// workers is how many owners of a kind are taken a step further at the same time: one whose step takes long does not hold up the
+// others.
+const workers = 4
+
 // Base is what the reconcilers of runs and of comparisons have in common.
 type Base struct {
 	client.Client
@@ -134,10 +138,10 @@ type watch struct {
 	options []builder.WatchesOption
 }
 
-// setUp a controller of owners of one kind, with so many workers. It watches them, and runs, comparisons and Leases for the
+// setUp a controller of owners of one kind. It watches them, and runs, comparisons and Leases for the
 // queues of lanes, and hears what it is told of owners.
 func (b *Base) setUp(
-	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object, workers int,
+	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object,
 	told <-chan event.GenericEvent, watches ...watch,
 ) error {
 	b.queues = new(laneQueues)
