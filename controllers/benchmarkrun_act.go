@@ -109,6 +109,9 @@ func (r *BenchmarkRunReconciler) provideDatabase(
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
+	if policy := database.NetworkPolicy(run, a.Instance); policy != nil && r.NetworkPolicies {
+		objects = append([]database.Object{policy}, objects...)
+	}
 	w := r.databaseWriter(run)
 	for _, implied := range database.Implied(run, a.Instance) {
 		if err := w.notThere(ctx, implied); err != nil {

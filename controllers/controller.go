@@ -62,10 +62,14 @@ type Base struct {
 	NameOthers bool
 	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
 	ClusterUsers bool
+	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
+	NetworkPolicies bool
 	// NoMariaDBOperator says that the manager has no rights on the MariaDB operator's kind: no run has its database from it.
 	NoMariaDBOperator bool
 	// Installation that the manager is a part of, or nil: it is alone.
 	Installation *Installation
+	// Lanes are those that may be asked for; none is all.
+	Lanes []string
 	// MaxTurn is for how long an owner may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
 	// DefaultTTL is after how long a finished owner is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
