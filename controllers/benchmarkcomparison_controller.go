@@ -21,9 +21,10 @@ import (
 type BenchmarkComparisonReconciler struct {
 	Base
 
-	// decoding is held while a document is decoded.
-	decoding sync.Mutex
-	memories memories[comparisonMemory]
+	// decoding is held while a document or the results of a run are decoded, and publishing while results are written: each may
+	// take a good part of the operator's memory.
+	decoding, publishing sync.Mutex
+	memories             memories[comparisonMemory]
 }
 
 // comparisonMemory is what the operator remembers of a comparison from one step to the next. An operator that has just started
@@ -58,9 +59,9 @@ func (r *BenchmarkComparisonReconciler) writer(comparison *v1alpha1.BenchmarkCom
 }
 
 // SetupWithManager watches comparisons, all runs that have the name of a comparison in their label, and what makes load when it
-// comes or goes. One comparison is reconciled at a time: the results of a run may be large.
+// comes or goes.
 func (r *BenchmarkComparisonReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkComparison{}, 1, nil,
+	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkComparison{}, nil,
 		watch{[]client.Object{&v1alpha1.BenchmarkRun{}}, enqueueOwner(v1alpha1.LabelComparison), nil},
 		watch{[]client.Object{&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}}, enqueueComparison(), nil},
 	)

@@ -18,6 +18,8 @@ import (
 // readAttempts reads the records in the results of a run, if these are what the operator wrote: the status of the run has their
 // digest.
 func (r *BenchmarkComparisonReconciler) readAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
+	r.decoding.Lock()
+	defer r.decoding.Unlock()
 	name := run.Status.Results.ConfigMap
 	contents, err := clusterfiles.Read(ctx, r.Live, run.Namespace, name)
 	if err != nil {
@@ -46,6 +48,8 @@ func (r *BenchmarkComparisonReconciler) readVariables(
 	if i < 0 {
 		return nil, nil
 	}
+	r.decoding.Lock()
+	defer r.decoding.Unlock()
 	contents, err := clusterfiles.Read(ctx, r.Live, run.Namespace, plan.AttemptName(run, attempts[i].Trial, attempts[i].Attempt))
 	if err != nil {
 		return nil, err

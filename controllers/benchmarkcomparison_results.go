@@ -18,6 +18,8 @@ import (
 
 // publish writes the results of the comparison, once, and adds them to what was seen.
 func (r *BenchmarkComparisonReconciler) publish(ctx context.Context, s *comparisonStep, outcome string) error {
+	r.publishing.Lock()
+	defer r.publishing.Unlock()
 	rep, err := report.OfComparison(s.owner, s.plan, &s.seen.ComparisonRuns, s.seen.Judged, outcome,
 		lifecycle.WhyStopped(s.owner, s.plan, s.seen, s.now))
 	if err != nil {

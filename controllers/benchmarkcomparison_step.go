@@ -43,7 +43,7 @@ func (r *BenchmarkComparisonReconciler) decide(
 	}
 	s.seen = seen
 	r.complete(&s.seen.Blockers, r.basicsOf(comparison), lifecycle.InvalidVariant(invalid),
-		lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn))
+		lifecycle.ComparisonTurnRefused(comparison, r.MaxTurn), lifecycle.ComparisonLaneRefused(comparison, r.Lanes))
 	r.next(s)
 	return s, nil
 }

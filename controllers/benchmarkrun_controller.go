@@ -77,7 +77,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := mgr.Add(r.followers); err != nil {
 		return fmt.Errorf("following the logs of loaders: %w", err)
 	}
-	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, 4, r.followers.told,
+	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, r.followers.told,
 		watch{[]client.Object{&v1alpha1.BenchmarkComparison{}}, enqueueCurrent(), nil},
 		watch{[]client.Object{&corev1.ConfigMap{}}, r.enqueueRuns(), []builder.WatchesOption{builder.OnlyMetadata}},
 		watch{[]client.Object{

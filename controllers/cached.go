@@ -14,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -78,6 +79,8 @@ func Cached(object any) (any, error) {
 		observer := observerOf(one.Spec.Template.Spec.InitContainers)
 		one.Spec = appsv1.StatefulSetSpec{Replicas: one.Spec.Replicas}
 		one.Spec.Template.Spec.InitContainers = observer
+	case *unstructured.Unstructured:
+		cacheMariaDB(one)
 	case *corev1.Service:
 		one.Spec, one.Status = corev1.ServiceSpec{}, corev1.ServiceStatus{}
 	case *corev1.PersistentVolumeClaim:
@@ -86,6 +89,15 @@ func Cached(object any) (any, error) {
 		one.Spec, one.Status = policyv1.PodDisruptionBudgetSpec{}, policyv1.PodDisruptionBudgetStatus{}
 	}
 	return object, nil
+}
+
+// cacheMariaDB keeps of a resource of the MariaDB operator what it is, and what the operator says of it.
+func cacheMariaDB(one *unstructured.Unstructured) {
+	kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
+	if status, is := one.Object["status"].(map[string]any); is {
+		kept["status"] = map[string]any{"conditions": status["conditions"]}
+	}
+	one.Object = kept
 }
 
 // CachedItems are the objects of a list, reduced, in memory of their own: the list itself can go.

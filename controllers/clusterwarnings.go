@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -99,38 +100,43 @@ func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace st
 	return latestWarning(ctx, r.Live, namespace, about)
 }
 
-func latestWarning(ctx context.Context, live client.Reader, namespace string, about types.UID) string {
+func latestWarning(ctx context.Context, live *Live, namespace string, about types.UID) string {
 	fields := client.MatchingFields{"involvedObject.uid": string(about)}
 	return warning(ctx, live, namespace, fields, func(e *corev1.Event) bool {
 		return e.Reason != "FailedScheduling" // the Pod's own condition says the same
 	})
 }
 
+// maxWarning bounds what is kept of a warning: whoever may create events may write any text.
+const maxWarning = 4 << 10
+
+// moreWarnings is said if there are more events than are read: a later one may say something else.
+const moreWarnings = " (there are more warnings about it than are read)"
+
 // warning is the latest of those events in a namespace that matches, or empty if none does.
 func warning(
-	ctx context.Context, live client.Reader, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
+	ctx context.Context, live *Live, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
 ) string {
 	fields := maps.Clone(about)
 	fields["type"] = corev1.EventTypeWarning
-	var list corev1.EventList
-	if err := live.List(ctx, &list, client.InNamespace(namespace), fields); err != nil {
+	var (
+		text string
+		last time.Time
+	)
+	cut, err := live.Some(ctx, new(corev1.EventList), func(object runtime.Object) bool {
+		if e, is := object.(*corev1.Event); is && matches(e) && (text == "" || lastSeen(e).After(last)) {
+			text, last = strings.ToValidUTF8(strings.Clone(e.Message[:min(len(e.Message), maxWarning)]), ""), lastSeen(e)
+		}
+		return true
+	}, client.InNamespace(namespace), fields)
+	switch {
+	case err != nil:
 		log.FromContext(ctx).Error(err, "Reading events", "about", about)
 		return ""
+	case cut && text != "":
+		text += moreWarnings
 	}
-	var latest *corev1.Event
-	for i := range list.Items {
-		e := &list.Items[i]
-		if !matches(e) {
-			continue
-		}
-		if latest == nil || lastSeen(e).After(lastSeen(latest)) {
-			latest = e
-		}
-	}
-	if latest == nil {
-		return ""
-	}
-	return withoutPodSuffix(latest.Message)
+	return withoutPodSuffix(text)
 }
 
 func lastSeen(e *corev1.Event) time.Time {

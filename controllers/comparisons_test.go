@@ -47,7 +47,7 @@ func newComparisons(t *testing.T) *comparisons {
 // newComparisonReconciler is that of an operator that has just started.
 func (s *comparisons) newComparisonReconciler() *BenchmarkComparisonReconciler {
 	return &BenchmarkComparisonReconciler{Base: Base{
-		Client: api, Live: api, Recorder: s.events, Clock: s.clock, Scope: Scope{s.namespace}, LaneNamespace: s.namespace,
+		Client: api, Live: &Live{Reader: api}, Recorder: s.events, Clock: s.clock, Scope: Scope{s.namespace}, LaneNamespace: s.namespace,
 		HostNamespace: s.namespace, Images: s.reconciler.Images,
 	}}
 }

@@ -36,11 +36,15 @@ const (
 	staleRetry = 100 * time.Millisecond
 )
 
+// workers is how many owners of a kind are taken a step further at the same time: one whose step takes long does not hold up the
+// others.
+const workers = 4
+
 // Base is what the reconcilers of runs and of comparisons have in common.
 type Base struct {
 	client.Client
 	// Live reads from the API server, where a stale answer of the cache would do harm.
-	Live client.Reader
+	Live *Live
 	// Recorder of events.
 	Recorder events.EventRecorder
 	// Metrics of what changes, or nil.
@@ -58,10 +62,14 @@ type Base struct {
 	NameOthers bool
 	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
 	ClusterUsers bool
+	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
+	NetworkPolicies bool
 	// NoMariaDBOperator says that the manager has no rights on the MariaDB operator's kind: no run has its database from it.
 	NoMariaDBOperator bool
 	// Installation that the manager is a part of, or nil: it is alone.
 	Installation *Installation
+	// Lanes are those that may be asked for; none is all.
+	Lanes []string
 	// MaxTurn is for how long an owner may have its lane; 0 is without a bound.
 	MaxTurn time.Duration
 	// DefaultTTL is after how long a finished owner is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
@@ -134,10 +142,10 @@ type watch struct {
 	options []builder.WatchesOption
 }
 
-// setUp a controller of owners of one kind, with so many workers. It watches them, and runs, comparisons and Leases for the
+// setUp a controller of owners of one kind. It watches them, and runs, comparisons and Leases for the
 // queues of lanes, and hears what it is told of owners.
 func (b *Base) setUp(
-	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object, workers int,
+	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object,
 	told <-chan event.GenericEvent, watches ...watch,
 ) error {
 	b.queues = new(laneQueues)

@@ -28,7 +28,7 @@ import (
 
 // descent knows which controllers exist.
 type descent struct {
-	live      client.Reader
+	live      *Live
 	namespace string
 	// exist are the UIDs of objects that were read. named are those that have the name of a controller that was not among them.
 	exist sets.Set[types.UID]
@@ -40,7 +40,7 @@ type controllerName struct{ kind, name string }
 // somebodys is the UID of a controller that is not to be found, and may exist.
 const somebodys types.UID = "?"
 
-func newDescent(live client.Reader, namespace string) *descent {
+func newDescent(live *Live, namespace string) *descent {
 	return &descent{live: live, namespace: namespace, exist: sets.New[types.UID](), named: map[controllerName]types.UID{}}
 }
 

@@ -37,7 +37,7 @@ import (
 type HostTuningReconciler struct {
 	client.Client
 	// Live reads from the API server.
-	Live client.Reader
+	Live *Live
 	// Clock for retries.
 	Clock clock.PassiveClock
 	// Images of the loader, which does the work in a privileged Pod.
@@ -119,7 +119,7 @@ func (r *HostTuningReconciler) holder(ctx context.Context, h lifecycle.Holder) (
 // nodeGone says whether a node no longer exists. An operator that may not read nodes does not know, and goes on trying.
 func (r *HostTuningReconciler) nodeGone(ctx context.Context, node string) (bool, error) {
 	var nodes corev1.NodeList
-	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: node}, client.Limit(1))
+	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: node})
 	switch {
 	case apierrors.IsForbidden(err):
 		return false, nil

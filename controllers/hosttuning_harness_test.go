@@ -67,7 +67,7 @@ func newTuning(t *testing.T) *tuning {
 
 func (c *tuning) newController(written client.Client) *HostTuningReconciler {
 	return &HostTuningReconciler{
-		Client: written, Live: api, Clock: c.clock, Images: c.reconciler.Images, Namespace: c.namespace,
+		Client: written, Live: &Live{Reader: api}, Clock: c.clock, Images: c.reconciler.Images, Namespace: c.namespace,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +44,7 @@ type Installation struct {
 	// Namespace has the Leases by which its managers elect a leader, and Name is their label.
 	Namespace, Name string
 	// Live reads the Leases of other installations.
-	Live  client.Reader
+	Live  *Live
 	Clock clock.PassiveClock
 
 	mutex sync.Mutex
@@ -162,20 +163,21 @@ func (i *Installation) stateOf(ctx context.Context, other string) (installationS
 
 func (i *Installation) look(ctx context.Context, other string, now time.Time) (installationState, error) {
 	namespace, name, _ := strings.Cut(other, "/")
-	var leases coordinationv1.LeaseList
-	err := i.Live.List(ctx, &leases, client.InNamespace(namespace), client.MatchingLabels{LabelInstallation: name})
+	state := gone
+	cut, err := i.Live.Some(ctx, new(coordinationv1.LeaseList), func(object runtime.Object) bool {
+		lease, is := object.(*coordinationv1.Lease)
+		if is && lease.Spec.RenewTime != nil && now.Sub(lease.Spec.RenewTime.Time) < goneAfter {
+			state = present
+		}
+		return state != present
+	}, client.InNamespace(namespace), client.MatchingLabels{LabelInstallation: name})
 	switch {
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), cut:
 		return unknown, nil
 	case err != nil:
 		return unknown, fmt.Errorf("listing the Leases of installation %s: %w", other, err)
 	}
-	for _, lease := range leases.Items {
-		if lease.Spec.RenewTime != nil && now.Sub(lease.Spec.RenewTime.Time) < goneAfter {
-			return present, nil
-		}
-	}
-	return gone, nil
+	return state, nil
 }
 
 // partInRun is the part in a run. A run of a comparison is the comparison's installation's.

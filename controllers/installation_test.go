@@ -35,7 +35,7 @@ func newInstalled(t *testing.T) *installed {
 	for r, name := range map[*BenchmarkRunReconciler]string{i.one: "one", i.two: "two"} {
 		other := newCluster(t).namespace
 		r.LaneNamespace, r.HostNamespace, i.leases[r] = other, other, other
-		r.Installation = &Installation{Namespace: other, Name: name, Live: api, Clock: c.clock}
+		r.Installation = &Installation{Namespace: other, Name: name, Live: &Live{Reader: api}, Clock: c.clock}
 		i.renew(r)
 	}
 	return i
@@ -143,7 +143,7 @@ func TestEnvtestInstallationThatMayNotBeRead(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").Obj())
 	i.takes(i.one, "run")
-	i.two.Installation.Live = forbidden{api}
+	i.two.Installation.Live = &Live{Reader: forbidden{api}}
 	i.clock.SetTime(i.get("run").Status.Deadline.Time)
 	i.takes(i.two, "run")
 	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {

@@ -62,7 +62,7 @@ type listed struct {
 // listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that
 // does not exist would keep the operator from starting.
 func listOf(
-	ctx context.Context, reader, live client.Reader, namespace string, labels client.MatchingLabels, withMariaDBs bool,
+	ctx context.Context, reader client.Reader, live *Live, namespace string, labels client.MatchingLabels, withMariaDBs bool,
 ) (*listed, error) {
 	l := &listed{mariaDBs: *database.MariaDBList()}
 	l.configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -82,7 +82,7 @@ func listOf(
 }
 
 // ask which controllers of the Pods and StatefulSets exist.
-func (l *listed) ask(ctx context.Context, live client.Reader, namespace string) error {
+func (l *listed) ask(ctx context.Context, live *Live, namespace string) error {
 	l.descent = newDescent(live, namespace)
 	var made []metav1.Object
 	for i := range l.mariaDBs.Items {
@@ -292,9 +292,10 @@ func number(object client.Object, label string) int {
 // removeInstance deletes the objects of a database instance that the owner controls. The MariaDB operator deletes its StatefulSet
 // with the MariaDB resource, and Kubernetes the volume with that.
 func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provisioner, instance int) error {
+	configs := &metav1.PartialObjectMetadataList{}
+	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	lists := []client.ObjectList{
-		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
-		&policyv1.PodDisruptionBudgetList{},
+		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, configs, &policyv1.PodDisruptionBudgetList{},
 	}
 	if provisioner == v1alpha1.ProvisionerMariaDBOperator {
 		lists[0] = database.MariaDBList()

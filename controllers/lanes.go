@@ -27,7 +27,7 @@ import (
 // lanes are read, taken and released for one kind of holder, runs or comparisons, which stand in the same queues.
 type lanes struct {
 	client.Client
-	live  client.Reader
+	live  *Live
 	clock clock.PassiveClock
 	// kind of the holders that are worked for, one of lifecycle's.
 	kind string

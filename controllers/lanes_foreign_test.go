@@ -32,14 +32,14 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 			other, c := newCluster(t), newCluster(t)
 			c.reconciler.LaneNamespace = other.namespace
 			if !mayRead {
-				c.reconciler.Live = interceptor.NewClient(api, interceptor.Funcs{
+				c.reconciler.Live = &Live{Reader: interceptor.NewClient(api, interceptor.Funcs{
 					Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 						if _, run := o.(*v1alpha1.BenchmarkRun); run && key.Namespace != c.namespace {
 							return apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, key.Name, nil)
 						}
 						return w.Get(ctx, key, o, opts...)
 					},
-				})
+				})}
 			}
 			other.queue(nil, "theirs")
 			other.reconcile("theirs")

@@ -5,69 +5,136 @@ package controllers
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// PageSize is how many objects of a list are read at once: of the largest that there can be, they have 6 MB. Those that are read
-// by their metadata alone are not smaller: labels have no bound.
-const PageSize = 4
+const (
+	// PageSize is how many objects of a list are read at first: of the largest that there can be, they have 6 MB. Those that are
+	// read by their metadata alone are not smaller: labels have no bound.
+	PageSize = 4
+	// largestPage is how many are read at once when those before were small.
+	largestPage = 100
+	// pageBytes bounds a page of several objects while it is read.
+	pageBytes = 8 << 20
+	// someObjects and someBytes are how much is read of what strangers have made.
+	someObjects, someBytes = 500, 32 << 20
+)
 
-// Live reads from the API server. Lists of the kinds that the cache has are read in pages, one at a time, and of each object only
-// what the cache keeps is kept: with the objects of everybody in one answer, the operator would run out of memory.
+// Live reads from the API server. It is the only way to what no cache has: others decide how many objects there are and how large
+// they are, and with all of them in one answer the operator would run out of memory. It reads a page at a time.
 type Live struct {
-	client.Reader
-	one sync.Mutex
+	// Reader of the API server. If its client has the transport of Bounded, pages grow while objects are small.
+	Reader client.Reader
+	one    sync.Mutex
 }
 
-// List reads a list in pages, unless the caller does so himself.
+// Get reads one object.
+func (l *Live) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	return l.Reader.Get(ctx, key, object, opts...)
+}
+
+// List reads a whole list, and keeps of each object what the cache keeps. It is for Benchrun's own kinds, and for what is selected
+// by the name or the label of one object: of the rest, see Some.
 func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	limits := new(client.ListOptions).ApplyOptions(opts)
-	if limits.Limit != 0 || !isCached(list) {
-		return l.Reader.List(ctx, list, opts...)
-	}
 	var all []runtime.Object
+	_, err := l.each(ctx, list, func(object runtime.Object, _ int64) (bool, error) {
+		_, err := Cached(object)
+		all = append(all, object)
+		return true, err
+	}, opts)
+	if err != nil {
+		return err
+	}
+	return apimeta.SetList(list, all)
+}
+
+// Some visits the objects of a list that strangers have made, until visit has enough or so much is read as Benchrun reads of
+// them. It says whether that bound has ended it: whoever needs to know of all must say so. What visit keeps of an object it
+// copies.
+func (l *Live) Some(
+	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (more bool), opts ...client.ListOption,
+) (cut bool, err error) {
+	objects := 0
+	_, err = l.each(ctx, list, func(object runtime.Object, before int64) (bool, error) {
+		if objects++; objects > someObjects || before > someBytes {
+			cut = true
+			return false, nil
+		}
+		return visit(object), nil
+	}, opts)
+	return cut, err
+}
+
+// each visits the objects of a list, each with how many bytes of earlier pages were read, until visit says that there is enough.
+func (l *Live) each(
+	ctx context.Context, list client.ObjectList, visit func(runtime.Object, int64) (bool, error), opts []client.ListOption,
+) (read int64, err error) {
+	limit := int64(PageSize)
 	for next := ""; ; {
-		items, err := l.page(ctx, list, append(opts, client.Limit(PageSize), client.Continue(next))...)
-		if err != nil {
-			return err
+		n, more, err := l.page(ctx, list, limit, func(object runtime.Object) (bool, error) { return visit(object, read) },
+			append(opts[:len(opts):len(opts)], client.Limit(limit), client.Continue(next)))
+		switch {
+		case errors.Is(err, errTooLarge) && limit > PageSize:
+			limit = PageSize
+			continue
+		case errors.Is(err, errTooLarge) && limit > 1:
+			limit = 1
+			continue
+		case err != nil:
+			return read, err
 		}
-		all = append(all, items...)
-		if next = list.GetContinue(); next == "" {
-			return apimeta.SetList(list, all)
+		read += n
+		if next = list.GetContinue(); next == "" || !more {
+			return read, nil
 		}
+		limit = nextLimit(limit, n)
 	}
 }
 
-// page takes the objects out of a list, so that what is not kept can go.
-func (l *Live) page(ctx context.Context, list client.ObjectList, opts ...client.ListOption) ([]runtime.Object, error) {
+// nextLimit is how many objects to read after a page of so many bytes; 0 is unknown.
+func nextLimit(limit, read int64) int64 {
+	switch {
+	case read > 0 && read < pageBytes/16:
+		return min(4*limit, largestPage)
+	case read > pageBytes/4:
+		return min(limit, PageSize)
+	}
+	return limit
+}
+
+// page visits the objects of one page. Nobody else reads one meanwhile.
+func (l *Live) page(
+	ctx context.Context, list client.ObjectList, limit int64, visit func(runtime.Object) (bool, error), opts []client.ListOption,
+) (read int64, more bool, err error) {
 	l.one.Lock()
 	defer l.one.Unlock()
 	if err := apimeta.SetList(list, nil); err != nil {
-		return nil, err
+		return 0, false, err
 	}
-	if err := l.Reader.List(ctx, list, opts...); err != nil {
-		return nil, err
+	bounded, answer := bound(ctx, pageBytes)
+	if err := l.Reader.List(bounded, list, opts...); err != nil {
+		return 0, false, err
 	}
-	return CachedItems(list)
-}
-
-// isCached says whether a list is one of a kind that the cache reduces.
-func isCached(list client.ObjectList) bool {
-	switch list.(type) {
-	case *v1alpha1.BenchmarkRunList, *v1alpha1.BenchmarkComparisonList, *batchv1.JobList, *appsv1.StatefulSetList, *corev1.PodList,
-		*corev1.ServiceList, *corev1.PersistentVolumeClaimList, *policyv1.PodDisruptionBudgetList, *metav1.PartialObjectMetadataList:
-		return true
+	enough := errors.New("there is enough")
+	// The objects are copied, so that the page itself can go.
+	err = apimeta.EachListItemWithAlloc(list, func(object runtime.Object) error {
+		more, err := visit(object)
+		if err == nil && !more {
+			return enough
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, enough):
+		return answer.read, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("reading the objects of a list: %w", err)
 	}
-	return false
+	return answer.read, true, apimeta.SetList(list, nil)
 }

@@ -5,23 +5,56 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/database"
 )
 
-// paged is an API server with so many objects, which notes how many were asked for at once.
+// paged is an API server with so many objects, each of so many bytes, which notes how many were asked for at once.
 type paged struct {
 	client.Reader
 	objects int
 	limits  []int64
+	// size of an object; nil is that of a client whose answers nobody counts.
+	size func(int) int
+	// most is the largest answer that was read.
+	most int
+	url  string
 }
 
-func (p *paged) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+// newPaged is one whose answers come by a network.
+func newPaged(t *testing.T, objects int, size func(int) int) *paged {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.URL.Query().Get("bytes"))
+		_, _ = io.Copy(w, io.LimitReader(zeros{}, int64(n)))
+	}))
+	t.Cleanup(server.Close)
+	return &paged{objects: objects, size: size, url: server.URL}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func (p *paged) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	o := new(client.ListOptions).ApplyOptions(opts)
 	p.limits = append(p.limits, o.Limit)
 	from := 0
@@ -30,52 +63,190 @@ func (p *paged) List(_ context.Context, list client.ObjectList, opts ...client.L
 			return err
 		}
 	}
-	to := min(p.objects, from+int(o.Limit))
+	to := p.objects
+	if o.Limit > 0 {
+		to = min(to, from+int(o.Limit))
+	}
+	if err := p.transfer(ctx, from, to); err != nil {
+		return fmt.Errorf("reading the body: %w", err)
+	}
 	list.SetContinue("")
 	if to < p.objects {
 		list.SetContinue(fmt.Sprint(to))
 	}
+	var objects []runtime.Object
 	for n := from; n < to; n++ {
-		meta := metav1.ObjectMeta{Name: fmt.Sprintf("o%d", n), Annotations: map[string]string{"example.com/large": "text"}}
-		switch list := list.(type) {
-		case *batchv1.JobList:
-			list.Items = append(list.Items, batchv1.Job{ObjectMeta: meta})
-		case *metav1.PartialObjectMetadataList:
-			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: meta})
-		}
+		objects = append(objects, object(list, fmt.Sprintf("o%d", n)))
 	}
-	return nil
+	return apimeta.SetList(list, objects)
 }
 
-// Lists are read in pages, whole, and reduced: few objects at once, also of those that are read by their metadata alone.
+// transfer as many bytes as the objects have.
+func (p *paged) transfer(ctx context.Context, from, to int) error {
+	if p.size == nil {
+		return nil
+	}
+	sum := 0
+	for n := from; n < to; n++ {
+		sum += p.size(n)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"?bytes="+strconv.Itoa(sum), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Transport: Bounded(http.DefaultTransport)}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	n, err := io.Copy(io.Discard, response.Body)
+	p.most = max(p.most, int(n))
+	return err
+}
+
+// object of a list's kind, filled as a stranger would.
+func object(list client.ObjectList, name string) runtime.Object {
+	meta := metav1.ObjectMeta{Name: name, Annotations: map[string]string{"example.com/large": "text"}}
+	switch list.(type) {
+	case *batchv1.JobList:
+		return &batchv1.Job{ObjectMeta: meta}
+	case *corev1.EventList:
+		return &corev1.Event{ObjectMeta: meta}
+	case *coordinationv1.LeaseList:
+		return &coordinationv1.Lease{ObjectMeta: meta}
+	case *corev1.NodeList:
+		return &corev1.Node{ObjectMeta: meta}
+	case *metav1.PartialObjectMetadataList:
+		return &metav1.PartialObjectMetadata{ObjectMeta: meta}
+	}
+	of := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"large": "text"}}}
+	of.SetName(name)
+	of.SetAnnotations(meta.Annotations)
+	return of
+}
+
+func names(t *testing.T, list client.ObjectList) []string {
+	t.Helper()
+	var all []string
+	err := apimeta.EachListItem(list, func(o runtime.Object) error {
+		all = append(all, o.(client.Object).GetName())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Lists of any kind are read in pages, whole, and reduced: few objects at once, also of those that are read by their metadata.
 func TestLiveListsInPages(t *testing.T) {
 	configs := &metav1.PartialObjectMetadataList{}
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	for name, tc := range map[string]struct {
-		list  client.ObjectList
-		pages int
-	}{
-		"whole objects": {&batchv1.JobList{}, 16}, "metadata": {configs, 16},
+	for name, list := range map[string]client.ObjectList{
+		"whole objects": &batchv1.JobList{}, "metadata": configs, "a kind that nobody watches": &corev1.NodeList{},
+		"events": &corev1.EventList{}, "a kind that may not be there": database.MariaDBList(), "leases": &coordinationv1.LeaseList{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &paged{objects: 61}
-			if err := (&Live{Reader: server}).List(t.Context(), tc.list); err != nil {
+			if err := (&Live{Reader: server}).List(t.Context(), list); err != nil {
 				t.Fatal(err)
 			}
-			var names []string
-			switch list := tc.list.(type) {
-			case *batchv1.JobList:
-				for i := range list.Items {
-					names = append(names, list.Items[i].Name+fmt.Sprint(list.Items[i].Annotations))
-				}
-			case *metav1.PartialObjectMetadataList:
-				for i := range list.Items {
-					names = append(names, list.Items[i].Name+fmt.Sprint(list.Items[i].Annotations))
-				}
+			all := names(t, list)
+			if len(all) != 61 || all[0] != "o0" || all[60] != "o60" || len(server.limits) != 16 || slices.Max(server.limits) > PageSize {
+				t.Errorf("%d objects in pages of %d: %v", len(all), server.limits, all)
 			}
-			if len(names) != 61 || names[0] != "o0map[]" || names[60] != "o60map[]" || len(server.limits) != tc.pages {
-				t.Errorf("%d objects in %d pages: %v", len(names), len(server.limits), names)
+			if text := fmt.Sprint(list); name != "leases" && strings.Contains(text, "large") {
+				t.Errorf("what others have filled in is kept: %.300s", text)
 			}
 		})
 	}
+}
+
+// Pages are as large as the objects let them be, and no answer is read beyond its bound, wherever the large objects stand.
+func TestLivePagesBySize(t *testing.T) {
+	const small, fat = 2 << 10, 1500 << 10
+	for name, tc := range map[string]struct {
+		size  func(int) int
+		pages int
+	}{
+		"small":           {func(int) int { return small }, 7},
+		"fat":             {func(int) int { return fat }, 100},
+		"fat ones behind": {func(n int) int { return map[bool]int{true: small, false: fat}[n < 84] }, 85},
+		"one in between":  {func(n int) int { return map[bool]int{true: 7 << 20, false: small}[n == 200] }, 12},
+	} {
+		server := newPaged(t, 400, tc.size)
+		var list batchv1.JobList
+		if err := (&Live{Reader: server}).List(t.Context(), &list); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		all := names(t, &list)
+		distinct := slices.Compact(slices.Clone(all))
+		if len(all) != 400 || len(distinct) != 400 || all[399] != "o399" {
+			t.Errorf("%s: %d objects", name, len(all))
+		}
+		if len(server.limits) > tc.pages || server.most > pageBytes+64<<10 {
+			t.Errorf("%s: pages of %d, the largest has %d bytes", name, server.limits, server.most)
+		}
+	}
+	beyond := newPaged(t, 9, func(n int) int { return map[bool]int{true: pageBytes + 1, false: small}[n == 5] })
+	if err := (&Live{Reader: beyond}).List(t.Context(), &batchv1.JobList{}); !errors.Is(err, errTooLarge) {
+		t.Errorf("an object larger than any: %v", err)
+	}
+}
+
+// Of what strangers have made, so much is read, and no more.
+func TestLiveSome(t *testing.T) {
+	for name, tc := range map[string]struct {
+		objects, size  int
+		enough         int
+		visited, pages int
+		cut            bool
+	}{
+		"few":                     {objects: 30, size: 100, visited: 30, pages: 3},
+		"as many as are read":     {objects: someObjects, size: 100, visited: someObjects, pages: 9},
+		"too many":                {objects: 10_000, size: 100, visited: someObjects, pages: 9, cut: true},
+		"too large":               {objects: 85, size: 1300 << 10, visited: 28, pages: 8, cut: true},
+		"enough before the end":   {objects: 85, size: 1300 << 10, enough: 3, visited: 3, pages: 1},
+		"nobody counts, too many": {objects: 10_000, visited: someObjects, pages: 126, cut: true},
+	} {
+		server := &paged{objects: tc.objects}
+		if tc.size > 0 {
+			server = newPaged(t, tc.objects, func(int) int { return tc.size })
+		}
+		visited := 0
+		cut, err := (&Live{Reader: server}).Some(t.Context(), &corev1.EventList{}, func(runtime.Object) bool {
+			visited++
+			return visited != tc.enough
+		})
+		if err != nil || cut != tc.cut || visited != tc.visited || len(server.limits) > tc.pages {
+			t.Errorf("%s: %d visited, cut %t, pages of %d, error %v", name, visited, cut, server.limits, err)
+		}
+	}
+}
+
+// Of the warnings about something, the latest of those that are read is told, shortened, and that there are more.
+func TestWarningsOfStrangers(t *testing.T) {
+	long := &Live{Reader: &warned{message: strings.Repeat("é", 1<<20), events: 1}}
+	if text := latestWarning(t.Context(), long, "ns", "uid"); len(text) < maxWarning-1 || len(text) > maxWarning {
+		t.Errorf("a message of %d bytes is kept", len(text))
+	}
+	many := &Live{Reader: &warned{message: "no quota", events: someObjects + 1}}
+	if text := latestWarning(t.Context(), many, "ns", "uid"); text != "no quota"+moreWarnings {
+		t.Errorf("of many: %q", text)
+	}
+}
+
+// warned has so many events with that message.
+type warned struct {
+	client.Reader
+	message string
+	events  int
+}
+
+func (w *warned) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	for range w.events {
+		list.(*corev1.EventList).Items = append(list.(*corev1.EventList).Items, corev1.Event{Message: w.message})
+	}
+	return nil
 }

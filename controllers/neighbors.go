@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -24,9 +25,6 @@ import (
 // neighborsAnnotation of a Job has what else was on the database's node when the Job was created: an operator that has started
 // since then knows it too. Whoever has "view" of the run's namespace can read it: it is sealed.
 const neighborsAnnotation = "benchrun.dev/neighbors"
-
-// maxNeighborhood bounds what is noted of a node.
-const maxNeighborhood = 500
 
 // neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may
 // read neither nodes nor the Pods of others. No measurement depends on it.
@@ -50,15 +48,15 @@ func (r *BenchmarkRunReconciler) look(
 	var pods metav1.PartialObjectMetadataList // what they do is nobody's business
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
-	err := r.Live.List(ctx, &pods, client.MatchingFieldsSelector{Selector: live}, client.Limit(maxNeighborhood))
-	if err != nil {
-		return nil, err
-	}
-	seen := &result.Neighborhood{}
-	for i := range pods.Items {
-		if p := &pods.Items[i]; !belongs(p, run) {
+	seen, err := &result.Neighborhood{}, error(nil)
+	seen.Cut, err = r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
+		if p, is := object.(*metav1.PartialObjectMetadata); is && !belongs(p, run) {
 			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
 		}
+		return true
+	}, client.MatchingFieldsSelector{Selector: live})
+	if err != nil {
+		return nil, err
 	}
 	var nodes corev1.NodeList
 	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node}); err != nil {

@@ -40,6 +40,11 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 	if err := r.createDataCopy(ctx, s); err != nil {
 		return err
 	}
+	if policy := database.NetworkPolicy(run, a.Instance); policy != nil && r.NetworkPolicies {
+		if err := w.create(ctx, policy, true); err != nil {
+			return err
+		}
+	}
 	for _, object := range objects {
 		if err := w.createPart(ctx, object, m); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -50,43 +51,39 @@ func (r *BenchmarkRunReconciler) shortage(ctx context.Context, m *memory, pod *c
 
 // rooms are the nodes with the labels that a Pod selects, and what runs on them; none if there are too many.
 func (r *BenchmarkRunReconciler) rooms(ctx context.Context, pod *corev1.Pod) ([]podutil.Room, error) {
-	var nodes corev1.NodeList
-	err := r.Live.List(ctx, &nodes, client.MatchingLabels(pod.Spec.NodeSelector), client.Limit(maxRooms+1))
-	if err != nil || len(nodes.Items) > maxRooms {
+	var nodes []*corev1.Node
+	cut, err := r.Live.Some(ctx, new(corev1.NodeList), func(object runtime.Object) bool {
+		if node, is := object.(*corev1.Node); is {
+			nodes = append(nodes, &corev1.Node{
+				ObjectMeta: metav1.ObjectMeta{Name: node.Name, Labels: node.Labels}, Spec: node.Spec,
+				Status: corev1.NodeStatus{Allocatable: node.Status.Allocatable},
+			})
+		}
+		return len(nodes) <= maxRooms
+	}, client.MatchingLabels(pod.Spec.NodeSelector))
+	if err != nil || cut || len(nodes) > maxRooms {
 		return nil, err
 	}
 	var rooms []podutil.Room
-	for i := range nodes.Items {
-		pods, err := r.podsOn(ctx, nodes.Items[i].Name)
-		if err != nil {
+	for _, node := range nodes {
+		pods, cut, err := r.podsOn(ctx, pod, node.Name)
+		if err != nil || cut {
 			return nil, err
 		}
-		rooms = append(rooms, podutil.Room{Node: &nodes.Items[i], Pods: pods})
+		rooms = append(rooms, podutil.Room{Node: node, Pods: pods})
 	}
 	return rooms, nil
 }
 
-// roomPage is how many Pods are read at once: each may have more than a megabyte.
-const roomPage = 10
-
-// podsOn a node, each with what it requests and is labelled with.
-func (r *BenchmarkRunReconciler) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
-	var all []corev1.Pod
-	for next := ""; ; {
-		var page corev1.PodList
-		err := r.Live.List(ctx, &page, client.MatchingFields{"spec.nodeName": node}, client.Limit(roomPage), client.Continue(next))
-		if err != nil {
-			return nil, err
+// podsOn a node, as far as a Pod that looks for room is concerned, and whether there are more than are read.
+func (r *BenchmarkRunReconciler) podsOn(
+	ctx context.Context, looking *corev1.Pod, node string,
+) (all []corev1.Pod, cut bool, err error) {
+	cut, err = r.Live.Some(ctx, new(corev1.PodList), func(object runtime.Object) bool {
+		if pod, is := object.(*corev1.Pod); is {
+			all = append(all, podutil.Beside(looking, pod))
 		}
-		for i := range page.Items {
-			pod := &page.Items[i]
-			all = append(all, corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, Labels: pod.Labels},
-				Spec:       cachedPod(&pod.Spec), Status: corev1.PodStatus{Phase: pod.Status.Phase},
-			})
-		}
-		if next = page.Continue; next == "" {
-			return all, nil
-		}
-	}
+		return true
+	}, client.MatchingFields{"spec.nodeName": node})
+	return all, cut, err
 }

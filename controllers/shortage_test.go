@@ -44,8 +44,8 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Loader.NodeSelector = map[string]string{"of": c.namespace}
 	}).Obj())
-	looks := &countedNodes{Reader: c.reconciler.Live}
-	c.reconciler.Live = looks
+	looks := &countedNodes{Reader: api}
+	c.reconciler.Live = &Live{Reader: looks}
 	for range 6 {
 		c.reconcile("run")
 		c.react()

@@ -62,7 +62,7 @@ type stepper[O client.Object, P any, S seen] interface {
 // owner in fresh. Nothing is decided about an owner that is older than what was decided about before. A claimant only
 // claims it, so that no other installation has begun as well.
 func takeStep[O client.Object, P any, S seen](
-	ctx context.Context, r stepper[O, P, S], is part, owner, fresh O, cached, live client.Reader,
+	ctx context.Context, r stepper[O, P, S], is part, owner, fresh O, cached client.Reader, live *Live,
 ) (*step[O, P, S], error) {
 	if r.basicsOf(owner).isAbove(owner) {
 		return nil, behind(ctx, r, owner, fresh, live)
@@ -114,7 +114,7 @@ func claim[O client.Object, P any, S seen](ctx context.Context, r stepper[O, P, 
 // behind is errStale: the cache has an older version of the owner than the operator has seen. If the API server has none that is
 // newer, it was restored from a backup, and what is remembered did not happen.
 func behind[O client.Object, P any, S seen](
-	ctx context.Context, r stepper[O, P, S], owner, fresh O, live client.Reader,
+	ctx context.Context, r stepper[O, P, S], owner, fresh O, live *Live,
 ) error {
 	if err := live.Get(ctx, client.ObjectKeyFromObject(owner), fresh); err != nil {
 		return client.IgnoreNotFound(err)

@@ -33,7 +33,7 @@ import (
 type writer struct {
 	client.Client
 	// live reads past the cache.
-	live     client.Reader
+	live     *Live
 	recorder events.EventRecorder
 	metrics  *telemetry.Metrics
 	owner    owner

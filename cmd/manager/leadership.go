@@ -37,7 +37,7 @@ func leaseName(namespaces controllers.Scope) string {
 }
 
 // part is the installation of this manager, or nil: without an election of leaders, nobody could see that it is gone.
-func (o *options) part(live client.Reader, now clock.PassiveClock) *controllers.Installation {
+func (o *options) part(live *controllers.Live, now clock.PassiveClock) *controllers.Installation {
 	if !o.leaderElect {
 		return nil
 	}
@@ -59,7 +59,8 @@ func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
 		return healthz.Ping
 	}
 	l := &leadership{
-		reader: mgr.GetAPIReader(), lease: client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespaces)},
+		reader:       mgr.GetAPIReader(), //nolint:forbidigo // one Lease, by its name
+		lease:        client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespaces)},
 		installation: o.installation, elected: mgr.Elected(),
 	}
 	return l.check

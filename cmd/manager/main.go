@@ -61,6 +61,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	config, now := ctrl.GetConfigOrDie(), controllers.NewAPIClock(clock.RealClock{})
 	config.Wrap(now.Wrap)
+	config.Wrap(controllers.Bounded)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cacheOptions,
@@ -83,11 +84,11 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	live := &controllers.Live{Reader: mgr.GetAPIReader()}
+	live := &controllers.Live{Reader: mgr.GetAPIReader()} //nolint:forbidigo // Live bounds what it reads
 	base := controllers.Base{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Scope: o.namespaces, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL,
+		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, NetworkPolicies: o.policies, Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL,
 		Installation: o.part(live, now),
 	}
 	runs := &controllers.BenchmarkRunReconciler{

@@ -29,6 +29,7 @@ type options struct {
 	leaderElect    bool
 	leaseNamespace string
 	laneNamespace  string
+	allowedLanes   []string
 	installation   string
 	namespaces     controllers.Scope
 	hostTuning     bool
@@ -36,6 +37,7 @@ type options struct {
 	nameOthers     bool
 	clusterUsers   bool
 	mariaDBs       bool
+	policies       bool
 	maxTurn        time.Duration
 	defaultTTL     time.Duration
 	images         podutil.Images
@@ -59,6 +61,11 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
 	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
+	flags.Func("lanes", "Names of the only lanes that runs and comparisons may ask for, separated by commas; empty is all.",
+		func(names string) error {
+			o.allowedLanes = listed(names)
+			return nil
+		})
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
 	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.",
@@ -79,6 +86,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Let the cluster say as which users the Pods of runs work, as OpenShift does. Otherwise they ask for those of their images.")
 	flags.BoolVar(&o.mariaDBs, "mariadb-operator", true,
 		"Let runs have their database from the MariaDB operator, for which the manager needs rights on its kind MariaDB.")
+	flags.BoolVar(&o.policies, "network-policies", false,
+		"Make a NetworkPolicy with each database, by which only Pods of its run or comparison may connect to it. Needs rights on that kind.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
 		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,

@@ -37,6 +37,7 @@ const (
 const (
 	PodsArrived        Code = "PodsArrived"
 	PodsDeparted       Code = "PodsDeparted"
+	PodsUnread         Code = "PodsUnread"
 	NodeConditions     Code = "NodeConditions"
 	PodsNotGuaranteed  Code = "PodsNotGuaranteed"
 	ServerThrottled    Code = "ServerThrottled"

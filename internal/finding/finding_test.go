@@ -105,6 +105,10 @@ var samples = []struct {
 		"Pods left the database node during the attempt: 3 from Jobs",
 	},
 	{
+		finding.NotAllRead(12),
+		"more Pods are on the database node than the operator reads: which came or left is not known (12 were read)",
+	},
+	{
 		finding.OnNodeConditions([]string{"DiskPressure", "PIDPressure"}),
 		"the database node was short of resources: DiskPressure, PIDPressure",
 	},

@@ -37,6 +37,9 @@ func Arrived(p Pods) Finding { return p.finding(PodsArrived) }
 // Departed are Pods that left it.
 func Departed(p Pods) Finding { return p.finding(PodsDeparted) }
 
+// NotAllRead are more Pods on the database's node than the operator reads of others; so many were read.
+func NotAllRead(read int) Finding { return made(PodsUnread, nil, measure("read", read, "")) }
+
 // OnNodeConditions is a node with conditions under which it should not be measured.
 func OnNodeConditions(conditions []string) Finding {
 	return made(NodeConditions, map[string]string{"conditions": strings.Join(conditions, ", ")})

@@ -15,6 +15,11 @@ var ofOperator = map[Code]Entry{
 		"Until they left, they may have used CPU, memory or I/O that the server then lacked.",
 		"keep other Pods off the node with a taint or an affinity rule.",
 	},
+	PodsUnread: {
+		Warning, "more Pods are on the database node than the operator reads: which came or left is not known ({read} were read)",
+		"The Pods there are too many, or carry too many labels and annotations: the operator reads at most 32 MB of what others made.",
+		"keep other Pods off the node with a taint or an affinity rule.",
+	},
 	NodeConditions: {
 		Warning, "the database node was short of resources: {conditions}",
 		"The kubelet reported a shortage on the node during the attempt.",

@@ -5,7 +5,11 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -32,6 +36,44 @@ func BenchmarkStep(b *testing.B) {
 			for b.Loop() {
 				d := Next(run, p, seen, now)
 				Status(run, p, seen, d, now)
+			}
+		})
+	}
+}
+
+// BenchmarkThousandPointsOfTexts plans a comparison of 1,000 points that is as large as it may be, 16 variants with a text of 900
+// bytes or two with one of 8 kB, and one that is suspended and was accepted with 100 kB: when it is first seen, and in each step
+// after that.
+func BenchmarkThousandPointsOfTexts(b *testing.B) {
+	for _, tc := range []struct {
+		variants, bytes int
+		first           bool
+	}{{16, 900, true}, {16, 900, false}, {2, 8000, true}, {2, 8000, false}, {2, 100_000, false}} {
+		b.Run(fmt.Sprintf("variants=%d/bytes=%d/first=%t", tc.variants, tc.bytes, tc.first), func(b *testing.B) {
+			w := &v1alpha1.CustomWorkload{
+				Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}", v1alpha1.CustomArgument(strings.Repeat("x", tc.bytes))},
+				User: 1, Parameters: map[string]v1alpha1.SweptValue{"n": "0"},
+			}
+			for i := range 1000 {
+				w.Points = append(w.Points, v1alpha1.CustomPoint{
+					Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))},
+				})
+			}
+			s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkComparison) {
+				s.Spec.Suspend = ptr.To(true)
+				s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
+				s.Spec.Template.Spec.Trials.Repetitions = ptr.To[int32](1)
+				for i := range tc.variants {
+					s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
+				}
+				if !tc.first {
+					s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSuspended}}
+				}
+			}).Obj()
+			for b.Loop() {
+				if _, err := validation.PlanComparison(s); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func (s *situation) recording(a Attempt) RecordAttempt {
 	point := s.pointOf(a.Trial)
 	if _, pilot := s.rowsAt(point); pilot {
 		action.Attempt.Verdict.Outcome = result.OutcomePilot
-		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[point]), a.Verdict.Summary.Totals,
+		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[point])[0], a.Verdict.Summary.Totals,
 			ptr.Deref(s.run.Spec.Trials.MinSeconds, 0))
 	}
 	return action

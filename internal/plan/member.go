@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"unicode"
 
@@ -20,8 +19,10 @@ import (
 type member struct {
 	// name of the member in the API, for example commitSize.
 	name string
-	// parameters by name, without sweep and points.
-	parameters map[string]json.RawMessage
+	// parameters without sweep and points, and those of them that are objects of which a sweep varies a field. They are encoded
+	// once: all points have them in common.
+	parameters *object
+	nested     map[string]*object
 	// sweep is an object of lists, or of objects of lists; nil if there is none.
 	sweep json.RawMessage
 	// points are objects of values, or of objects of values.
@@ -47,22 +48,20 @@ func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
 	if err := json.Unmarshal(encoded, &members); err != nil {
 		return nil, fmt.Errorf("reading the workload: %w", err)
 	}
-	m := &member{name: memberName(string(w.Type))}
+	m := &member{name: memberName(string(w.Type)), nested: map[string]*object{}}
 	own, found := members[m.name]
 	if !found {
 		return nil, fmt.Errorf("workload type %s lacks its member %s", w.Type, m.name)
 	}
-	if err := json.Unmarshal(own, &m.parameters); err != nil {
+	if m.parameters, err = readObject(own); err != nil {
 		return nil, fmt.Errorf("reading workload.%s: %w", m.name, err)
 	}
-	m.sweep = m.parameters[sweepField]
-	if listed, found := m.parameters[pointsField]; found {
+	m.sweep, _ = m.parameters.take(sweepField)
+	if listed, found := m.parameters.take(pointsField); found {
 		if err := json.Unmarshal(listed, &m.points); err != nil {
 			return nil, fmt.Errorf("reading workload.%s.points: %w", m.name, err)
 		}
 	}
-	delete(m.parameters, sweepField)
-	delete(m.parameters, pointsField)
 	return m, nil
 }
 
@@ -83,46 +82,68 @@ func memberName(workloadType string) string {
 
 // value of a parameter as the workload sets it; false if it does not.
 func (m *member) value(p path) (value, bool) {
-	own, found := m.parameters[p[0]]
-	if found && len(p) == 2 {
-		var within map[string]json.RawMessage
-		if json.Unmarshal(own, &within) != nil {
-			return value{}, false
-		}
-		own, found = within[p[1]]
+	if len(p) == 1 {
+		own, found := m.parameters.get(p[0])
+		return value{p, own}, found
 	}
+	within, err := m.within(p[0])
+	if err != nil {
+		return value{}, false
+	}
+	own, found := within.get(p[1])
 	return value{p, own}, found
 }
 
-// Parameters of the workload at a point, as JSON: those of the API's member with the point's values in their places. The same
-// specification and point give the same bytes.
-func Parameters(w *v1alpha1.WorkloadSpec, p Point) (json.RawMessage, error) {
-	m, err := memberOf(w)
-	if err != nil {
-		return nil, err
+// within are the fields of a parameter that is an object; none if the workload does not set it.
+func (m *member) within(name string) (*object, error) {
+	if o := m.nested[name]; o != nil {
+		return o, nil
 	}
-	at := maps.Clone(m.parameters)
+	o, own := new(object), json.RawMessage(nil)
+	if content, found := m.parameters.get(name); found {
+		own = content
+	}
+	if own != nil {
+		var err error
+		if o, err = readObject(own); err != nil {
+			return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, name, err)
+		}
+	}
+	m.nested[name] = o
+	return o, nil
+}
+
+// Parameters of a workload, encoded once for all points.
+type Parameters struct{ member *member }
+
+// ParametersOf a workload.
+func ParametersOf(w *v1alpha1.WorkloadSpec) (*Parameters, error) {
+	m, err := memberOf(w)
+	return &Parameters{m}, err
+}
+
+// At a point they are those of the API's member with the point's values in their places, as JSON. The same specification and point
+// give the same bytes.
+func (of *Parameters) At(p Point) (json.RawMessage, error) {
+	m, top, within := of.member, map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
 	for _, v := range p.values {
 		if len(v.path) == 1 {
-			at[v.path[0]] = v.json
+			top[v.path[0]] = v.json
 			continue
 		}
-		within := map[string]json.RawMessage{}
-		if outer, found := at[v.path[0]]; found {
-			if err := json.Unmarshal(outer, &within); err != nil {
-				return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, v.path[0], err)
-			}
+		if within[v.path[0]] == nil {
+			within[v.path[0]] = map[string]json.RawMessage{}
 		}
-		within[v.path[1]] = v.json
-		if at[v.path[0]], err = json.Marshal(within); err != nil {
-			return nil, fmt.Errorf("encoding workload.%s.%s: %w", m.name, v.path[0], err)
+		within[v.path[0]][v.path[1]] = v.json
+	}
+	for name, changed := range within {
+		outer, err := m.within(name)
+		if err != nil {
+			return nil, err
 		}
+		top[name] = outer.with(changed)
 	}
-	encoded, err := json.Marshal(at)
-	if err != nil {
-		return nil, fmt.Errorf("encoding workload.%s: %w", m.name, err)
-	}
-	return encoded, nil
+	return m.parameters.with(top), nil
 }
 
 // axesOf reads an object of lists or values in the order of its fields. An object in it is a map whose keys are parameters.

@@ -39,15 +39,21 @@ type Plan struct {
 	Stages int
 	Rounds int
 	Trials []Trial
+	// Bytes are those of the workload's parameters at all points together: what it costs to look at each.
+	Bytes int
 }
 
 // ForRun computes a run's plan. The error is about the specification, for its author.
 func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
-	swept, err := points(spec)
+	m, err := memberOf(&spec.Workload)
 	if err != nil {
 		return nil, err
 	}
-	stages, err := stagesOf(&spec.Workload)
+	swept, err := m.swept(spec)
+	if err != nil {
+		return nil, err
+	}
+	stages, err := m.stages()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +68,10 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 		return nil, fmt.Errorf("a run has at most %d trials, but %d points times %d repetitions (or precision.max) are %d",
 			MaxTrials, len(swept), rounds, len(swept)*rounds)
 	}
-	p := &Plan{Points: swept, Rounds: rounds, Trials: order(len(swept), rounds, spec.Trials.Order, Seed(spec))}
+	p := &Plan{
+		Points: swept, Rounds: rounds, Trials: order(len(swept), rounds, spec.Trials.Order, Seed(spec)),
+		Bytes: len(swept) * m.parameters.size(),
+	}
 	if err := p.inStages(stages); err != nil {
 		return nil, err
 	}

@@ -52,12 +52,8 @@ type axis struct {
 	values []json.RawMessage
 }
 
-// points are the points of a run in the order of its sweep.
-func points(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
-	m, err := memberOf(&spec.Workload)
-	if err != nil {
-		return nil, err
-	}
+// swept are the points of a run in the order of its sweep.
+func (m *member) swept(spec *v1alpha1.BenchmarkRunSpec) ([]Point, error) {
 	oneFactor := spec.Sweep != nil && spec.Sweep.Mode == v1alpha1.SweepOneFactor
 	switch {
 	case m.points != nil && oneFactor:

@@ -135,7 +135,7 @@ func TestParametersAtPoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := plan.Parameters(&spec.Workload, p.Points[0])
+			got, err := parametersAt(&spec.Workload, p.Points[0])
 			if err != nil || string(got) != tc.want {
 				t.Errorf("parameters are %s, %v, want %s", got, err, tc.want)
 			}

@@ -26,7 +26,7 @@ func chainOf(t *testing.T, workload string) map[string]json.RawMessage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := plan.Parameters(&spec.Workload, p.Points[0])
+	encoded, err := parametersAt(&spec.Workload, p.Points[0])
 	if err != nil {
 		t.Fatal(err)
 	}

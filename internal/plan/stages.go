@@ -8,20 +8,15 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // stagesField is the member's list of stages, each with a name. One that only rests is not measured.
 const stagesField = "stages"
 
-// stagesOf a workload are the names of the stages that it measures; nil if it measures as a whole.
-func stagesOf(w *v1alpha1.WorkloadSpec) ([]string, error) {
-	m, err := memberOf(w)
-	if err != nil {
-		return nil, err
-	}
-	listed, found := m.parameters[stagesField]
+// stages of a workload are the names of the stages that it measures; nil if it measures as a whole.
+func (m *member) stages() ([]string, error) {
+	listed, found := m.parameters.get(stagesField)
 	if !found {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func TestStages(t *testing.T) {
 	if from, to := p.Measured(&p.Trials[1]); from != 0 || to != 3 {
 		t.Errorf("a trial measures points %d to %d", from, to)
 	}
-	whole, err := plan.Parameters(&spec.Workload, p.Points[2])
+	whole, err := parametersAt(&spec.Workload, p.Points[2])
 	if err != nil || strings.Contains(string(whole), `"stage"`) || !strings.Contains(string(whole), `"stages":[{"name":"l.i0"`) {
 		t.Errorf("parameters %s, %v", whole, err)
 	}

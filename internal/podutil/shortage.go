@@ -5,6 +5,7 @@ package podutil
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,6 +48,46 @@ type Room struct {
 	Node *corev1.Node
 	// Pods are those that are bound to it.
 	Pods []corev1.Pod
+}
+
+// Beside is what Shortage reads of another Pod on a node, for a Pod: what it requests of the same resources, and the labels that
+// the Pod asks about. Strangers may have filled the rest.
+func Beside(pod, other *corev1.Pod) corev1.Pod {
+	requested, theirs := corev1.ResourceList{}, resource.PodRequests(other, resource.PodResourcesOptions{})
+	for name := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
+		if amount, found := theirs[name]; found {
+			requested[name] = amount
+		}
+	}
+	kept := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: other.Namespace},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: requested}}}},
+		Status:     corev1.PodStatus{Phase: other.Status.Phase},
+	}
+	for _, key := range avoided(pod) {
+		if value, found := other.Labels[key]; found {
+			metav1.SetMetaDataLabel(&kept.ObjectMeta, key, value)
+		}
+	}
+	return kept
+}
+
+// avoided are the keys of the labels by which a Pod avoids others.
+func avoided(pod *corev1.Pod) []string {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+		return nil
+	}
+	var keys []string
+	for _, term := range pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+		if term.LabelSelector == nil {
+			continue
+		}
+		keys = slices.AppendSeq(keys, maps.Keys(term.LabelSelector.MatchLabels))
+		for _, expression := range term.LabelSelector.MatchExpressions {
+			keys = append(keys, expression.Key)
+		}
+	}
+	return keys
 }
 
 // Shortage says which resources a Pod that cannot be scheduled lacks, how much it requests, and how much would fit on the node

@@ -21,6 +21,8 @@ type Neighborhood struct {
 	Pods []Neighbor `json:"pods,omitempty"`
 	// Conditions of the node under which it should not be measured, for example DiskPressure, sorted.
 	Conditions []string `json:"conditions,omitempty"`
+	// Cut says that there are more Pods than the operator reads of what others have made.
+	Cut bool `json:"cut,omitempty"`
 	// Key with which the Pods are sealed; empty if they are not.
 	Key string `json:"-"`
 }
@@ -56,7 +58,7 @@ var phrases = map[OwnerKind]string{
 
 // Sealed is the neighborhood with keyed digests instead of UIDs, in their order. They only show whether two Pods are the same.
 func (n *Neighborhood) Sealed(key string) *Neighborhood {
-	sealed := &Neighborhood{Conditions: n.Conditions, Key: key}
+	sealed := &Neighborhood{Conditions: n.Conditions, Cut: n.Cut, Key: key}
 	for _, p := range n.Pods {
 		mac := hmac.New(sha256.New, []byte(key))
 		mac.Write([]byte(p.ID)) // it never fails
@@ -74,6 +76,8 @@ type Neighbors struct {
 	// Arrived and Departed are the Pods of others that were there at the end only, or at the start only.
 	Arrived  Visitors `json:"arrived,omitzero"`
 	Departed Visitors `json:"departed,omitzero"`
+	// Unread says that there were more Pods than the operator reads, so that nobody knows which arrived or departed.
+	Unread bool `json:"unread,omitempty"`
 	// Conditions of the node at the start or the end under which it should not be measured, for example DiskPressure.
 	Conditions []string `json:"conditions,omitempty"`
 }
@@ -108,10 +112,11 @@ func Between(before, after *Neighborhood) *Neighbors {
 	}
 	conditions := slices.Concat(before.Conditions, after.Conditions)
 	slices.Sort(conditions)
-	return &Neighbors{
-		Pods: len(before.Pods), Arrived: visitors(after.Pods, before.Pods), Departed: visitors(before.Pods, after.Pods),
-		Conditions: slices.Compact(conditions),
+	n := &Neighbors{Pods: len(before.Pods), Unread: before.Cut || after.Cut, Conditions: slices.Compact(conditions)}
+	if !n.Unread {
+		n.Arrived, n.Departed = visitors(after.Pods, before.Pods), visitors(before.Pods, after.Pods)
 	}
+	return n
 }
 
 // visitors are those Pods that are not among others.
@@ -156,6 +161,9 @@ func (n *Neighbors) Findings() []finding.Finding {
 	}
 	if n.Departed.Count > 0 {
 		all = append(all, finding.Departed(n.Departed.pods()))
+	}
+	if n.Unread {
+		all = append(all, finding.NotAllRead(n.Pods))
 	}
 	if len(n.Conditions) > 0 {
 		all = append(all, finding.OnNodeConditions(n.Conditions))

@@ -48,6 +48,11 @@ func TestBetween(t *testing.T) {
 				"the database node was short of resources: DiskPressure, MemoryPressure",
 			},
 		},
+		"more than is read": {
+			before: &Neighborhood{Pods: pods("a/x", "a/y"), Cut: true}, after: &Neighborhood{Pods: pods("a/w")},
+			want:     &Neighbors{Pods: 2, Unread: true},
+			warnings: []string{"more Pods are on the database node than the operator reads: which came or left is not known (2 were read)"},
+		},
 		"many came": {
 			before:   &Neighborhood{},
 			after:    &Neighborhood{Pods: pods("a/1", "a/2", "a/7", "a/3", "a/4", "a/5", "a/6")},

@@ -20,9 +20,23 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// Validate checks the workload's parameters at a point. The error is for the author of the run.
-func Validate(run *v1alpha1.BenchmarkRun, point plan.Point) error {
-	config, err := Config(run, Attempt{Point: point, Pilot: run.Spec.Trials.MinSeconds != nil})
+// Validate checks the workload's parameters at some points. The error is for the author of the run, and about the first point of
+// which something is wrong.
+func Validate(run *v1alpha1.BenchmarkRun, points ...plan.Point) (wrong plan.Point, err error) {
+	parameters, err := plan.ParametersOf(&run.Spec.Workload)
+	if err != nil {
+		return wrong, err
+	}
+	for _, point := range points {
+		if err := validate(run, parameters, point); err != nil {
+			return point, err
+		}
+	}
+	return wrong, nil
+}
+
+func validate(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, point plan.Point) error {
+	config, err := configure(run, parameters, Attempt{Point: point, Pilot: run.Spec.Trials.MinSeconds != nil})
 	if err != nil {
 		return err
 	}
@@ -58,7 +72,15 @@ func encode(c *result.Config) (string, error) {
 
 // Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.
 func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
-	load, err := workloadAt(&run.Spec.Workload, a.Point)
+	parameters, err := plan.ParametersOf(&run.Spec.Workload)
+	if err != nil {
+		return nil, err
+	}
+	return configure(run, parameters, a)
+}
+
+func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attempt) (*result.Config, error) {
+	load, err := workloadAt(&run.Spec.Workload, parameters, a.Point)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +156,12 @@ func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 }
 
 // workloadAt is what the loader is told of a workload at a point.
-func workloadAt(spec *v1alpha1.WorkloadSpec, point plan.Point) (*result.Workload, error) {
-	parameters, err := plan.Parameters(spec, point)
+func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
+	at, err := parameters.At(point)
 	if err != nil {
 		return nil, err
 	}
-	w := &result.Workload{Type: string(spec.Type), Parameters: parameters}
+	w := &result.Workload{Type: string(spec.Type), Parameters: at}
 	if from := spec.SchemaFrom; from != nil {
 		w.SchemaFile = result.SchemaPath + "/" + from.Key
 	}
@@ -164,11 +186,17 @@ func configureFiles(c *result.Config) error {
 // MaxRows is the largest number of rows that an attempt can be asked to insert.
 const MaxRows = workload.MaxRows
 
-// Rows that the workload asks for at a point; 0 if it has no number of rows.
-func Rows(run *v1alpha1.BenchmarkRun, point plan.Point) int64 {
-	load, err := workloadAt(&run.Spec.Workload, point)
+// Rows that the workload asks for at each of some points; 0 if it has no number of rows.
+func Rows(run *v1alpha1.BenchmarkRun, points ...plan.Point) []int64 {
+	all := make([]int64, len(points))
+	parameters, err := plan.ParametersOf(&run.Spec.Workload)
 	if err != nil {
-		return 0
+		return all
 	}
-	return workload.Rows(load)
+	for i, point := range points {
+		if load, err := workloadAt(&run.Spec.Workload, parameters, point); err == nil {
+			all[i] = workload.Rows(load)
+		}
+	}
+	return all
 }

@@ -133,7 +133,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := trial.Validate(testutil.MakeRun("r", "ns").With(tc.change).Obj(), plan.Point{}); err != nil {
+			if _, err := trial.Validate(testutil.MakeRun("r", "ns").With(tc.change).Obj(), plan.Point{}); err != nil {
 				got = err.Error()
 			}
 			if got != tc.want {

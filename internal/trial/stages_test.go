@@ -38,11 +38,11 @@ func TestConfigOfStages(t *testing.T) {
 			t.Errorf("trial %d: parameters %v, workload %s", of.Number, c.Parameters, c.Workload.Parameters)
 		}
 	}
-	if err := trial.Validate(run, p.Points[0]); err != nil {
+	if _, err := trial.Validate(run, p.Points[0]); err != nil {
 		t.Error(err)
 	}
 	run.Spec.Loader.Pods = 2
-	if err := trial.Validate(run, p.Points[0]); err == nil || !strings.Contains(err.Error(), "loader.pods is 2 but must be 1") {
+	if _, err := trial.Validate(run, p.Points[0]); err == nil || !strings.Contains(err.Error(), "loader.pods is 2 but must be 1") {
 		t.Errorf("with two Pods: %v", err)
 	}
 	if got := trial.NotInSlices(&run.Spec); !strings.Contains(got, "use alternation: Trials") {

@@ -106,7 +106,7 @@ func TestCustomArguments(t *testing.T) {
 	}
 	g.run.Spec.Workload.Custom.Cleanup = []v1alpha1.CustomArgument{"${nobody}"}
 	const want = `workload Custom: cleanup[0]: "${nobody}" has a ${…} that parameters does not name`
-	if err := trial.Validate(g.run, g.attempt.Point); err == nil || err.Error() != want {
+	if _, err := trial.Validate(g.run, g.attempt.Point); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }

@@ -26,20 +26,56 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
+	if err := checkBytes(p.Bytes); err != nil {
+		return p, err
+	}
+	var points []plan.Point
 	for i := 0; i < len(p.Points); i += max(1, p.Stages) {
-		point := p.Points[i]
-		if err := trial.Validate(run, point); err != nil {
-			if swept := point.Swept(); len(swept) > 0 {
-				err = fmt.Errorf("%w (%s)", err, stats.Label(swept))
-			}
-			return p, err
+		points = append(points, p.Points[i])
+	}
+	if wrong, err := trial.Validate(run, points...); err != nil {
+		if swept := wrong.Swept(); len(swept) > 0 {
+			err = fmt.Errorf("%w (%s)", err, stats.Label(swept))
 		}
+		return p, err
 	}
 	return p, analysis.CheckRun(run, p)
 }
 
+// maxBytes bounds what is looked at for one object, run or comparison, by the worker that also looks at everybody else's.
+const maxBytes = 16 << 20
+
+// checkBytes refuses more parameters than that, at all points and in all variants together.
+func checkBytes(bytes int) error {
+	if bytes <= maxBytes {
+		return nil
+	}
+	return fmt.Errorf("the workload's parameters have %d bytes at all points together; at most %d are allowed: shorten the workload's "+
+		"texts, put them into a file, or measure fewer points", bytes, maxBytes)
+}
+
+// checkVariants refuses variants that have too many parameters together. What was accepted once stays so.
+func checkVariants(comparison *v1alpha1.BenchmarkComparison) error {
+	if len(comparison.Status.Conditions) > 0 {
+		return nil
+	}
+	sum := 0
+	for i := range comparison.Spec.Variants {
+		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+		p, err := plan.ForRun(&run.Spec)
+		if err != nil {
+			return nil //nolint:nilerr // it is said with the variant's name
+		}
+		sum += p.Bytes
+	}
+	return checkBytes(sum)
+}
+
 // PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.
 func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.ComparisonPlan, error) {
+	if err := checkVariants(comparison); err != nil {
+		return new(analysis.ComparisonPlan), err
+	}
 	p, err := analysis.PlanComparison(comparison, PlanRun)
 	if err == nil {
 		p.Alternation, p.AlternationReason, err = alternation(comparison, p)
@@ -141,10 +177,15 @@ func checkExternal(comparison *v1alpha1.BenchmarkComparison, p *analysis.Compari
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
 func checkPilots(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
+	if comparison.Spec.Template.Spec.Trials.MinSeconds == nil || len(comparison.Status.Conditions) > 0 {
+		return nil // what was accepted once stays so
+	}
+	rows := make([][]int64, len(p.Variants))
+	for i, v := range p.Variants {
+		rows[i] = trial.Rows(v.Run, v.Plan.Points...)
+	}
 	for _, pair := range p.Pairs {
-		ours, theirs := &p.Variants[pair.Variant], &p.Variants[p.Baseline]
-		a, b := trial.Rows(ours.Run, ours.Plan.Points[pair.Of]), trial.Rows(theirs.Run, theirs.Plan.Points[pair.With])
-		if ours.Run.Spec.Trials.MinSeconds != nil && a != b {
+		if a, b := rows[pair.Variant][pair.Of], rows[p.Baseline][pair.With]; a != b {
 			return fmt.Errorf("variant %s: rows is %d, but the baseline has %d: trials.minSeconds sets the number of rows for all "+
 				"variants; make the numbers equal or leave out trials.minSeconds", comparison.Spec.Variants[pair.Variant].Name, a, b)
 		}

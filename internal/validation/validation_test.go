@@ -4,8 +4,11 @@
 package validation_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -107,6 +110,50 @@ func TestMinSecondsRefused(t *testing.T) {
 		"equal or leave out trials.minSeconds"
 	if _, err := validation.PlanComparison(s); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// custom has so many points, and a text of so many bytes.
+func custom(points, bytes int) v1alpha1.WorkloadSpec {
+	w := &v1alpha1.CustomWorkload{
+		Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}", v1alpha1.CustomArgument(strings.Repeat("x", bytes))}, User: 1,
+		Parameters: map[string]v1alpha1.SweptValue{"n": "0"},
+	}
+	for i := range points {
+		w.Points = append(w.Points, v1alpha1.CustomPoint{Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))}})
+	}
+	return v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
+}
+
+// What a specification costs to look at is bounded: its texts at all points, and in all variants of a comparison.
+func TestTooLargeAtAllPoints(t *testing.T) {
+	for name, tc := range map[string]struct {
+		points, bytes, variants int
+		refused                 bool
+	}{
+		"a large text":              {1, 100_000, 2, false},
+		"many points":               {1000, 1000, 2, false},
+		"both":                      {1000, 100_000, 2, true},
+		"each of them, in variants": {1000, 5000, 4, true},
+	} {
+		s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkComparison) {
+			s.Spec.Template.Spec.Workload = custom(tc.points, tc.bytes)
+			for i := range tc.variants {
+				s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
+			}
+		}).Obj()
+		_, err := validation.PlanComparison(s)
+		if refused := err != nil && strings.Contains(err.Error(), "bytes at all points together; at most 16777216 are allowed"); refused != tc.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted}}
+		if _, err := validation.PlanComparison(s); err != nil {
+			t.Errorf("%s, accepted by an earlier operator: %v", name, err)
+		}
+	}
+	run := testutil.MakeRun("r", "ns").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload = custom(1000, 100_000) }).Obj()
+	if _, err := validation.PlanRun(run); err == nil || !strings.Contains(err.Error(), "at all points together") {
+		t.Errorf("a run: %v", err)
 	}
 }
 

@@ -12,15 +12,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
-	// readAtMost bounds a request for a reading, and probeAtMost one with a probe.
-	readAtMost, probeAtMost = 2 * time.Second, answerAtMost
+	// askAtMost bounds a request.
+	askAtMost = answerAtMost
 	// maxAnswer bounds an answer.
 	maxAnswer = 64 << 10
 )
@@ -39,7 +38,7 @@ func NewClient(server result.Server) *Client {
 
 // Read the server's process.
 func (c *Client) Read(ctx context.Context) (*result.ProcessFacts, error) {
-	o, err := c.get(ctx, "", readAtMost)
+	o, err := c.get(ctx, "")
 	switch {
 	case err != nil:
 		return nil, err
@@ -51,7 +50,7 @@ func (c *Client) Read(ctx context.Context) (*result.ProcessFacts, error) {
 
 // Probe the server's node.
 func (c *Client) Probe(ctx context.Context) (*result.NodeProbe, error) {
-	o, err := c.get(ctx, "?"+probeParameter, probeAtMost)
+	o, err := c.get(ctx, "?"+probeParameter)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +70,8 @@ func (c *Client) Copy(ctx context.Context) (made result.DataCopy, err error) {
 	return made, nil
 }
 
-func (c *Client) get(ctx context.Context, query string, atMost time.Duration) (*result.Observation, error) {
-	ctx, cancel := context.WithTimeout(ctx, atMost)
+func (c *Client) get(ctx context.Context, query string) (*result.Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, askAtMost)
 	defer cancel()
 	answer, err := c.ask(ctx, http.MethodGet, Path+query)
 	if err != nil {

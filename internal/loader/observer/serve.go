@@ -24,6 +24,8 @@ import (
 const (
 	// answerAtMost bounds a request, the probe included.
 	answerAtMost = 5 * time.Second
+	// headerAtMost bounds how long a request's header may take: until then nobody knows who asks.
+	headerAtMost = 2 * time.Second
 	// maxHeader bounds what is read of a request.
 	maxHeader = 4 << 10
 	// sysFolder is where the sys file system is.
@@ -57,7 +59,7 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader,
+		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest, ReadHeaderTimeout: headerAtMost,
 		ReadTimeout: answerAtMost, WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -84,7 +86,7 @@ func (o *Observer) listen(ctx context.Context, server *http.Server) error {
 	if err != nil {
 		return err
 	}
-	return server.Serve(listener)
+	return server.Serve(&door{Listener: listener})
 }
 
 // handler answers GET of the observation, and of turns, and POST of the copy, to who knows the password.
@@ -113,6 +115,7 @@ func (o *Observer) authorized(next http.Handler) http.Handler {
 		case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(bearer+token(password))) != 1:
 			http.Error(w, "not authorized", http.StatusUnauthorized)
 		default:
+			trust(r.Context())
 			next.ServeHTTP(w, r)
 		}
 	})

@@ -5,6 +5,7 @@ package turns
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +18,20 @@ import (
 	"time"
 )
 
-// maxPlayers bounds a session.
-const maxPlayers = 64
+const (
+	// maxPlayers bounds a session.
+	maxPlayers = 64
+	// turnAtMost is how long a player may have its turn: a slice is seconds, and what is under way at its end has to finish.
+	turnAtMost = 10 * time.Minute
+	// sayAtMost bounds how long a line to a player that does not read may take.
+	sayAtMost = 10 * time.Second
+)
 
 // Referee gives turns to the players of sessions.
 type Referee struct {
+	// TurnAtMost is how long a player may have its turn; 0 is the default. A session in which one takes longer is over.
+	TurnAtMost time.Duration
+
 	mu sync.Mutex
 	// waiting are the sessions for which players are missing, by their number.
 	waiting map[int]*session
@@ -30,6 +40,7 @@ type Referee struct {
 // session is a set of players that take turns.
 type session struct {
 	seed    int64
+	atMost  time.Duration
 	players []*player // by place; nil is missing
 	// heard is what players say; closed is closed when nobody listens any more.
 	heard  chan word
@@ -143,7 +154,7 @@ func (r *Referee) join(a asked, p *player) *session {
 			s.close()
 		}
 		s = &session{
-			seed: a.seed, players: make([]*player, a.players), heard: make(chan word), closed: make(chan struct{}),
+			seed: a.seed, atMost: cmp.Or(r.TurnAtMost, turnAtMost), players: make([]*player, a.players), heard: make(chan word), closed: make(chan struct{}),
 		}
 		if r.waiting == nil {
 			r.waiting = map[int]*session{}
@@ -183,7 +194,9 @@ func (s *session) play() {
 	}
 	// Each closes its connection when it has read that.
 	for left := len(s.players); left > 0; {
-		if (<-s.heard).lost {
+		if w, heard := s.hear(); !heard {
+			return
+		} else if w.lost {
 			left--
 		}
 	}
@@ -194,12 +207,27 @@ func (s *session) turn(p *player, block int) bool {
 	if p.say(fmt.Sprintf("%s %d", lineGo, block)) != nil {
 		return false
 	}
-	w := <-s.heard
+	w, heard := s.hear()
 	p.over = w.line == lineOver
-	return w.of == p && (p.over || w.line == lineDone)
+	return heard && w.of == p && (p.over || w.line == lineDone)
+}
+
+// hear is what a player says next, if one says something in time.
+func (s *session) hear() (word, bool) {
+	late := time.NewTimer(s.atMost)
+	defer late.Stop()
+	select {
+	case w := <-s.heard:
+		return w, true
+	case <-late.C:
+		return word{}, false
+	}
 }
 
 func (p *player) say(line string) error {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(sayAtMost)); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintln(p.conn, line)
 	return err
 }
