@@ -204,13 +204,13 @@ func (i *Instance) rootKind() string {
 	return "StatefulSet"
 }
 
-// readySince is when the Pod became ready, or the zero time if it is not ready.
-func (i *Instance) readySince() time.Time {
+// since is when a condition of the Pod became true, or the zero time if it is not.
+func (i *Instance) since(condition corev1.PodConditionType) time.Time {
 	if i.Pod == nil {
 		return time.Time{}
 	}
 	for _, c := range i.Pod.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+		if c.Type == condition && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time
 		}
 	}
@@ -218,13 +218,21 @@ func (i *Instance) readySince() time.Time {
 }
 
 // Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
-// not ready in the meantime, and may have stood still. It is empty if nothing happened, and if only the observer was started
-// again.
+// not ready in the meantime, and may have stood still. The control plane then marks the Pod as not ready, but not its containers:
+// if they were not ready either, the kubelet has said so, of the observer or of a container that an admission policy has added.
 func (i *Instance) Interrupted(since time.Time) string {
-	if i == nil || !i.readySince().After(since) || i.observerStarted().After(since) {
+	if i == nil || !i.since(corev1.PodReady).After(since) || i.since(corev1.ContainersReady).After(since) {
 		return ""
 	}
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"
+}
+
+// ForeignContainers are the containers that run beside the server and the observer: those that an admission policy has added.
+func (i *Instance) ForeignContainers() []string {
+	if i.Pod == nil {
+		return nil
+	}
+	return podutil.Beside(i.Pod, i.container(), ObserverContainer)
 }
 
 // Disk is the name of the disk below the data volume, or false if the Pod has not said it. Its node can be tuned then.
