@@ -139,6 +139,7 @@ func instancesOf(o *ownership, provisioner v1alpha1.Provisioner, l *listed) []li
 		}
 		if i.ours(claim) || i.owner.isLabelled(claim) && i.wanted(claim.Name) {
 			i.of(claim).Claim = claim.Name
+			i.of(claim).Claims = append(i.of(claim).Claims, *claim)
 		}
 	}
 	for n := range l.budgets.Items {

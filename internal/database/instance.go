@@ -31,10 +31,14 @@ type Instance struct {
 	Pod *corev1.Pod
 	// Claim is the name of its volume claim, or empty.
 	Claim string
+	// Claims are its volume claims.
+	Claims []corev1.PersistentVolumeClaim
 	// Others says whether its Service or its ConfigMap exists.
 	Others bool
 	// Warning is the cluster's latest warning about an instance that does not start, or empty.
 	Warning string
+	// ClaimWarning is the cluster's latest warning about a claim that is not bound, or empty.
+	ClaimWarning string
 	// ServerLog is the log of a server that failed to start, if NeedsLog asked for it.
 	ServerLog string
 }

@@ -5,6 +5,7 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type State struct {
 	Ready bool
 	// Refused is the server's own error line, if it ended at once because of its configuration.
 	Refused string
-	// Broken says why no waiting helps: the node cannot execute one of the images.
+	// Broken says why no waiting helps: the node cannot execute one of the images, or a container has ended too often.
 	Broken string
 	// Waiting says what it waits for, in the cluster's words if it has any. It is stable: no Pod names, no counters.
 	Waiting string
@@ -46,6 +47,9 @@ func (i *Instance) State() State {
 	}
 	if broken := podutil.NotExecutable(i.Pod); broken != "" {
 		return State{Broken: broken}
+	}
+	if ended, tooOften := i.startEnded(); tooOften {
+		return State{Broken: ended}
 	}
 	server := i.server()
 	switch {
@@ -130,12 +134,10 @@ func (i *Instance) startupFailures() []*corev1.ContainerStateTerminated {
 // NeedsLog names the container of a server that failed to start, if its log is the only place that can say why: the containers of
 // the MariaDB operator have no termination message.
 func (i *Instance) NeedsLog() (container string, needed bool) {
-	for _, end := range i.startupFailures() {
-		if end.Message == "" {
-			return i.container(), true
-		}
-	}
-	return "", false
+	needed = slices.ContainsFunc(i.endings(), func(e ending) bool {
+		return e.container == i.container() && e.last.Message == "" && e.last.Reason != podutil.OOMKilled
+	})
+	return i.container(), needed
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {
@@ -147,6 +149,12 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 	}
 	if podutil.HeldByKueue(i.Pod) {
 		return i.withWarning(podutil.WaitsForKueue("the database's Pod", i.Pod.Labels[v1alpha1.LabelKueueQueue]))
+	}
+	if ended, _ := i.startEnded(); ended != "" {
+		return ended
+	}
+	if i.ClaimWarning != "" {
+		return "a volume of the database cannot be provisioned: " + i.ClaimWarning
 	}
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
 }
@@ -191,7 +199,7 @@ func (i *Instance) Lost() string {
 		case end.Reason == podutil.OOMKilled:
 			return "the server ran out of memory and was killed: raise database.resources.limits.memory"
 		default:
-			return fmt.Sprintf("the server ended with exit code %d", end.ExitCode)
+			return fmt.Sprintf("the server ended with exit code %d; %s", end.ExitCode, lastLines(end.Message))
 		}
 	}
 	return ""

@@ -39,6 +39,8 @@ const (
 	PodsDeparted       Code = "PodsDeparted"
 	NodeConditions     Code = "NodeConditions"
 	PodsNotGuaranteed  Code = "PodsNotGuaranteed"
+	ForeignContainers  Code = "ForeignContainers"
+	VolumesRetained    Code = "VolumesRetained"
 	ServerThrottled    Code = "ServerThrottled"
 	SummaryTooLarge    Code = "SummaryTooLarge"
 	WideSpread         Code = "WideSpread"
