@@ -21,9 +21,9 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status was computed for.
+	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs

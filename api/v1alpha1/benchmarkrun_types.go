@@ -39,6 +39,7 @@ type BenchmarkRun struct {
 
 	// status is the progress of the run and what it has measured.
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status BenchmarkRunStatus `json:"status,omitzero"`
 }
 
