@@ -11,8 +11,8 @@ import (
 // the comparison has finished it does not change.
 type BenchmarkComparisonStatus struct {
 	// conditions are Admitted (its lane's turn), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
-	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
-	// and Argo CD.
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and
+	// Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -13,7 +13,7 @@ import (
 type BenchmarkRunStatus struct {
 	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable,
 	// Finished (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for
-	// Helm, Flux and Argo CD.
+	// Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
