@@ -43,6 +43,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	if before := neighborsBefore(a.Job); before != nil {
 		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.owner, record.Place.DatabaseNode))
 	}
+	record.Place.RetainedClass = r.retainedClass(ctx, s.seen, a.Instance)
 	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
 		record.Previous = ptr.To(result.Reference(s.seen.Newest))
@@ -132,6 +133,9 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 		record.Place.LoaderPodUID = string(pod.UID)
 		record.Place.LoaderQoS = string(pod.Status.QOSClass)
 	}
+	for n := range a.Pods {
+		record.Place.AddForeign("loader", trial.ForeignContainers(&a.Pods[n]))
+	}
 	if ptr.Deref(a.Job.Spec.Completions, 1) > 1 {
 		placeLoaders(&record.Place, a.Pods)
 	}
@@ -140,16 +144,19 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 
 // placeOf says where an instance of the database is.
 func placeOf(seen *lifecycle.Observed, instance int) result.Place {
-	for _, i := range seen.Instances {
+	for n := range seen.Instances {
+		i := &seen.Instances[n]
 		switch {
 		case i.Number != instance:
 		case i.Provisioner == v1alpha1.ProvisionerExternal:
 			return result.Place{DatabaseNode: result.Unknown, DatabaseImage: result.Unknown}
 		case i.Pod != nil:
-			return result.Place{
+			place := result.Place{
 				DatabaseNode: i.Pod.Spec.NodeName, DatabaseImage: i.Image(), DatabasePodUID: string(i.Pod.UID),
 				DatabaseQoS: string(i.Pod.Status.QOSClass),
 			}
+			place.AddForeign("database", i.ForeignContainers())
+			return place
 		}
 	}
 	return result.Place{}

@@ -84,7 +84,8 @@ func Cached(object any) (any, error) {
 	case *corev1.Service:
 		one.Spec, one.Status = corev1.ServiceSpec{}, corev1.ServiceStatus{}
 	case *corev1.PersistentVolumeClaim:
-		one.Spec, one.Status = corev1.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimStatus{Phase: one.Status.Phase}
+		one.Spec = corev1.PersistentVolumeClaimSpec{StorageClassName: one.Spec.StorageClassName}
+		one.Status = corev1.PersistentVolumeClaimStatus{Phase: one.Status.Phase}
 	case *policyv1.PodDisruptionBudget:
 		one.Spec, one.Status = policyv1.PodDisruptionBudgetSpec{}, policyv1.PodDisruptionBudgetStatus{}
 	}

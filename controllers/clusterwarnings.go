@@ -46,6 +46,11 @@ func (r *BenchmarkRunReconciler) readWarnings(
 		case i.Pod == nil && i.Set != nil && late(i.Set):
 			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
 		}
+		for c := range i.Claims {
+			if claim := i.Claims[c]; claim.Status.Phase == corev1.ClaimPending && late(claim) && !i.State().Ready {
+				i.ClaimWarning = cmp.Or(i.ClaimWarning, r.latestWarning(ctx, namespace, claim.UID))
+			}
+		}
 		if container, needed := i.NeedsLog(); needed {
 			i.ServerLog = r.beginningOfLog(ctx, i.Pod, container)
 		}

@@ -11,8 +11,8 @@ import (
 // the comparison has finished it does not change.
 type BenchmarkComparisonStatus struct {
 	// conditions are Admitted (its lane's turn), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
-	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm, Flux
-	// and Argo CD.
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and
+	// Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -20,9 +20,9 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status was computed for.
+	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// queuedTime is since when the comparison could measure, if its lane was free: since its creation, or since it was last resumed.

@@ -39,6 +39,7 @@ type BenchmarkComparison struct {
 
 	// status is the progress of the comparison and its answers.
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status BenchmarkComparisonStatus `json:"status,omitzero"`
 }
 

@@ -13,7 +13,7 @@ import (
 type BenchmarkRunStatus struct {
 	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable,
 	// Finished (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for
-	// Helm, Flux and Argo CD.
+	// Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -21,9 +21,9 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status was computed for.
+	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs

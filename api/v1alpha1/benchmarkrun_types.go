@@ -39,6 +39,7 @@ type BenchmarkRun struct {
 
 	// status is the progress of the run and what it has measured.
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status BenchmarkRunStatus `json:"status,omitzero"`
 }
 
@@ -161,9 +162,8 @@ type BenchmarkRunSpec struct {
 
 	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits
 	// for its lane does not count. Unset: the run ends when it has made no progress (nothing was created, no attempt was recorded)
-	// for as long as one attempt may take: trials.deadlineSeconds, twice trials.startDeadlineSeconds, twice trials.primeSeconds
-	// and ten minutes. A slow run does not end then, but it takes at most as long as all trials and all allowed disturbances may
-	// take. From 1 to 31536000.
+	// for as long as one attempt may take, and at the latest when all trials and all allowed disturbances could have been:
+	// https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines has the formulas. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000

@@ -22,7 +22,7 @@ const (
 	ConditionSuspended = "Suspended"
 	// ConditionFinished is True at either end, Complete or Failed, when nothing more will be written: what scripts wait for.
 	ConditionFinished = "Finished"
-	// ConditionReady is True only when the run is Complete. Helm, Flux and Argo CD read this, Reconciling and Stalled.
+	// ConditionReady is True only when the run is Complete. Helm and Flux read this, Reconciling and Stalled.
 	ConditionReady = "Ready"
 	// ConditionReconciling is True while the run is being worked on.
 	ConditionReconciling = "Reconciling"

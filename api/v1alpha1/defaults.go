@@ -11,6 +11,8 @@ const (
 	DefaultRepetitions int32 = 6
 	// DefaultMaxInvalid is how many attempts may be invalidated.
 	DefaultMaxInvalid int32 = 3
+	// DefaultTrialDeadlineSeconds is how long an attempt may take.
+	DefaultTrialDeadlineSeconds int32 = 3600
 	// DefaultErrorPercent is how many transactions of a trial may be rolled back, in percent.
 	DefaultErrorPercent int32 = 10
 	// DefaultStorageSize is the size of the data volume.

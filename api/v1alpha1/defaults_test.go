@@ -25,7 +25,8 @@ func TestEnvtestDefaults(t *testing.T) {
 	}
 	s := &run.Spec
 	if s.Seed == nil || *s.Seed != v1alpha1.DefaultSeed || s.Trials.MaxInvalid == nil ||
-		*s.Trials.MaxInvalid != v1alpha1.DefaultMaxInvalid || s.Database.Storage.Size.String() != v1alpha1.DefaultStorageSize ||
+		*s.Trials.MaxInvalid != v1alpha1.DefaultMaxInvalid || s.Trials.DeadlineSeconds != v1alpha1.DefaultTrialDeadlineSeconds ||
+		s.Database.Storage.Size.String() != v1alpha1.DefaultStorageSize ||
 		s.Trials.Repetitions != nil {
 		t.Errorf("defaults of the API server: seed %v, trials %+v, storage %s", s.Seed, s.Trials, s.Database.Storage.Size.String())
 	}

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -149,6 +151,30 @@ func TestRelease(t *testing.T) {
 }
 
 // The manifest for krew has every platform, with the checksum of its archive.
+// The workflow uploads every file, also one without a dot in its name: without SHA256SUMS, its signature is worth nothing.
+func TestReleaseIsUploadedWhole(t *testing.T) {
+	folder := released(t)
+	workflow, err := os.ReadFile(".github/workflows/release.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`gh release create .*`).Find(workflow)
+	patterns := regexp.MustCompile(`\bdist/(\S+)`).FindAllSubmatch(command, -1)
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) < 5 || len(patterns) == 0 {
+		t.Fatalf("%d files, %d patterns: %v", len(files), len(patterns), err)
+	}
+	for _, f := range files {
+		uploaded := slices.ContainsFunc(patterns, func(pattern [][]byte) bool {
+			matched, err := filepath.Match(string(pattern[1]), f.Name())
+			return err == nil && matched
+		})
+		if !f.IsDir() && !uploaded {
+			t.Errorf("%s is not uploaded: %s", f.Name(), command)
+		}
+	}
+}
+
 func TestReleaseForKrew(t *testing.T) {
 	folder := released(t)
 	text, err := os.ReadFile(filepath.Join(folder, "benchrun.krew.yaml"))

@@ -38,6 +38,8 @@ type Instance struct {
 	Foreign bool
 	// Warning is the cluster's latest warning about an instance that does not start, or empty.
 	Warning string
+	// ClaimWarning is the cluster's latest warning about a claim that is not bound, or empty.
+	ClaimWarning string
 	// ServerLog is the log of a server that failed to start, if NeedsLog asked for it.
 	ServerLog string
 }

@@ -74,14 +74,14 @@ func TestLost(t *testing.T) {
 				p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: ended("Error", 1)}
 				return p
 			},
-			want: "the server ended with exit code 1",
+			want: "the server ended with exit code 1; its log is empty",
 		},
 		"restarted": {
 			pod: func(p *corev1.Pod) *corev1.Pod {
 				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = ended("Completed", 0)
 				return p
 			},
-			want: "the server ended with exit code 0",
+			want: "the server ended with exit code 0; its log is empty",
 		},
 		"no status yet": {pod: func(p *corev1.Pod) *corev1.Pod { p.Status.ContainerStatuses = nil; return p }},
 	} {

@@ -5,7 +5,6 @@ package database
 
 import (
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -59,14 +58,4 @@ func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.Benchmark
 		observer.VolumeMounts = append(observer.VolumeMounts, corev1.VolumeMount{Name: copyVolume, MountPath: copyPath})
 	}
 	spec.InitContainers = append(spec.InitContainers, observer)
-}
-
-// observerStarted is when the observer was last started, or the zero time. While it is not there, the Pod is not ready,
-// although nothing has happened to the server.
-func (i *Instance) observerStarted() time.Time {
-	s := podutil.Status(i.Pod, ObserverContainer)
-	if s == nil || s.RestartCount == 0 || s.State.Running == nil {
-		return time.Time{}
-	}
-	return s.State.Running.StartedAt.Time
 }

@@ -64,15 +64,16 @@ func TestObserverInThePod(t *testing.T) {
 // the instance stays as it was.
 func TestObserverIsNotTheServer(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	observer := func(restarts int32, started time.Time) *corev1.Pod {
+	observer := func(restarts int32, containersReady time.Time) *corev1.Pod {
 		p := pod(testutil.ReadyDatabasePod)
 		p.UID = "uid"
-		p.Status.Conditions = []corev1.PodCondition{{
-			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(began.Add(time.Minute)),
-		}}
+		p.Status.Conditions = []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(began.Add(time.Minute))},
+			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(containersReady)},
+		}
 		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
 			Name: database.ObserverContainer, RestartCount: restarts,
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}},
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(containersReady)}},
 			LastTerminationState: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"},
 			},
@@ -86,7 +87,8 @@ func TestObserverIsNotTheServer(t *testing.T) {
 		"the observer was started again":         {observer(1, began.Add(59*time.Second)), false},
 		"the node did not answer":                {observer(0, began.Add(-time.Hour)), true},
 		"it was started again long before":       {observer(3, began.Add(-time.Minute)), true},
-		"it was started again and is down again": {withoutState(observer(2, began)), true},
+		"a container of a policy became ready":   {withForeign(observer(0, began.Add(time.Minute)), true), false},
+		"a container of a policy is never ready": {withForeign(observer(0, time.Time{}), false), false},
 	} {
 		i := &database.Instance{Number: 1, Set: &appsv1.StatefulSet{}, Pod: tc.pod}
 		if got := i.Interrupted(began) != ""; got != tc.interrupted {
@@ -98,8 +100,15 @@ func TestObserverIsNotTheServer(t *testing.T) {
 	}
 }
 
-func withoutState(p *corev1.Pod) *corev1.Pod {
-	p.Status.InitContainerStatuses[1].State = corev1.ContainerState{}
+// withForeign adds a container to a Pod, which is not ready as long as that one is not.
+func withForeign(p *corev1.Pod, ready bool) *corev1.Pod {
+	p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "agent"})
+	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "agent", Ready: ready})
+	for i := range p.Status.Conditions {
+		if !ready {
+			p.Status.Conditions[i].Status = corev1.ConditionFalse
+		}
+	}
 	return p
 }
 

@@ -5,6 +5,7 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type State struct {
 	Ready bool
 	// Refused is the server's own error line, if it ended at once because of its configuration.
 	Refused string
-	// Broken says why no waiting helps: the node cannot execute one of the images.
+	// Broken says why no waiting helps: the node cannot execute one of the images, or a container has ended too often.
 	Broken string
 	// Waiting says what it waits for, in the cluster's words if it has any. It is stable: no Pod names, no counters.
 	Waiting string
@@ -46,6 +47,9 @@ func (i *Instance) State() State {
 	}
 	if broken := podutil.NotExecutable(i.Pod); broken != "" {
 		return State{Broken: broken}
+	}
+	if ended, tooOften := i.startEnded(); tooOften {
+		return State{Broken: ended}
 	}
 	server := i.server()
 	switch {
@@ -132,12 +136,10 @@ func (i *Instance) startupFailures() []*corev1.ContainerStateTerminated {
 // NeedsLog names the container of a server that failed to start, if its log is the only place that can say why: the containers of
 // the MariaDB operator have no termination message.
 func (i *Instance) NeedsLog() (container string, needed bool) {
-	for _, end := range i.startupFailures() {
-		if end.Message == "" {
-			return i.container(), true
-		}
-	}
-	return "", false
+	needed = slices.ContainsFunc(i.endings(), func(e ending) bool {
+		return e.container == i.container() && e.last.Message == "" && e.last.Reason != podutil.OOMKilled
+	})
+	return i.container(), needed
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {
@@ -149,6 +151,12 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 	}
 	if podutil.HeldByKueue(i.Pod) {
 		return i.withWarning(podutil.WaitsForKueue("the database's Pod", i.Pod.Labels[v1alpha1.LabelKueueQueue]))
+	}
+	if ended, _ := i.startEnded(); ended != "" {
+		return ended
+	}
+	if i.ClaimWarning != "" {
+		return "a volume of the database cannot be provisioned: " + i.ClaimWarning
 	}
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
 }
@@ -193,7 +201,7 @@ func (i *Instance) Lost() string {
 		case end.Reason == podutil.OOMKilled:
 			return "the server ran out of memory and was killed: raise database.resources.limits.memory"
 		default:
-			return fmt.Sprintf("the server ended with exit code %d", end.ExitCode)
+			return fmt.Sprintf("the server ended with exit code %d; %s", end.ExitCode, lastLines(end.Message))
 		}
 	}
 	return ""
@@ -206,13 +214,13 @@ func (i *Instance) rootKind() string {
 	return "StatefulSet"
 }
 
-// readySince is when the Pod became ready, or the zero time if it is not ready.
-func (i *Instance) readySince() time.Time {
+// since is when a condition of the Pod became true, or the zero time if it is not.
+func (i *Instance) since(condition corev1.PodConditionType) time.Time {
 	if i.Pod == nil {
 		return time.Time{}
 	}
 	for _, c := range i.Pod.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+		if c.Type == condition && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time
 		}
 	}
@@ -220,13 +228,21 @@ func (i *Instance) readySince() time.Time {
 }
 
 // Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
-// not ready in the meantime, and may have stood still. It is empty if nothing happened, and if only the observer was started
-// again.
+// not ready in the meantime, and may have stood still. The control plane then marks the Pod as not ready, but not its containers:
+// if they were not ready either, the kubelet has said so, of the observer or of a container that an admission policy has added.
 func (i *Instance) Interrupted(since time.Time) string {
-	if i == nil || !i.readySince().After(since) || i.observerStarted().After(since) {
+	if i == nil || !i.since(corev1.PodReady).After(since) || i.since(corev1.ContainersReady).After(since) {
 		return ""
 	}
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"
+}
+
+// ForeignContainers are the containers that run beside the server and the observer: those that an admission policy has added.
+func (i *Instance) ForeignContainers() []string {
+	if i.Pod == nil {
+		return nil
+	}
+	return podutil.Beside(i.Pod, i.container(), ObserverContainer)
 }
 
 // Disk is the name of the disk below the data volume, or false if the Pod has not said it. Its node can be tuned then.

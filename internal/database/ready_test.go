@@ -78,7 +78,6 @@ func TestObserve(t *testing.T) {
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	backOff := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 10s"}}
 	starting := database.State{Waiting: "the database's Pod is starting"}
-	crashing := database.State{Waiting: "container server is waiting: CrashLoopBackOff: back-off 10s"}
 	cases := map[string]struct {
 		noSet bool
 		pod   *corev1.Pod
@@ -132,16 +131,21 @@ func TestObserve(t *testing.T) {
 			want: database.State{Refused: unknown},
 		},
 		"out of memory is no refusal": {
-			pod:  pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("OOMKilled", refusalLog, 137)})),
-			want: crashing,
+			pod: pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("OOMKilled", refusalLog, 137)})),
+			want: database.State{
+				Waiting: "the server ran out of memory and was killed before the database was up: raise database.resources.limits.memory",
+			},
 		},
 		"a good end is no refusal": {
-			pod:  pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("Completed", refusalLog, 0)})),
-			want: crashing,
+			pod: pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("Completed", "over", 0)})),
+			want: database.State{
+				Waiting: "the server ended with exit code 0 before the database was up; its log ends with: over",
+			},
 		},
 		"an end without an error line is no refusal": {
-			pod:  pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("Error", "[ERROR] Aborting\n[ERROR] \nkilled", 1)})),
-			want: crashing,
+			pod: pod(server(corev1.ContainerStatus{State: backOff, LastTerminationState: terminated("Error", "[ERROR] Aborting\n[ERROR] \nkilled", 1)})),
+			want: database.State{Waiting: "the server ended with exit code 1 before the database was up; " +
+				"its log ends with: [ERROR] Aborting | [ERROR] | killed"},
 		},
 		"an error of a server that is up again is no refusal": {
 			pod: pod(server(corev1.ContainerStatus{
@@ -163,9 +167,11 @@ func TestObserve(t *testing.T) {
 		},
 		"an error of another container is no refusal": {
 			pod: pod(func(p *corev1.Pod) {
-				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: database.ProbeContainer, State: terminated("Error", refusalLog, 1)}}
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: database.ProbeContainer, State: terminated("Error", "[ERROR] no", 1)}}
 			}),
-			want: starting,
+			want: database.State{
+				Waiting: "container probe ended with exit code 1 before the database was up; its log ends with: [ERROR] no",
+			},
 		},
 	}
 	for name, tc := range cases {

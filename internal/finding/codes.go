@@ -40,6 +40,8 @@ const (
 	PodsUnread         Code = "PodsUnread"
 	NodeConditions     Code = "NodeConditions"
 	PodsNotGuaranteed  Code = "PodsNotGuaranteed"
+	ForeignContainers  Code = "ForeignContainers"
+	VolumesRetained    Code = "VolumesRetained"
 	ServerThrottled    Code = "ServerThrottled"
 	SummaryTooLarge    Code = "SummaryTooLarge"
 	WideSpread         Code = "WideSpread"

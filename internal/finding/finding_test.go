@@ -117,6 +117,11 @@ var samples = []struct {
 		"Pods are not Guaranteed (database Burstable): other Pods on their nodes may take CPU and memory from them",
 	},
 	{
+		finding.BesideOthers([]string{"loader: istio-proxy", "database: istio-proxy"}),
+		"other containers ran in the Pods: loader: istio-proxy, database: istio-proxy",
+	},
+	{finding.Retained("gold"), "the database's volumes were not deleted: the reclaim policy of storage class gold is Retain"},
+	{
 		finding.HeldBack(12.4),
 		"the server was throttled at its CPU limit for 12% of the measured phase: the number depends on that limit",
 	},

@@ -50,6 +50,14 @@ func Unguaranteed(pods []string) Finding {
 	return made(PodsNotGuaranteed, map[string]string{"pods": strings.Join(pods, ", ")})
 }
 
+// BesideOthers are containers that somebody else has added to Pods.
+func BesideOthers(containers []string) Finding {
+	return made(ForeignContainers, map[string]string{"containers": strings.Join(containers, ", ")})
+}
+
+// Retained are volumes of a storage class that stay after their claims.
+func Retained(class string) Finding { return made(VolumesRetained, map[string]string{"class": class}) }
+
 // HeldBack is a server that its CPU limit held back for so many percent of the measured phase.
 func HeldBack(share float64) Finding {
 	return made(ServerThrottled, nil, measure("share", share, percent))

@@ -30,6 +30,16 @@ var ofOperator = map[Code]Entry{
 		"Unless its requests equal its limits, a Pod gets only what the others leave.",
 		"set requests equal to limits, or leave out `resources`.",
 	},
+	ForeignContainers: {
+		Warning, "other containers ran in the Pods: {containers}",
+		"An admission policy added them, for example a service mesh. They use CPU and memory beside the loader or the server.",
+		"exclude the Pods from the policy, for example by an annotation in `podMetadata`.",
+	},
+	VolumesRetained: {
+		Notice, "the database's volumes were not deleted: the reclaim policy of storage class {class} is Retain",
+		"Deleting a claim of this class leaves its PersistentVolume and its data, which somebody may pay for.",
+		"delete the released PersistentVolumes, or use a class whose reclaim policy is Delete.",
+	},
 	ServerThrottled: {
 		Warning, "the server was throttled at its CPU limit for {share:0}% of the measured phase: the number depends on that " +
 			"limit",

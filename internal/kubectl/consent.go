@@ -21,37 +21,36 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 )
 
-// revealing are the fields of a specification that say which programs run with the rights of a namespace, and what of the
-// namespace or of its nodes they read or change, with all that is below them.
-var revealing = []string{
-	"caSecretName", "command", "commands", "credentialsSecretName", "dataFrom", "external", "filesFrom", "host", "hostTuning",
-	"image", "imagePullSecrets", "priorityClassName", "schemaFrom", "script", "scriptFrom", "storageClassName", "tolerations",
-	"type",
-}
-
-// revealed are the revealing fields of a value and what they are set to, a line each.
+// revealed are all fields of a value and what they are set to, a line each: any of them may reach a program that runs with the
+// rights of a namespace. A text stands in one line, so that it cannot look like another field.
 func revealed(path string, value any) []string {
 	var lines []string
 	switch of := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(of)) {
-			at := strings.TrimPrefix(path+"."+name, ".")
-			if slices.Contains(revealing, name) {
-				text, err := json.Marshal(of[name])
-				if err != nil {
-					text = []byte(err.Error())
-				}
-				lines = append(lines, fmt.Sprintf("  %s: %s", at, text))
-				continue
-			}
-			lines = append(lines, revealed(at, of[name])...)
+			lines = append(lines, revealed(strings.TrimPrefix(path+"."+name, "."), of[name])...)
 		}
 	case []any:
+		if !slices.ContainsFunc(of, isObject) {
+			break
+		}
 		for i, element := range of {
 			lines = append(lines, revealed(path+"["+strconv.Itoa(i)+"]", element)...)
 		}
 	}
-	return lines
+	if len(lines) > 0 {
+		return lines
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	return []string{fmt.Sprintf("  %s: %s", path, text)}
+}
+
+func isObject(value any) bool {
+	_, is := value.(map[string]any)
+	return is
 }
 
 var (

@@ -6,9 +6,6 @@ package kubectl
 import (
 	"context"
 	"errors"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -106,79 +103,51 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// Everything that the specification names is shown, in templates and variants too, in one line each.
+// The whole specification is shown, in templates and variants too: a field that is added to the API cannot be forgotten. Each
+// field of the API's own specification, filled, is on a line of its own.
 func TestRevealed(t *testing.T) {
-	var spec any
-	if err := yaml.Unmarshal([]byte(`
-template:
-  spec:
-    database: {image: "a\nb", hostTuning: {swappiness: 1}, external: {host: db, credentialsSecretName: s}, settings: {bufferPoolSize: 1Gi}}
-    workload: {type: Custom, custom: {image: evil, command: [sh, -c, id], filesFrom: files}}
-variants:
-- {name: a, database: {image: other}}
-- {name: b, workload: {dataFrom: {persistentVolumeClaim: claim}}}
-`), &spec); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		`  template.spec.database.external: {"credentialsSecretName":"s","host":"db"}`,
-		`  template.spec.database.hostTuning: {"swappiness":1}`,
-		`  template.spec.database.image: "a\nb"`,
-		`  template.spec.workload.custom.command: ["sh","-c","id"]`,
-		`  template.spec.workload.custom.filesFrom: "files"`,
-		`  template.spec.workload.custom.image: "evil"`,
-		`  template.spec.workload.type: "Custom"`,
-		`  variants[0].database.image: "other"`,
-		`  variants[1].workload.dataFrom: {"persistentVolumeClaim":"claim"}`,
-	}
-	if diff := cmp.Diff(want, revealed("", spec)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A field that is added to the API and names an image, a program, a Secret, a ConfigMap, a claim or a host is shown.
-func TestRevealingFieldsAreAll(t *testing.T) {
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema struct {
-						Properties map[string]map[string]any
-					}
-				}
-			}
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"every argument of every program": {
+			`
+database: {image: "a\nb", external: {host: db, credentialsSecretName: s}}
+workload:
+  type: Custom
+  custom: {command: [sh, -c, id], prepare: [sh, -c, p], cleanup: [c], env: {ANY: e}, parameters: {x: "1"}, filesFrom: f}
+trials: {}
+`,
+			[]string{
+				`  database.external.credentialsSecretName: "s"`,
+				`  database.external.host: "db"`,
+				`  database.image: "a\nb"`,
+				`  trials: {}`,
+				`  workload.custom.cleanup: ["c"]`,
+				`  workload.custom.command: ["sh","-c","id"]`,
+				`  workload.custom.env.ANY: "e"`,
+				`  workload.custom.filesFrom: "f"`,
+				`  workload.custom.parameters.x: "1"`,
+				`  workload.custom.prepare: ["sh","-c","p"]`,
+				`  workload.type: "Custom"`,
+			},
+		},
+		"lists of objects": {
+			`variants: [{name: a, database: {image: other}}, {name: b, loader: {tolerations: [{key: k}]}}]`,
+			[]string{
+				`  variants[0].database.image: "other"`,
+				`  variants[0].name: "a"`,
+				`  variants[1].loader.tolerations[0].key: "k"`,
+				`  variants[1].name: "b"`,
+			},
+		},
+	} {
+		var spec any
+		if err := yaml.Unmarshal([]byte(tc.spec), &spec); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	suspicious := regexp.MustCompile(`(?i)(image|secret|configmap|claim$|claimname|from$|command|script$|^host|privileged|classname|tolerations)`)
-	found := 0
-	var walk func(schema map[string]any)
-	walk = func(schema map[string]any) {
-		properties, _ := schema["properties"].(map[string]any)
-		for name, of := range properties {
-			if slices.Contains(revealing, name) {
-				found++
-				continue
-			}
-			if suspicious.MatchString(name) {
-				t.Errorf("%s is not shown before a bundle is reproduced", name)
-			}
-			if below, is := of.(map[string]any); is {
-				walk(below)
-			}
+		if diff := cmp.Diff(tc.want, revealed("", spec)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if items, is := schema["items"].(map[string]any); is {
-			walk(items)
-		}
-	}
-	walk(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
-	if found < 15 {
-		t.Errorf("%d fields are shown", found)
 	}
 }

@@ -49,7 +49,7 @@ With --within 10%, it is reproduced if a difference of 10% is excluded. A compar
 same conditions.
 
 Only the specification of the bundle is created, without labels, annotations and other metadata. Before that, the command shows
-which images, commands, Secrets, ConfigMaps, claims and host changes it names, and asks for confirmation; --yes confirms.
+all of it, and asks for confirmation; --yes confirms.
 Programs of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
 
 You can repeat the command: a run or comparison with that name and the same specification is used and not created again.

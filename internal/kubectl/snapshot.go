@@ -84,7 +84,11 @@ const notSeen = "New"
 
 // ready is the condition that says what is happening; its reason is notSeen before the operator has seen the object.
 func (m *snapshot) ready() metav1.Condition {
-	if c := apimeta.FindStatusCondition(m.conditions, v1alpha1.ConditionReady); c != nil {
+	of := v1alpha1.ConditionReady
+	if m.is(v1alpha1.ConditionFailed) {
+		of = v1alpha1.ConditionFailed // it alone has the message
+	}
+	if c := apimeta.FindStatusCondition(m.conditions, of); c != nil {
 		return *c
 	}
 	return metav1.Condition{Reason: notSeen, Message: "the operator has not seen it yet"}

@@ -53,9 +53,12 @@ func (s *comparisonSituation) lastProgress() time.Time {
 
 // quietTime is for how long a comparison may make no progress: as long as an attempt of any of its runs may take.
 func (s *comparisonSituation) quietTime() time.Duration {
-	longest := quietTime(&s.comparison.Spec.Template.Spec.Trials)
+	if len(s.plan.Variants) == 0 { // its specification is not valid
+		return quietTime(&v1alpha1.BenchmarkRun{Spec: s.comparison.Spec.Template.Spec}, nil)
+	}
+	longest := time.Duration(0)
 	for _, v := range s.plan.Variants {
-		longest = max(longest, quietTime(&v.Run.Spec.Trials))
+		longest = max(longest, quietTime(v.Run, v.Plan))
 	}
 	return longest
 }

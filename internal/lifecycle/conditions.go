@@ -50,6 +50,7 @@ func (c conditions) keep() {
 // summarize sets the conditions that every kind has: Complete, Failed and Finished say whether and how it has ended; Ready,
 // Reconciling and Stalled say the same to other tools. The noun is what messages call the object.
 func (c conditions) summarize(noun string, d Decision) {
+	defer c.sayOnce()
 	if c.have(v1alpha1.ConditionFailed) {
 		c.keep()
 		if d.Finished {
@@ -75,4 +76,17 @@ func (c conditions) summarize(noun string, d Decision) {
 	c.set(v1alpha1.ConditionReconciling, !finished && reason != v1alpha1.ReasonSuspended, reason, message)
 	c.set(v1alpha1.ConditionStalled, failed, endReason, endMessage)
 	c.set(v1alpha1.ConditionReady, d.Complete, reason, message)
+}
+
+// sayOnce leaves the message of a failure to the condition Failed: the others, of which tools print one or another, refer to it.
+func (c conditions) sayOnce() {
+	failed := apimeta.FindStatusCondition(*c.list, v1alpha1.ConditionFailed)
+	if failed == nil || failed.Status != metav1.ConditionTrue {
+		return
+	}
+	for i := range *c.list {
+		if other := &(*c.list)[i]; other.Type != v1alpha1.ConditionFailed && other.Message == failed.Message {
+			other.Message = failed.Reason + ": see condition Failed"
+		}
+	}
 }

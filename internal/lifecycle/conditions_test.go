@@ -151,6 +151,21 @@ func TestEndIsNeverTakenBack(t *testing.T) {
 	}
 }
 
+// The message of a failure stands in one condition: it may be long, and people read all of them.
+func TestFailureIsSaidOnce(t *testing.T) {
+	run := oneAxis(1, 2)
+	const message = "no disk"
+	seen := &Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", message}}}
+	for range 2 { // also when it is finished
+		run.Status = statusOf(t, run, seen, now)
+		for _, c := range run.Status.Conditions {
+			if has := strings.Contains(c.Message, message); has != (c.Type == v1alpha1.ConditionFailed) {
+				t.Errorf("%s says %q", c.Type, c.Message)
+			}
+		}
+	}
+}
+
 func TestMessagesAreCut(t *testing.T) {
 	run := oneAxis(1, 2)
 	seen := &Observed{Blockers: Blockers{Terminal: &Failure{"Rejected", strings.Repeat("ü", 40_000)}}}

@@ -24,7 +24,8 @@ const (
 )
 
 // Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
-// for or, by default, as long as all trials and all allowed disturbances may take by their own deadlines.
+// for or, by default, as long as all trials and all allowed disturbances may take: an attempt waits for its loader, and works for
+// workSeconds; a new server, of which each disturbance may need one, is waited for and primed.
 func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	if requested := run.Spec.DeadlineSeconds; requested != nil {
 		return time.Duration(*requested) * time.Second
@@ -37,21 +38,24 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 			attempts += int64(len(p.Points)) // pilots
 		}
 	}
-	seconds := attempts * attemptSeconds(t)
+	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	if t.Server == v1alpha1.ServerFresh {
+		servers = attempts
+	}
+	start := int64(t.StartDeadlineSeconds)
+	seconds := attempts*(start+workSeconds(run, p)) + servers*(start+2*int64(ptr.Deref(t.PrimeSeconds, 0)))
 	if seconds >= int64(maxDeadline/time.Second) {
 		return maxDeadline
 	}
 	return time.Duration(seconds)*time.Second + spareTime
 }
 
-// attemptSeconds is how long one attempt may take: it may need a new database, and its warm-up.
-func attemptSeconds(t *v1alpha1.TrialsSpec) int64 {
-	return 2*int64(t.StartDeadlineSeconds) + int64(t.DeadlineSeconds) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
-}
-
-// quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take.
-func quietTime(t *v1alpha1.TrialsSpec) time.Duration {
-	return min(maxDeadline, time.Duration(attemptSeconds(t))*time.Second+spareTime)
+// quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take. It may need
+// a new database, and its warm-up.
+func quietTime(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
+	t := &run.Spec.Trials
+	seconds := 2*int64(t.StartDeadlineSeconds) + workSeconds(run, p) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
+	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
 }
 
 // longest is how long the run may take at most.
@@ -68,7 +72,7 @@ func (s *situation) quietTime() time.Duration {
 	if s.seen.Alternation != nil {
 		return s.longest()
 	}
-	return quietTime(&s.run.Spec.Trials)
+	return quietTime(s.run, s.plan)
 }
 
 // deadline of a run or a comparison. By default it moves on with its progress: however slow it is, it has time for the next

@@ -18,7 +18,7 @@ import (
 func TestDefaultDeadline(t *testing.T) {
 	run := oneAxis(3, 2)
 	run.Spec.Trials.StartDeadlineSeconds, run.Spec.Trials.DeadlineSeconds, run.Spec.Trials.MaxInvalid = 10, 100, ptr.To[int32](1)
-	if got, want := Deadline(run, planOf(t, run)), (6+2)*120*time.Second+10*time.Minute; got != want {
+	if got, want := Deadline(run, planOf(t, run)), (6+2)*110*time.Second+2*10*time.Second+10*time.Minute; got != want {
 		t.Errorf("deadline is %s, want %s", got, want)
 	}
 	run.Spec.Trials.DeadlineSeconds = 31536000

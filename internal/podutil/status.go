@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // OOMKilled is the reason of a container's end if it exceeded its memory limit.
@@ -23,6 +24,22 @@ func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
 		}
 	}
 	return nil
+}
+
+// Beside are the containers of a Pod that run beside those with the given names: not those that only prepare it.
+func Beside(pod *corev1.Pod, own ...string) []string {
+	var names []string
+	for _, c := range pod.Spec.InitContainers {
+		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && !slices.Contains(own, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	for _, c := range pod.Spec.Containers {
+		if !slices.Contains(own, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Ended is how a container ended, or nil until it has.

@@ -77,23 +77,47 @@ type Place struct {
 	// DatabaseQoS and LoaderQoS are the Pods' classes of service: Guaranteed, Burstable or BestEffort. Empty: not known.
 	DatabaseQoS string `json:"databaseQoS,omitempty"`
 	LoaderQoS   string `json:"loaderQoS,omitempty"`
+	// Foreign are the containers that others have added to the Pods, for example "loader: istio-proxy".
+	Foreign []string `json:"foreignContainers,omitempty"`
+	// RetainedClass is the storage class of the database's volumes if they stay when their claims are deleted. Empty: they do not,
+	// or that is not known.
+	RetainedClass string `json:"retainedClass,omitempty"`
+}
+
+// maxForeign containers are noted.
+const maxForeign = 8
+
+// AddForeign notes containers that others have added to a Pod.
+func (p *Place) AddForeign(pod string, containers []string) {
+	for _, name := range containers {
+		if entry := pod + ": " + name; len(p.Foreign) < maxForeign && !slices.Contains(p.Foreign, entry) {
+			p.Foreign = append(p.Foreign, entry)
+		}
+	}
 }
 
 // guaranteed is the class of a Pod that has what its limits say, whatever else runs on its node.
 const guaranteed = "Guaranteed"
 
-// Findings are about Pods that other Pods of their nodes may take resources from.
+// Findings are about Pods that others may take resources from, on their nodes or within them, and about volumes that stay.
 func (p *Place) Findings() []finding.Finding {
+	var list []finding.Finding
+	if len(p.Foreign) > 0 {
+		list = append(list, finding.BesideOthers(p.Foreign))
+	}
+	if p.RetainedClass != "" {
+		list = append(list, finding.Retained(p.RetainedClass))
+	}
 	var pods []string
 	for _, pod := range []struct{ name, class string }{{"database", p.DatabaseQoS}, {"loader", p.LoaderQoS}} {
 		if pod.class != "" && pod.class != guaranteed {
 			pods = append(pods, pod.name+" "+pod.class)
 		}
 	}
-	if len(pods) == 0 {
-		return nil
+	if len(pods) > 0 {
+		list = append(list, finding.Unguaranteed(pods))
 	}
-	return []finding.Finding{finding.Unguaranteed(pods)}
+	return list
 }
 
 // Loaders are the nodes that loaders ran on.
@@ -141,6 +165,7 @@ func (r *Record) SameAttempt(other *Record) bool {
 	mine, theirs := *r, *other
 	for _, record := range []*Record{&mine, &theirs} {
 		record.Cause, record.Message, record.Neighbors, record.Recorded = "", "", nil, time.Time{}
+		record.Place.Foreign, record.Place.RetainedClass = nil, ""
 	}
 	if mine.Place.DatabasePodUID == "" {
 		mine.Fingerprint = theirs.Fingerprint

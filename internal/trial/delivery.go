@@ -39,7 +39,8 @@ func Delivers(job *batchv1.Job, pods []corev1.Pod) *corev1.Pod {
 	if l.wanted > 1 || len(l.pods) > 1 || pod == nil || pod.DeletionTimestamp != nil || job.DeletionTimestamp != nil {
 		return nil
 	}
-	if pod.Status.Phase != corev1.PodRunning || podutil.Ended(pod, Container) != nil {
+	ran := pod.Status.Phase != corev1.PodRunning && pod.Status.Phase != corev1.PodPending
+	if ran || !begun(pod) || podutil.Ended(pod, Container) != nil {
 		return nil
 	}
 	return pod

@@ -6,6 +6,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ import (
 // reports only that it was interrupted.
 func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	v := Verdict{Pod: l.firstFailed()}
-	if deadlineExceeded(job) {
+	if deadlineExceeded(job) && !l.endedBefore(deadlineEnd(job)) {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
@@ -55,6 +56,16 @@ func deadlineExceeded(job *batchv1.Job) bool {
 		}
 	}
 	return false
+}
+
+// deadlineEnd is when the Job's deadline ended it.
+func deadlineEnd(job *batchv1.Job) time.Time {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
+		if c := jobCondition(job, t); c != nil {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 // evictedPod is what the Job says of a Pod that was evicted: the Pod itself may be gone before anybody has seen its condition.

@@ -53,7 +53,7 @@ func (l loaders) leader() *corev1.Pod {
 // pending is the first Pod that does not run yet, or nil.
 func (l loaders) pending() *corev1.Pod {
 	for i := range l.pods {
-		if l.pods[i].Status.Phase == corev1.PodPending {
+		if !begun(&l.pods[i]) {
 			return &l.pods[i]
 		}
 	}
@@ -71,7 +71,7 @@ func (l loaders) incomplete(job *batchv1.Job) bool {
 func (l loaders) started() int {
 	n := 0
 	for i := range l.pods {
-		if l.pods[i].Status.Phase != corev1.PodPending {
+		if begun(&l.pods[i]) {
 			n++
 		}
 	}

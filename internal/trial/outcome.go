@@ -56,16 +56,18 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		l.delivery = d
 	}
 	switch {
+	case l.succeeded():
+		// The Pods' phases and the Job's conditions follow some seconds later, or never if another container lives on. They may
+		// differ only by what another container did: the loaders have already exited.
+		return judgeSucceeded(l)
 	case deadlineExceeded(job) && l.terminating(job):
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
+	case l.failedBesideOthers():
+		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil:
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
-		return judgeSucceeded(l)
-	case l.succeeded():
-		// The Pods' phases and the Job's conditions follow some seconds later: the kubelet cleans up first, and the Job controller
-		// batches its updates. They cannot differ, because the containers have already exited.
 		return judgeSucceeded(l)
 	case unreachable(l.pods) != nil:
 		// The Job would wait for a Pod on a node that may never come back.

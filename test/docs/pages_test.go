@@ -128,3 +128,27 @@ func TestCitation(t *testing.T) {
 		t.Errorf("%s is not at %s", module, citation.Repository)
 	}
 }
+
+// A second push to a pull request is a run of its own, and so is a job that is started again: the workflow of the tutorial must
+// give each of them another name, because a comparison with the name that exists is not measured again.
+func TestGateMeasuresEachPush(t *testing.T) {
+	page := read(t, "docs/tutorials/gate-in-ci.md")
+	found := regexp.MustCompile(`(?m)^ *NAME: (.+)$`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the workflow has no NAME")
+	}
+	names := map[string]bool{}
+	for _, run := range []struct{ event, id, attempt string }{
+		{"7", "1234567890123", "1"}, {"7", "1234567890124", "1"}, {"7", "1234567890124", "2"}, {"8", "1234567890125", "1"},
+	} {
+		name := strings.NewReplacer("${{ github.event.number }}", run.event, "${{ github.run_id }}", run.id,
+			"${{ github.run_attempt }}", run.attempt).Replace(found[1])
+		if !regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) || len(name) > 40 {
+			t.Errorf("%q is no name of a comparison", name)
+		}
+		names[name] = true
+	}
+	if len(names) != 4 {
+		t.Errorf("four jobs have the names %v", names)
+	}
+}

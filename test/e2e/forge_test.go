@@ -87,7 +87,7 @@ func (f *forge) pushes(ctx context.Context, reference string, files map[string]s
 		Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(Succeed())
 		Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
 	}
-	f.types(ctx, author, fmt.Sprintf("git add --all\ngit commit --quiet --message %q\ngit push --quiet origin HEAD:%s\ngit fetch --quiet",
+	f.types(ctx, author, fmt.Sprintf("git add --all\ngit commit --quiet --message %q\ngit push --quiet --force origin HEAD:%s\ngit fetch --quiet",
 		"Change for "+reference, reference))
 }
 
@@ -95,9 +95,11 @@ func (f *forge) pushes(ctx context.Context, reference string, files map[string]s
 // and it ends with the first step that fails. Replaced are pairs of what the file says and what it says here.
 func (f *forge) runs(ctx context.Context, file string, pullRequest, attempt int, replaced ...string) job {
 	GinkgoHelper()
-	workspace := filepath.Join(f.folder, fmt.Sprintf("workspace-%d-%d", pullRequest, attempt))
 	reference := fmt.Sprintf("refs/pull/%d/head", pullRequest)
 	sha, _, _ := strings.Cut(f.types(ctx, f.folder, "git ls-remote "+f.url+" "+reference), "\t")
+	run, err := strconv.ParseUint(sha[:8], 16, 32) // each push begins another
+	Expect(err).NotTo(HaveOccurred())
+	workspace := filepath.Join(f.folder, fmt.Sprintf("workspace-%d-%d", run, attempt))
 	text := f.types(ctx, filepath.Join(f.folder, "server", "database.git"), "git show "+sha+":"+file)
 	for i := 0; i < len(replaced); i += 2 {
 		Expect(text).To(ContainSubstring(replaced[i]))
@@ -106,7 +108,7 @@ func (f *forge) runs(ctx context.Context, file string, pullRequest, attempt int,
 	Expect(yaml.Unmarshal([]byte(strings.NewReplacer(replaced...).Replace(text)), &w)).To(Succeed())
 	Expect(w.Jobs).To(HaveLen(1))
 	values := map[string]string{
-		"github.workspace": workspace, "github.sha": sha, "github.event.number": strconv.Itoa(pullRequest), "github.run_attempt": strconv.Itoa(attempt),
+		"github.workspace": workspace, "github.sha": sha, "github.run_id": strconv.FormatUint(run, 10), "github.run_attempt": strconv.Itoa(attempt),
 	}
 	for name, secret := range f.secrets {
 		values["secrets."+name] = secret

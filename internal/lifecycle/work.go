@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"strconv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+)
+
+// By default, an attempt of which the time to measure and the rows to prepare are known has so long besides what it measures, ten
+// times what it measures, and a second for so many rows: a slow machine is not a reason to end a run.
+const (
+	besidesWork   = 300
+	workFactor    = 10
+	rowsPerSecond = 500
+	// sysbenchRows and sysbenchSeconds are what sysbench takes if nothing is said.
+	sysbenchRows    = 10000
+	sysbenchSeconds = 60
+)
+
+// workSeconds is how long an attempt may take once its loader runs: trials.deadlineSeconds or, if that is the default and the work
+// is known, what that work may take.
+func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
+	most := int64(run.Spec.Trials.DeadlineSeconds)
+	if most != int64(v1alpha1.DefaultTrialDeadlineSeconds) || p == nil {
+		return most
+	}
+	seconds, known := measuredSeconds(run)
+	if !known {
+		return most
+	}
+	var rows int64
+	for i := range p.Points {
+		prepared, known := preparedRows(&run.Spec.Workload, p.Points[i].Parameters)
+		if !known {
+			return most
+		}
+		rows = max(rows, prepared)
+	}
+	return min(most, besidesWork+workFactor*seconds+rows/rowsPerSecond)
+}
+
+// measuredSeconds is for how long an attempt measures and warms up at most, if its workload says so.
+func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
+	w := &run.Spec.Workload
+	limit, pacing := w.Limits.Seconds, v1alpha1.Pacing{}
+	switch {
+	case w.SchemaFrom != nil: // which may fill the tables
+		return 0, false
+	case w.BulkInsert != nil:
+		pacing = w.BulkInsert.Pacing
+	case w.CommitSize != nil:
+		pacing = w.CommitSize.Pacing
+	case w.IIBench != nil:
+		pacing = w.IIBench.Pacing
+	case w.Sysbench != nil:
+		limit, pacing.WarmupSeconds = w.Sysbench.Seconds, w.Sysbench.WarmupSeconds
+		if limit == nil && w.Sysbench.Events == nil {
+			limit = ptr.To[int32](sysbenchSeconds)
+		}
+	default:
+		return 0, false
+	}
+	if run.Spec.Trials.MinSeconds != nil {
+		limit = run.Spec.Trials.MinSeconds
+	}
+	if limit == nil {
+		return 0, false
+	}
+	return int64(*limit) + int64(ptr.Deref(pacing.WarmupSeconds, 0)) + int64(ptr.Deref(pacing.RampSeconds, 0)), true
+}
+
+// preparedRows are how many rows an attempt at a point inserts before it measures, if that is known: a workload of the loader's
+// own clients begins with empty tables.
+func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows int64, known bool) {
+	s := w.Sysbench
+	if s == nil {
+		return 0, true
+	}
+	script := string(s.Script)
+	if swept := parameters["script"]; swept != "" {
+		script = swept
+	}
+	if script == "" || script == "tpcc" || s.Churn != nil || parameters["churn"] != "" {
+		return 0, false
+	}
+	value := func(name string, set, unset int64) int64 {
+		if n, err := strconv.ParseInt(parameters[name], 10, 64); err == nil {
+			return n
+		}
+		if set == 0 {
+			return unset
+		}
+		return set
+	}
+	return value("tables", int64(ptr.Deref(s.Tables, 0)), 1) *
+		value("tableSize", int64(ptr.Deref(s.TableSize, 0)), sysbenchRows), true
+}
