@@ -61,11 +61,15 @@ func Execute(ctx context.Context, c workload.Command, watch func(line string)) (
 	}
 	err = cmd.Wait()
 	took := time.Since(began)
-	// What it left running must not disturb what comes next. Usually there is nothing.
+	// What it left running must not disturb what comes next, nor answer in the loader's place. Usually there is nothing.
 	_ = kill()
+	left := EndAll()
 	finish()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case left != nil:
+		return nil, left
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return nil, fmt.Errorf("waiting for %s: %w", c.Args[0], err)
