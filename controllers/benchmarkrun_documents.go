@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,6 +68,11 @@ type document struct {
 func (r *BenchmarkRunReconciler) fetchDocument(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt,
 ) (*document, error) {
+	// The cache does not have what a Job asks of its loader.
+	var job batchv1.Job
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(a.Job), &job); err != nil {
+		return nil, fmt.Errorf("reading what Job %s asks of its loader: %w", a.Job.Name, err)
+	}
 	pod, now, m := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run)
 	if m.lookedFor == nil {
 		m.lookedFor = map[types.UID]time.Time{}
@@ -77,7 +83,7 @@ func (r *BenchmarkRunReconciler) fetchDocument(
 	}
 	// The log may be behind the Pod's end, and the operator may have come later than both.
 	waited := min(now.Sub(lookedFor[pod.UID]), now.Sub(trial.EndOf(pod)))
-	doc, err := r.readDocument(ctx, a)
+	doc, err := r.readDocument(ctx, a, &job)
 	unreadable := new(logError)
 	switch {
 	case err == nil:
@@ -123,13 +129,13 @@ func (l *logReader) Read(p []byte) (int, error) {
 }
 
 // errForeignDocument: the document is whole, and not of this attempt.
-var errForeignDocument = errors.New("the document belongs to another Pod")
+var errForeignDocument = errors.New("the document belongs to another attempt")
 
 // readDocument reads the document of an attempt from the log of its Pod, unless it was read already, when it was delivered.
-func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt) (*document, error) {
+func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt, job *batchv1.Job) (*document, error) {
 	pod, sum := a.Verdict.Pod, a.Verdict.Summary.DocumentSHA256
 	if a.Delivery != nil && a.Delivery.Document.SHA256 == sum {
-		return r.decode(a.Delivery.Document, a)
+		return r.decode(a.Delivery.Document, a, job)
 	}
 	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, trial.Container)
 	if err != nil {
@@ -144,15 +150,20 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 	case err != nil:
 		return nil, err
 	}
-	return r.decode(encoded, a)
+	return r.decode(encoded, a, job)
 }
 
-func (r *BenchmarkRunReconciler) decode(encoded result.EncodedDocument, a *lifecycle.Attempt) (*document, error) {
+func (r *BenchmarkRunReconciler) decode(
+	encoded result.EncodedDocument, a *lifecycle.Attempt, job *batchv1.Job,
+) (*document, error) {
 	r.decoding.Lock()
 	defer r.decoding.Unlock()
 	doc, err := decodeDocument(encoded, a.Verdict.Pod, a.Pods)
 	if err != nil {
 		return nil, err
+	}
+	if different := trial.Differs(doc, job); different != "" {
+		return nil, fmt.Errorf("%w: %s", errForeignDocument, different)
 	}
 	return &document{doc, encoded}, nil
 }
@@ -169,14 +180,14 @@ func decodeDocument(encoded result.EncodedDocument, pod *corev1.Pod, pods []core
 	case err != nil:
 		return nil, err
 	case identity.PodUID != string(pod.UID):
-		return nil, errForeignDocument
+		return nil, fmt.Errorf("%w: it is of another Pod", errForeignDocument)
 	}
 	doc, err := text.Document()
 	switch {
 	case err != nil:
 		return nil, err
 	case !measuredBy(doc, pods):
-		return nil, errForeignDocument
+		return nil, fmt.Errorf("%w: other Pods have measured together", errForeignDocument)
 	}
 	return doc, nil
 }

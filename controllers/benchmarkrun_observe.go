@@ -232,12 +232,12 @@ func (o *observer) jobs(own *listed) {
 	}
 }
 
-// readDeliveries adds what loaders that run have delivered.
+// readDeliveries adds what loaders that run have delivered. A loader that starts programs delivers when it has ended.
 func (r *BenchmarkRunReconciler) readDeliveries(run *v1alpha1.BenchmarkRun, attempts []lifecycle.Attempt) {
 	var loader *corev1.Pod
 	for i := range attempts {
 		a := &attempts[i]
-		if loader = trial.Delivers(a.Job, a.Pods); loader != nil {
+		if loader = trial.Delivers(a.Job, a.Pods); loader != nil && !trial.StartsPrograms(run) {
 			a.Delivery = r.followers.delivered(client.ObjectKeyFromObject(run), loader)
 			return
 		}

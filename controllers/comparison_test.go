@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -136,8 +137,25 @@ func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) {
 	c.leave(job, pod, testutil.Document(pod.UID, trialNumber, attempt, 1000+float64(trialNumber)))
 }
 
-// leave lets a loader end with that result.
+// configOf is what a Job asks of its loader.
+func (c *cluster) configOf(job *batchv1.Job) *result.Config {
+	env := job.Spec.Template.Spec.Containers[0].Env
+	i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == result.EnvConfig })
+	config, err := result.ParseConfig([]byte(env[i].Value))
+	c.must(err)
+	return config
+}
+
+// leave lets a loader end with that result of its attempt.
 func (c *cluster) leave(job *batchv1.Job, pod *corev1.Pod, document *result.Document) {
+	who := &document.Identity
+	document.Config, who.RunUID = *c.configOf(job), job.Labels[v1alpha1.LabelRunUID]
+	who.Trial, who.Attempt = document.Config.Trial, document.Config.Attempt
+	c.write(job, pod, document)
+}
+
+// write lets a loader end with that result, whosever it is.
+func (c *cluster) write(job *batchv1.Job, pod *corev1.Pod, document *result.Document) {
 	encoded, err := result.EncodeDocument(document)
 	if err != nil {
 		c.t.Fatal(err)

@@ -126,7 +126,8 @@ func TestEnvtestDeliveredRecordIsTheSame(t *testing.T) {
 	// What differs between two runs in any case.
 	for _, record := range []*result.Record{reported, delivered} {
 		record.JobUID, record.Place.DatabasePodUID, record.Place.LoaderPodUID = "", "", ""
-		record.Summary.Identity.PodUID, record.Summary.DocumentSHA256, record.Summary.DocumentBytes = "", "", 0
+		who := &record.Summary.Identity
+		who.RunUID, who.PodUID, record.Summary.DocumentSHA256, record.Summary.DocumentBytes = "", "", "", 0
 	}
 	if diff := cmp.Diff(reported, delivered); diff != "" {
 		t.Errorf("record (-reported +delivered):\n%s", diff)
@@ -149,4 +150,23 @@ func TestEnvtestDeliveredAndFailed(t *testing.T) {
 	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
+}
+
+// Where a program makes the load, a document in the log ends nothing: the program may have written it. The loader's end does.
+func TestEnvtestProgramsDoNotDeliver(t *testing.T) {
+	c := newCluster(t)
+	awaited := c.follows()
+	c.loader = c.delivers
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: &v1alpha1.CustomWorkload{
+			Image: "tool:1", Command: []v1alpha1.CustomArgument{"tool"},
+		}}
+	}).Obj())
+	c.untilSettled("run", awaited)
+	if names := c.attemptNames(); len(names) != 0 || len(c.ends) != 1 {
+		t.Fatalf("before the loader has ended: %q, %d loaders", names, len(c.ends))
+	}
+	c.reportEnds(func() bool { return true })
+	c.untilSettled("run", awaited)
+	c.allAccepted("run", 1)
 }

@@ -96,7 +96,7 @@ func TestEnvtestTwoLoadersAndAStranger(t *testing.T) {
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: run.Name + "-t1-a1"}, &cm))
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
 	c.must(err)
-	if record.Cause != result.CauseForeignResult || !strings.Contains(record.Message, "belongs to another Pod") {
+	if record.Cause != result.CauseForeignResult || !strings.Contains(record.Message, "other Pods have measured together") {
 		t.Errorf("record %+v", record)
 	}
 }

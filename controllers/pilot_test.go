@@ -28,11 +28,8 @@ func TestEnvtestPilot(t *testing.T) {
 	c := newCluster(t)
 	requested := map[string]string{}
 	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-		for _, e := range job.Spec.Template.Spec.Containers[0].Env {
-			if config, err := result.ParseConfig([]byte(e.Value)); e.Name == result.EnvConfig && err == nil {
-				requested[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
-			}
-		}
+		config := c.configOf(job)
+		requested[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
 		c.succeed(job, pod) // 100 rows in a second
 	}
 	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {

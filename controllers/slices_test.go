@@ -6,7 +6,6 @@
 package controllers
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -24,13 +23,7 @@ func TestEnvtestSlices(t *testing.T) {
 	a := newSlices(t)
 	var turns []*result.Turns
 	a.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-		var config result.Config
-		for _, e := range pod.Spec.Containers[0].Env {
-			if e.Name == result.EnvConfig {
-				a.must(json.Unmarshal([]byte(e.Value), &config))
-			}
-		}
-		turns = append(turns, config.Turns)
+		turns = append(turns, a.configOf(job).Turns)
 		a.succeed(job, pod)
 	}
 	a.until("s", v1alpha1.ConditionFinished, "s")

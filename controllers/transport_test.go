@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -89,6 +90,36 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			}
 			if failed.Status.Headline != "" || len(failed.Status.Points) != 0 || *failed.Status.Trials.Measured != 0 {
 				t.Errorf("there is a number: %+v", failed.Status)
+			}
+		})
+	}
+}
+
+// A whole document that is not what this attempt was asked for is no result, although its Pod has left it.
+func TestEnvtestDocumentsOfOtherAttempts(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string]func(*result.Document){
+		"is of the run": func(d *result.Document) { d.Identity.RunUID = "another" },
+		"is of trial 2": func(d *result.Document) { d.Identity.Trial = 2 },
+		"attempt 7":     func(d *result.Document) { d.Identity.Attempt = 7 },
+		"digest":        func(d *result.Document) { d.Config.Settings = nil },
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+				document := testutil.Document(pod.UID, 1, 1, 1000)
+				document.Config, document.Identity.RunUID = *c.configOf(job), job.Labels[v1alpha1.LabelRunUID]
+				change(document)
+				c.write(job, pod, document)
+			}
+			c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Trials.MaxInvalid = ptr.To[int32](0)
+			}).Obj())
+			failed := c.patiently("run", v1alpha1.ConditionFailed)
+			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
+			if !strings.Contains(condition.Message, "ForeignResult") || !strings.Contains(condition.Message, says) {
+				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
 		})
 	}

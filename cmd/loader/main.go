@@ -20,6 +20,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+	"github.com/benchrun-dev/benchrun/internal/loader/process"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
@@ -36,7 +38,7 @@ func main() {
 		cancel(errSignal)
 	}()
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, progress.Indented(err.Error()))
 		os.Exit(1)
 	}
 }
@@ -57,6 +59,9 @@ func runCommand(name string) *cobra.Command {
 		Short: "Make one attempt at a trial, as the environment says",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := process.Contain(); err != nil {
+				return err
+			}
 			in := loader.FromEnvironment(os.Getenv, version.Version())
 			in.Output, in.TerminationLog = os.Stdout, terminationLog
 			return loader.Run(cmd.Context(), in)

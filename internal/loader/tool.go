@@ -154,7 +154,7 @@ func (l *toolLoad) judge(phase workload.ToolPhase, key string, e *workload.Execu
 // failure's message has room for some of them only.
 func (l *toolLoad) failed(e *workload.Execution, err error) error {
 	for _, line := range e.Tail {
-		l.progress.Say(result.Truncate(line, maxTailLine))
+		l.progress.Quote(result.Truncate(line, maxTailLine))
 	}
 	if errors.Is(err, workload.ErrConnectionLost) {
 		return failure.New(result.CauseConnectionLost, err)

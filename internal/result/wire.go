@@ -180,48 +180,69 @@ func WriteDocument(w io.Writer, doc EncodedDocument) error {
 	return nil
 }
 
-// ReadDocument finds the document with the given checksum in a log, or the first one if that is empty, and reads no further.
-// Every error is ErrDocumentLost: a line is missing, out of order or changed, or there is no such document.
+// ReadDocument finds the document with the given checksum in a log, and reads no further. What looks like another one does not
+// matter, whole or not. Without a checksum it is the first one: for a log to which nobody but the loader writes. Every error is
+// ErrDocumentLost: a line is missing, out of order or changed, or there is no such document.
 func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
 	scanner := bufio.NewScanner(log)
 	scanner.Buffer(make([]byte, 0, 8<<10), MaxLogLine)
-	var header *documentHeader
-	var buf bytes.Buffer
-	next := 1
+	block, damaged := &documentBlock{}, error(nil)
 	for scanner.Scan() {
-		line := scanner.Text()
+		whole, err := block.add(scanner.Text(), sha256Hex)
 		switch {
-		case strings.HasPrefix(line, beginPrefix):
-			h, err := parseHeader(strings.TrimPrefix(line, beginPrefix))
-			if err != nil {
-				return EncodedDocument{}, lost("%v", err)
-			}
-			if sha256Hex != "" && h.sha256 != sha256Hex {
-				return EncodedDocument{}, lost("the log has the document %s, the summary names %s", h.sha256, sha256Hex)
-			}
-			header, next = h, 1
-			buf.Reset()
-		case header != nil && strings.HasPrefix(line, linePrefix):
-			part, err := parseLine(strings.TrimPrefix(line, linePrefix), next)
-			if err != nil {
-				return EncodedDocument{}, lost("%v", err)
-			}
-			buf.Write(part)
-			next++
-			if buf.Len() > MaxDocumentBytes {
-				return EncodedDocument{}, lost("it is larger than %d bytes", MaxDocumentBytes)
-			}
-		case header != nil && line == endLine:
-			return header.check(next-1, buf.Bytes())
+		case err == nil && !whole:
+			continue
+		case err == nil:
+			return EncodedDocument{Gzip: bytes.Clone(block.data.Bytes()), SHA256: block.sha256}, nil
+		case sha256Hex == "":
+			return EncodedDocument{}, lost("%v", err)
 		}
+		block, damaged = &documentBlock{}, err
 	}
-	if err := scanner.Err(); err != nil {
+	switch err := scanner.Err(); {
+	case err != nil:
 		return EncodedDocument{}, lost("reading the log: %v", err)
+	case block.documentHeader != nil:
+		return EncodedDocument{}, lost("the log ends after line %d of %d", block.read, block.lines)
+	case damaged != nil:
+		return EncodedDocument{}, lost("%v", damaged)
 	}
-	if header == nil {
-		return EncodedDocument{}, lost("the log has no document")
+	return EncodedDocument{}, lost("the log has no document")
+}
+
+// documentBlock is a document whose lines are being read; without a header none has begun.
+type documentBlock struct {
+	*documentHeader
+	read int
+	data bytes.Buffer
+}
+
+// add the next line of a log. An error ends the block.
+func (b *documentBlock) add(line, sha256Hex string) (whole bool, err error) {
+	switch {
+	case strings.HasPrefix(line, beginPrefix):
+		h, err := parseHeader(strings.TrimPrefix(line, beginPrefix))
+		if err == nil && sha256Hex != "" && h.sha256 != sha256Hex {
+			err = fmt.Errorf("the log has the document %s, the summary names %s", h.sha256, sha256Hex)
+		}
+		if err != nil {
+			return false, err
+		}
+		*b = documentBlock{documentHeader: h}
+	case b.documentHeader != nil && strings.HasPrefix(line, linePrefix):
+		part, err := parseLine(strings.TrimPrefix(line, linePrefix), b.read+1)
+		if err != nil {
+			return false, err
+		}
+		b.data.Write(part)
+		b.read++
+		if b.data.Len() > MaxDocumentBytes {
+			return false, fmt.Errorf("it is larger than %d bytes", MaxDocumentBytes)
+		}
+	case b.documentHeader != nil && line == endLine:
+		return true, b.check(b.read, b.data.Bytes())
 	}
-	return EncodedDocument{}, lost("the log ends after line %d of %d", next-1, header.lines)
+	return false, nil
 }
 
 type documentHeader struct {
@@ -255,14 +276,14 @@ func parseLine(s string, want int) ([]byte, error) {
 	return part, nil
 }
 
-func (h *documentHeader) check(lines int, data []byte) (EncodedDocument, error) {
+func (h *documentHeader) check(lines int, data []byte) error {
 	if lines != h.lines || len(data) != h.bytes {
-		return EncodedDocument{}, lost("%d of %d lines and %d of %d bytes arrived", lines, h.lines, len(data), h.bytes)
+		return fmt.Errorf("%d of %d lines and %d of %d bytes arrived", lines, h.lines, len(data), h.bytes)
 	}
 	if got := Digest(data); got != h.sha256 {
-		return EncodedDocument{}, lost("its checksum is %s, not %s", got, h.sha256)
+		return fmt.Errorf("its checksum is %s, not %s", got, h.sha256)
 	}
-	return EncodedDocument{Gzip: bytes.Clone(data), SHA256: h.sha256}, nil
+	return nil
 }
 
 func lost(format string, args ...any) error {

@@ -128,6 +128,31 @@ func TestDocumentThatBeginsAnew(t *testing.T) {
 	}
 }
 
+// Before the document that the summary names, a log may have others, whole or not: they do not count, and take nothing from it.
+func TestDocumentsBesideTheNamedOneDoNotCount(t *testing.T) {
+	doc, log := encode(t, testDocument(5*lineBytes))
+	_, other := encode(t, testDocument(10))
+	for name, before := range map[string]string{
+		"another document":      other,
+		"two":                   other + other,
+		"one that is cut":       other[:len(other)/2] + "\n",
+		"one without its end":   strings.TrimSuffix(other, endLine+"\n"),
+		"an unreadable header":  beginPrefix + "x\n",
+		"this one, damaged":     strings.Replace(log, linePrefix+"2 ", linePrefix+"3 ", 1),
+		"this one, with a gap":  strings.Replace(log, linePrefix+"2 ", "", 1),
+		"lines without a begin": strings.Join(strings.SplitAfter(log, "\n")[1:], ""),
+		"this one's first line": log[:strings.IndexByte(log, '\n')+1],
+	} {
+		got, err := ReadDocument(strings.NewReader(before+log), doc.SHA256)
+		if err != nil || !bytes.Equal(got.Gzip, doc.Gzip) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := ReadDocument(strings.NewReader(log+before), doc.SHA256); err != nil {
+			t.Errorf("%s, behind it: %v", name, err)
+		}
+	}
+}
+
 func TestDocumentTooLarge(t *testing.T) {
 	if _, err := EncodeDocument(testDocument(MaxDocumentBytes + MaxDocumentBytes/2)); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("error %v", err)

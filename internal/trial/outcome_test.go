@@ -211,6 +211,21 @@ func TestJudgeSuccess(t *testing.T) {
 	})
 }
 
+// A loader that did not end by itself has not written its termination message last: a program may have.
+func TestMessagesOfKilledLoadersDoNotCount(t *testing.T) {
+	for code, counts := range map[int32]bool{0: true, 1: true, 2: false, 3: false, 134: false, 137: false, 143: false, 255: false} {
+		for reason, outcome := range map[result.Cause]result.Outcome{
+			result.CauseInterrupted: result.CauseInterrupted.Outcome(), result.CauseConnectionLost: result.CauseConnectionLost.Outcome(),
+			result.CauseToolFailed: result.CauseToolFailed.Outcome(), "": "",
+		} {
+			v := trial.Judge(failedJob, []corev1.Pod{loader(left(code, message("pod", reason)))}, nil)
+			if took := v.Summary != nil; took != (counts && reason != "") || took && v.Outcome != outcome {
+				t.Errorf("exit code %d, %q: %+v", code, reason, v)
+			}
+		}
+	}
+}
+
 // The end of a single Pod's loader decides, without waiting for the kubelet and the Job's controller.
 func TestJudgeSingleSucceededPod(t *testing.T) {
 	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))}, nil)

@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -86,6 +88,12 @@ type Execution struct {
 	Took time.Duration
 	// Began is when it was started, since the start that several Pods have in common.
 	Began time.Duration
+}
+
+// Lines are the lines of what a program printed, without their ends and without empty ones. A carriage return ends a line, too:
+// programs that show their progress in place print one.
+func Lines(output string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(output, func(r rune) bool { return r == '\n' || r == '\r' })
 }
 
 // End says how the command ended.

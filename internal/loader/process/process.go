@@ -40,7 +40,7 @@ type Execution struct {
 }
 
 // Execute runs a program and waits for its end, whatever that is: the error is for programs that did not start and for an
-// interruption. Each whole line of output is given to watch, which may be nil.
+// interruption. Each whole line of output that is not empty is given to watch, which may be nil.
 func Execute(ctx context.Context, c workload.Command, watch func(line string)) (*Execution, error) {
 	out := &output{watch: watch}
 	//nolint:gosec // the run says which program: whoever may make runs may run programs in Pods
@@ -61,11 +61,15 @@ func Execute(ctx context.Context, c workload.Command, watch func(line string)) (
 	}
 	err = cmd.Wait()
 	took := time.Since(began)
-	// What it left running must not disturb what comes next. Usually there is nothing.
+	// What it left running must not disturb what comes next, nor answer in the loader's place. Usually there is nothing.
 	_ = kill()
+	left := EndAll()
 	finish()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case left != nil:
+		return nil, left
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return nil, fmt.Errorf("waiting for %s: %w", c.Args[0], err)
@@ -120,13 +124,13 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.keep(p)
 	for rest := p; len(rest) > 0; {
-		i := bytes.IndexByte(rest, '\n')
+		i := bytes.IndexAny(rest, "\r\n")
 		if i < 0 {
 			o.append(rest)
 			break
 		}
 		o.append(rest[:i])
-		if o.watch != nil {
+		if o.watch != nil && len(o.line) > 0 {
 			o.watch(string(o.line))
 		}
 		o.line, rest = o.line[:0], rest[i+1:]
@@ -161,7 +165,7 @@ func (o *output) text() string {
 func (o *output) last() []string {
 	text := o.text()
 	text = text[max(0, len(text)-tailLines*1024):]
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines := slices.DeleteFunc(slices.Collect(workload.Lines(text)), func(line string) bool { return strings.TrimSpace(line) == "" })
 	return lines[max(0, len(lines)-tailLines):]
 }
 

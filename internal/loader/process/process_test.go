@@ -14,16 +14,18 @@ import (
 func TestOutputLines(t *testing.T) {
 	var lines []string
 	out := &output{watch: func(line string) { lines = append(lines, line) }}
-	for _, part := range []string{"one\ntw", "o\n", "", "\nthr", "ee\n", strings.Repeat("x", 2*maxLine), "\nlast"} {
+	for _, part := range []string{
+		"one\ntw", "o\n", "", "\nthr", "ee\r", "\n10%\r20%\r\n", strings.Repeat("x", 2*maxLine), "\n90%\rlast",
+	} {
 		if n, err := out.Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	want := []string{"one", "two", "", "three", strings.Repeat("x", maxLine)}
+	want := []string{"one", "two", "three", "10%", "20%", strings.Repeat("x", maxLine), "90%"}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	if last := out.last(); len(last) != 2 || last[1] != "last" {
+	if last := out.last(); len(last) != 3 || last[1] != "90%" || last[2] != "last" {
 		t.Errorf("%d last lines", len(last))
 	}
 }

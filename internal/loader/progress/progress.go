@@ -6,6 +6,7 @@ package progress
 
 import (
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,8 +51,24 @@ func (p *Progress) Note(words string) { p.words.Store(&words) }
 // Count gives the number of rows written so far.
 func (p *Progress) Count(rows func() int64) { p.rows.Store(&rows) }
 
-// Say writes a line at once.
-func (p *Progress) Say(line string) {
+// Say writes words of the loader's own at once.
+func (p *Progress) Say(words string) { p.write(Indented(words)) }
+
+// Quote writes lines of a program, each behind a mark: none of them can be taken for one of the loader's.
+func (p *Progress) Quote(lines ...string) {
+	for _, line := range lines {
+		p.write(quoteMark + Indented(line))
+	}
+}
+
+// quoteMark begins a line that is not the loader's own.
+const quoteMark = "| "
+
+// Indented is a text for a log in which each line but the first is marked as quoted: what a program or a server has said may have
+// got into an error, and must not begin a line.
+func Indented(text string) string { return strings.ReplaceAll(text, "\n", "\n"+quoteMark) }
+
+func (p *Progress) write(line string) {
 	// Nobody needs to read it: the result does not depend on it.
 	_, _ = io.WriteString(p.out, line+"\n")
 }

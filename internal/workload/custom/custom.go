@@ -216,33 +216,6 @@ func (t *customTool) report(e *workload.Execution) (*customReport, error) {
 	return &report, nil
 }
 
-// matched takes the pattern's last match.
-func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
-	var last []string
-	for line := range strings.Lines(e.Output) {
-		if m := t.pattern.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
-			last = m
-		}
-	}
-	if last == nil {
-		return nil, fmt.Errorf("%s ended with exit code 0 but printed no line that matches "+
-			"result.pattern; %s", e.Args[0], lastLines(e))
-	}
-	report := &customReport{}
-	for _, m := range t.params.Result.Metrics {
-		text := last[t.pattern.SubexpIndex(m.Name)]
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, fmt.Errorf("the group %s of result.pattern matches %q, which is not a number", m.Name,
-				result.Truncate(text, 64))
-		}
-		report.Metrics = append(report.Metrics, result.Metric{
-			Name: m.Name, Value: value, Unit: m.Unit, Better: strings.ToLower(m.Better),
-		})
-	}
-	return report, nil
-}
-
 func (r *customReport) validate() error {
 	switch {
 	case len(r.Metrics) == 0 || len(r.Metrics) > maxMetrics:

@@ -4,6 +4,7 @@
 package custom
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,6 +145,87 @@ func TestCustomPattern(t *testing.T) {
 		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", output, err, want)
 		}
+	}
+}
+
+// A number counts only as a whole: a group that matches a part of one is refused, unless the pattern names what is beside it.
+func TestCustomPatternTakesWholeNumbers(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, output string
+		// want is the number, or the whole number of which the group is a part.
+		want any
+	}{
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12,345.67 rows/s\n", "12,345.67"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1.2e+04\n", "1.2e+04"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1.2E4 rows/s", "1.2E4"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1.0\rrate: 2.0\rrate: 3.0", 3.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1\r\nrate: 2\r\n", 2.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1,5 rows/s", "1,5"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1.234,56", "1.234,56"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 1.234.567,8", "1.234.567,8"},
+		{`rate: 0?\.(?P<x>[0-9]+)`, "rate: 0.5e-3", "5e-3"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 12.5", "12.5"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 1'234", "1'234"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 1_234", "1_234"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 1\u202f234", "1\u202f234"},
+		{`rate: (?P<x>[0-9]+)`, "rate: 0x1F", "0x1F"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 1.5k rows/s", "1.5k"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12M", "12M"},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 3Gi", "3Gi"},
+		{`rate:.*?(?P<x>[0-9.]+)`, "rate: -5", "-5"},
+		{`(?P<x>[0-9.]+) rows`, "12,345.67 rows", "12,345.67"},
+		{`(?P<x>[0-9]{2})`, "1234", "1234"},
+		{`(?P<x>[0-9.]+).*rows`, "12,345.67 rows", "12,345.67"},
+
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12345.67 rows/s", 12345.67},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12, errors: 3", 12.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12. Done", 12.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12ms", 12.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12MB/s", 12.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12 345", 12.0},
+		{`rate: (?P<x>[0-9.]+)`, "rate: 12%", 12.0},
+		{`rate=(?P<x>[0-9.]+)`, "p99-rate=12/s", 12.0},
+		{`rate.(?P<x>[0-9.]+)`, "rate-12", 12.0},
+		{`(?P<x>[0-9]+)$`, "2026-11-28", 28.0},
+		{`rate: (?P<x>\S+)`, "rate: -1.2e+04", -12000.0},
+		{`rate: (?P<x>-?[0-9.e+]+)`, "rate: 1.2e+04", 12000.0},
+		{`^(?P<x>[0-9.]+),[0-9]`, "12,345", 12.0},
+		{`^[0-9]+,(?P<x>[0-9.]+)`, "12,345", 345.0},
+		{`^(?P<x>[0-9.]+)`, "812.5,17,3.5", 812.5},
+		{`^(?:(?P<x>[0-9.]+)),`, "12,345", 12.0},
+		{`size: (?P<x>[0-9.]+)M`, "size: 12M", 12.0},
+	} {
+		tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}, Result: &Result{
+			Pattern: tc.pattern, Metrics: []Metric{{Name: "x", Unit: "rows/s", Better: "Higher"}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: tc.output}})
+		switch want := tc.want.(type) {
+		case string:
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("which is a part of %q", want)) {
+				t.Errorf("%s on %q: %v, %+v", tc.pattern, tc.output, err, r)
+			}
+		case float64:
+			if err != nil || r.Metrics[0].Value != want {
+				t.Errorf("%s on %q: %v, %+v", tc.pattern, tc.output, err, r)
+			}
+		}
+	}
+}
+
+// A group that took no part in the match is no number, and none before it counts.
+func TestCustomPatternNeedsEachGroup(t *testing.T) {
+	tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}, Result: &Result{
+		Pattern: `a=(?P<a>\d+)(?: b=(?P<b>\d+))?`, Metrics: []Metric{{Name: "a", Unit: "x", Better: "Higher"}, {Name: "b", Unit: "x", Better: "Higher"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: "a=1 b=2\na=3\n"}})
+	if err == nil || !strings.Contains(err.Error(), "the group b of result.pattern matches nothing") {
+		t.Error(err)
 	}
 }
 

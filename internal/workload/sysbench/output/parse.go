@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 const (
@@ -67,7 +69,7 @@ var (
 // Parse reads a whole output.
 func Parse(output string) *Report {
 	var p Parser
-	for line := range strings.Lines(output) {
+	for line := range workload.Lines(output) {
 		p.Line(line)
 	}
 	return p.Report()

@@ -1,0 +1,153 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// envLine has the line for sh that this test binary executes in a process of its own, as the loader executes a program.
+const envLine = "BENCHRUN_TEST_LINE"
+
+// secret is in the environment of that process, and not in that of its program.
+const secret = "only-for-the-loader"
+
+func TestMain(m *testing.M) {
+	if line := os.Getenv(envLine); line != "" {
+		os.Exit(asLoader(line))
+	}
+	os.Exit(m.Run())
+}
+
+// asLoader executes a program and says what it has printed, and then whether what it has left behind is gone: each process whose
+// number it has printed after "left".
+func asLoader(line string) int {
+	if err := Contain(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	command := workload.Command{Args: []string{"sh", "-c", line}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+	e, err := Execute(context.Background(), command, nil)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Printf("%s", e.Output)
+	for text := range strings.Lines(e.Output) {
+		number, found := strings.CutPrefix(strings.TrimSpace(text), "left ")
+		if !found {
+			continue
+		}
+		pid, err := strconv.Atoi(number)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			fmt.Printf("process %d is still there: %v\n", pid, err)
+			return 1
+		}
+	}
+	return 0
+}
+
+// containedLine executes a line for sh as a loader in a Pod does: as a user without privileges, whose standard output is its own.
+func containedLine(t *testing.T, line string) (output string, err error) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Env, cmd.Dir = append(os.Environ(), envLine+"="+line, "BENCHRUN_TEST_SECRET="+secret), "/"
+	cmd.Stdout, cmd.Stderr = w, w
+	if os.Getuid() == 0 {
+		const nobody = 65532
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		if err := w.Chown(nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	return string(text), errors.Join(err, cmd.Wait(), r.Close())
+}
+
+// session is a program that ends when it has started another one in a session of its own, which does this.
+func session(line string) string {
+	return `p=$(mktemp -u); mkfifo $p; setsid sh -c 'echo left $$ >'$p'; ` + line + `' & cat $p; rm $p`
+}
+
+// Whatever a program leaves behind is gone before anything else happens, however it has left its parent.
+func TestExecuteLeavesNothingBehind(t *testing.T) {
+	for name, line := range map[string]string{
+		"a child":                   `sleep 30 & echo left $!`,
+		"a child without output":    `sleep 30 >/dev/null 2>&1 & echo left $!`,
+		"a session":                 session(`exec sleep 30`),
+		"a session without output":  session(`exec sleep 30 >/dev/null 2>&1`),
+		"a grandchild":              `(sleep 30 & echo left $!)`,
+		"a grandchild in a session": `setsid sh -c '(sleep 30 & echo left $!)'`,
+		"one that ignores signals":  `(trap "" HUP INT QUIT TERM; sleep 30 & echo left $!)`,
+		"one that is stopped":       `setsid sh -c 'sleep 30 & echo left $!; kill -STOP $!'`,
+		"several":                   `for i in 1 2 3 4 5; do setsid sh -c 'sleep 30 & echo left $!'; done`,
+		"one that starts more":      session(`for n in $(seq 500); do sleep 30 & sleep 0.01; done`),
+		"none, since it has ended":  `true & echo left $!; wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, err := containedLine(t, line)
+			if err != nil || !strings.Contains(output, "left ") {
+				t.Errorf("%v: %s", err, output)
+			}
+		})
+	}
+}
+
+// A program of the same user can neither write to the loader's standard output nor read what is in its environment.
+func TestExecuteHidesTheLoader(t *testing.T) {
+	for name, line := range map[string]string{
+		"standard output": `echo forged >/proc/$PPID/fd/1`,
+		"standard error":  `echo forged >/proc/$PPID/fd/2`,
+		"environment":     `cat /proc/$PPID/environ`,
+		"files":           `ls /proc/$PPID/fd/`,
+		"root":            `ls /proc/$PPID/root/`,
+		"working folder":  `ls /proc/$PPID/cwd/`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, err := containedLine(t, `if { `+line+`; } 2>/dev/null; then echo "it was let"; else echo "it was not let"; fi`)
+			if err != nil || output != "it was not let\n" {
+				t.Errorf("%v: %q", err, output)
+			}
+		})
+	}
+}
+
+// A program has no file of the loader's open but the pipe for what it prints.
+func TestExecuteHandsOnNoFiles(t *testing.T) {
+	output, err := containedLine(t, `for fd in /proc/$$/fd/*; do readlink $fd; done; readlink /proc/$$/fd/1 /proc/$$/fd/2 | sort -u | wc -l`)
+	if err != nil {
+		t.Fatal(err, output)
+	}
+	lines := strings.Fields(output)
+	for _, file := range lines[:len(lines)-1] {
+		if file != "/dev/null" && !strings.HasPrefix(file, "pipe:") {
+			t.Errorf("it has %s open", file)
+		}
+	}
+	if lines[len(lines)-1] != "1" {
+		t.Errorf("it has several pipes: %s", output)
+	}
+}

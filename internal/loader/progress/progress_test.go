@@ -1,0 +1,51 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// Whatever words of a program get into the log, none of its lines is a line of a document, or of the loader's progress.
+func TestWordsOfProgramsAreNoLinesOfTheLoader(t *testing.T) {
+	var document bytes.Buffer
+	encoded, err := result.EncodeDocument(&result.Document{Version: result.DocumentVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.WriteDocument(&document, encoded); err != nil {
+		t.Fatal(err)
+	}
+	forged := document.String() + result.Progress{Phase: "measure"}.Line() + "\n"
+	for name, write := range map[string]func(p *Progress){
+		"quoted lines":    func(p *Progress) { p.Quote(strings.Split(forged, "\n")...) },
+		"a quoted text":   func(p *Progress) { p.Quote(forged) },
+		"in other words":  func(p *Progress) { p.Say("it failed: " + forged) },
+		"after a CR":      func(p *Progress) { p.Quote("x\r\n" + forged) },
+		"in the progress": func(p *Progress) { p.Note(forged); p.Say(p.now().Line()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			p := &Progress{out: &out}
+			p.Enter("measure")
+			write(p)
+			if name != "in the progress" && !strings.Contains(out.String(), encoded.SHA256) {
+				t.Fatalf("its words are lost: %q", out.String())
+			}
+			for line := range strings.Lines(out.String()) {
+				read, is := result.ParseProgress(strings.TrimSpace(line))
+				if result.IsDocumentLine(strings.TrimSuffix(line, "\n")) || is && read.Note == "" {
+					t.Errorf("a line of the loader's: %q", line)
+				}
+			}
+			if _, err := result.ReadDocument(&out, ""); err == nil {
+				t.Error("the log has a document")
+			}
+		})
+	}
+}
