@@ -223,7 +223,7 @@ func (l *Load) StatementBytes() int64 {
 	if l.StatementRows > 0 {
 		return l.headBytes() + l.StatementRows
 	}
-	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.bound())*l.RowBytes
+	return l.headBytes() + min(l.perStatement, l.longestTransaction())*l.RowBytes
 }
 
 // head of the statements of a client of this Pod.
@@ -264,7 +264,7 @@ func (w *inserter) appendStatement(dst []byte, first, last int64) []byte {
 		appendRow = w.source.AppendRow
 	}
 	for n := first; n <= last; n++ {
-		dst = appendRow(dst, w.warmed.rows+n)
+		dst = appendRow(dst, w.row(n))
 		dst = append(dst, ',')
 	}
 	if w.source != nil && w.source.Failed() != nil {
@@ -286,5 +286,5 @@ func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
 	}
 	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
 		"but the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
-		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
+		min(l.perStatement, l.longestTransaction()), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
 }
