@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
@@ -212,8 +213,8 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			[]string{"a statement of 2 rows takes up to 3145", "max_allowed_packet is 2097152", "set rowsPerStatement to at most 0"},
 		},
 		"an error of the schema": {
-			two + " CREATE TABEL x (a INT);", "", asItIs, result.CauseSQL,
-			[]string{"statement 2 of schemaFrom, CREATE TABEL x (a INT): Error 1064", "near 'TABEL"},
+			two + "\nCREATE TABLE x (a INT, a INT);", "", asItIs, result.CauseSQL,
+			[]string{"statement 2 of schemaFrom, line 2, CREATE TABLE x (a INT, a INT): Error 1060", "Duplicate column name 'a'"},
 		},
 		"no table": {
 			"CREATE TABLE others (a INT)", "", asItIs, result.CauseConfiguration, []string{"there is no table own"},
@@ -245,6 +246,78 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			setGlobal(t, "max_allowed_packet", "2097152")
 			newOwn(t, tc.schema, tc.text, tc.change).mustFail(t.Context(), t, tc.reason, tc.words...)
 		})
+	}
+}
+
+// A schema of somebody else's stays as it is, whatever the user's SQL says and whatever rights he has.
+func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
+	db := other(t)
+	const make = "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY); INSERT INTO shop.orders VALUES (1), (2), (3); CREATE DATABASE t"
+	drop := func() {
+		for _, name := range []string{"shop", "t"} {
+			if _, err := db.Exec("DROP DATABASE IF EXISTS " + name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drop()
+	t.Cleanup(drop)
+	for statement := range strings.SplitSeq(make, ";") {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const own = "CREATE TABLE own (a INT, b VARCHAR(5));"
+	for script, words := range map[string]string{
+		"DROP TABLE IF EXISTS shop.orders; " + own:                                                             "schemaFrom, statement 1, line 1: shop.orders names another schema, shop",
+		"USE `shop`; DROP TABLE orders; " + own:                                                                "statement 1, line 1: USE is not allowed",
+		own + "\nCREATE DATABASE IF NOT EXISTS shop;\nUSE shop":                                                "statement 2, line 2: CREATE DATABASE is not allowed",
+		own + "/*!50000 DROP TABLE shop . orders */":                                                           "shop.orders names another schema",
+		own + "CREATE VIEW v AS SELECT t.a FROM own AS t":                                                      "the server has a schema t: use another alias",
+		own + "SET sql_mode = 'ANSI_QUOTES'; DROP TABLE own":                                                   "sql_mode ANSI_QUOTES changes how the statements after it are read",
+		own + "SET @m = 'NO_BACKSLASH_ESCAPES'; SET sql_mode = @m;":                                                "sql_mode NO_BACKSLASH_ESCAPES changes",
+		own + "SET NAMES gbk;":                                                                                 "character_set_client gbk changes",
+		own + "INSERT INTO own SELECT id, 'x' FROM shop.orders":                                                "shop.orders names another schema",
+		"\xff\xfeD\x00R\x00":                                                                                   "schemaFrom is UTF-16, and must be text in UTF-8",
+		own + "CREATE TABLE c (a INT, b TEXT); INSERT INTO c VALUES (1, '\\'); DELETE FROM shop.orders; -- ')": "",
+	} {
+		setGlobal(t, "sql_mode", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES")
+		tr := newOwn(t, script, "a,b\n1,x\n", asItIs)
+		if words != "" {
+			tr.mustFail(t.Context(), t, result.CauseConfiguration, words)
+		} else {
+			tr.mustRun(t)
+		}
+		var rows int
+		if err := db.QueryRow("SELECT COUNT(*) FROM shop.orders").Scan(&rows); err != nil || rows != 3 {
+			t.Errorf("%s: %d rows are left, %v", script, rows, err)
+		}
+	}
+}
+
+// Dumps of the server's own tool load as they are.
+func TestIntegrationOwnSchemaIsADump(t *testing.T) {
+	file := "mariadb-dump.sql"
+	if testedEngine(t) == &engine.MySQL {
+		file = "mysqldump.sql"
+	}
+	dump, err := os.ReadFile(filepath.Join("..", "workload", "sqltext", "testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newOwn(t, string(dump)+"CREATE TABLE loaded (a INT, b VARCHAR(5));", "a,b\n1,x\n", func(_ *bulkinsert.Parameters, d *result.Data) {
+		d.Table = "loaded"
+	}).mustRun(t)
+	for query, want := range map[string]string{
+		"SELECT GROUP_CONCAT(name ORDER BY id SEPARATOR '|') FROM bench.customers":           "it's \\ \"x\"; -- y /* z */|`a`.`b`\n#",
+		"SELECT CONCAT_WS('|', total, twice, note, HEX(raw)) FROM bench.orders WHERE id = 1": "1.50|3.00|é|005C27",
+		"SELECT CONCAT_WS('|', year, total) FROM bench.totals WHERE year = 2020 LIMIT 1":     "2020|3.00",
+		"SELECT COUNT(*) FROM bench.log":                                                     "2",
+	} {
+		var got string
+		if err := other(t).QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, want %q, %v", query, got, want, err)
+		}
 	}
 }
 
