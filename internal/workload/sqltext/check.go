@@ -19,9 +19,13 @@ type Bounds struct {
 
 // Check checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets up its session, and
 // that none names another schema, however a server of whatever version reads it. Qualifiers are the names that stand before
-// columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names.
+// columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names. Statements that are
+// not to be sent are marked.
 func Check(statements []Statement, bounds Bounds) (qualifiers []string, err error) {
 	for i := range statements {
+		if statements[i].Unsent = statements[i].bookkeeping(); statements[i].Unsent {
+			continue
+		}
 		c := &checker{Bounds: bounds}
 		for _, tokens := range statements[i].readings() {
 			if len(tokens) == 0 {
@@ -92,7 +96,7 @@ var ways = map[string]string{
 	"FUNCTION":  "dump without --routines",
 	"PACKAGE":   "dump without --routines",
 	"EVENT":     "dump without --events",
-	"GLOBAL":    "set the variable in database.variables; a dump of a server with GTIDs: --set-gtid-purged=OFF",
+	"GLOBAL":    "set the variable in database.variables",
 }
 
 const takes = "schemaFrom takes CREATE, ALTER and DROP of tables, views, indexes and sequences, INSERT, REPLACE, SET of session " +

@@ -102,10 +102,10 @@ func TestRefused(t *testing.T) {
 		"SET @@global . max_connections = 1":                                              "SET GLOBAL is not allowed",
 		"SET PERSIST max_connections = 1":                                                 "SET GLOBAL is not allowed",
 		"SET @@PERSIST_ONLY.max_connections = 1":                                          "SET GLOBAL is not allowed",
-		"SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ ''":                                      "--set-gtid-purged=OFF",
-		"SET @@SESSION.SQL_LOG_BIN= 0":                                                    "hides statements from the server's replicas",
-		"SET SESSION sql_log_bin = 0":                                                     "hides statements from the server's replicas",
-		"SET @@wsrep_on = 0":                                                              "hides statements from the server's replicas",
+		"SET @@GLOBAL.GTID_PURGED='', @@GLOBAL.max_connections = 1":                       "SET GLOBAL is not allowed",
+		"SET @@SESSION.SQL_LOG_BIN= 0, @a = 1":                                            "SET sql_log_bin is not allowed: replicas",
+		"SET SESSION sql_log_bin = 0":                                                     "is not allowed: replicas",
+		"SET @@wsrep_on = 0":                                                              "is not allowed: replicas",
 		"SET PASSWORD = 'x'":                                                              "SET PASSWORD is not allowed",
 		"SET @a = 1, PASSWORD = 'x'":                                                      "SET PASSWORD is not allowed",
 		"SET STATEMENT sql_mode='ANSI_QUOTES' FOR CREATE TABLE a (b INT)":                 "SET STATEMENT is not allowed",
@@ -162,6 +162,22 @@ func TestAllowed(t *testing.T) {
 		slices.Sort(want)
 		if err != nil || !slices.Equal(slices.Compact(want), got) {
 			t.Errorf("%s: %q, %v", script, got, err)
+		}
+	}
+}
+
+// What mysqldump says of the whole server is not sent.
+func TestUnsent(t *testing.T) {
+	statements, err := sqltext.Split("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqltext.Check(statements, bounds); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, false, true} {
+		if statements[i].Unsent != want {
+			t.Errorf("%s: unsent is %t", statements[i].Text, statements[i].Unsent)
 		}
 	}
 }

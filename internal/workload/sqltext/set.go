@@ -13,6 +13,17 @@ var unreplicated = []string{
 	"SQL_LOG_BIN", "SKIP_REPLICATION", "WSREP_ON", "SERVER_ID", "GTID_NEXT", "GTID_DOMAIN_ID", "GTID_SEQ_NO", "BINLOG_FORMAT",
 }
 
+// bookkeeping says whether a statement is one with which mysqldump carries the state of replication over to another server: it is
+// about all of that server, says nothing of the tables, and is not sent.
+func (s *Statement) bookkeeping() bool {
+	t := s.tokens
+	if len(t) < 5 || !t[0].is("SET") || !t[2].is(".") || slices.ContainsFunc(t, func(t Token) bool { return t.is(",") || t.is(";") }) {
+		return false
+	}
+	return strings.EqualFold(t[1].Text, "@@GLOBAL") && t[3].is("GTID_PURGED") ||
+		strings.EqualFold(t[1].Text, "@@SESSION") && t[3].is("SQL_LOG_BIN")
+}
+
 // set checks that SET assigns to nothing but variables of the session.
 func (c *checker) set() {
 	depth, begins := 0, true
@@ -54,8 +65,7 @@ func (c *checker) target() {
 	case scope == "GLOBAL" || scope == "PERSIST" || scope == "PERSIST_ONLY":
 		c.refuseStatement("SET GLOBAL")
 	case slices.Contains(unreplicated, strings.ToUpper(strings.TrimPrefix(name.Text, "@@"))):
-		c.refuse(t, "SET %s is not allowed: it hides statements from the server's replicas; "+
-			"a dump of a server with GTIDs: --set-gtid-purged=OFF", strings.ToLower(strings.TrimPrefix(name.Text, "@@")))
+		c.refuse(t, "SET %s is not allowed: replicas of the server would not get what follows as they should", strings.ToLower(strings.TrimPrefix(name.Text, "@@")))
 	case strings.HasSuffix(strings.ToUpper(name.Text), "STORAGE_ENGINE"):
 		c.assignedEngine()
 	}

@@ -12,7 +12,9 @@ type Statement struct {
 	// Text is that of the script, without the semicolon at its end and comments before it.
 	Text string
 	// Line, from 1, on which it begins.
-	Line   int
+	Line int
+	// Unsent statements are about the whole server, and none of a run's: see Check.
+	Unsent bool
 	tokens []Token
 }
 

@@ -82,6 +82,9 @@ func (m *maker) absent(ctx context.Context, qualifiers []string) (err error) {
 func (m *maker) execute(ctx context.Context, statements []sqltext.Statement) error {
 	for i := range statements {
 		s := &statements[i]
+		if s.Unsent {
+			continue
+		}
 		if _, err := m.conn.ExecContext(ctx, s.Text); err != nil {
 			shown := strings.Join(strings.Fields(result.Truncate(s.Text, shownStatement)), " ")
 			return fmt.Errorf("statement %d of schemaFrom, line %d, %s: %w", i+1, s.Line, shown, err)

@@ -180,7 +180,7 @@ SET character_set_client = @saved_cs_client;
 /*!50001 SET collation_connection      = utf8mb4_uca1400_ai_ci */;
 /*!50001 CREATE ALGORITHM=UNDEFINED */
 /*!50013 DEFINER=`root`@`localhost` SQL SECURITY DEFINER */
-/*!50001 VIEW `totals` AS select `c`.`name` AS `name`,extract(year from `c`.`born`) AS `year`,sum(`o`.`total`) AS `total` from ((`customers` `c` left join `orders` `o` on(`o`.`customer` = `c`.`id`)) join `log`) where `c`.`name` like '%' group by `c`.`name` */;
+/*!50001 VIEW `totals` AS select `c`.`name` AS `name`,extract(year from `c`.`born`) AS `year`,sum(`o`.`total`) AS `total` from ((`customers` `c` left join `orders` `o` on(`o`.`customer` = `c`.`id`)) join `log`) where `c`.`name` like '%' group by `c`.`name`,`c`.`born` */;
 /*!50001 SET character_set_client      = @saved_cs_client */;
 /*!50001 SET character_set_results     = @saved_cs_results */;
 /*!50001 SET collation_connection      = @saved_col_connection */;
@@ -194,4 +194,4 @@ SET character_set_client = @saved_cs_client;
 /*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;
 /*M!100616 SET NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY */;
 
--- Dump completed on 2026-11-28  1:20:01
+-- Dump completed on 2026-11-28  1:29:34
