@@ -27,7 +27,12 @@ func Check(statements []Statement, bounds Bounds) (qualifiers []string, err erro
 			continue
 		}
 		c := &checker{Bounds: bounds}
-		for _, tokens := range statements[i].readings() {
+		readings := statements[i].readings()
+		if readings == nil {
+			c.refuse(&statements[i].tokens[0], "more than %d versions of servers in comments that they execute (/*!50001 … */)", mostVersions)
+			return nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
+		}
+		for _, tokens := range readings {
 			if len(tokens) == 0 {
 				continue
 			}

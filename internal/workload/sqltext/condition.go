@@ -19,6 +19,8 @@ type condition struct {
 const (
 	// noServer is a version that mariadb-dump writes so that no server executes the comment.
 	noServer = 999999
+	// mostVersions are more than dumps have in one statement.
+	mostVersions = 32
 	// MariaDB leaves comments without an M to MySQL from this version up to that one.
 	fromMySQL, toMySQL = 50700, 99999
 )
@@ -56,6 +58,7 @@ func (c *condition) holds(mariaDB bool, version int) bool {
 }
 
 // readings are the tokens that different servers read of a statement: of each engine, for each version that makes a difference.
+// There are none if these are too many.
 func (s *Statement) readings() [][]Token {
 	versions := []int{0}
 	conditional := false
@@ -69,9 +72,13 @@ func (s *Statement) readings() [][]Token {
 		return [][]Token{s.tokens}
 	}
 	slices.Sort(versions)
+	versions = slices.Compact(versions)
+	if len(versions) > mostVersions {
+		return nil
+	}
 	var all [][]Token
 	for _, mariaDB := range []bool{true, false} {
-		for _, version := range slices.Compact(slices.Clone(versions)) {
+		for _, version := range versions {
 			var read []Token
 			for _, t := range s.tokens {
 				if t.when.holds(mariaDB, version) {
