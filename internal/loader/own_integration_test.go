@@ -270,7 +270,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.CauseSQL,
 			[]string{"Unknown storage engine 'Nonsense'"},
 		},
-		"an empty schema": {"-- nothing\n", "", asItIs, result.CauseConfiguration, []string{"schemaFrom has no statement"}},
+		"an empty schema": {"-- nothing\n", "", asItIs, result.CauseConfiguration, []string{"schemaFrom, there is no statement"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setGlobal(t, "sql_mode", "")

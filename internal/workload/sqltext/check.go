@@ -4,6 +4,7 @@
 package sqltext
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,18 @@ type Bounds struct {
 	Schema string
 	// Engine is a storage engine that tables may have beside those that keep their rows within the schema.
 	Engine string
+}
+
+// Read splits a script and checks its statements: see Split and Check.
+func Read(script string, bounds Bounds) (statements []Statement, qualifiers []string, err error) {
+	if statements, err = Split(script); err != nil {
+		return nil, nil, err
+	}
+	if len(statements) == 0 {
+		return nil, nil, errors.New("there is no statement")
+	}
+	qualifiers, err = Check(statements, bounds)
+	return statements, qualifiers, err
 }
 
 // Check checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets up its session, and

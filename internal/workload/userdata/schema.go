@@ -44,14 +44,17 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 		return workload.Refused{Reason: "reading schemaFrom: " + err.Error()}
 	}
 	s.Input = result.InputOf(filepath.Base(s.path), text)
+	if reason := notUTF8(text); reason != "" {
+		return workload.Refused{Reason: "schemaFrom " + reason}
+	}
 	return onOwnConnection(ctx, db, func(conn *sql.Conn) error {
 		m := &maker{conn: conn}
 		if err := m.begin(ctx); err != nil {
 			return err
 		}
-		statements, qualifiers, err := ReadSchema(text, m.schema, engine)
+		statements, qualifiers, err := sqltext.Read(string(text), sqltext.Bounds{Schema: m.schema, Engine: engine})
 		if err != nil {
-			return workload.Refused{Reason: err.Error() + ". No statement was sent"}
+			return workload.Refused{Reason: fmt.Sprintf("schemaFrom, %v. No statement was sent", err)}
 		}
 		if err := m.absent(ctx, qualifiers); err != nil {
 			return err
@@ -64,24 +67,6 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 		}
 		return m.execute(ctx, statements)
 	})
-}
-
-// ReadSchema reads the SQL of schemaFrom for a schema, which may be all that it names. Qualifiers are names that stand before
-// columns, of which the server must not have schemas.
-func ReadSchema(text []byte, schema, engine string) (statements []sqltext.Statement, qualifiers []string, err error) {
-	if reason := notUTF8(text); reason != "" {
-		return nil, nil, fmt.Errorf("schemaFrom %s", reason)
-	}
-	if statements, err = sqltext.Split(string(text)); err == nil {
-		qualifiers, err = sqltext.Check(statements, sqltext.Bounds{Schema: schema, Engine: engine})
-	}
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("schemaFrom, %w", err)
-	case len(statements) == 0:
-		return nil, nil, errors.New("schemaFrom has no statement")
-	}
-	return statements, qualifiers, nil
 }
 
 // onOwnConnection closes the connection afterwards, because what it was told is for nobody else.
