@@ -159,7 +159,7 @@ release() {
 
 fuzz() {
 	local target names=() worst=0
-	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader \
+	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader workload/sqltext.FuzzSplit \
 		lifecycle.FuzzStatus lifecycle.FuzzComparisonStatus; do
 		tests "${target##*.}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x "./internal/${target%.*}"
 		names+=("${target##*.}")

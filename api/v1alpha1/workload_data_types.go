@@ -13,6 +13,16 @@ const (
 	DataCSV DataFormat = "CSV"
 )
 
+// EmptyField is what an empty field of a file is.
+type EmptyField string
+
+const (
+	// EmptyFieldIsString makes it an empty string.
+	EmptyFieldIsString EmptyField = "EmptyString"
+	// EmptyFieldIsNull makes it NULL.
+	EmptyFieldIsNull EmptyField = "NULL"
+)
+
 // DataSource is your own data on a volume. The volume is mounted read-only, and its files must be readable for the user
 // 65532. Every file is read once before the clock starts, to record its SHA-256, bytes and rows, and again after the load: an
 // attempt whose files have changed does not count.
@@ -36,9 +46,9 @@ type DataSource struct {
 	// +kubebuilder:validation:MaxLength=256
 	Path string `json:"path,omitempty"`
 
-	// format of a file for BulkInsert. TSV separates fields by tabs, as SELECT … INTO OUTFILE and mariadb-dump --tab do: \t,
-	// \n, \\ and the like are single characters, \N is NULL. CSV separates fields by commas; a field may be enclosed in
-	// quotation marks, which are doubled within it, and an unenclosed \N is NULL. Text is UTF-8. Unset: TSV.
+	// format of a file for BulkInsert, in UTF-8. TSV is that of SELECT … INTO OUTFILE and mariadb-dump --tab: tabs between fields,
+	// a backslash before a tab, line feed or backslash that is text. CSV has commas, and quotation marks around fields, doubled
+	// within them; backslashes are text. \N is NULL in both. Unset: TSV.
 	// +optional
 	// +kubebuilder:validation:Enum=TSV;CSV
 	Format DataFormat `json:"format,omitempty"`
@@ -48,6 +58,12 @@ type DataSource struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1
 	Separator string `json:"separator,omitempty"`
+
+	// emptyIs is what an empty field is, for BulkInsert: EmptyString or "NULL", with quotation marks in YAML. In CSV a field that
+	// is just two quotation marks is an empty string either way. Unset: EmptyString.
+	// +optional
+	// +kubebuilder:validation:Enum=EmptyString;NULL
+	EmptyIs EmptyField `json:"emptyIs,omitempty"`
 
 	// headerLines is the number of records at the beginning of the file that are not rows, for BulkInsert. From 0 to 100.
 	// Unset: 0.

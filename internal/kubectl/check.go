@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -25,6 +26,8 @@ import (
 // operator.
 type checker struct {
 	runs, comparisons *apischema.Schema
+	// scripts are the texts of ConfigMaps that stand beside what is checked.
+	scripts map[configMapKey]string
 }
 
 func newChecker() (*checker, error) {
@@ -33,7 +36,7 @@ func newChecker() (*checker, error) {
 		return nil, err
 	}
 	comparisons, err := apischema.Comparisons()
-	return &checker{runs, comparisons}, err
+	return &checker{runs: runs, comparisons: comparisons}, err
 }
 
 // Check is what validate says of a run or comparison: what it will do, or what is wrong with it, one line each. It sets the
@@ -103,8 +106,11 @@ func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
+	if err := c.checkSchema(run); err != nil {
+		return "", []string{"spec: " + err.Error()}
+	}
 	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
-	return fmt.Sprintf("%s; deadline: %s", trialsOf(&run.Spec, p), deadline), nil
+	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(&run.Spec, p), deadline, warning(run)), nil
 }
 
 // trialsOf says how many trials a run has.
@@ -147,12 +153,16 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	points := 0
-	for _, v := range p.Variants {
+	points, warned := 0, ""
+	for i, v := range p.Variants {
+		if err := c.checkSchema(v.Run); err != nil {
+			return "", []string{fmt.Sprintf("spec.variants[%s]: %v", comparison.Spec.Variants[i].Name, err)}
+		}
+		warned = cmp.Or(warned, warning(v.Run))
 		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; alternation: %s; deadline: %s",
+	return fmt.Sprintf("at most %s × %d variants = %s, %s; alternation: %s; deadline: %s%s",
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
 		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), p.Alternation,
-		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil
+		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
 }

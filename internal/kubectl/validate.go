@@ -81,6 +81,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		v.say("%v", err)
 		return
 	}
+	c.scripts = scriptsOf(all)
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {

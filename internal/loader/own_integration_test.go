@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
@@ -204,16 +205,47 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			[]string{"own.csv, line 3: 3 fields for 2 columns"},
 		},
 		"a value that does not fit": {
-			two, "a,b\n1,x\n2,longer\n", asItIs, result.CauseSQL, []string{"Data too long for column 'b' at row 2"},
+			two, "a,b\n1,x\n2,longer\n", asItIs, result.CauseSQL,
+			[]string{"inserting own.csv, line 3, field 2 (column b), \"longer\": Error 1406", "Data too long for column 'b'"},
 		},
-		"a value of another type": {two, "a,b\none,x\n", asItIs, result.CauseSQL, []string{"Incorrect integer value: 'one'"}},
+		"a value of another type": {
+			two, "a,b\none,x\n", asItIs, result.CauseSQL,
+			[]string{"own.csv, line 2, field 1 (column a), \"one\": Error 1366", "Incorrect integer value: 'one'"},
+		},
+		"a value far behind": {
+			"CREATE TABLE own (a INT, b DATE)", "a,b\n" + strings.Repeat("1,2026-02-28\n", 3000) + "2,02.02.2026\n", asItIs, result.CauseSQL,
+			[]string{"own.csv, line 3002, field 2 (column b), \"02.02.2026\": Error 1292", "A date is written year-month-day"},
+		},
+		"an empty field": {
+			"CREATE TABLE own (a INT, b DOUBLE, c INT)", "a,b,c\n1,2,3\n1,,3\n", asItIs, result.CauseSQL,
+			[]string{"own.csv, line 3, field 2 (column b), \"\": Error", "An empty field is an empty text and not NULL: set dataFrom.emptyIs to \"NULL\""},
+		},
+		"NULL where there is none": {
+			"CREATE TABLE own (a INT, b INT NOT NULL)", "a,b\n1,2\n1,\\N\n", asItIs, result.CauseSQL,
+			[]string{"own.csv, line 3, field 2 (column b), NULL: Error 1048", "The file says NULL"},
+		},
+		"the same key twice": {
+			"CREATE TABLE own (a INT PRIMARY KEY, b INT)", "a,b\n1,2\n2,3\n1,4\n", asItIs, result.CauseSQL,
+			[]string{"inserting own.csv, lines 2 to 4: Error 1062", "Duplicate entry '1'"},
+		},
+		"a header": {
+			two, "a,b\n1,x\n", func(_ *bulkinsert.Parameters, d *result.Data) { d.HeaderLines = 0 }, result.CauseSQL,
+			[]string{"own.csv, line 1, field 1 (column a), \"a\": Error 1366", "Set dataFrom.headerLines to 1"},
+		},
+		"a text that is not UTF-8": {
+			two, "a,b\n1,x\n2,\xfc\xdf\n", asItIs, result.CauseConfiguration,
+			[]string{"own.csv, line 3: field 2 (column b): \"\\xfc\\xdf\" is not UTF-8"},
+		},
+		"a number that would be rounded": {
+			two, "a,b\n1.5,x\n", asItIs, result.CauseConfiguration, []string{"own.csv, line 2: field 1 (column a): 1.5 would be rounded"},
+		},
 		"a row too long": {
 			"CREATE TABLE own (a INT, b LONGTEXT)", "a,b\n1,x\n2," + strings.Repeat("y", 3<<20) + "\n", asItIs, result.CauseConfiguration,
 			[]string{"a statement of 2 rows takes up to 3145", "max_allowed_packet is 2097152", "set rowsPerStatement to at most 0"},
 		},
 		"an error of the schema": {
-			two + " CREATE TABEL x (a INT);", "", asItIs, result.CauseSQL,
-			[]string{"statement 2 of schemaFrom, CREATE TABEL x (a INT): Error 1064", "near 'TABEL"},
+			two + "\nCREATE TABLE x (a INT, a INT);", "", asItIs, result.CauseSQL,
+			[]string{"statement 2 of schemaFrom, line 2, CREATE TABLE x (a INT, a INT): Error 1060", "Duplicate column name 'a'"},
 		},
 		"no table": {
 			"CREATE TABLE others (a INT)", "", asItIs, result.CauseConfiguration, []string{"there is no table own"},
@@ -238,13 +270,109 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			two, "", func(p *bulkinsert.Parameters, _ *result.Data) { p.StorageEngine = "Nonsense" }, result.CauseSQL,
 			[]string{"Unknown storage engine 'Nonsense'"},
 		},
-		"an empty schema": {"-- nothing\n", "", asItIs, result.CauseConfiguration, []string{"schemaFrom has no statement"}},
+		"an empty schema": {"-- nothing\n", "", asItIs, result.CauseConfiguration, []string{"schemaFrom, there is no statement"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setGlobal(t, "sql_mode", "")
 			setGlobal(t, "max_allowed_packet", "2097152")
 			newOwn(t, tc.schema, tc.text, tc.change).mustFail(t.Context(), t, tc.reason, tc.words...)
 		})
+	}
+}
+
+// A schema of somebody else's stays as it is, whatever the user's SQL says and whatever rights he has.
+func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
+	db := other(t)
+	const make = "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY); INSERT INTO shop.orders VALUES (1), (2), (3); CREATE DATABASE t"
+	drop := func() {
+		for _, name := range []string{"shop", "t"} {
+			if _, err := db.Exec("DROP DATABASE IF EXISTS " + name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drop()
+	t.Cleanup(drop)
+	for statement := range strings.SplitSeq(make, ";") {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const own = "CREATE TABLE own (a INT, b VARCHAR(5));"
+	for script, words := range map[string]string{
+		"DROP TABLE IF EXISTS shop.orders; " + own:                                                             "schemaFrom, statement 1, line 1: shop.orders names another schema, shop",
+		"USE `shop`; DROP TABLE orders; " + own:                                                                "statement 1, line 1: USE is not allowed",
+		own + "\nCREATE DATABASE IF NOT EXISTS shop;\nUSE shop":                                                "statement 2, line 2: CREATE DATABASE is not allowed",
+		own + "/*!50000 DROP TABLE shop . orders */":                                                           "shop.orders names another schema",
+		own + "CREATE VIEW v AS SELECT t.a FROM own AS t":                                                      "the server has a schema t: use another alias",
+		own + "SET sql_mode = 'ANSI_QUOTES'; DROP TABLE own":                                                   "sql_mode ANSI_QUOTES changes how the statements after it are read",
+		own + "SET @m = 'NO_BACKSLASH_ESCAPES'; SET sql_mode = @m;":                                            "sql_mode NO_BACKSLASH_ESCAPES changes",
+		own + "SET NAMES gbk;":                                                                                 "character_set_client gbk changes",
+		own + "INSERT INTO own SELECT id, 'x' FROM shop.orders":                                                "shop.orders names another schema",
+		"\xff\xfeD\x00R\x00":                                                                                   "schemaFrom is UTF-16, and must be text in UTF-8",
+		own + "CREATE TABLE c (a INT, b TEXT); INSERT INTO c VALUES (1, '\\'); DELETE FROM shop.orders; -- ')": "",
+	} {
+		setGlobal(t, "sql_mode", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES")
+		tr := newOwn(t, script, "a,b\n1,x\n", asItIs)
+		if words != "" {
+			tr.mustFail(t.Context(), t, result.CauseConfiguration, words)
+		} else {
+			tr.mustRun(t)
+		}
+		var rows int
+		if err := db.QueryRow("SELECT COUNT(*) FROM shop.orders").Scan(&rows); err != nil || rows != 3 {
+			t.Errorf("%s: %d rows are left, %v", script, rows, err)
+		}
+	}
+}
+
+// Dumps of the server's own tool load as they are.
+func TestIntegrationOwnSchemaIsADump(t *testing.T) {
+	file := "mariadb-dump.sql"
+	if testedEngine(t) == &engine.MySQL {
+		file = "mysqldump.sql"
+	}
+	dump, err := os.ReadFile(filepath.Join("..", "workload", "sqltext", "testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newOwn(t, string(dump)+"CREATE TABLE loaded (a INT, b VARCHAR(5));", "a,b\n1,x\n", func(_ *bulkinsert.Parameters, d *result.Data) {
+		d.Table = "loaded"
+	}).mustRun(t)
+	for query, want := range map[string]string{
+		"SELECT GROUP_CONCAT(name ORDER BY id SEPARATOR '|') FROM bench.customers":           "it's \\ \"x\"; -- y /* z */|`a`.`b`\n#",
+		"SELECT CONCAT_WS('|', total, twice, note, HEX(raw)) FROM bench.orders WHERE id = 1": "1.50|3.00|é|005C27",
+		"SELECT CONCAT_WS('|', year, total) FROM bench.totals WHERE year = 2020 LIMIT 1":     "2020|3.00",
+		"SELECT COUNT(*) FROM bench.log":                                                     "2",
+	} {
+		var got string
+		if err := other(t).QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, want %q, %v", query, got, want, err)
+		}
+	}
+}
+
+// What a file says is what is stored: without its byte order mark, and with NULL where it is said that empty fields are that.
+func TestIntegrationOwnFileIsKept(t *testing.T) {
+	for text, tc := range map[string]struct {
+		change func(*result.Data)
+		want   string
+	}{
+		"\ufeffAdele,Bonn,\n":                   {func(d *result.Data) { d.EmptyIs = result.EmptyIsNull }, "Adele|Bonn|NULL"},
+		"\ufeff\"Adele\",\"\",1.5\r\n":          {func(d *result.Data) { d.EmptyIs = result.EmptyIsNull }, "Adele||1.5"},
+		"C:\\temp\\new\t^(?:AD)*(\\d{3})$\t1\n": {func(d *result.Data) { d.Separator = "\t" }, `C:\temp\new|^(?:AD)*(\d{3})$|1`},
+		"C:\\\\temp\\\\new\ta\\\tb\t2\n":        {func(d *result.Data) { d.Format = "TSV" }, "C:\\temp\\new|a\tb|2"},
+	} {
+		tr := newOwn(t, "CREATE TABLE own (a VARCHAR(40), b VARCHAR(40), c DOUBLE)", text, func(_ *bulkinsert.Parameters, d *result.Data) {
+			d.HeaderLines = 0
+			tc.change(d)
+		})
+		tr.mustRun(t)
+		var got string
+		const query = "SELECT CONCAT(a, '|', b, '|', COALESCE(c, 'NULL')) FROM bench.own"
+		if err := other(t).QueryRow(query).Scan(&got); err != nil || got != tc.want {
+			t.Errorf("%q is stored as %q, %v", text, got, err)
+		}
 	}
 }
 

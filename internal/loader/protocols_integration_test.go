@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // protocols that the server under test has.
@@ -46,6 +47,24 @@ func TestIntegrationProtocols(t *testing.T) {
 			seen[protocol] = checksum(doc)
 			if seen["Text"] == "" || seen[protocol] != seen["Text"] {
 				t.Errorf("%s: the same seed gave %v", table, seen)
+			}
+		}
+	}
+}
+
+// Rows follow those of a warm-up, and each is there once, whatever the protocol, the table and the sizes.
+func TestIntegrationProtocolsAfterWarmUp(t *testing.T) {
+	for _, table := range []string{"FileList", "Narrow"} {
+		for _, protocol := range protocols(t) {
+			for _, rows := range []int64{40, 3003} {
+				_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) {
+					p.Table, p.Tables, p.Protocol, p.Rows, p.RowsPerStatement = table, 2, protocol, rows, 50
+					p.Parameters = pace.Parameters{WarmupSeconds: 1}
+				}).mustRun(t)
+				if doc.Totals.Rows != rows || checksum(doc) == "" {
+					t.Errorf("%s by %s: totals %+v, checks %+v", table, protocol, doc.Totals, doc.Checks)
+				}
+				sums(t, doc)
 			}
 		}
 	}

@@ -30,6 +30,8 @@ type Data struct {
 	Format string `json:"format,omitempty"`
 	// Separator of fields, one character; empty is a tab for TSV and a comma for CSV.
 	Separator string `json:"separator,omitempty"`
+	// EmptyIs is what an empty field is: EmptyString, empty for EmptyString, or NULL.
+	EmptyIs string `json:"emptyIs,omitempty"`
 	// HeaderLines are how many records at the beginning are no rows.
 	HeaderLines int64 `json:"headerLines,omitempty"`
 	// Table that the rows go to; empty is the workload's own. Columns are those of the fields, in their order; empty are all
@@ -43,4 +45,8 @@ const (
 	DataTSV = "TSV"
 	// DataCSV is the format of RFC 4180.
 	DataCSV = "CSV"
+	// EmptyIsText makes an empty field an empty string.
+	EmptyIsText = "EmptyString"
+	// EmptyIsNull makes an empty field NULL.
+	EmptyIsNull = "NULL"
 )

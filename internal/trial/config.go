@@ -168,7 +168,8 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 	if from := spec.DataFrom; from != nil {
 		w.Data = &result.Data{
 			Claim: from.PersistentVolumeClaim, Root: result.DataPath, Path: from.Path, Format: string(from.Format),
-			Separator: from.Separator, HeaderLines: int64(ptr.Deref(from.HeaderLines, 0)), Table: from.Table, Columns: from.Columns,
+			Separator: from.Separator, EmptyIs: string(from.EmptyIs), HeaderLines: int64(ptr.Deref(from.HeaderLines, 0)),
+			Table: from.Table, Columns: from.Columns,
 		}
 	}
 	return w, nil

@@ -167,6 +167,7 @@ func TestFileInsertRefusesParameters(t *testing.T) {
 		`dataFrom.format is "XML" but must be TSV or CSV`:                       func(_ *Parameters, d *result.Data) { d.Format = "XML" },
 		`dataFrom.separator is "ab" but must be one ASCII`:                      func(_ *Parameters, d *result.Data) { d.Separator = "ab" },
 		`dataFrom.separator is "\\" but must be one ASCII`:                      func(_ *Parameters, d *result.Data) { d.Separator = `\` },
+		`dataFrom.emptyIs is "null" but must be NULL or EmptyString`:            func(_ *Parameters, d *result.Data) { d.EmptyIs = "null" },
 		"dataFrom.headerLines is -1":                                            func(_ *Parameters, d *result.Data) { d.HeaderLines = -1 },
 		`dataFrom.table is "t", but there is no schemaFrom`:                     func(_ *Parameters, d *result.Data) { d.Table = "t" },
 		"dataFrom names \"a`b\", but the name of a table or column has 1 to 64": func(_ *Parameters, d *result.Data) { d.Columns = []string{"a`b"} },
@@ -179,7 +180,7 @@ func TestFileInsertRefusesParameters(t *testing.T) {
 
 // A file whose format is not said is as SELECT … INTO OUTFILE writes it.
 func TestFileInsertIsTSVByDefault(t *testing.T) {
-	w := mustFileInsert(t, "1\tone\\ttwo\n", func(_ *Parameters, d *result.Data) { d.Format = "" })
+	w := mustFileInsert(t, "1\tone\\\ttwo\n", func(_ *Parameters, d *result.Data) { d.Format = "" })
 	if err := w.Plan().Stage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +199,23 @@ func TestFileInsertRefusesFiles(t *testing.T) {
 		text   string
 		change func(*Parameters, *result.Data)
 	}{
-		"dataFrom: rows.txt, line 3: 3 fields for 2 columns":     {"1,2\n\"3\",4\n5,6,7\n", asItIs},
-		"dataFrom: reading rows.txt: line 2: the quotation mark": {"1,2\n3,\"4\n", asItIs},
-		"dataFrom: rows.txt has no rows":                         {"a,b\n", func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 }},
-		"dataFrom: reading no/such: no such file or directory":   {"", func(_ *Parameters, d *result.Data) { d.Path = "no/such" }},
-		"dataFrom: reading .: is a directory":                    {"", func(_ *Parameters, d *result.Data) { d.Path = "." }},
-		"opening the volume of dataFrom: ":                       {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
+		"dataFrom: rows.txt, line 3: 3 fields for 2 columns":                                          {"1,2\n\"3\",4\n5,6,7\n", asItIs},
+		"dataFrom: rows.txt, line 2: the quotation mark":                                              {"1,2\n3,\"4\n", asItIs},
+		`rows.txt, line 1: 1 fields for 2 columns; is the separator ";"? Set dataFrom.separator`:      {"a;\"b\"\n", asItIs},
+		`rows.txt, line 1: field 1 continues after its closing quotation mark; is the separator ";"?`: {"\"a\";\"b\"\n", asItIs},
+		`1 fields for 2 columns; is the format CSV with the separator ","? Set dataFrom.format and separator`: {
+			"1,2\n", func(_ *Parameters, d *result.Data) { d.Format = "TSV" },
+		},
+		"rows.txt, line 1: it ends with a carriage return":                                                  {"1\t2\r\n", func(_ *Parameters, d *result.Data) { d.Format = "TSV" }},
+		"dataFrom: rows.txt is UTF-16, and must be text in UTF-8: convert it with iconv -f UTF-16 -t UTF-8": {"\xff\xfe1\x00,\x00", asItIs},
+		"rows.txt is UTF-32":                                   {"\xff\xfe\x00\x001\x00\x00\x00", asItIs},
+		"rows.txt is compressed by gzip":                       {"\x1f\x8b\x08\x00", asItIs},
+		"rows.txt is a ZIP archive or a spread":                {"PK\x03\x04\x14\x00", asItIs},
+		"rows.txt, line 1: there is a NUL byte":                {"1\x00,\x002\x00\n\x00", asItIs},
+		"dataFrom: rows.txt has no rows":                       {"a,b\n", func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 }},
+		"dataFrom: reading no/such: no such file or directory": {"", func(_ *Parameters, d *result.Data) { d.Path = "no/such" }},
+		"dataFrom: reading .: is a directory":                  {"", func(_ *Parameters, d *result.Data) { d.Path = "." }},
+		"opening the volume of dataFrom: ":                     {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
 		"dataFrom: reading link: path escapes from parent": {"", func(_ *Parameters, d *result.Data) {
 			d.Path = "link"
 			if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")); err != nil {

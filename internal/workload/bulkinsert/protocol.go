@@ -47,8 +47,11 @@ func (p *Parameters) checkPlaceholders() error {
 	if p.Table == tableNarrow {
 		columns = len(narrowTypes)
 	}
-	most := int64(mysqlwire.MaxPlaceholders / columns)
-	if p.Protocol == insert.ProtocolPrepared && min(p.RowsPerStatement, p.Rows) > most {
+	most, rows := int64(mysqlwire.MaxPlaceholders/columns), p.RowsPerStatement
+	if whole, _ := p.Before(); whole == 0 {
+		rows = min(rows, p.Rows) // a warm-up sends whole statements
+	}
+	if p.Protocol == insert.ProtocolPrepared && rows > most {
 		return fmt.Errorf("rowsPerStatement is %d: a prepared statement has at most %d placeholders, which are %d rows of %s (Bulk "+
 			"has no such limit)", p.RowsPerStatement, mysqlwire.MaxPlaceholders, most, p.Table)
 	}

@@ -143,6 +143,10 @@ func TestProtocolIsRefused(t *testing.T) {
 		"which are 21845 rows of FileList": func(p *Parameters, _ *result.Config) {
 			p.Protocol, p.Rows, p.RowsPerStatement = "Prepared", 1e6, 21846
 		},
+		"rowsPerStatement is 32769: a prepared statement has at most": func(p *Parameters, _ *result.Config) {
+			narrowTable(p)
+			p.Protocol, p.Rows, p.RowsPerStatement, p.WarmupSeconds = "Prepared", 10, 32769, 1
+		},
 		"dataFrom goes with protocol Text": func(p *Parameters, cfg *result.Config) {
 			p.Protocol, cfg.Workload.Data = "Prepared", &result.Data{Path: "a.tsv", Format: "TSV"}
 		},

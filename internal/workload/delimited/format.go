@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Format of a text. A field that is just \N is NULL in both dialects.
@@ -15,8 +16,10 @@ type Format struct {
 	Separator byte
 	// CSV is the dialect of RFC 4180: a field may be enclosed in quotation marks, which are doubled within it; lines end with a
 	// line feed, or carriage return and line feed. Otherwise it is that of SELECT … INTO OUTFILE and LOAD DATA: a backslash
-	// takes its meaning from the next character or gives it another one, and lines end with a line feed.
+	// stands before a separator, a line feed or a backslash that is text, \0 is a NUL byte, and lines end with a line feed.
 	CSV bool
+	// EmptyIsNull makes NULL of an empty field, in CSV only without quotation marks.
+	EmptyIsNull bool
 }
 
 const quote = '"'
@@ -102,48 +105,75 @@ func (r *Reader) split() ([][]byte, error) {
 	r.fields = r.fields[:0]
 	// No field gets longer, so that none moves while others are made.
 	r.plain = slices.Grow(r.plain[:0], len(r.record))
+	if bytes.IndexByte(r.record, 0) >= 0 {
+		return nil, r.wrong("there is a NUL byte: a file in UTF-16 has many; convert it with iconv -f UTF-16LE -t UTF-8. " +
+			`In format TSV, \0 is a NUL byte`)
+	}
 	if r.format.CSV {
 		return r.splitCSV()
 	}
-	for rest := r.record; ; {
-		n := unescaped(rest, r.format.Separator)
-		if n < 0 {
-			r.fields = append(r.fields, r.unescape(rest))
-			return r.fields, nil
-		}
-		r.fields = append(r.fields, r.unescape(rest[:n]))
-		rest = rest[n+1:]
+	if bytes.HasSuffix(r.record, []byte{'\r'}) {
+		return nil, r.wrong("it ends with a carriage return and a line feed, which would become a part of the last value: remove " +
+			"carriage returns with dos2unix, or set format to CSV, where lines may end so")
 	}
+	for rest, more := r.record, true; more; {
+		field := rest
+		n := unescaped(rest, r.format.Separator)
+		if more = n >= 0; more {
+			field, rest = rest[:n], rest[n+1:]
+		}
+		plain, err := r.unescape(field)
+		if err != nil {
+			return nil, err
+		}
+		r.fields = append(r.fields, plain)
+	}
+	return r.fields, nil
 }
 
-// escapes are the characters that stand for another one behind a backslash; all others stand for themselves.
-var escapes = [256]byte{'0': 0, 'b': '\b', 'n': '\n', 'r': '\r', 't': '\t', 'Z': 26}
+// wrong is an error about the record.
+func (r *Reader) wrong(reason string) error { return &Error{r.line, reason} }
 
-func (r *Reader) unescape(field []byte) []byte {
+// unescape takes out the backslashes that SELECT … INTO OUTFILE writes. It writes no others: they are of a file whose backslashes
+// mean themselves, or of a tool that has more escapes than these, and nothing in the file says which.
+func (r *Reader) unescape(field []byte) ([]byte, error) {
 	n := bytes.IndexByte(field, '\\')
 	if n < 0 {
-		return field
+		return r.plainField(field), nil
 	}
 	if bytes.Equal(field, null) {
-		return nil
+		return nil, nil
 	}
 	from := len(r.plain)
 	for ; n >= 0; n = bytes.IndexByte(field, '\\') {
 		r.plain = append(r.plain, field[:n]...)
-		if n+1 == len(field) {
-			// The text's last character: there is nothing for it to change.
-			field = field[n:]
-			break
+		switch c := following(field, n); c {
+		case r.format.Separator, '\n', '\\':
+			r.plain = append(r.plain, c)
+		case '0':
+			r.plain = append(r.plain, 0)
+		default:
+			return nil, r.wrongEscape(field[n:])
 		}
-		c := field[n+1]
-		if plain := escapes[c]; plain != 0 || c == '0' {
-			c = plain
-		}
-		r.plain = append(r.plain, c)
 		field = field[n+2:]
 	}
 	r.plain = append(r.plain, field...)
-	return r.plain[from:len(r.plain):len(r.plain)]
+	return r.plain[from:len(r.plain):len(r.plain)], nil
+}
+
+func (r *Reader) wrongEscape(text []byte) error {
+	const shown = 10
+	return r.wrong(fmt.Sprintf("field %d has %s: in format TSV a backslash is written \\\\, and stands alone only before a separator, a line "+
+		"feed or 0, and in \\N. If backslashes are text in this file, set format to CSV and separator to %s",
+		len(r.fields)+1, bytes.ToValidUTF8(text[:min(len(text), shown)], nil), strconv.Quote(string(r.format.Separator))))
+}
+
+// plainField is a field that is as it was written.
+func (r *Reader) plainField(field []byte) []byte {
+	if len(field) == 0 && r.format.EmptyIsNull {
+		return nil
+	}
+	return field
 }
 
 func (r *Reader) splitCSV() ([][]byte, error) {
@@ -152,14 +182,18 @@ func (r *Reader) splitCSV() ([][]byte, error) {
 		if len(rest) > 0 && rest[0] == quote {
 			n := closingOfWhole(rest)
 			if n < 0 {
-				return nil, &Error{r.line, fmt.Sprintf("the quotation mark before field %d is not closed", len(r.fields)+1)}
+				return nil, r.wrong(fmt.Sprintf("the quotation mark before field %d is not closed", len(r.fields)+1))
 			}
 			r.fields = append(r.fields, r.undouble(rest[1:n]))
 			if rest = rest[n+1:]; len(rest) == 0 {
 				return r.fields, nil
 			}
 			if rest[0] != r.format.Separator {
-				return nil, &Error{r.line, fmt.Sprintf("field %d continues after its closing quotation mark", len(r.fields))}
+				reason := fmt.Sprintf("field %d continues after its closing quotation mark", len(r.fields))
+				if last := r.fields[len(r.fields)-1]; bytes.HasSuffix(last, []byte{'\\'}) {
+					reason += `: a quotation mark within a field is doubled, and not written \"`
+				}
+				return nil, r.wrong(reason)
 			}
 			rest = rest[1:]
 			continue
@@ -172,7 +206,7 @@ func (r *Reader) splitCSV() ([][]byte, error) {
 		if bytes.Equal(field, null) {
 			field = nil
 		}
-		r.fields = append(r.fields, field)
+		r.fields = append(r.fields, r.plainField(field))
 		if n < 0 {
 			return r.fields, nil
 		}
@@ -204,4 +238,12 @@ func (r *Reader) undouble(field []byte) []byte {
 	}
 	r.plain = append(r.plain, field...)
 	return r.plain[from:len(r.plain):len(r.plain)]
+}
+
+// following is the byte behind a place; behind the last one a byte that no backslash stands before.
+func following(text []byte, n int) byte {
+	if n+1 == len(text) {
+		return 'x'
+	}
+	return text[n+1]
 }

@@ -35,7 +35,9 @@ type Reader struct {
 	start, end int
 	base       int64
 	ended      bool
-	offset     int64
+	// begins says that nothing was read yet of the source, which is there from its beginning.
+	begins bool
+	offset int64
 	// line on which the last record begins, lines that it has.
 	line, lines int64
 	record      []byte
@@ -47,14 +49,23 @@ type Reader struct {
 // NewReader reads records of src.
 func NewReader(src io.Reader, format Format) *Reader {
 	r := &Reader{format: format, buf: make([]byte, bufferBytes)}
-	r.Reset(src, 0)
+	r.Reset(src, 0, 1)
 	return r
 }
 
-// Reset lets the reader go on in another source, or in the same one at another place. Lines are counted from 1 again.
-func (r *Reader) Reset(src io.Reader, offset int64) {
-	r.src, r.base, r.start, r.end, r.ended = src, offset, 0, 0, false
-	r.line, r.lines = 1, 0
+// Reset lets the reader go on in another source, or in the same one at another place, on a line.
+func (r *Reader) Reset(src io.Reader, offset, line int64) {
+	r.src, r.base, r.start, r.end, r.ended, r.begins = src, offset, 0, 0, false, offset == 0
+	r.line, r.lines = line, 0
+}
+
+// FieldsIn is how many fields the last record would have in another format; 0 if it would be none.
+func (r *Reader) FieldsIn(format Format) int {
+	fields, err := NewReader(bytes.NewReader(bytes.Clone(r.record)), format).Next()
+	if err != nil {
+		return 0
+	}
+	return len(fields)
 }
 
 // Offset is the place in the source where the last record begins.
@@ -76,6 +87,11 @@ func (r *Reader) Next() ([][]byte, error) {
 func (r *Reader) Skip() error {
 	r.line += r.lines
 	r.lines = 0
+	if r.begins {
+		if err := r.skipMark(); err != nil {
+			return err
+		}
+	}
 	for {
 		text := r.buf[r.start:r.end]
 		if end := r.format.end(text); end >= 0 {
@@ -94,6 +110,22 @@ func (r *Reader) Skip() error {
 			return nil
 		}
 	}
+}
+
+// Mark is what many programs write at the beginning of a text in UTF-8. It is no part of the text.
+const Mark = "\ufeff"
+
+func (r *Reader) skipMark() error {
+	r.begins = false
+	for r.end < len(Mark) && !r.ended {
+		if err := r.fill(); err != nil {
+			return err
+		}
+	}
+	if bytes.HasPrefix(r.buf[:r.end], []byte(Mark)) {
+		r.start = len(Mark)
+	}
+	return nil
 }
 
 // take makes the next n bytes the record, and passes over so many behind it.

@@ -110,7 +110,43 @@ type Source interface {
 	AppendRow(dst []byte, n int64) []byte
 	// Failed is the error that reading ended with, if it did.
 	Failed() error
+	// Explain says of the server's error about a statement with the rows first to last where they stand, and what is wrong there.
+	Explain(first, last int64, err error) string
 	Close()
+}
+
+// rowsError is the server's error about a statement with those rows.
+type rowsError struct {
+	first, last int64
+	text        string
+	err         error
+}
+
+func (e *rowsError) Error() string {
+	if e.text != "" {
+		return e.text
+	}
+	return fmt.Sprintf("inserting rows %d to %d: %v", e.first, e.last, e.err)
+}
+
+// Unwrap returns the server's error.
+func (e *rowsError) Unwrap() error { return e.err }
+
+// sendRows sends a statement with those rows of the phase that is under way.
+func (w *inserter) sendRows(statement []byte, meanwhile func(), first, last int64) (time.Duration, error) {
+	ago, err := w.send(statement, meanwhile)
+	if err != nil {
+		err = &rowsError{first: w.row(first), last: w.row(last), err: err}
+	}
+	return ago, err
+}
+
+// explained says where the rows of an error stand, if the source knows. It may read a whole file: nothing is tried again then.
+func (w *inserter) explained(err error) error {
+	if e, ok := errors.AsType[*rowsError](err); ok && w.source != nil {
+		e.text = w.source.Explain(e.first, e.last, e.err)
+	}
+	return err
 }
 
 // CheckSizes checks the sizes of a load. Names in errors are the API's.
@@ -184,17 +220,17 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 			return "", err
 		}
 		began := c.Recorder.Now()
-		ago, err := w.send(w.statement, next)
+		ago, err := w.sendRows(w.statement, next, first, last)
 		if err == nil {
 			c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
 		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
-			return "", fmt.Errorf("inserting rows %d to %d: %w", first, last, err)
+			return "", w.explained(err)
 		}
 		if last < end {
 			continue
 		}
 		if err := w.commit(ctx, end); err != nil {
-			return "", err
+			return "", w.explained(err)
 		}
 		if err := w.goOn(ctx); err != nil {
 			return "", err
@@ -223,7 +259,7 @@ func (l *Load) StatementBytes() int64 {
 	if l.StatementRows > 0 {
 		return l.headBytes() + l.StatementRows
 	}
-	return l.headBytes() + min(l.perStatement, l.PerTransaction, l.bound())*l.RowBytes
+	return l.headBytes() + min(l.perStatement, l.longestTransaction())*l.RowBytes
 }
 
 // head of the statements of a client of this Pod.
@@ -264,7 +300,7 @@ func (w *inserter) appendStatement(dst []byte, first, last int64) []byte {
 		appendRow = w.source.AppendRow
 	}
 	for n := first; n <= last; n++ {
-		dst = appendRow(dst, w.warmed.rows+n)
+		dst = appendRow(dst, w.row(n))
 		dst = append(dst, ',')
 	}
 	if w.source != nil && w.source.Failed() != nil {
@@ -286,5 +322,5 @@ func (l *Load) Fits(ctx context.Context, db *sql.DB) error {
 	}
 	return workload.Refused{Reason: fmt.Sprintf("a statement of %d rows takes up to %d bytes, "+
 		"but the server's max_allowed_packet is %d: set rowsPerStatement to at most %d, or max_allowed_packet to at least %d",
-		min(l.perStatement, l.PerTransaction, l.Rows), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
+		min(l.perStatement, l.longestTransaction()), need, packet, max(0, (packet-1-l.headBytes())/l.RowBytes), need)}
 }

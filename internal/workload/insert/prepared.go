@@ -73,13 +73,13 @@ func placeholders(columns int, rows int64) string {
 }
 
 // preparedSizes are the numbers of rows for which there is a statement. Only the last one of a transaction has fewer rows than
-// the others.
+// the others, and only the last transaction of the measured phase fewer than the others.
 func (l *Load) preparedSizes() []int64 {
 	if l.prepared.bulk {
 		return []int64{0}
 	}
 	var sizes []int64
-	for _, transaction := range []int64{min(l.PerTransaction, l.Rows), l.Rows % l.PerTransaction} {
+	for _, transaction := range []int64{l.longestTransaction(), l.Rows % l.PerTransaction} {
 		if transaction >= l.perStatement {
 			sizes = append(sizes, l.perStatement)
 		}
@@ -93,9 +93,9 @@ func (l *Load) preparedSizes() []int64 {
 
 // executions makes one client's executions of prepared statements.
 type executions struct {
-	appendRow func(dst []byte, n int64) []byte
-	heads     map[int64]*mysqlwire.Execution
-	bulk      bool
+	load  *Load
+	heads map[int64]*mysqlwire.Execution
+	bulk  bool
 	// typed are the statements whose types the server knows.
 	typed map[*mysqlwire.Execution]bool
 }
@@ -105,7 +105,7 @@ func (l *Load) executions(client int) *executions {
 		return nil
 	}
 	return &executions{
-		appendRow: l.AppendRow, heads: l.prepared.heads[client], bulk: l.prepared.bulk,
+		load: l, heads: l.prepared.heads[client], bulk: l.prepared.bulk,
 		typed: map[*mysqlwire.Execution]bool{},
 	}
 }
@@ -134,7 +134,7 @@ func (x *executions) head(first, last int64) *mysqlwire.Execution {
 
 func (x *executions) rows(dst []byte, first, last int64) []byte {
 	for n := first; n <= last; n++ {
-		dst = x.appendRow(dst, n)
+		dst = x.load.AppendRow(dst, x.load.row(n))
 	}
 	return dst
 }

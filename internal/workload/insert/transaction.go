@@ -65,7 +65,7 @@ func (w *inserter) repeat() error {
 			return w.source.Failed()
 		}
 		began := r.Now()
-		if _, err := w.send(w.repeated, func() {}); err != nil {
+		if _, err := w.sendRows(w.repeated, func() {}, first, last); err != nil {
 			return err
 		}
 		r.Insert(began, r.Now(), max(last-max(first, p.uncounted)+1, 0))

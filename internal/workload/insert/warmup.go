@@ -25,6 +25,18 @@ func (d *dispenser) bound() int64 {
 	return d.Rows
 }
 
+// row is the number, among all rows that are ever sent, of row n of the phase that is under way.
+func (d *dispenser) row(n int64) int64 { return d.warmed.rows + n }
+
+// longestTransaction is how many rows the longest transaction of any phase has. Those of a warm-up are whole, however few rows
+// are measured afterwards.
+func (l *Load) longestTransaction() int64 {
+	if whole, _ := l.Pace.Before(); whole > 0 {
+		return l.PerTransaction
+	}
+	return min(l.PerTransaction, l.Rows)
+}
+
 // BeginWarmUp begins a phase without a bound of rows.
 func (l *Load) BeginWarmUp() { l.warmed.up, l.warmed.underWay = true, true }
 

@@ -92,3 +92,61 @@ func TestDoneAfterWarmUp(t *testing.T) {
 		t.Error(fmt.Sprint(before, l.Done(), err))
 	}
 }
+
+// However statements are sent, and whatever their sizes: what follows a warm-up are the next rows, and no row is sent twice.
+func TestWarmUpByEveryProtocol(t *testing.T) {
+	warm := pace.Parameters{WarmupSeconds: 3}
+	for _, protocol := range []string{ProtocolText, ProtocolPrepared, ProtocolBulk} {
+		for _, size := range []struct{ rows, perStatement, perTransaction int64 }{
+			{21, 2, 4}, {1, 1, 1}, {3, 5, 5}, {3, 2, 8}, {20, 5, 5}, {7, 3, 6},
+		} {
+			l := numbers(size.rows, size.perStatement, size.perTransaction, workload.Share{Pods: 1}, warm)
+			if protocol != ProtocolText {
+				l.AppendRow = func(dst []byte, n int64) []byte { return append(strconv.AppendInt(dst, n, 10), ',') }
+				l.Prepare(protocol == ProtocolBulk, twoInts, 8)
+			}
+			s := &workloadtest.Script{Took: 300 * time.Millisecond}
+			if err := l.Ready(0, s); err != nil {
+				t.Fatal(err)
+			}
+			l.BeginWarmUp()
+			c := workloadtest.Client(0, s)
+			c.Limit = 3 * time.Second
+			if _, err := l.Insert(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			before := s.Rows
+			l.Continue()
+			if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil {
+				t.Fatal(err)
+			}
+			var sent []int64
+			for _, statement := range s.Statements {
+				for text := range strings.SplitSeq(statement[strings.LastIndexAny(statement, ": ")+1:], ",") {
+					if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+						sent = append(sent, n)
+					}
+				}
+			}
+			want := slices.Collect(l.Sent([]int64{before + size.rows}))
+			if before == 0 || s.Rows != before+size.rows || !slices.Equal(sent, want) {
+				t.Errorf("%s, %+v: %d rows before, %d in all; sent %v, want %v", protocol, size, before, s.Rows, sent, want)
+			}
+			for _, p := range s.Prepared {
+				if p.Rows > size.perStatement {
+					t.Errorf("%s, %+v: a statement of %d rows is prepared", protocol, size, p.Rows)
+				}
+			}
+		}
+	}
+}
+
+// A warm-up sends whole transactions, however few rows are asked for after it: they must fit, too.
+func TestStatementsOfWarmUpFit(t *testing.T) {
+	for p, want := range map[pace.Parameters]int64{{}: 3, {WarmupSeconds: 1}: 5, {RampSeconds: 1}: 5} {
+		l := numbers(3, 5, 10, workload.Share{Pods: 1}, p)
+		if got := (l.StatementBytes() - l.headBytes()) / l.RowBytes; got != want {
+			t.Errorf("%+v: a statement has up to %d rows, want %d", p, got, want)
+		}
+	}
+}

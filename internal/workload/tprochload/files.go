@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -113,9 +114,14 @@ func (f *files) run(ctx context.Context) error {
 		for i := range f.pieces[t] {
 			p := &f.pieces[t][i]
 			var err error
-			p.Scanned, err = p.Scan(ctx, func(r *delimited.Reader, fields [][]byte) error {
-				if len(fields) != len(columns) {
-					return userdata.WrongFields(r.Line(), len(fields), len(columns))
+			file := p.File
+			file.Columns = len(columns)
+			p.Scanned, err = file.Scan(ctx, func(r *delimited.Reader, fields [][]byte) error {
+				for i, field := range fields {
+					if !utf8.Valid(field) {
+						return &delimited.Error{Line: r.Line(), Reason: fmt.Sprintf(
+							"field %d (column %s) is not UTF-8: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8", i+1, columns[i])}
+					}
 				}
 				if first && date >= 0 {
 					// Rows that have it otherwise than the first one give a warning when they are loaded.
@@ -144,6 +150,9 @@ func (f *files) open(t tproch.Table) (io.ReadCloser, error) {
 			return nil, errors.Join(err, all.Close())
 		}
 		all.files = append(all.files, file)
+		if err := skipMark(file); err != nil {
+			return nil, errors.Join(userdata.RefusedFile(p.Name, err), all.Close())
+		}
 		parts = append(parts, file)
 		if p.Unended {
 			// The next piece would begin on the same line.
@@ -152,6 +161,20 @@ func (f *files) open(t tproch.Table) (io.ReadCloser, error) {
 	}
 	all.Reader = io.MultiReader(parts...)
 	return all, nil
+}
+
+// skipMark goes to the beginning of the text, behind a byte order mark.
+func skipMark(file *os.File) error {
+	begin := make([]byte, len(delimited.Mark))
+	n, err := io.ReadFull(file, begin)
+	if err == nil && string(begin) == delimited.Mark {
+		return nil
+	}
+	if n < len(begin) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		err = nil
+	}
+	_, seek := file.Seek(0, io.SeekStart)
+	return errors.Join(err, seek)
 }
 
 // joined are files that are read one after another.

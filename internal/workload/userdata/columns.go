@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,8 @@ type Column struct {
 	sqlType string
 	// encoded columns have a character set, which may not be the connection's.
 	encoded bool
+	// binary columns have bytes, and no text.
+	binary bool
 	// derived columns are computed by the server, or not seen unless they are named: nothing is loaded into them unasked.
 	derived bool
 }
@@ -159,6 +162,37 @@ func LooksLike(text []byte, layout string) bool {
 	return true
 }
 
+var (
+	binaryType = regexp.MustCompile(`(?i)blob|binary|^bit|vector|geometry|point|linestring|polygon`)
+	number     = regexp.MustCompile(`^ *[-+]?([0-9]*)\.?([0-9]*)(?:[eE]([-+]?[0-9]{1,4}))? *$`)
+	dateTime   = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[ T]([0-9:]*)\.?([0-9]*)$`)
+)
+
+// rounds says whether the server would round the value, or cut it, without an error: it has more decimals than the column, or a
+// time of the day where the column has none.
+func (k Kind) rounds(text []byte) bool {
+	switch k.family {
+	case integral, decimal:
+		parts := number.FindSubmatch(text)
+		if parts == nil {
+			return false
+		}
+		mantissa := string(parts[1]) + string(parts[2])
+		significant := strings.TrimRight(mantissa, "0")
+		exponent, _ := strconv.Atoi(string(parts[3])) // none is 0
+		return significant != "" && len(parts[2])-(len(mantissa)-len(significant))-exponent > k.digits
+	case calendar, instant:
+		parts := dateTime.FindSubmatch(text)
+		if parts == nil {
+			return false
+		}
+		decimals := len(bytes.TrimRight(parts[2], "0"))
+		return decimals > k.digits || k.family == calendar && bytes.ContainsAny(parts[1], "123456789")
+	default:
+		return false
+	}
+}
+
 // columnsOf are a table's columns in their order; none if there is no such table.
 func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err error) {
 	const query = "SELECT column_name, column_type, character_set_name IS NOT NULL, extra FROM information_schema.columns" +
@@ -175,6 +209,7 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err
 			return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
 		}
 		c.Kind = KindOf(c.sqlType)
+		c.binary = binaryType.MatchString(c.sqlType)
 		extra = strings.ToUpper(extra)
 		c.derived = slices.ContainsFunc([]string{"VIRTUAL GENERATED", "STORED GENERATED", "INVISIBLE"},
 			func(word string) bool { return strings.Contains(extra, word) })

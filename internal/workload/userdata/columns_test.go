@@ -108,6 +108,43 @@ func TestComparisonLeavesOutWhatComesBackOtherwise(t *testing.T) {
 	}
 }
 
+// A value that the server would store as another one, without an error, is not loaded.
+func TestValuesThatWouldBeRounded(t *testing.T) {
+	for sqlType, tc := range map[string]struct{ kept, rounded []string }{
+		"int(11)":       {[]string{"7", "007", "+7", "7.0", "7.000", "1e3", "1.5e1", "10e-1", "x", "", "0.0"}, []string{"7.5", "-0.1", ".5", "1e-1", "1.55e1"}},
+		"decimal(10,2)": {[]string{"1", "1.5", "1.500", "1.555e1", "1,555"}, []string{"1.555", "-0.001", "1.55e-1"}},
+		"date":          {[]string{"2024-01-02", "2024-01-02 00:00:00", "02.01.2024"}, []string{"2024-01-02 03:04:05", "2024-01-02T03:04"}},
+		"datetime":      {[]string{"2024-01-02", "2024-01-02 03:04:05", "2024-01-02T03:04:05.000"}, []string{"2024-01-02 03:04:05.5"}},
+		"timestamp(3)":  {[]string{"2024-01-02 03:04:05.123", "2024-01-02 03:04:05.1230"}, []string{"2024-01-02 03:04:05.1234"}},
+		"varchar(9)":    {[]string{"1.5", "2024-01-02 03:04:05.5"}, nil},
+		"double":        {[]string{"0.1"}, nil},
+	} {
+		for _, text := range tc.kept {
+			if KindOf(sqlType).rounds([]byte(text)) {
+				t.Errorf("%s keeps %q", sqlType, text)
+			}
+		}
+		for _, text := range tc.rounded {
+			if !KindOf(sqlType).rounds([]byte(text)) {
+				t.Errorf("%s rounds %q", sqlType, text)
+			}
+		}
+	}
+	c := NewComparison([]Column{
+		{Name: "a", Kind: KindOf("int"), sqlType: "int"}, {Name: "b", Kind: KindOf("varchar(9)"), encoded: true}, {Name: "c", binary: true},
+	})
+	for want, row := range map[string][]string{
+		"": {"1", "ü", "\xff"},
+		"line 7: field 1 (column a): 1.5 would be rounded or cut to int: round it in the file, or change the column's type": {"1.5", "", ""},
+		`line 7: field 2 (column b): "\xfc\xdf" is not UTF-8: convert the file, for example with iconv`:                     {"1", "\xfc\xdf", ""},
+	} {
+		err := c.check(7, [][]byte{[]byte(row[0]), []byte(row[1]), []byte(row[2])})
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", row, err)
+		}
+	}
+}
+
 func TestLiterals(t *testing.T) {
 	fields := [][]byte{[]byte("a"), nil, {}, []byte(`it's C:\new`), []byte("\x00\n\"")}
 	for want, q := range map[string]Quoting{

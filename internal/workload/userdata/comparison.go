@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
+	"github.com/benchrun-dev/benchrun/internal/workload/delimited"
 )
 
 // Comparison of a table's rows with the text that they were loaded from: of those columns that give back the text that they
@@ -31,11 +33,33 @@ func NewComparison(columns []Column) *Comparison {
 	return c
 }
 
+// check finds a value that the table could not have as it stands in the file, although the server would take it: text that is not
+// UTF-8, or a number or a time that would be rounded.
+func (c *Comparison) check(line int64, fields [][]byte) error {
+	for i, field := range fields {
+		column, reason := &c.columns[i], ""
+		switch {
+		case !column.binary && !utf8.Valid(field):
+			reason = fmt.Sprintf("%q is not UTF-8: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8", shown(field))
+		case !column.Kind.canonical(field) && column.Kind.rounds(field):
+			reason = fmt.Sprintf("%s would be rounded or cut to %s: round it in the file, or change the column's type", shown(field),
+				column.sqlType)
+		default:
+			continue
+		}
+		return &delimited.Error{Line: line, Reason: fmt.Sprintf("field %d (column %s): %s", i+1, column.Name, reason)}
+	}
+	return nil
+}
+
+// shown is as much of a value as a message has.
+func shown(field []byte) string { return result.Truncate(string(field), 40) }
+
 // look leaves columns out for whose type the row has text that is not a server's own.
 func (c *Comparison) look(fields [][]byte) {
 	for i, field := range fields {
 		if c.left[i] == "" && field != nil && !c.columns[i].Kind.canonical(field) {
-			c.left[i] = fmt.Sprintf("a %s is written %q", c.columns[i].sqlType, result.Truncate(string(field), 40))
+			c.left[i] = fmt.Sprintf("a %s is written %q", c.columns[i].sqlType, shown(field))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -29,6 +30,8 @@ type File struct {
 	Format     delimited.Format
 	// Header is how many records at the beginning are no rows.
 	Header int64
+	// Columns is how many fields each row must have; 0 is any number.
+	Columns int
 }
 
 // Open opens the file. What the system says is an error about what was asked for.
@@ -68,13 +71,20 @@ func (in *File) Scan(ctx context.Context, show func(r *delimited.Reader, fields 
 		return Scanned{}, err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
+	begin := make([]byte, longestPrefix)
+	n, err := file.ReadAt(begin, 0)
+	if reason := notUTF8(begin[:n]); reason != "" {
+		return Scanned{}, workload.Refused{Reason: fmt.Sprintf("dataFrom: %s %s", in.Name, reason)}
+	} else if err != nil && !errors.Is(err, io.EOF) {
+		return Scanned{}, RefusedFile(in.Name, err)
+	}
 	tee := &digester{ctx: ctx, src: file, sum: sha256.New()}
 	rows, err := in.show(delimited.NewReader(tee, in.Format), show)
-	switch refused, ok := errors.AsType[workload.Refused](err); {
+	switch wrong, ok := errors.AsType[*delimited.Error](err); {
 	case ctx.Err() != nil:
 		return Scanned{}, ctx.Err()
 	case ok:
-		return Scanned{}, workload.Refused{Reason: fmt.Sprintf("dataFrom: %s, %s", in.Name, refused.Reason)}
+		return Scanned{}, workload.Refused{Reason: fmt.Sprintf("dataFrom: %s, %s", in.Name, wrong)}
 	case err != nil:
 		return Scanned{}, RefusedFile(in.Name, err)
 	}
@@ -92,10 +102,17 @@ func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte)
 		case errors.Is(err, io.EOF):
 			return rows, nil
 		case err != nil:
+			if in.Format.CSV {
+				err = in.hint(r, err, true)
+			}
 			return rows, err
 		case skipped < in.Header:
 			skipped++
 			continue
+		case in.Columns > 0 && len(fields) != in.Columns:
+			return rows, in.hint(r, &delimited.Error{
+				Line: r.Line(), Reason: fmt.Sprintf("%d fields for %d columns", len(fields), in.Columns),
+			}, in.Format.CSV, !in.Format.CSV)
 		}
 		rows++
 		if err := show(r, fields); err != nil {
@@ -104,9 +121,29 @@ func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte)
 	}
 }
 
-// WrongFields is the error of a row with another number of fields than there are columns for.
-func WrongFields(line int64, fields, columns int) error {
-	return workload.Refused{Reason: fmt.Sprintf("line %d: %d fields for %d columns", line, fields, columns)}
+// hint adds to an error which other separator fits the record, in CSV or not, if one does.
+func (in *File) hint(r *delimited.Reader, err error, csvOrNot ...bool) error {
+	wrong, ok := errors.AsType[*delimited.Error](err)
+	if !ok || in.Columns < 2 {
+		return err
+	}
+	for _, separator := range []byte{in.Format.Separator, ';', ',', '\t', '|'} {
+		if len(csvOrNot) > 1 && (separator == ',' || separator == ';') {
+			csvOrNot = []bool{true, false}
+		}
+		for _, csv := range csvOrNot {
+			if r.FieldsIn(delimited.Format{Separator: separator, CSV: csv}) != in.Columns {
+				continue
+			}
+			question := "is the separator " + strconv.Quote(string(separator)) + "? Set dataFrom.separator"
+			if csv != in.Format.CSV {
+				question = map[bool]string{true: "is the format CSV", false: "is the format TSV"}[csv] +
+					" with the separator " + strconv.Quote(string(separator)) + "? Set dataFrom.format and separator"
+			}
+			return &delimited.Error{Line: wrong.Line, Reason: fmt.Sprintf("%s; %s", wrong.Reason, question)}
+		}
+	}
+	return err
 }
 
 // digester takes the digest of what is read, and is over when its context is.
@@ -148,7 +185,7 @@ func Unchanged(before, after []result.Input) result.Check {
 
 // FormatOf is the format that the configuration names.
 func FormatOf(d *result.Data) (delimited.Format, error) {
-	format := delimited.Format{Separator: '\t', CSV: d.Format == result.DataCSV}
+	format := delimited.Format{Separator: '\t', CSV: d.Format == result.DataCSV, EmptyIsNull: d.EmptyIs == result.EmptyIsNull}
 	if format.CSV {
 		format.Separator = ','
 	}
@@ -162,6 +199,9 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 			"or line break", d.Separator)
 	default:
 		format.Separator = d.Separator[0]
+	}
+	if !slices.Contains([]string{"", result.EmptyIsText, result.EmptyIsNull}, d.EmptyIs) {
+		return format, fmt.Errorf("dataFrom.emptyIs is %q but must be %s or %s", d.EmptyIs, result.EmptyIsNull, result.EmptyIsText)
 	}
 	if d.HeaderLines < 0 {
 		return format, fmt.Errorf("dataFrom.headerLines is %d but must be at least 0", d.HeaderLines)

@@ -28,8 +28,11 @@ type RowFile struct {
 	Comparison *Comparison
 	// Before is what the file was when it was surveyed, index where in it the rows 1, 1+IndexStride, … begin.
 	Before result.Input
-	index  []int64
+	index  []place
 }
+
+// place in a file where a row begins.
+type place struct{ offset, line int64 }
 
 // Extent is what rows take as SQL.
 type Extent struct {
@@ -45,16 +48,18 @@ func (f *RowFile) Survey(ctx context.Context, columns int, atMost, perStatement 
 	var s Extent
 	var statement int64
 	var sql []byte
-	f.index = nil
+	f.index, f.Columns = nil, columns
 	all, err := f.Scan(ctx, func(r *delimited.Reader, fields [][]byte) error {
-		if len(fields) != columns {
-			return WrongFields(r.Line(), len(fields), columns)
+		if f.Comparison != nil {
+			if err := f.Comparison.check(r.Line(), fields); err != nil {
+				return err
+			}
 		}
 		if s.Rows == atMost {
 			return nil
 		}
 		if s.Rows%IndexStride == 0 {
-			f.index = append(f.index, r.Offset())
+			f.index = append(f.index, place{r.Offset(), r.Line()})
 		}
 		if s.Rows%perStatement == 0 {
 			statement = 0
@@ -80,7 +85,9 @@ func (f *RowFile) Survey(ctx context.Context, columns int, atMost, perStatement 
 func (f *RowFile) Checksum(ctx context.Context, rows int64) (result.Input, checksum.Checksum, error) {
 	var sum checksum.Checksum
 	var buf []byte
-	now, err := f.Scan(ctx, func(_ *delimited.Reader, fields [][]byte) error {
+	file := f.File
+	file.Columns = 0 // a row that has another number of them by now is a difference, and no mistake
+	now, err := file.Scan(ctx, func(_ *delimited.Reader, fields [][]byte) error {
 		if sum.Rows < rows && len(fields) == len(f.Comparison.columns) {
 			buf = f.Comparison.add(&sum, buf, fields)
 		}
@@ -146,10 +153,10 @@ func (r *RowReader) goTo(n int64) error {
 	entry := (n - 1) / IndexStride
 	if first := entry*IndexStride + 1; r.next == 0 || n < r.next || first > r.next {
 		at := r.file.index[entry]
-		if _, err := r.src.Seek(at, io.SeekStart); err != nil {
+		if _, err := r.src.Seek(at.offset, io.SeekStart); err != nil {
 			return err
 		}
-		r.reader.Reset(r.src, at)
+		r.reader.Reset(r.src, at.offset, at.line)
 		r.next = first
 	}
 	for ; r.next < n; r.next++ {

@@ -36,32 +36,36 @@ func NewSchema(w *result.Workload) *Schema {
 // shownStatement is how much of a statement an error shows.
 const shownStatement = 200
 
-// Make executes the SQL. An engine, if there is one, is for
-// the tables that do not say theirs.
+// Make reads the SQL, checks that it stays within the schema that db is connected to, and only then executes it. An engine, if
+// there is one, is for the tables that do not say theirs.
 func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 	text, err := os.ReadFile(s.path)
 	if err != nil {
 		return workload.Refused{Reason: "reading schemaFrom: " + err.Error()}
 	}
 	s.Input = result.InputOf(filepath.Base(s.path), text)
-	statements := sqltext.Split(string(text))
-	if len(statements) == 0 {
-		return workload.Refused{Reason: "schemaFrom has no statement"}
+	if reason := notUTF8(text); reason != "" {
+		return workload.Refused{Reason: "schemaFrom " + reason}
 	}
 	return onOwnConnection(ctx, db, func(conn *sql.Conn) error {
+		m := &maker{conn: conn}
+		if err := m.begin(ctx); err != nil {
+			return err
+		}
+		statements, qualifiers, err := sqltext.Read(string(text), sqltext.Bounds{Schema: m.schema, Engine: engine})
+		if err != nil {
+			return workload.Refused{Reason: fmt.Sprintf("schemaFrom, %v. No statement was sent", err)}
+		}
+		if err := m.absent(ctx, qualifiers); err != nil {
+			return err
+		}
 		if engine != "" {
 			set := "SET default_storage_engine = " + engine //nolint:gosec // letters, digits and underscores: see checkEngine
 			if _, err := conn.ExecContext(ctx, set); err != nil {
 				return fmt.Errorf("executing %s: %w", set, err)
 			}
 		}
-		for i, statement := range statements {
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				shown := strings.Join(strings.Fields(result.Truncate(statement, shownStatement)), " ")
-				return fmt.Errorf("statement %d of schemaFrom, %s: %w", i+1, shown, err)
-			}
-		}
-		return nil
+		return m.execute(ctx, statements)
 	})
 }
 

@@ -1,0 +1,255 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sqltext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind of a token.
+type Kind int
+
+const (
+	// Word is a keyword or a name without quotation marks.
+	Word Kind = iota
+	// Name is a name within backticks.
+	Name
+	// Text is a string.
+	Text
+	// Number is a number.
+	Number
+	// Variable begins with one @, a user's variable or the host of an account, or two: a system variable up to the first dot.
+	Variable
+	// Symbol is one other character.
+	Symbol
+)
+
+// Token is what a server reads at once.
+type Token struct {
+	Kind Kind
+	// Text is that of the script, without quotation marks.
+	Text string
+	// Line, from 1, on which it begins.
+	Line int
+	// when says which servers read it; nil is all.
+	when *condition
+	// from and to are its place in the script.
+	from, to int
+}
+
+// is says whether a token is that keyword, or that symbol.
+func (t *Token) is(word string) bool {
+	return (t.Kind == Word || t.Kind == Symbol) && strings.EqualFold(t.Text, word)
+}
+
+func (t *Token) isOneOf(words []string) bool { return slices.ContainsFunc(words, t.is) }
+
+// named says whether a token may be a part of a name.
+func (t *Token) named() bool { return t.Kind == Word || t.Kind == Name }
+
+// Error is about a script: a statement of it cannot be read, or is not allowed.
+type Error struct {
+	// Statement and Line count from 1.
+	Statement, Line int
+	Reason          string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("statement %d, line %d: %s", e.Statement, e.Line, e.Reason)
+}
+
+// lexer reads tokens as a server does whose sql_mode has neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES.
+type lexer struct {
+	script string
+	at     int
+	line   int
+	// when is the condition of the comment that is open; it ends at end.
+	when *condition
+	end  int
+	err  string
+}
+
+// next is the next token; false at the end, or after an error.
+func (l *lexer) next() (Token, bool) {
+	for l.err == "" && l.at < len(l.script) {
+		if l.when != nil && l.at == l.end-len("*/") {
+			l.pass(len("*/"))
+			l.when = nil
+			continue
+		}
+		if l.skipped() {
+			continue
+		}
+		t := Token{Line: l.line, when: l.when, from: l.at}
+		t.Kind, t.Text = l.token()
+		t.to = l.at
+		if l.when != nil && l.at > l.end-len("*/") {
+			l.err = "a comment that servers execute (/*! … */) ends within a string or a comment: write it plainly"
+		}
+		return t, l.err == ""
+	}
+	return Token{}, false
+}
+
+// pass goes on by n bytes and returns them.
+func (l *lexer) pass(n int) string {
+	text := l.script[l.at : l.at+n]
+	l.line += strings.Count(text, "\n")
+	l.at += n
+	return text
+}
+
+// skipped passes over a space, a comment, or the beginning of one that servers execute.
+func (l *lexer) skipped() bool {
+	rest := l.script[l.at:]
+	switch c := rest[0]; {
+	case strings.IndexByte(" \t\n\v\f\r", c) >= 0:
+		l.pass(1)
+	case c == '#', strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' ' || rest[2] == 0x7f):
+		l.pass(through(rest, "\n"))
+		if l.when != nil && l.at > l.end-len("*/") {
+			l.err = "a comment that servers execute (/*! … */) ends within another comment: write it plainly"
+		}
+	case strings.HasPrefix(rest, "/*"):
+		return l.comment(rest)
+	default:
+		return false
+	}
+	return true
+}
+
+// comment passes over a comment, or opens it if there are servers that execute it.
+func (l *lexer) comment(rest string) bool {
+	length := 2 + through(rest[2:], "*/")
+	switch {
+	case l.when != nil:
+		l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
+	case length < 4 || !strings.HasSuffix(rest[:length], "*/"):
+		l.err = "a comment is not closed"
+	default:
+		when, head := conditionOf(rest)
+		switch {
+		case when == nil || when.never():
+			l.pass(length)
+		case strings.Contains(rest[head:length], "/*"):
+			l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
+		default:
+			l.end, l.when = l.at+length, when
+			l.pass(head)
+		}
+	}
+	return l.err == ""
+}
+
+// token passes over the token that comes next.
+func (l *lexer) token() (Kind, string) {
+	rest := l.script[l.at:]
+	switch c := rest[0]; {
+	case c == 0:
+		l.err = "a NUL byte: is the text UTF-16? Save it as UTF-8"
+		return Symbol, ""
+	case c == '\'' || c == '"':
+		return Text, l.quoted(c, true)
+	case c == '`':
+		return Name, l.quoted(c, false)
+	case c == '@':
+		return Variable, l.variable()
+	case digits(rest) > 0 && digits(rest) == wordLength(rest) || c == '.' && len(rest) > 1 && isDigit(rest[1]) && !l.afterName():
+		return Number, l.pass(numberLength(rest))
+	case isWordByte(c):
+		return Word, l.pass(wordLength(rest))
+	default:
+		return Symbol, l.pass(1)
+	}
+}
+
+// afterName says whether what comes next stands directly behind a name: a dot is then one between names.
+func (l *lexer) afterName() bool {
+	before := byte(' ')
+	if l.at > 0 {
+		before = l.script[l.at-1]
+	}
+	return isWordByte(before) || before == '`'
+}
+
+// quoted passes over text within quotation marks.
+func (l *lexer) quoted(mark byte, backslashes bool) string {
+	rest := l.script[l.at:]
+	for i := 1; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\' && backslashes:
+			i++
+		case rest[i] != mark:
+		case i+1 < len(rest) && rest[i+1] == mark:
+			i++
+		default:
+			return strings.ReplaceAll(l.pass(i + 1)[1:i], string([]byte{mark, mark}), string(mark))
+		}
+	}
+	l.err = fmt.Sprintf("a quotation mark, %c, is not closed", mark)
+	return ""
+}
+
+// variable passes over a variable: its name with the at signs, of a system variable only up to a dot.
+func (l *lexer) variable() string {
+	rest := l.script[l.at:]
+	ats := 1
+	if strings.HasPrefix(rest, "@@") {
+		ats = 2
+	}
+	text := l.pass(ats)
+	switch rest = rest[ats:]; {
+	case rest == "":
+		return text
+	case rest[0] == '\'' || rest[0] == '"' || rest[0] == '`':
+		return text + l.quoted(rest[0], rest[0] != '`')
+	}
+	n := wordLength(rest)
+	for ats == 1 && n < len(rest) && rest[n] == '.' {
+		n += 1 + wordLength(rest[n+1:])
+	}
+	return text + l.pass(n)
+}
+
+// through is the length of a text up to the end of a word, or of all of it if it has none.
+func through(text, word string) int {
+	if n := strings.Index(text, word); n >= 0 {
+		return n + len(word)
+	}
+	return len(text)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isWordByte says whether a name without quotation marks may have the byte. All beyond ASCII may be parts of letters.
+func isWordByte(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
+}
+
+func wordLength(text string) int {
+	n := 0
+	for n < len(text) && isWordByte(text[n]) {
+		n++
+	}
+	return n
+}
+
+func digits(text string) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// numberLength is the length of digits, a dot and digits. An exponent behind them reads as a word, which no rule needs.
+func numberLength(text string) int {
+	n := digits(text)
+	if n < len(text) && text[n] == '.' {
+		n += 1 + digits(text[n+1:])
+	}
+	return n
+}
