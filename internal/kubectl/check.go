@@ -72,13 +72,14 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	return c.checkComparison(ctx, object)
 }
 
-// decoded is what strict decoding says. What is unknown is removed.
+// decoded is what strict decoding says, and which fields have no value, which the API server sees in maps alone. What is unknown
+// is removed.
 func decoded(schema *apischema.Schema, object *unstructured.Unstructured) []string {
 	unknown, err := apischema.PruneMetadata(object.Object)
 	if err != nil {
 		return []string{"metadata: " + err.Error()}
 	}
-	var problems []string
+	problems := schema.Nulls(object.Object)
 	for _, path := range append(unknown, schema.Prune(object.Object)...) {
 		problems = append(problems, fmt.Sprintf("%s: unknown field %q", path, path))
 	}

@@ -78,6 +78,20 @@ func TestRefused(t *testing.T) {
 		"a comparison": {
 			strings.Replace(comparison, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
 		},
+		"fields without a value": {
+			runWith("database: {settings: {flushLogAtTrxCommit: }, variables: {max_connections: '300', skip_innodb_doublewrite: }}"),
+			[]string{
+				"spec.database.settings.flushLogAtTrxCommit: no value: write one, or leave the field out",
+				`spec.database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,
+			},
+		},
+		"a variant's field without a value": {
+			strings.Replace(comparison, "%", "database: {variables: {skip_innodb_doublewrite: }, settings: }", 1),
+			[]string{
+				"spec.variants[1].database.settings: no value: write one, or leave the field out",
+				`spec.variants[1].database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,
+			},
+		},
 		"set twice":       {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},
 		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
