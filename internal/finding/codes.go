@@ -18,6 +18,7 @@ const (
 	CommitsNotDurable       Code = "CommitsNotDurable"
 	BinaryLogNotDurable     Code = "BinaryLogNotDurable"
 	SettingRounded          Code = "SettingRounded"
+	SettingNotVerifiable    Code = "SettingNotVerifiable"
 	ServerNotAtRest         Code = "ServerNotAtRest"
 	ObserverSilent          Code = "ObserverSilent"
 	SchemaLeft              Code = "SchemaLeft"

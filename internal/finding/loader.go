@@ -76,6 +76,11 @@ func Rounded(variable, requested, effective string, share float64) Finding {
 		measure("share", share, percent))
 }
 
+// Unverified is a setting that the server was started with, and that none of its variables shows.
+func Unverified(option, value string) Finding {
+	return made(SettingNotVerifiable, map[string]string{"option": option, "value": value})
+}
+
 // Debt is what a server had not finished after so many seconds, above its goal.
 func Debt(what string, seconds float64, amount, goal int64) Finding {
 	return made(ServerNotAtRest, map[string]string{"debt": what}, measure("seconds", seconds, "s"), measure("amount", amount, ""),

@@ -60,6 +60,12 @@ var ofLoader = map[Code]Entry{
 		"The server rounds this variable to a value that it supports, and the result is more than 1% off.",
 		"request the value that is in effect.",
 	},
+	SettingNotVerifiable: {
+		Notice, "the server was started with {option}={value}, and has no variable that shows it: it cannot be verified",
+		"Every setting is read back before anything is measured. This one is an option without a variable: the server took it, " +
+			"and says nowhere what it made of it.",
+		"look at what the option does, for example at the tables of performance_schema, if the result rests on it.",
+	},
 	ServerNotAtRest: {
 		Warning, "the server did not settle: after {seconds} s it still had {amount} {debt} (goal: {goal})",
 		"Before each trial the loader waits until the server has written back what earlier work left behind. This server did " +

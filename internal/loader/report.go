@@ -210,7 +210,7 @@ func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Fin
 	if lossy, ok := e.BinaryLogLoss(doc.Server.Variables); ok {
 		all = append(all, finding.SyncedLate(lossy.Variable, lossy.Value))
 	}
-	return append(all, server.Adjustments(doc.Server.Settings)...)
+	return slices.Concat(all, server.Adjustments(doc.Server.Settings), server.Unverified(doc.Server.Settings))
 }
 
 // clientFindings are about a client that may have measured itself.
