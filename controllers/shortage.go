@@ -81,7 +81,7 @@ func (r *BenchmarkRunReconciler) podsOn(
 ) (all []corev1.Pod, cut bool, err error) {
 	cut, err = r.Live.Some(ctx, new(corev1.PodList), func(object runtime.Object) bool {
 		if pod, is := object.(*corev1.Pod); is {
-			all = append(all, podutil.Beside(looking, pod))
+			all = append(all, podutil.Neighbor(looking, pod))
 		}
 		return true
 	}, client.MatchingFields{"spec.nodeName": node})

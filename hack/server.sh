@@ -15,14 +15,16 @@ port() { docker port "$1" 3306/tcp | sed -n '1s/.*://p'; }
 # while it is initialised, and the way there is open a moment after the server is.
 answers() { with_timeout 5 bash -c "[ \$(head -c 5 </dev/tcp/127.0.0.1/$(port "$1") | od -An -tu1 -j4) -eq 10 ]"; }
 
-# same NAME IMAGE — the container runs, and its image has not been built anew since.
+# same NAME IMAGE OPTION… — the container runs with these options, and its image has not been built anew since.
 same() {
-	[ "$(docker container inspect --format '{{.State.Status}} {{.Image}}' "$1" 2>/dev/null)" = \
-		"running $(docker image inspect --format '{{.Id}}' "$2")" ]
+	[ "$(docker container inspect --format '{{.State.Status}} {{.Image}} {{join .Config.Cmd " "}}' "$1" 2>/dev/null)" = \
+		"running $(docker image inspect --format '{{.Id}}' "$2") ${*:3}" ]
 }
 
 up() {
 	local image engine name=benchrun-${1//[:.]/-} options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0 --skip-log-bin)
+	# An option that no server knows, and one that is no variable: a test reads what is said of them.
+	options+=(--loose-nonsense=1 --symbolic-links=0)
 	case $1 in
 	mariadb:*) engine=MariaDB ;;
 	mysql:*) engine=MySQL ;;
@@ -32,7 +34,7 @@ up() {
 		name+=-digests options+=(--performance-schema=ON) # which slows the server down
 	fi
 	image=$("$HACK/images.sh" "$1")
-	if ! same "$name" "$image"; then
+	if ! same "$name" "$image" "${options[@]}"; then
 		docker rm --force --volumes "$name" >/dev/null 2>&1 || true
 		# The data are on the container's own disk, as gone as the container afterwards, and not in
 		# memory, so that the tests cannot eat it up. The port is one that the system finds free.

@@ -67,7 +67,8 @@ type DatabaseSpec struct {
 
 	// variables are any other server variables, verbatim, as in my.cnf: lower case, with underscores. Each is read back from
 	// the server before anything is measured; the run ends SettingNotEffective if the server has another value. A variable with
-	// the prefix loose_ may be unknown to the server, and is then recorded as ignored.
+	// the prefix loose_ may be unknown to the server, and is then recorded as ignored; an option that no variable shows, as not
+	// verifiable.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200

@@ -67,6 +67,7 @@ func complete(file string) error {
 	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
 		completeComparison(crd)
 	}
+	each(specification(crd), refuseNulls)
 	out, err := yaml.Marshal(crd)
 	if err != nil {
 		return err
@@ -132,9 +133,35 @@ func bound(node map[string]any) {
 	}
 }
 
-func completeComparison(crd map[string]any) {
+// mostResources is how many kinds of resources a container may ask for: Kubernetes sets no bound, and a rule needs one.
+const mostResources = 32
+
+// refuseNulls has a map refuse values that are null, which the API server would otherwise remove with their keys. A rule on the
+// values does not see them: that of the map names their keys.
+func refuseNulls(node map[string]any) {
+	values, isMap := node["additionalProperties"].(map[string]any)
+	if !isMap {
+		return
+	}
+	values["nullable"] = true
+	if node["maxProperties"] == nil {
+		node["maxProperties"] = mostResources
+	}
+	list, _ := node[rules].([]any)
+	node[rules] = append(list, map[string]any{
+		"rule":              "self.all(k, dyn(self[k]) != null)",
+		"messageExpression": `'%s: no value: write one, as in "ON" or ""'.format([self.filter(k, dyn(self[k]) == null)[0]])`,
+	})
+}
+
+// specification is the schema of the specification: what users write.
+func specification(crd map[string]any) map[string]any {
 	versions := at(crd, "spec")["versions"].([]any)
-	spec := at(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
+	return at(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec")
+}
+
+func completeComparison(crd map[string]any) {
+	spec := at(specification(crd), "properties")
 	template := at(spec, "template", "properties", "spec")
 	changeable(template)
 	for _, own := range []string{"title", "claims", "plots", "tables"} {

@@ -79,6 +79,10 @@ type Variables struct {
 	Hidden []string
 	// Synonyms are other names of variables, of other versions or of the option that sets them.
 	Synonyms map[string]string
+	// UnknownOptions is a query for the lines of the server's log about options that it does not know, and others; empty if no
+	// table has them. Unreadable are then the options that it knows and has no variable for; * at the end stands for any rest.
+	UnknownOptions string
+	Unreadable     []string
 	// Descriptions is a query for what the server itself says about the values of variables, a row for each: its name in lower
 	// case, the number that its values are multiples of, which is at least 1, and the values of an enum, separated by commas. It is
 	// empty if the server has no table of that. Enums and Rounded are what it does not say.

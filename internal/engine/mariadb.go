@@ -44,6 +44,7 @@ var MariaDB = Engine{
 		Version: "version", VersionComment: "version_comment",
 		Matches:          func(version string) bool { return strings.Contains(version, mariaDBName) },
 		StateAndIdentity: mariaDBState,
+		Unreadable:       mariaDBUnreadable,
 		Hidden:           []string{"report_password", "wsrep_sst_auth"},
 		Synonyms: map[string]string{
 			"transaction_isolation": "tx_isolation",

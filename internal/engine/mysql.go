@@ -50,6 +50,8 @@ var MySQL = Engine{
 		StateAndIdentity: mySQLState,
 		Hidden:           []string{"report_password"},
 		Synonyms:         map[string]string{"default_time_zone": "time_zone"},
+		UnknownOptions: "SELECT data FROM performance_schema.error_log" +
+			" WHERE prio = 'System' OR error_code IN ('MY-000067', 'MY-000068')",
 		Enums: map[string][]string{
 			"binlog_checksum":                 {"NONE", "CRC32"},
 			"binlog_format":                   {"MIXED", "STATEMENT", "ROW"},

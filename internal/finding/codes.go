@@ -18,6 +18,7 @@ const (
 	CommitsNotDurable       Code = "CommitsNotDurable"
 	BinaryLogNotDurable     Code = "BinaryLogNotDurable"
 	SettingRounded          Code = "SettingRounded"
+	SettingNotVerifiable    Code = "SettingNotVerifiable"
 	ServerNotAtRest         Code = "ServerNotAtRest"
 	ObserverSilent          Code = "ObserverSilent"
 	SchemaLeft              Code = "SchemaLeft"
@@ -29,6 +30,7 @@ const (
 	ContestRows             Code = "ContestRows"
 	ContestServer           Code = "ContestServer"
 	WrittenInPauses         Code = "WrittenInPauses"
+	ConnectionsInSlices     Code = "ConnectionsInSlices"
 	ContestHardware         Code = "ContestHardware"
 	ProgramWarning          Code = "ProgramWarning"
 )

@@ -56,7 +56,12 @@ var samples = []struct {
 	},
 	{finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 	{finding.SyncedLate("sync_binlog", "0"), "the binary log is not durable: sync_binlog is 0"},
+	{finding.Crowded(64), "64 connections took turns in slices: the rate may be off by more than 10%"},
 	{finding.Rounded("x", "100", "95", 5), "the server rounded x=100 to 95, which is 5.0% off"},
+	{
+		finding.Unverified("symbolic_links", "OFF"),
+		"the server was started with symbolic_links=OFF, and has no variable that shows it: it cannot be verified",
+	},
 	{
 		finding.Debt("dirty pages", 5, 1940, 0),
 		"the server did not settle: after 5 s it still had 1940 dirty pages (goal: 0)",

@@ -76,6 +76,11 @@ func Rounded(variable, requested, effective string, share float64) Finding {
 		measure("share", share, percent))
 }
 
+// Unverified is a setting that the server was started with, and that none of its variables shows.
+func Unverified(option, value string) Finding {
+	return made(SettingNotVerifiable, map[string]string{"option": option, "value": value})
+}
+
 // Debt is what a server had not finished after so many seconds, above its goal.
 func Debt(what string, seconds float64, amount, goal int64) Finding {
 	return made(ServerNotAtRest, map[string]string{"debt": what}, measure("seconds", seconds, "s"), measure("amount", amount, ""),
@@ -85,6 +90,11 @@ func Debt(what string, seconds float64, amount, goal int64) Finding {
 // CaughtUp is a server that wrote so many pages back in the pauses between its slices, of so many in all.
 func CaughtUp(pages, all int64) Finding {
 	return made(WrittenInPauses, nil, measure("pages", pages, "pages"), measure("share", 100*float64(pages)/float64(all), percent))
+}
+
+// Crowded is a load in slices with so many connections.
+func Crowded(connections int) Finding {
+	return made(ConnectionsInSlices, nil, measure("connections", float64(connections), "connections"))
 }
 
 // Unobserved is an observer that did not answer.

@@ -33,6 +33,7 @@ var foreign = map[string]string{
 	"internal/database/ready.go":                    "the API server's words about a LimitRange",
 	"internal/engine/mariadb.go":                    "the log of MariaDB",
 	"internal/engine/mysql.go":                      "the log and the status of MySQL",
+	"internal/loader/server/taken.go":               "the log of MySQL",
 	"internal/kubectl/percentage.go":                "an argument",
 	"internal/kubectl/set.go":                       "an error of encoding/json",
 	"internal/loader/config.go":                     "names of schemas and settings",

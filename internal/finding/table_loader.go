@@ -60,11 +60,23 @@ var ofLoader = map[Code]Entry{
 		"The server rounds this variable to a value that it supports, and the result is more than 1% off.",
 		"request the value that is in effect.",
 	},
+	SettingNotVerifiable: {
+		Notice, "the server was started with {option}={value}, and has no variable that shows it: it cannot be verified",
+		"Every setting is read back before anything is measured. This one is an option without a variable: the server took it, " +
+			"and says nowhere what it made of it.",
+		"look at what the option does, for example at the tables of performance_schema, if the result rests on it.",
+	},
 	ServerNotAtRest: {
 		Warning, "the server did not settle: after {seconds} s it still had {amount} {debt} (goal: {goal})",
 		"Before each trial the loader waits until the server has written back what earlier work left behind. This server did " +
 			"not finish in time: the rest was written during the measurement.",
 		"use faster storage, a smaller buffer pool, or `trials.server: Fresh`.",
+	},
+	ConnectionsInSlices: {
+		Warning, "{connections} connections took turns in slices: the rate may be off by more than 10%",
+		"As a slice begins and ends, each connection has a transaction under way, which is counted in one slice or another. With one " +
+			"connection this is little; with 64, rates were off by up to 17%.",
+		"measure with `alternation: Trials`, which `Automatic` takes for such a load, or with one connection.",
 	},
 	WrittenInPauses: {
 		Warning, "the server wrote {pages} pages back in the pauses between its slices, {share:0}% of all: a load without pauses may " +

@@ -75,13 +75,14 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	return c.checkComparison(ctx, object)
 }
 
-// decoded is what strict decoding says. What is unknown is removed.
+// decoded is what strict decoding says, and which fields have no value, which the API server sees in maps alone. What is unknown
+// is removed.
 func decoded(schema *apischema.Schema, object *unstructured.Unstructured) []string {
 	unknown, err := apischema.PruneMetadata(object.Object)
 	if err != nil {
 		return []string{"metadata: " + err.Error()}
 	}
-	var problems []string
+	problems := schema.Nulls(object.Object)
 	for _, path := range append(unknown, schema.Prune(object.Object)...) {
 		problems = append(problems, fmt.Sprintf("%s: unknown field %q", path, path))
 	}
@@ -161,8 +162,15 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 		warned = cmp.Or(warned, warning(v.Run))
 		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; alternation: %s; deadline: %s%s",
+	equal := ""
+	if again := plan.EqualVariants(comparison); len(again) > 0 {
+		equal = fmt.Sprintf("; %d of them are equal, an A/A comparison", len(again)+1)
+		if len(again) < len(p.Variants)-1 {
+			equal = fmt.Sprintf("; variant %s is equal to an earlier one", comparison.Spec.Variants[again[0]].Name)
+		}
+	}
+	return fmt.Sprintf("at most %s × %d variants = %s, %s%s; alternation: %s; deadline: %s%s",
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
-		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), p.Alternation,
+		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), equal, p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
 }

@@ -26,6 +26,7 @@ func TestSamplesAreValid(t *testing.T) {
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 47h",
 		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 6 rounds × 2 variants = 12 runs, 12 trials; alternation: Slices; deadline: ",
 		"insert-benchmark.yaml: BenchmarkComparison insert-benchmark: valid: at most 7 rounds × 3 variants = 21 runs, 21 trials; alternation: Runs; deadline: ",
+		"comparison-same-twice.yaml: BenchmarkComparison same-twice: valid: ", "; 2 of them are equal, an A/A comparison; alternation: ",
 		"own-data.yaml: ConfigMap own-data-schema: skipped: neither a run nor a comparison",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
@@ -77,6 +78,20 @@ func TestRefused(t *testing.T) {
 		},
 		"a comparison": {
 			strings.Replace(comparison, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
+		},
+		"fields without a value": {
+			runWith("database: {settings: {flushLogAtTrxCommit: }, variables: {max_connections: '300', skip_innodb_doublewrite: }}"),
+			[]string{
+				"spec.database.settings.flushLogAtTrxCommit: no value: write one, or leave the field out",
+				`spec.database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,
+			},
+		},
+		"a variant's field without a value": {
+			strings.Replace(comparison, "%", "database: {variables: {skip_innodb_doublewrite: }, settings: }", 1),
+			[]string{
+				"spec.variants[1].database.settings: no value: write one, or leave the field out",
+				`spec.variants[1].database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,
+			},
 		},
 		"set twice":       {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},

@@ -25,7 +25,10 @@ import (
 
 func TestIntegrationWholeRun(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 5000, RowsPerCommit: 16})
-	tr.cfg.Settings = []result.Setting{{Name: "autocommit", Value: "1"}, {Name: "loose_nonsense", Value: "1"}}
+	tr.cfg.Settings = []result.Setting{ // hack/server.sh starts servers with the last three
+		{Name: "autocommit", Value: "1"}, {Name: "loose_nonsense", Value: "1"}, {Name: "symbolic_links", Value: "0"},
+		{Name: "loose_symbolic_links", Value: "0"},
+	}
 	summary, doc := tr.mustRun(t)
 	wantTotals := result.Totals{
 		Rows: 5000, Transactions: 313, Statements: 5313, Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
@@ -62,9 +65,18 @@ func TestIntegrationWholeRun(t *testing.T) {
 	if summary.Totals != doc.Totals || len(summary.Metrics) != len(doc.Metrics) || summary.Identity != doc.Identity {
 		t.Errorf("the summary %+v is not the document's", summary)
 	}
-	outcomes := []result.SettingOutcome{doc.Server.Settings[0].Outcome, doc.Server.Settings[1].Outcome}
-	if diff := cmp.Diff([]result.SettingOutcome{result.SettingEffective, result.SettingIgnored}, outcomes); diff != "" {
+	var outcomes []result.SettingOutcome
+	for _, setting := range doc.Server.Settings {
+		outcomes = append(outcomes, setting.Outcome)
+	}
+	want := []result.SettingOutcome{
+		result.SettingEffective, result.SettingIgnored, result.SettingNotVerifiable, result.SettingNotVerifiable,
+	}
+	if diff := cmp.Diff(want, outcomes); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if !slices.ContainsFunc(doc.Findings, func(f finding.Finding) bool { return f.Code == finding.SettingNotVerifiable }) {
+		t.Errorf("nothing says that symbolic_links is not verifiable: %v", doc.Findings)
 	}
 }
 

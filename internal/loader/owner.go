@@ -74,7 +74,11 @@ func (o *owner) readback(ctx context.Context) error {
 	if e, err = server.Described(ctx, e, o.admin); err != nil {
 		return err
 	}
-	facts.Settings = server.CompareSettings(e, o.cfg.Settings, facts.Variables)
+	taken, err := server.ReadTaken(ctx, e, o.admin, o.cfg, facts.Variables)
+	if err != nil {
+		return err
+	}
+	facts.Settings = server.CompareSettings(e, o.cfg.Settings, facts.Variables, taken)
 	return server.RefusedSettings(e, o.cfg.Settings, facts.Settings, facts.Variables)
 }
 

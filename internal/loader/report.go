@@ -203,14 +203,14 @@ func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Fin
 	if n := doc.Client.LateAnswers; n > 0 {
 		all = append(all, finding.Late(n))
 	}
-	all = append(all, caughtUp(e, doc)...)
+	all = slices.Concat(all, caughtUp(e, doc), crowded(doc, clients))
 	if lossy, ok := e.CommitLoss(doc.Server.Variables); ok {
 		all = append(all, finding.FlushedLate(lossy.Variable, lossy.Value))
 	}
 	if lossy, ok := e.BinaryLogLoss(doc.Server.Variables); ok {
 		all = append(all, finding.SyncedLate(lossy.Variable, lossy.Value))
 	}
-	return append(all, server.Adjustments(doc.Server.Settings)...)
+	return slices.Concat(all, server.Adjustments(doc.Server.Settings), server.Unverified(doc.Server.Settings))
 }
 
 // clientFindings are about a client that may have measured itself.

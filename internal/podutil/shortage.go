@@ -50,9 +50,9 @@ type Room struct {
 	Pods []corev1.Pod
 }
 
-// Beside is what Shortage reads of another Pod on a node, for a Pod: what it requests of the same resources, and the labels that
+// Neighbor is what Shortage reads of another Pod on a node, for a Pod: what it requests of the same resources, and the labels that
 // the Pod asks about. Strangers may have filled the rest.
-func Beside(pod, other *corev1.Pod) corev1.Pod {
+func Neighbor(pod, other *corev1.Pod) corev1.Pod {
 	requested, theirs := corev1.ResourceList{}, resource.PodRequests(other, resource.PodResourcesOptions{})
 	for name := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
 		if amount, found := theirs[name]; found {

@@ -229,6 +229,8 @@ const (
 	SettingAdjusted SettingOutcome = "Adjusted"
 	// SettingIgnored: the server does not know it, and it was marked loose_.
 	SettingIgnored SettingOutcome = "Ignored"
+	// SettingNotVerifiable: the server was started with it, and has no variable that shows it.
+	SettingNotVerifiable SettingOutcome = "NotVerifiable"
 	// SettingRefused: the value is another one, or the variable does not exist.
 	SettingRefused SettingOutcome = "Refused"
 )

@@ -18,9 +18,9 @@ const (
 	// MinPairs is the smallest number of rounds that a comparison can be made of: a block of the order (plan.ForComparison). Fewer
 	// rounds agree too often on a load that comes and goes with them.
 	MinPairs = 6
-	// minForEqual is the smallest number of rounds of which Equal is said. A server that stalls in few of its trials looks quiet in
+	// MinForEqual is the smallest number of rounds of which Equal is said. A server that stalls in few of its trials looks quiet in
 	// most rounds: n quiet rounds leave it possible, at 95%, that a share of 3/n of the trials stalls (the rule of three).
-	minForEqual = 10
+	MinForEqual = 10
 	// power with which Detectable and RoundsNeeded reckon.
 	power = 0.8
 	// maxRoundsNeeded is the largest number of rounds that RoundsNeeded says.
@@ -128,7 +128,7 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 	switch d.judge(&c, low, high, better == "lower"); {
 	case last.mean < low || last.mean > high:
 		c.Verdict, c.Cause, c.Decided = CannotSay, Contradiction, false
-	case c.Verdict == Equal && n < minForEqual:
+	case c.Verdict == Equal && n < MinForEqual:
 		c.Verdict, c.Decided = NoDifferenceShown, false
 	}
 	c.Decided = c.Decided || len(ratios) >= d.MaxRounds

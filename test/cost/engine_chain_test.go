@@ -96,7 +96,7 @@ func checkSettings(t *testing.T, config *result.Config) {
 	for cache, want := range map[string]result.SettingOutcome{
 		"3000000": result.SettingEffective, "3145728": result.SettingAdjusted, "9000000": result.SettingRefused,
 	} {
-		applied := server.CompareSettings(e, config.Settings, map[string]string{"example_cache": cache, "log_bin": "OFF"})
+		applied := server.CompareSettings(e, config.Settings, map[string]string{"example_cache": cache, "log_bin": "OFF"}, new(server.Taken))
 		i := slices.IndexFunc(applied, func(a result.AppliedSetting) bool { return a.Name == "example_cache" })
 		if i < 0 || applied[i].Outcome != want {
 			t.Errorf("example_cache=%s: %+v, want %s", cache, applied, want)

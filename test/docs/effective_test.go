@@ -115,7 +115,7 @@ func TestSettingsOfPublicationsAreEffective(t *testing.T) {
 					requested = append(requested, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
 				}
 				variables := variablesOf(t, &spec.Database)
-				applied := server.CompareSettings(e, requested, variables)
+				applied := server.CompareSettings(e, requested, variables, new(server.Taken))
 				if err := server.RefusedSettings(e, requested, applied, variables); err != nil {
 					t.Error(err)
 				}

@@ -90,7 +90,7 @@ func TestAMadeUpEngine(t *testing.T) {
 		requested = append(requested, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
 	}
 	variables := madeUpServer(file)
-	applied := CompareSettings(&madeUp, requested, variables)
+	applied := CompareSettings(&madeUp, requested, variables, new(Taken))
 	wantApplied := []result.AppliedSetting{
 		{Name: "cache_pages", Requested: "8192", Effective: "8192", Outcome: effective},
 		{Name: "change_stream", Requested: "false", Effective: "OFF", Outcome: effective},
@@ -120,7 +120,7 @@ func TestAMadeUpEngineWithAnothersOptions(t *testing.T) {
 		requested = append(requested, result.Setting{Name: s.Name, Value: s.Value})
 	}
 	variables := madeUpServer(database.MyCnf(&engine.MariaDB, db))
-	applied := CompareSettings(&madeUp, requested, variables)
+	applied := CompareSettings(&madeUp, requested, variables, new(Taken))
 	err := RefusedSettings(&madeUp, requested, applied, variables)
 	if err == nil || !strings.Contains(err.Error(), `durability=FULL was requested, but the server has "0"`) {
 		t.Errorf("error %v", err)

@@ -22,22 +22,27 @@ var (
 	shownFraction = big.NewRat(1, 1_000_000)
 )
 
-// CompareSettings puts each requested setting beside the server's variables, which are by lower-case name.
-func CompareSettings(e *engine.Engine, requested []result.Setting, variables map[string]string) []result.AppliedSetting {
+// CompareSettings puts each requested setting beside the server's variables, which are by lower-case name, and an option that is
+// no variable beside what the server took.
+func CompareSettings(
+	e *engine.Engine, requested []result.Setting, variables map[string]string, taken *Taken,
+) []result.AppliedSetting {
 	applied := make([]result.AppliedSetting, 0, len(requested))
 	for _, setting := range requested {
-		applied = append(applied, compareSetting(e, setting, variables))
+		applied = append(applied, compareSetting(e, setting, variables, taken))
 	}
 	return applied
 }
 
-func compareSetting(e *engine.Engine, setting result.Setting, variables map[string]string) result.AppliedSetting {
+func compareSetting(e *engine.Engine, setting result.Setting, variables map[string]string, taken *Taken) result.AppliedSetting {
 	applied := result.AppliedSetting{Name: setting.Name, Requested: setting.Value}
 	o := find(e, setting, variables)
 	switch {
 	case o.known:
 		applied.Effective = o.effective
 		applied.Outcome = compareValues(e, variables, o.variable, o.want, o.effective)
+	case taken.has(setting):
+		applied.Outcome = result.SettingNotVerifiable
 	case o.loose:
 		applied.Outcome = result.SettingIgnored
 	default:

@@ -200,7 +200,7 @@ func TestCompareSettings(t *testing.T) {
 		{result.Setting{Name: "rocksdb_block_size", Value: "8K"}, "", refused},
 		{result.Setting{Name: "skip_rocksdb"}, "", refused},
 	} {
-		got := CompareSettings(mariaDB, []result.Setting{tc.setting}, variables)
+		got := CompareSettings(mariaDB, []result.Setting{tc.setting}, variables, new(Taken))
 		want := []result.AppliedSetting{{
 			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
 		}}
@@ -236,7 +236,7 @@ func TestRoundedByOtherVariables(t *testing.T) {
 				}
 			}
 			for value, want := range tc.want {
-				applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables)
+				applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables, new(Taken))
 				if applied[0].Outcome != want {
 					t.Errorf("%s: %s, want %s", value, applied[0].Outcome, want)
 				}
@@ -253,7 +253,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 		{Name: "max_connections", Value: "152"},
 		{Name: "sync_binlog", Value: "1"},
 	}
-	applied := CompareSettings(&engine.MariaDB, requested, variables)
+	applied := CompareSettings(&engine.MariaDB, requested, variables, new(Taken))
 	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
 	const want = `innodb_bufer_pool_size=1G was requested, but the server has no such variable; ` +
 		`max_connections=152 was requested, but the server has "151"; ` +

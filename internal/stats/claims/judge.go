@@ -119,9 +119,12 @@ func (g judge) ratio(j *Judgement) {
 	}
 	c := g.claim.Ratio
 	above, below := c.AtLeast == 0 || r.Low >= c.AtLeast, c.AtMost == 0 || r.High <= c.AtMost
+	few := ""
 	switch {
 	case above && below:
-		j.Verdict = Holds
+		if j.Verdict = Holds; c.AtLeast > 0 && c.AtLeast < 1 && c.AtMost > 1 {
+			few = g.enoughForEqual(j)
+		}
 	case c.AtLeast > 0 && r.High < c.AtLeast, c.AtMost > 0 && r.Low > c.AtMost:
 		j.Verdict = DoesNotHold
 	default:
@@ -129,7 +132,18 @@ func (g judge) ratio(j *Judgement) {
 			j.Settled = j.Settled || bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
 		}
 	}
-	j.Detail = claimedTimes(r, c.claimed())
+	j.Detail = claimedTimes(r, c.claimed()) + few
+}
+
+// enoughForEqual takes a claim of no difference that would hold back if it rests on fewer values than the verdict Equal does, and
+// says so: what is slow in few of its trials looks equal in three of them.
+func (g judge) enoughForEqual(j *Judgement) (few string) {
+	n := min(len(g.of.Values), len(g.to.Values))
+	if n >= stats.MinForEqual {
+		return ""
+	}
+	j.Verdict = CannotSay
+	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
 
 // claimed says what was claimed.
@@ -149,14 +163,15 @@ func (g judge) noDifference(j *Judgement) {
 		j.Detail = why
 		return
 	}
-	within := 1 + float64(g.claim.NoDifference.WithinPercent)/100
+	within, few := 1+float64(g.claim.NoDifference.WithinPercent)/100, ""
 	switch {
 	case r.Low > 1/within && r.High < within:
 		j.Verdict = Holds
+		few = g.enoughForEqual(j)
 	case r.Low > within || r.High < 1/within:
 		j.Verdict = DoesNotHold
 	}
-	j.Detail = claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent))
+	j.Detail = claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent)) + few
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of

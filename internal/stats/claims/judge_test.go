@@ -49,6 +49,7 @@ func TestJudge(t *testing.T) {
 	order := func(falling bool) claims.Claim {
 		return claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: falling, WithinPercent: 5}}
 	}
+	nearly := ratio(0.95, 1.05)
 	equal := claims.Claim{NoDifference: &claims.NoDifference{Of: at("16"), To: at("4"), WithinPercent: 5}}
 	for name, tc := range map[string]struct {
 		claim   claims.Claim
@@ -57,24 +58,30 @@ func TestJudge(t *testing.T) {
 		settled bool
 		says    string
 	}{
-		"ratio, at least":       {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "claimed: at least 8×"},
-		"ratio, too small":      {ratio(8, 0), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "3.2"},
-		"ratio, at most":        {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "claimed: at most 5×"},
-		"ratio, too large":      {ratio(2, 3), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "claimed: 2–3×"},
-		"ratio, at the bound":   {ratio(3.2, 0), bySize("higher", six, 100, 200, 320), claims.CannotSay, true, "3.2"},
-		"ratio, few trials":     {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials (2)"},
-		"ratio, a value is 0":   {ratio(8, 0), bySize("higher", six, 0, 500, 1000), claims.CannotSay, false, "zero"},
-		"no difference":         {equal, bySize("higher", six, 100, 500, 505), claims.Holds, true, "claimed: equal within 5%"},
-		"no difference, but":    {equal, bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "1.2"},
-		"no difference, on it":  {equal, bySize("higher", six, 100, 500, 525), claims.CannotSay, false, "1.05"},
-		"best":                  {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
-		"best of less":          {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
-		"another is best":       {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
-		"another is best, less": {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
-		"two are the best":      {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be distinguished from"},
-		"rising":                {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "weakest step, from rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
-		"rising, then level":    {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "×"},
-		"rising, then falling":  {order(false), bySize("higher", six, 100, 500, 400), claims.DoesNotHold, true, "from rowsPerCommit=4 to rowsPerCommit=16: 0.8"},
+		"ratio, at least":     {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "claimed: at least 8×"},
+		"ratio, too small":    {ratio(8, 0), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "3.2"},
+		"ratio, at most":      {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "claimed: at most 5×"},
+		"ratio, too large":    {ratio(2, 3), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "claimed: 2–3×"},
+		"ratio, at the bound": {ratio(3.2, 0), bySize("higher", six, 100, 200, 320), claims.CannotSay, true, "3.2"},
+		"ratio, few trials":   {ratio(8, 0), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials (2)"},
+		"ratio, a value is 0": {ratio(8, 0), bySize("higher", six, 0, 500, 1000), claims.CannotSay, false, "zero"},
+		"no difference":       {equal, bySize("higher", 10, 100, 500, 505), claims.Holds, true, "claimed: equal within 5%"},
+		"no difference, few": {
+			equal, bySize("higher", 9, 100, 500, 505), claims.CannotSay, false,
+			"claimed: equal within 5%); no difference is said after 10 trials, and there are 9",
+		},
+		"a ratio around one":      {nearly, bySize("higher", 10, 500, 500, 500), claims.Holds, true, "claimed: 0.95–1.05×"},
+		"a ratio around one, few": {nearly, bySize("higher", six, 500, 500, 500), claims.CannotSay, false, "no difference is said after 10"},
+		"no difference, but":      {equal, bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "1.2"},
+		"no difference, on it":    {equal, bySize("higher", six, 100, 500, 525), claims.CannotSay, false, "1.05"},
+		"best":                    {best("16"), bySize("higher", six, 100, 500, 600), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
+		"best of less":            {best("16"), bySize("lower", six, 900, 500, 400), claims.Holds, true, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.2"},
+		"another is best":         {best("4"), bySize("higher", six, 100, 500, 600), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
+		"another is best, less":   {best("4"), bySize("lower", six, 900, 500, 400), claims.DoesNotHold, true, "rowsPerCommit=16 is better than rowsPerCommit=4: 1.2"},
+		"two are the best":        {best("16"), bySize("higher", six, 100, 600, 600), claims.CannotSay, false, "cannot be distinguished from"},
+		"rising":                  {order(false), bySize("higher", six, 100, 500, 600), claims.Holds, true, "weakest step, from rowsPerCommit=4 to rowsPerCommit=16: 1.2"},
+		"rising, then level":      {order(false), bySize("higher", six, 100, 500, 500), claims.Holds, true, "×"},
+		"rising, then falling":    {order(false), bySize("higher", six, 100, 500, 400), claims.DoesNotHold, true, "from rowsPerCommit=4 to rowsPerCommit=16: 0.8"},
 		// No step is below what is tolerated, but the whole way is down.
 		"rising, but it falls": {order(false), bySize("higher", six, 100, 97, 94), claims.DoesNotHold, true, "from rowsPerCommit=1 to rowsPerCommit=16: 0.95"},
 		"falling":              {order(true), bySize("higher", six, 600, 500, 100), claims.Holds, true, "×"},
@@ -86,6 +93,31 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
 			}
 		})
+	}
+}
+
+// A side that halves in 10% of its trials is not equal to one that does not. With three trials, in which most show nothing of it,
+// the claim held in 74% of runs.
+func TestNoDifferenceOfRareStalls(t *testing.T) {
+	const times = 1000
+	random := rand.New(rand.NewPCG(5, 6))
+	claim := claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}}
+	for trials, atMost := range map[int]int{3: 0, 6: 0, 9: 0, 10: times * 4 / 10, 30: times / 10} {
+		holds := 0
+		for range times {
+			series := bySize("higher", trials, 100, 100)
+			for i := range series[1].Values {
+				if random.IntN(10) == 0 {
+					series[1].Values[i] /= 2
+				}
+			}
+			if judged(claim, series).Verdict == claims.Holds {
+				holds++
+			}
+		}
+		if holds > atMost {
+			t.Errorf("%d trials: it holds in %d of %d runs, want at most %d", trials, holds, times, atMost)
+		}
 	}
 }
 
