@@ -216,7 +216,7 @@ bench-restore: deploy ## How soon a server has 1 GB of data: made by SQL, or res
 	@hack/bench-restore.sh
 
 .PHONY: bench-scale
-bench-scale: build ## The manager's memory, its queue, and a trial, beside many large objects, 1,000 runs and 5,000 trials; FLAGS="-foreign 60".
+bench-scale: build ## The manager's memory, CPU, its queue, and a trial, beside large objects of others, 1,000 runs and 5,000 trials; FLAGS="-foreign 60".
 	@$(LIB) export KUBEBUILDER_ASSETS=$$(hack/envtest.sh); \
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./controllers | grep -v "^=== RUN"; \
 	  go test -count 1 -tags envtest,scale -run TestScale -timeout 60m -v ./cmd/manager \

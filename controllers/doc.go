@@ -49,7 +49,8 @@
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a comparison share
 //	apiclock.go      what time it is: the API server's clock
-//	cached.go        what the cache keeps of each object, and live.go the same of what is listed past the cache
+//	cached.go        what the cache keeps of each object
+//	live.go          reads past the cache: lists in pages, and of what strangers have made only so much; bounded.go bounds answers
 //	writer.go        creates, deletes, and patches the status
 //	store.go         writes records, once, and results
 //	pages.go         makes the report page
