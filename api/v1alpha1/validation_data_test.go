@@ -41,6 +41,10 @@ func TestEnvtestDataRules(t *testing.T) {
 			refused: []string{from(`, separator: "a"`), from(`, separator: "0"`), from(`, separator: "\\"`), from(`, separator: "\""`), from(`, separator: "'"`), from(`, separator: "\n"`), from(`, separator: "ß"`)},
 			says:    "separator is one ASCII character",
 		},
+		"empty fields": {
+			allowed: []string{from(`, emptyIs: "NULL"`), from(", emptyIs: EmptyString")},
+			refused: []string{from(`, emptyIs: "null"`), from(`, emptyIs: ""`)}, says: `supported values: "EmptyString", "NULL"`,
+		},
 		"separator's length": {refused: []string{from(`, separator: "||"`)}, says: "may not be more than 1"},
 		"header": {
 			allowed: []string{from(", headerLines: 0"), from(", headerLines: 100")},
@@ -71,7 +75,7 @@ func TestEnvtestDataRules(t *testing.T) {
 		"options of files": {
 			allowed: []string{from("")},
 			refused: []string{
-				from(", format: CSV"), from(`, separator: "|"`), from(", headerLines: 1"), own(", table: own"), from(", columns: [a]"),
+				from(", format: CSV"), from(`, separator: "|"`), from(`, emptyIs: "NULL"`), from(", headerLines: 1"), own(", table: own"), from(", columns: [a]"),
 			},
 			says: "TPROCHLoad reads files as HammerDB writes them",
 		},

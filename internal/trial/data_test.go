@@ -33,7 +33,7 @@ func ownBulkInsert() v1alpha1.WorkloadSpec {
 		},
 		DataFrom: &v1alpha1.DataSource{
 			PersistentVolumeClaim: "measurements", Path: "2024/own.csv", Format: v1alpha1.DataCSV, Separator: ";",
-			HeaderLines: ptr.To[int32](1), Table: "own", Columns: []string{"a", "b"},
+			EmptyIs: v1alpha1.EmptyFieldIsNull, HeaderLines: ptr.To[int32](1), Table: "own", Columns: []string{"a", "b"},
 		},
 		SchemaFrom: &v1alpha1.ConfigMapFile{Name: "own-schema", Key: "own.sql"},
 	}
@@ -52,8 +52,8 @@ func TestConfigOfOwnData(t *testing.T) {
 		"everything": {
 			ownBulkInsert(),
 			&result.Data{
-				Claim: "measurements", Root: "/data", Path: "2024/own.csv", Format: "CSV", Separator: ";", HeaderLines: 1, Table: "own",
-				Columns: []string{"a", "b"},
+				Claim: "measurements", Root: "/data", Path: "2024/own.csv", Format: "CSV", Separator: ";", EmptyIs: "NULL", HeaderLines: 1,
+				Table: "own", Columns: []string{"a", "b"},
 			},
 			"/etc/benchrun/schema/own.sql",
 		},
