@@ -60,7 +60,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:Enum=Runs;Trials;Slices
 	Alternation Alternation `json:"alternation,omitempty"`
 
-	// alternationReason says why Automatic has chosen whole runs. Absent: it has not.
+	// alternationReason says why Automatic has not chosen Slices. Absent: it has.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

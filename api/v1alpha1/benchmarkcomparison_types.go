@@ -107,8 +107,9 @@ type BenchmarkComparisonSpec struct {
 	// for half a second or so while the others stand still, until all have measured as long as they should. Trials and, even more,
 	// Slices tell smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike; they
 	// need room for all servers at once. Slices needs a workload that the loader itself generates, from one Pod, and the observer.
-	// Automatic: Slices where they are possible and the cluster has room for all variants at once, otherwise Runs;
-	// status.alternation and status.alternationReason say which, and why. Defaults to Automatic.
+	// Automatic: Slices where they are possible and the cluster has room for all variants at once, Trials there if the load has more
+	// than one connection, whose rates in slices may be off by more than 10%, and otherwise Runs; status.alternation and
+	// status.alternationReason say which, and why. Defaults to Automatic.
 	// +optional
 	// +kubebuilder:default=Automatic
 	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
@@ -257,7 +258,7 @@ type Variant struct {
 type Alternation string
 
 const (
-	// AlternateAutomatic is Slices or, where they are not possible, Runs.
+	// AlternateAutomatic is Slices, Trials with several connections or, where neither is possible, Runs.
 	AlternateAutomatic Alternation = "Automatic"
 	// AlternateRuns measures the runs of a round one after the other.
 	AlternateRuns Alternation = "Runs"

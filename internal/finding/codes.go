@@ -30,6 +30,7 @@ const (
 	ContestRows             Code = "ContestRows"
 	ContestServer           Code = "ContestServer"
 	WrittenInPauses         Code = "WrittenInPauses"
+	ConnectionsInSlices     Code = "ConnectionsInSlices"
 	ContestHardware         Code = "ContestHardware"
 	ProgramWarning          Code = "ProgramWarning"
 )

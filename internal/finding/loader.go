@@ -92,6 +92,11 @@ func CaughtUp(pages, all int64) Finding {
 	return made(WrittenInPauses, nil, measure("pages", pages, "pages"), measure("share", 100*float64(pages)/float64(all), percent))
 }
 
+// Crowded is a load in slices with so many connections.
+func Crowded(connections int) Finding {
+	return made(ConnectionsInSlices, nil, measure("connections", float64(connections), "connections"))
+}
+
 // Unobserved is an observer that did not answer.
 func Unobserved() Finding { return made(ObserverSilent, nil) }
 

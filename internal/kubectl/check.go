@@ -152,8 +152,15 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	for _, v := range p.Variants {
 		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
 	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s; alternation: %s; deadline: %s",
+	equal := ""
+	if again := plan.EqualVariants(comparison); len(again) > 0 {
+		equal = fmt.Sprintf("; %d of them are equal, an A/A comparison", len(again)+1)
+		if len(again) < len(p.Variants)-1 {
+			equal = fmt.Sprintf("; variant %s is equal to an earlier one", comparison.Spec.Variants[again[0]].Name)
+		}
+	}
+	return fmt.Sprintf("at most %s × %d variants = %s, %s%s; alternation: %s; deadline: %s",
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
-		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), p.Alternation,
+		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), equal, p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p))), nil
 }

@@ -26,6 +26,7 @@ func TestSamplesAreValid(t *testing.T) {
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 47h",
 		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 6 rounds × 2 variants = 12 runs, 12 trials; alternation: Slices; deadline: ",
 		"insert-benchmark.yaml: BenchmarkComparison insert-benchmark: valid: at most 7 rounds × 3 variants = 21 runs, 21 trials; alternation: Runs; deadline: ",
+		"comparison-same-twice.yaml: BenchmarkComparison same-twice: valid: ", "; 2 of them are equal, an A/A comparison; alternation: ",
 		"own-data.yaml: ConfigMap own-data-schema: skipped: neither a run nor a comparison",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A comparison that may choose measures in slices, which needs room for the servers and loaders of all variants at the same
+// A comparison that may choose measures in slices or, with several connections, in trials that take turns. Either needs room for the servers and loaders of all variants at the same
 // time. Whether there is room shows in the first round only: other Pods come and go, quotas are full or not. If there is none,
 // the round begins again with whole runs, one after the other. Nothing is lost with it, because nothing is measured before all
 // are ready.
@@ -68,7 +68,7 @@ func (s *comparisonSituation) withoutRoom() *v1alpha1.BenchmarkRun {
 	begun := func(run *v1alpha1.BenchmarkRun) bool {
 		return ptr.Deref(run.Status.Trials.Measured, 0)+ptr.Deref(run.Status.Trials.Invalidated, 0) > 0
 	}
-	if !s.slices() || s.next > 0 || len(runs) < 2 || slices.ContainsFunc(runs, begun) {
+	if !s.together() || s.next > 0 || len(runs) < 2 || slices.ContainsFunc(runs, begun) {
 		return nil
 	}
 	for _, run := range runs {

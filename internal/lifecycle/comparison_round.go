@@ -24,6 +24,12 @@ func (s *comparisonSituation) alternates() bool { return s.plan.Alternation.Toge
 // slices says whether the loaders of a round's runs take turns.
 func (s *comparisonSituation) slices() bool { return s.plan.Alternation == v1alpha1.AlternateSlices }
 
+// together says whether nothing is measured before all servers of a round are up: with slices, and while there is a choice, which
+// loses nothing then.
+func (s *comparisonSituation) together() bool {
+	return s.slices() || s.alternates() && s.comparison.Spec.Alternation == v1alpha1.AlternateAutomatic
+}
+
 // round are the indexes of the members that are under way together with the next one; none if all have finished.
 func (s *comparisonSituation) round() []int {
 	switch variants := len(s.plan.Variants); {
@@ -133,13 +139,13 @@ func roundBroken(s *comparisonSituation) *Decision {
 }
 
 // readyForNext says whether the next run of the round may be made beside those that are under way. In the first round it waits
-// for what says where all others are measured: for the first trial or, with slices, in which no run measures before all servers
-// are up, for the node of the first server.
+// for what says where all others are measured: for the first trial or, if no run measures before all servers are up, for the node
+// of the first server.
 func (s *comparisonSituation) readyForNext() bool {
 	switch {
 	case s.next > 0:
 		return true // nothing is measured before all servers of the round are up
-	case s.slices():
+	case s.together():
 		return !s.placesFirst() || s.seen.Members[0].Run.Status.Environment.DatabaseNode != ""
 	case !s.allWait():
 		return false
@@ -215,7 +221,7 @@ func (s *comparisonSituation) turns() map[int]int {
 	case len(round) == 0:
 		return allowed
 	case s.missing() >= 0:
-		if s.placesFirst() && !s.slices() {
+		if s.placesFirst() && !s.together() {
 			allowed[0] = 1
 		}
 		return allowed

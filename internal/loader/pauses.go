@@ -86,3 +86,11 @@ func caughtUp(e *engine.Engine, doc *result.Document) []finding.Finding {
 	}
 	return []finding.Finding{finding.CaughtUp(pages, max(all, pages))}
 }
+
+// crowded is about connections that took turns.
+func crowded(doc *result.Document, connections int) []finding.Finding {
+	if doc.Turns == nil || connections < 2 {
+		return nil
+	}
+	return []finding.Finding{finding.Crowded(connections)}
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -72,5 +73,27 @@ func TestCaughtUp(t *testing.T) {
 	}
 	if found := caughtUp(&engine.MariaDB, new(result.Document)); found != nil {
 		t.Errorf("without slices: %v", found)
+	}
+}
+
+// Several connections that take turns are said, and one is not; nor are they without slices.
+func TestCrowded(t *testing.T) {
+	for _, tc := range []struct {
+		turns       *result.TurnFacts
+		connections int
+		want        string
+	}{
+		{new(result.TurnFacts), 1, ""}, {nil, 64, ""},
+		{new(result.TurnFacts), 2, "2 connections took turns in slices: the rate may be off by more than 10%"},
+	} {
+		text := ""
+		for _, f := range findings(&engine.MariaDB, &result.Document{Turns: tc.turns}, tc.connections) {
+			if f.Code == finding.ConnectionsInSlices {
+				text = f.String()
+			}
+		}
+		if text != tc.want {
+			t.Errorf("%d connections: %q", tc.connections, text)
+		}
 	}
 }

@@ -28,6 +28,20 @@ func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
 	return true
 }
 
+// EqualVariants are those that differ from an earlier one in nothing, by their number.
+func EqualVariants(comparison *v1alpha1.BenchmarkComparison) (equal []int) {
+	digests := map[string]bool{}
+	for i := range comparison.Spec.Variants {
+		run := MemberRun(comparison, Member{Variant: i})
+		digest, err := Digest(&run.Spec)
+		if err == nil && digests[digest] {
+			equal = append(equal, i)
+		}
+		digests[digest] = true
+	}
+	return equal
+}
+
 // Served is a database instance that has served attempts.
 type Served struct {
 	// Number of the instance; 0 is none.
