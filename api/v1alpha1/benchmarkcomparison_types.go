@@ -109,7 +109,8 @@ type BenchmarkComparisonSpec struct {
 	// Slices tell smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike; they
 	// need room for all servers at once. Slices needs a workload that the loader itself generates, from one Pod, and the observer.
 	// Automatic: Slices where they are possible and the cluster has room for all variants at once, Trials there if the load has more
-	// than one connection, whose rates in slices may be off by more than 10%, and otherwise Runs; status.alternation and status.alternationReason say which, and why. Defaults to Automatic.
+	// than one connection, whose rates in slices may be off by more than 10%, and otherwise Runs; status.alternation and
+	// status.alternationReason say which, and why. Defaults to Automatic.
 	// +optional
 	// +kubebuilder:default=Automatic
 	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
