@@ -26,9 +26,12 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
-	w := r.databaseWriter(run)
+	w, name := r.databaseWriter(run), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
-		if err := w.notThere(ctx, implied, s.seen.Made.Server); err != nil {
+		if s.seen.Made.Server.Name == name {
+			break // it was made already: the cache does not have it yet
+		}
+		if err := w.notThere(ctx, implied, name); err != nil {
 			return err
 		}
 	}
@@ -80,9 +83,9 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 	return w.owner.taken(w.kindOf(object), object.GetName())
 }
 
-// notThere fails if an object exists that will be made of this instance, and was not made of it: by that object's controller, the
-// server that the operator has made.
-func (w *writer) notThere(ctx context.Context, object client.Object, server v1alpha1.ObjectReference) error {
+// notThere fails if an object exists that others will make of an instance. What is controlled by an object of the instance's name is
+// looked at no further: whose that one is, its own creation says.
+func (w *writer) notThere(ctx context.Context, object client.Object, instance string) error {
 	kind, name := w.kindOf(object), object.GetName()
 	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	controller := metav1.GetControllerOf(object)
@@ -93,8 +96,8 @@ func (w *writer) notThere(ctx context.Context, object client.Object, server v1al
 		return fmt.Errorf("looking for %s %s: %w", kind, name, err)
 	case object.GetDeletionTimestamp() != nil:
 		return fmt.Errorf("%s %s is still being deleted", kind, name)
-	case controller != nil && server.UID != "" && string(controller.UID) == server.UID:
-		return nil // the cache does not have the server yet
+	case controller != nil && controller.Name == instance:
+		return nil
 	}
 	return w.owner.taken(kind, name)
 }
@@ -108,6 +111,9 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) e
 	if s.old.Status.Secret != secret.Name && owner.Kind != plan.ComparisonKind {
 		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
 		case apierrors.IsAlreadyExists(err):
+			if err := r.writer(s.owner).upToDate(ctx); err != nil {
+				return err
+			}
 			return w.owner.taken("Secret", secret.Name)
 		case err != nil:
 			return err

@@ -199,12 +199,14 @@ type MadeObjects struct {
 	// +optional
 	Attempt ObjectReference `json:"attempt,omitzero"`
 
-	// tokenDigest is the SHA-256 of the token that the next attempt's Job carries: by it, an operator that was restarted knows its
-	// own Job.
+	// tokenDigests are SHA-256 of tokens, one of which the next attempt's Job carries: by it, an operator that was restarted, or
+	// another one, knows the Job. One for each operator that may make it.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=64
-	TokenDigest string `json:"tokenDigest,omitempty"`
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	TokenDigests []string `json:"tokenDigests,omitempty"`
 
 	// server stands for the newest database instance: its StatefulSet, MariaDB resource or PodDisruptionBudget.
 	// +optional

@@ -1516,6 +1516,11 @@ func (in *LoaderSpec) DeepCopy() *LoaderSpec {
 func (in *MadeObjects) DeepCopyInto(out *MadeObjects) {
 	*out = *in
 	out.Attempt = in.Attempt
+	if in.TokenDigests != nil {
+		in, out := &in.TokenDigests, &out.TokenDigests
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	out.Server = in.Server
 	out.DataCopy = in.DataCopy
 }
@@ -1961,7 +1966,7 @@ func (in *RunCounts) DeepCopy() *RunCounts {
 func (in *RunState) DeepCopyInto(out *RunState) {
 	*out = *in
 	out.Records = in.Records
-	out.MadeObjects = in.MadeObjects
+	in.MadeObjects.DeepCopyInto(&out.MadeObjects)
 	if in.RemovedInstances != nil {
 		in, out := &in.RemovedInstances, &out.RemovedInstances
 		*out = new(int32)
