@@ -210,6 +210,26 @@ func (f *files) clause(t tproch.Table) string {
 	return loadClause(t, "utf8mb4", columns) + " SET " + strings.Join(sets, ", ")
 }
 
+var warningRow = regexp.MustCompile(` at row ([0-9]+)`)
+
+// located is a warning of the server's about a row of a statement, of whose table so many lines were sent before, with the row's
+// place in the files. A file has a row on each line, unless a backslash makes a line feed a part of a value.
+func (f *files) located(t tproch.Table, warning string, before int64) string {
+	match := warningRow.FindStringSubmatch(warning)
+	if match == nil {
+		return warning
+	}
+	n, _ := strconv.ParseInt(match[1], 10, 64) // the server's own number
+	n += before
+	for _, p := range f.pieces[t] {
+		if n <= p.Rows {
+			return fmt.Sprintf("%s, row %d: %s", p.File.Name, n, strings.Replace(warning, match[0], "", 1))
+		}
+		n -= p.Rows
+	}
+	return warning
+}
+
 // inputs are all files, as they were before the load.
 func (f *files) inputs() []result.Input {
 	var all []result.Input

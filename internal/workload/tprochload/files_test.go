@@ -5,6 +5,7 @@ package tprochload
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
 // tprochFolder has all tables' files, in a folder sf of a volume, as Benchrun would make them for a seed; changed by name.
@@ -141,6 +143,31 @@ func TestTPROCHFilesRefuses(t *testing.T) {
 	} {
 		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// A warning names the file and the row in it, whatever the statement and the piece.
+func TestWarningsAreLocated(t *testing.T) {
+	f := &files{}
+	for i, rows := range []int64{10, 5} {
+		p := piece{File: userdata.File{Name: fmt.Sprintf("tpch/orders_%d.tbl", i+1)}}
+		p.Rows = rows
+		f.pieces[tproch.Orders] = append(f.pieces[tproch.Orders], p)
+	}
+	for _, tc := range []struct {
+		warning string
+		before  int64
+		want    string
+	}{
+		{"Data truncated for column 'O_X' at row 3", 0, "tpch/orders_1.tbl, row 3: Data truncated for column 'O_X'"},
+		{"Data truncated for column 'O_X' at row 3", 10, "tpch/orders_2.tbl, row 3: Data truncated for column 'O_X'"},
+		{"Data truncated for column 'O_X' at row 4", 8, "tpch/orders_2.tbl, row 2: Data truncated for column 'O_X'"},
+		{"Data truncated for column 'O_X' at row 9", 8, "Data truncated for column 'O_X' at row 9"},
+		{"Duplicate entry '0' for key 'x'", 0, "Duplicate entry '0' for key 'x'"},
+	} {
+		if got := f.located(tproch.Orders, tc.warning, tc.before); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
 }

@@ -58,14 +58,17 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	load := &w.loads[t]
+	sent := int64(0)
 	rows := newLines(src, func(rows, bytes int64) {
 		c.Recorder.Sent(c.Recorder.Now(), rows, bytes)
+		sent += rows
 		load.Bytes += bytes
 	})
 	clause := w.clause(t)
 	start := c.Recorder.Now()
 	for more := true; more; more = rows.more() {
 		rows.want(w.rowsPerStatement())
+		before := sent
 		began := c.Recorder.Now()
 		written, warnings, err := c.Session.Load(clause, rows)
 		ended := c.Recorder.Now()
@@ -84,6 +87,9 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 		if warnings > 0 && w.warning[t] == "" {
 			if w.warning[t], err = c.Session.Warning(); err != nil {
 				return fmt.Errorf("reading the first warning: %w", err)
+			}
+			if w.files != nil {
+				w.warning[t] = w.files.located(t, w.warning[t], before)
 			}
 		}
 	}
