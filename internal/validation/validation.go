@@ -7,9 +7,13 @@ package validation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -26,6 +30,9 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
+	if err := checkVariables(run.Spec.Database.Variables); err != nil {
+		return p, err
+	}
 	for i := 0; i < len(p.Points); i += max(1, p.Stages) {
 		point := p.Points[i]
 		if err := trial.Validate(run, point); err != nil {
@@ -36,6 +43,20 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		}
 	}
 	return p, analysis.CheckRun(run, p)
+}
+
+// checkVariables names all values that are as an option file has them, and no server takes.
+func checkVariables(variables map[string]v1alpha1.VariableValue) error {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if _, _, wrong := engine.Meant(name, string(variables[name])); len(wrong) > 0 {
+			all = append(all, name+": "+strings.Join(wrong, "; "))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("database.variables: %s", strings.Join(all, "; "))
 }
 
 // PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.
