@@ -72,8 +72,8 @@ type DatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_]{0,79}$'))",message="a variable's name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables']))",message="datadir, port, socket, bind_address, user, log_error, pid_file, skip_networking and skip_grant_tables are reserved for the operator"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_]{0,79}$'))",message="a variable's name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method",messageExpression="'%s: a variable\\'s name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method'.format([self.filter(k, !k.matches('^[a-z][a-z0-9_]{0,79}$'))])"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables']))",messageExpression="'%s: reserved for the operator, as are datadir, port, socket, bind_address, user, log_error, pid_file, skip_networking and skip_grant_tables'.format([self.filter(k, k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables'])[0]])"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="use settings.binaryLog for the binary log: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
 

@@ -109,7 +109,7 @@ func TestEnvtestRules(t *testing.T) {
 				spec(`database: {variables: {port: "1"}}`), spec(`database: {variables: {socket: x}}`),
 				spec(`database: {variables: {bind_address: x}}`), spec(`database: {variables: {user: x}}`),
 			},
-			says: "are reserved for the operator",
+			says: "reserved for the operator",
 		},
 		"binary log": {
 			allowed: []string{spec(`database: {settings: {binaryLog: true}}`)},

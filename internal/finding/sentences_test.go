@@ -34,6 +34,8 @@ var foreign = map[string]string{
 	"internal/engine/mariadb.go":                    "the log of MariaDB",
 	"internal/engine/mysql.go":                      "the log and the status of MySQL",
 	"internal/loader/server/taken.go":               "the log of MySQL",
+	"internal/engine/pasted.go":                     "lines of option files",
+	"internal/kubectl/stream.go":                    "names that kustomize makes",
 	"internal/kubectl/percentage.go":                "an argument",
 	"internal/kubectl/set.go":                       "an error of encoding/json",
 	"internal/loader/config.go":                     "names of schemas and settings",

@@ -63,26 +63,41 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	if isRun {
 		schema = c.runs
 	}
-	if problems = decoded(schema, object); len(problems) > 0 {
-		return "", problems
+	defer generated(object)()
+	problems = append(schema.Misread(object.Object), pasted(object.Object)...)
+	if unknown := decoded(schema, object); len(unknown) > 0 {
+		return "", append(problems, unknown...)
 	}
-	if problems = lines(schema.Errors(ctx, object.Object)); len(problems) > 0 {
-		return "", problems
+	if errs := lines(schema.Errors(ctx, object.Object)); len(errs) > 0 {
+		return "", append(problems, errs...)
 	}
+	check := c.checkComparison
 	if isRun {
-		return c.checkRun(object)
+		check = c.checkRun
 	}
-	return c.checkComparison(ctx, object)
+	summary, errs := check(ctx, object)
+	if problems = append(problems, errs...); len(problems) > 0 {
+		return "", problems
+	}
+	return summary, nil
 }
 
-// decoded is what strict decoding says, and which fields have no value, which the API server sees in maps alone. What is unknown
-// is removed.
+// generated gives an object with generateName a name such as the API server makes, until the function that it returns is called.
+func generated(object *unstructured.Unstructured) func() {
+	if object.GetName() != "" || object.GetGenerateName() == "" {
+		return func() {}
+	}
+	object.SetName(object.GetGenerateName() + "x7k2p")
+	return func() { object.SetName("") }
+}
+
+// decoded is what strict decoding says. What is unknown is removed.
 func decoded(schema *apischema.Schema, object *unstructured.Unstructured) []string {
 	unknown, err := apischema.PruneMetadata(object.Object)
 	if err != nil {
 		return []string{"metadata: " + err.Error()}
 	}
-	problems := schema.Nulls(object.Object)
+	var problems []string
 	for _, path := range append(unknown, schema.Prune(object.Object)...) {
 		problems = append(problems, fmt.Sprintf("%s: unknown field %q", path, path))
 	}
@@ -98,7 +113,7 @@ func lines(errs field.ErrorList) []string {
 	return all
 }
 
-func (c *checker) checkRun(object *unstructured.Unstructured) (string, []string) {
+func (c *checker) checkRun(_ context.Context, object *unstructured.Unstructured) (string, []string) {
 	run := new(v1alpha1.BenchmarkRun)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run); err != nil {
 		return "", []string{err.Error()}

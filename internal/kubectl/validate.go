@@ -23,7 +23,8 @@ func newValidate(streams genericiooptions.IOStreams) *cobra.Command {
 		Long: `Check runs and comparisons without a cluster.
 
 The rules are those of this version of Benchrun: what the API server checks (unknown fields, types, bounds and rules), and
-then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped.
+then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped, but
+ConfigMaps of the same file must have the keys that runs name.
 
 The exit code is 0 if everything is valid, and 3 if anything is not, or if there are no runs or comparisons.`,
 		Example: `  # One file.
@@ -82,6 +83,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		return
 	}
 	c.scripts = scriptsOf(all)
+	beside := configMapsOf(all)
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
@@ -90,6 +92,9 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		}
 		v.checked++
 		summary, problems := c.check(ctx, m.object)
+		if len(problems) == 0 {
+			problems = beside.lacks(m.object)
+		}
 		if len(problems) > 0 {
 			v.wrong++
 		} else {

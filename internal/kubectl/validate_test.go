@@ -93,6 +93,30 @@ func TestRefused(t *testing.T) {
 				`spec.variants[1].database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,
 			},
 		},
+		"a pasted option file": {
+			runWith("database:\n      variables:\n        innodb-buffer-pool-instances: 8\n        Innodb_Log_Buffer_Size: 48MB\n" +
+				"        key_buffer_size: 1.5M\n        'sort_buffer_size': '2M # per thread'\n        \"'join_buffer_size'\": \"'2M'\"\n" +
+				"        skip-name-resolve:\n        innodb_file_per_table: ON\n        max_connections: 300\n        datadir: /x"),
+			[]string{
+				"spec.database.variables[skip-name-resolve]: no value: write one, as in \"ON\" or \"\"",
+				"spec.database.variables[skip-name-resolve]: write skip_name_resolve: a name is in lower case and with underscores",
+				"spec.database.variables[innodb-buffer-pool-instances]: a number, not a text, without quotation marks: write \"8\"",
+				"spec.database.variables[innodb-buffer-pool-instances]: write innodb_buffer_pool_instances: a name is in lower case",
+				"spec.database.variables[Innodb_Log_Buffer_Size]: write innodb_log_buffer_size: ",
+				"spec.database.variables[Innodb_Log_Buffer_Size]: write \"48M\" in place of \"48MB\"",
+				"spec.database.variables[key_buffer_size]: write \"1536K\" in place of \"1.5M\"",
+				"spec.database.variables[sort_buffer_size]: write \"2M\" in place of \"2M # per thread\"",
+				"spec.database.variables['join_buffer_size']: write join_buffer_size: ",
+				"spec.database.variables['join_buffer_size']: write \"2M\" in place of \"'2M'\"",
+				"spec.database.variables[innodb_file_per_table]: a truth value, not a text, without quotation marks: write \"ON\"",
+				"spec.database.variables[max_connections]: a number, not a text, without quotation marks: write \"300\"",
+				"spec.database.variables: Invalid value: datadir: reserved for the operator",
+			},
+		},
+		"CPU without quotation marks": {
+			runWith("database: {resources: {requests: {cpu: 0.25}}}"),
+			[]string{"spec.database.resources.requests[cpu]: a number, not a text, without quotation marks: write \"0.25\""},
+		},
 		"set twice":       {runWith("database: {}\n  database: {}"), []string{`key "database" already set in map`}},
 		"no object":       {"- 1\n", []string{"it is not a Kubernetes object"}},
 		"no kind":         {"a: 1\n", []string{"apiVersion or kind is missing"}},
@@ -121,6 +145,17 @@ func TestRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A name that the API server is to make is valid if it can make one.
+func TestGeneratedName(t *testing.T) {
+	for prefix, valid := range map[string]bool{"nightly-": true, "Nightly-": false, strings.Repeat("n", 36): false} {
+		text := strings.Replace(runWith("database: {}"), "name: a", "generateName: "+prefix, 1)
+		code, out, errs := runMain(t, text, "validate", "-f", "-")
+		if (code == ExitFine) != valid || !strings.Contains(out, "BenchmarkRun "+prefix+"(no name): ") {
+			t.Errorf("%s: exit code %d, %s%s", prefix, code, out, errs)
+		}
 	}
 }
 

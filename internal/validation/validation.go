@@ -7,9 +7,13 @@ package validation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -25,6 +29,9 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	}
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
+	}
+	if err := checkVariables(run.Spec.Database.Variables); err != nil {
+		return p, err
 	}
 	if err := checkBytes(p.Bytes); err != nil {
 		return p, err
@@ -69,6 +76,20 @@ func checkVariants(comparison *v1alpha1.BenchmarkComparison) error {
 		sum += p.Bytes
 	}
 	return checkBytes(sum)
+}
+
+// checkVariables names all values that are as an option file has them, and no server takes.
+func checkVariables(variables map[string]v1alpha1.VariableValue) error {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if _, _, wrong := engine.Meant(name, string(variables[name])); len(wrong) > 0 {
+			all = append(all, name+": "+strings.Join(wrong, "; "))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("database.variables: %s", strings.Join(all, "; "))
 }
 
 // PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.

@@ -67,7 +67,7 @@ func TestNulls(t *testing.T) {
 		if strings.HasSuffix(p.path, "[x]") {
 			want = p.path + `: no value: write one, as in "ON" or ""`
 		}
-		if got := s.Nulls(p.within(nil).(map[string]any)); !slices.Equal(got, []string{want}) {
+		if got := s.Misread(p.within(nil).(map[string]any)); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q", p.path, got)
 		}
 	})
@@ -104,7 +104,33 @@ func TestNullsOfTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := map[string]any{"metadata": map[string]any{"creationTimestamp": nil, "labels": map[string]any{"x": nil}}, "status": nil}
-	if got := s.Nulls(object); len(got) != 1 || !strings.HasPrefix(got[0], "metadata.labels.x: ") {
+	if got := s.Misread(object); len(got) != 1 || !strings.HasPrefix(got[0], "metadata.labels.x: ") {
 		t.Errorf("%q", got)
 	}
+}
+
+// Every text that stands without quotation marks, and that YAML reads as a number or a truth value, is one line with what to
+// write; a field that may be a number is not.
+func TestUnquoted(t *testing.T) {
+	specifications(t, func(t *testing.T, s *Schema, p place) {
+		for value, want := range map[any]string{
+			int64(300): `: a number, not a text, without quotation marks: write "300"`,
+			0.25:       `: a number, not a text, without quotation marks: write "0.25"`,
+			true:       `: a truth value, not a text, without quotation marks: write "ON", or what else it was`,
+		} {
+			object := p.within(value).(map[string]any)
+			got := s.Misread(object)
+			_, isInt := value.(int64)
+			switch {
+			case p.schema.Type != "string" && (!p.schema.XIntOrString || isInt):
+				if len(got) > 0 {
+					t.Errorf("%s: %q", p.path, got)
+				}
+			case !slices.Equal(got, []string{p.path + want}):
+				t.Errorf("%s: %q", p.path, got)
+			case len(s.Misread(object)) > 0:
+				t.Errorf("%s is no text afterwards", p.path)
+			}
+		}
+	})
 }
