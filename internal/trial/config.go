@@ -155,7 +155,7 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, point plan.Point) (*result.Workload
 // configureFiles tells the loader where the user's files for the workload are, if it has any.
 func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
-	if err == nil && needs.Files != nil {
+	if err == nil && needs.Files != "" {
 		c.Workload.FilesPath = result.FilesPath
 	}
 	return err
