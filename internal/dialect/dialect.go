@@ -72,8 +72,9 @@ type Clock struct {
 type Schemas struct {
 	// Exists is a query for a name: how many schemas have it, 0 or 1.
 	Exists string
-	// Create and Drop are statements, to which the quoted name is appended.
-	Create, Drop string
+	// Create, CreateMissing and Drop are statements, to which the quoted name is appended. CreateMissing is no error for one that is
+	// there.
+	Create, CreateMissing, Drop string
 	// Objects is a query with two columns, the kind and the name of each object in a schema. The kinds are as DROP names them. Its
 	// parameters are the schema, ObjectsParameters times.
 	Objects           string

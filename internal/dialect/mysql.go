@@ -46,7 +46,7 @@ var mySQL = Dialect{
 	},
 	Schemas: Schemas{
 		Exists: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?",
-		Create: "CREATE DATABASE ", Drop: "DROP DATABASE IF EXISTS ",
+		Create: "CREATE DATABASE ", CreateMissing: "CREATE DATABASE IF NOT EXISTS ", Drop: "DROP DATABASE IF EXISTS ",
 		Objects: "SELECT IF(table_type IN ('VIEW', 'SEQUENCE'), table_type, 'TABLE'), table_name" +
 			" FROM information_schema.tables WHERE table_schema = ? AND table_type <> 'TEMPORARY'" +
 			" UNION ALL SELECT routine_type, routine_name FROM information_schema.routines" +

@@ -26,6 +26,8 @@ var samples = []struct {
 	{finding.Short(false), "the measured phase took less than a second: use more rows"},
 	{finding.Short(true), "the measured phase took less than a second: give the program more work"},
 	{finding.Retried(12, 3.25), "12 transactions (3.2% of all) were rolled back and retried"},
+	{finding.GivenUp(12, 3.25), "12 events (3.2% of all) were given up because of errors that sysbench ignores, and begun anew"},
+	{finding.Dropped("bench"), "the program dropped the run's schema bench: give it another one"},
 	{
 		finding.Client{}.Busy(89.4, finding.CPUBound{NodeCPUs: 4}),
 		"the client used 89% of the node's 4 CPUs: it may have been the bottleneck",

@@ -20,6 +20,14 @@ func Retried(n int64, share float64) Finding {
 	return made(TransactionsRetried, nil, measure("retried", n, "transactions"), measure("share", share, percent))
 }
 
+// GivenUp are events of sysbench that met an error which it ignores, as a number and in percent of all.
+func GivenUp(n int64, share float64) Finding {
+	return made(EventsGivenUp, nil, measure("events", n, "events"), measure("share", share, percent))
+}
+
+// Dropped is a schema that a program has dropped although it is the run's.
+func Dropped(schema string) Finding { return made(SchemaDropped, map[string]string{"schema": schema}) }
+
 // Client is who made load: the only Pod, or one of several by its number.
 type Client struct {
 	Pod  int

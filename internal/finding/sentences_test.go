@@ -49,6 +49,7 @@ var foreign = map[string]string{
 	"internal/testutil/tutorial.go":                 "code blocks of the documentation",
 	"internal/workload/bulkinsert/file.go":          "names of tables and columns",
 	"internal/workload/custom/custom.go":            "the output of a program of the user's",
+	"internal/workload/custom/pattern.go":           "the output of a program of the user's",
 	"internal/workload/custom/parameters.go":        "the output of a program of the user's",
 	"internal/workload/insert/table.go":             "names of storage engines",
 	"internal/workload/sysbench/output/check.go":    "the output of sysbench",

@@ -21,6 +21,13 @@ var ofLoader = map[Code]Entry{
 			"includes the retries.",
 		"use fewer connections or more rows, unless contention is what you want to measure.",
 	},
+	EventsGivenUp: {
+		Warning, "{events} events ({share:1}% of all) were given up because of errors that sysbench ignores, and begun anew",
+		"sysbench ignores deadlocks, lock wait timeouts and changed rows, or the errors that the option `mysql-ignore-errors` " +
+			"names: it gives the event up and begins another one. What the event has done outside of a transaction remains. The time " +
+			"includes the events that were given up.",
+		"use fewer threads or more rows, unless contention is what you want to measure.",
+	},
 	ClientBusy: {
 		Warning, "the client[ of Pod {pod}] used {share:0}% of [{connections} CPUs, one per connection][the node's {cpus} " +
 			"CPUs][its CPU limit of {limitMillis}m]: it may have been the bottleneck",
@@ -94,6 +101,12 @@ var ofLoader = map[Code]Entry{
 		Warning, "the schema {schema} may still be on the server, because dropping it failed: {error}",
 		"The run measured a server of yours and could not remove what it had created there.",
 		"drop the schema yourself.",
+	},
+	SchemaDropped: {
+		Warning, "the program dropped the run's schema {schema}: give it another one",
+		"Benchrun keeps its notes in the run's schema, and has made it again. The number itself is not affected. Some programs drop " +
+			"the schema that they use, for example `mariadb-slap --create-schema`.",
+		"let the program use a schema of another name, which it may drop.",
 	},
 	DataNotCopied: {
 		Warning, "no copy of the prepared data could be made: {error}",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 )
@@ -137,7 +138,7 @@ func TestIntegrationCustomFailures(t *testing.T) {
 				tc.change(tr.custom())
 			}
 			tr.mustFail(t.Context(), t, tc.reason, tc.words...)
-			if name == "leaves nothing" && !strings.Contains(tr.out.String(), "12\n13\n14\n") {
+			if name == "leaves nothing" && !strings.Contains(tr.out.String(), "| 12\n| 13\n| 14\n") {
 				t.Errorf("the log has not the program's last lines: %q", tr.out.String())
 			}
 		})
@@ -183,4 +184,76 @@ func TestIntegrationCustomLeavesChild(t *testing.T) {
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("it took %s", took)
 	}
+}
+
+// A program that drops the run's schema, as mariadb-slap does with the one that it is given, keeps its number, and is told so.
+func TestIntegrationCustomDropsTheSchema(t *testing.T) {
+	const again = "CREATE DATABASE bench"
+	for name, statements := range map[string][]string{
+		"drops it":                 {"DROP DATABASE bench"},
+		"makes it again":           {"DROP DATABASE bench", again},
+		"leaves a table in it":     {"DROP DATABASE bench", again, "CREATE TABLE bench.t1 (id INT)"},
+		"drops the notes":          {"DROP TABLE bench.benchrun_objects, bench.benchrun_attempts"},
+		"drops one of them":        {"DROP TABLE bench.benchrun_objects"},
+		"drops the other":          {"DROP TABLE bench.benchrun_attempts"},
+		"leaves one and a table":   {"DROP TABLE bench.benchrun_attempts", "CREATE TABLE bench.t1 (id INT)"},
+		"drops nothing of the run": {"CREATE TABLE bench.t1 (id INT)"},
+	} {
+		for phase, borrowed := range map[string]bool{"prepare": false, "measure": false, "prepare, of a borrowed server": true, "measure, of a borrowed server": true} {
+			t.Run(name+" in "+phase, func(t *testing.T) {
+				mustExec(t, "DROP DATABASE IF EXISTS bench")
+				dir := t.TempDir()
+				wait := `touch ` + dir + `/runs; until test -e ` + dir + `/goes; do sleep 0.02; done; `
+				number := `echo '{"metrics": [{"name": "x", "value": 7, "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`
+				tr := newCustomTrial(t, wait+number)
+				if strings.HasPrefix(phase, "prepare") {
+					tr = newCustomTrial(t, number)
+					tr.custom().Prepare = []string{"sh", "-c", wait}
+				}
+				tr.cfg.Server.Borrowed = borrowed
+				whilst(t, func() bool { _, err := os.Stat(dir + "/runs"); return err == nil }, func() {
+					mustExec(t, statements...)
+					if err := os.WriteFile(dir+"/goes", nil, 0o600); err != nil {
+						t.Error(err)
+					}
+				})
+				_, doc := tr.mustRun(t)
+				var found []string
+				for _, f := range doc.Findings {
+					if f.Code == finding.SchemaDropped || f.Code == finding.SchemaLeft {
+						found = append(found, f.String())
+					}
+				}
+				var want []string
+				if name != "drops nothing of the run" {
+					want = []string{"the program dropped the run's schema bench: give it another one"}
+				}
+				if diff := cmp.Diff(want, found); diff != "" || doc.Metrics[0].Value != 7 {
+					t.Errorf("metrics %+v, findings (-want +got):\n%s", doc.Metrics[:1], diff)
+				}
+				var left int
+				if err := other(t).QueryRow("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'bench'").Scan(&left); err != nil {
+					t.Fatal(err)
+				}
+				if borrowed != (left == 0) {
+					t.Errorf("borrowed %t, and %d schemas are left", borrowed, left)
+				}
+			})
+		}
+	}
+}
+
+// whilst does something as soon as a condition holds, while the test does something else.
+func whilst(t *testing.T, holds func() bool, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := eventually(holds); err != nil {
+			t.Error(err)
+			return
+		}
+		do()
+	}()
+	t.Cleanup(func() { <-done })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // load is what is measured: what the loader's own clients send (clientLoad), or what another program does (toolLoad). Its methods
@@ -84,20 +85,30 @@ func failedChecks(checks []result.Check) error {
 
 // checkErrors is the error that too many transactions were rolled back.
 func checkErrors(cfg *result.Config, t result.Totals) error {
-	if share := t.ErrorRate().Value; share > float64(cfg.ErrorPercent) {
-		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all transactions, %d, were rolled back because of deadlocks, lock "+
-			"wait timeouts or changed rows and retried; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
+	share := t.ErrorRate().Value
+	switch {
+	case share <= float64(cfg.ErrorPercent):
+		return nil
+	case registry.IsTool(cfg):
+		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all events, %d, were given up because of errors that sysbench ignores "+
+			"(deadlocks, lock wait timeouts, changed rows, or those of mysql-ignore-errors) and begun anew; limits.errorPercent allows %d%%",
+			share, t.Errors, cfg.ErrorPercent)
 	}
-	return nil
+	return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all transactions, %d, were rolled back because of deadlocks, lock "+
+		"wait timeouts or changed rows and retried; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
 }
 
 // warnedErrorPercent is the rate from which on there is a warning.
 const warnedErrorPercent = 1
 
-// retried warns of transactions that were tried again.
-func retried(t result.Totals) []finding.Finding {
-	if share := t.ErrorRate().Value; share > warnedErrorPercent {
-		return []finding.Finding{finding.Retried(t.Errors, share)}
+// withErrors warns of transactions that the loader has tried again, or of events that a program has given up.
+func withErrors(t result.Totals, byProgram bool) []finding.Finding {
+	share := t.ErrorRate().Value
+	switch {
+	case share <= warnedErrorPercent:
+		return nil
+	case byProgram:
+		return []finding.Finding{finding.GivenUp(t.Errors, share)}
 	}
-	return nil
+	return []finding.Finding{finding.Retried(t.Errors, share)}
 }

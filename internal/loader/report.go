@@ -193,7 +193,7 @@ func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Fin
 	if t.Micros < shortMicros {
 		all = append(all, finding.Short(doc.Tool != nil))
 	}
-	all = append(all, retried(t)...)
+	all = append(all, withErrors(t, doc.Tool != nil)...)
 	if len(doc.Pods) == 0 {
 		all = append(all, clientFindings(finding.Client{}, doc.Client, clients, t.Micros)...)
 	}

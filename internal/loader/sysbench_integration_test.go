@@ -43,9 +43,17 @@ func newSysbenchTrial(t testing.TB, p sysbench.Parameters) *trial {
 // ownScript gives the trial a script of its own, with those commands besides run.
 func (tr *trial) ownScript(t testing.TB, lua string, commands ...string) {
 	t.Helper()
+	tr.ownFiles(t, map[string]string{"own.lua": lua}, commands...)
+}
+
+// ownFiles does the same with a script, own.lua, and what is beside it.
+func (tr *trial) ownFiles(t testing.TB, files map[string]string, commands ...string) {
+	t.Helper()
 	tr.cfg.Workload.FilesPath = t.TempDir()
-	if err := os.WriteFile(filepath.Join(tr.cfg.Workload.FilesPath, "own.lua"), []byte(lua), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(tr.cfg.Workload.FilesPath, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tr.parameters.(*sysbench.Parameters).ScriptFrom = &sysbench.ScriptFrom{Name: "scripts", Key: "own.lua", Commands: commands}
 }
@@ -226,6 +234,73 @@ sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 	if n := len(doc.Checks); n != 4 || doc.Totals.Transactions != 50 {
 		t.Errorf("checks %+v, totals %+v", doc.Checks, doc.Totals)
 	}
+}
+
+// A script may load what is beside it, by require and by dofile, also under the name of one of sysbench's own files.
+func TestSysbenchOwnScriptOfSeveralFiles(t *testing.T) {
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Threads: 2})
+	tr.ownFiles(t, map[string]string{
+		"own.lua":    `require("oltp_common")` + "\n" + `dofile("events.lua")`,
+		"events.lua": `function event() con:query("SELECT COUNT(*) FROM house_rules") end`,
+		"oltp_common.lua": `
+function prepare() sysbench.sql.driver():connect():query("CREATE TABLE house_rules (id INT)") end
+function cleanup() sysbench.sql.driver():connect():query("DROP TABLE IF EXISTS house_rules") end
+function thread_init() con = sysbench.sql.driver():connect() end
+`,
+	}, "prepare", "cleanup")
+	_, doc := tr.mustRun(t)
+	var names []string
+	for _, input := range doc.Inputs {
+		names = append(names, input.Name)
+	}
+	if diff := cmp.Diff([]string{"events.lua", "oltp_common.lua", "own.lua"}, names); diff != "" || doc.Totals.Transactions != 50 {
+		t.Errorf("totals %+v, inputs (-want +got):\n%s", doc.Totals, diff)
+	}
+}
+
+// A command that a script does not have is named with the field that asks for it.
+func TestSysbenchOwnScriptWithoutACommand(t *testing.T) {
+	for _, command := range []string{"prepare", "cleanup", "check"} {
+		tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50})
+		tr.ownScript(t, `function event() end`, command)
+		tr.mustFail(t.Context(), t, result.CauseToolFailed, "script own.lua has no command "+command, "scriptFrom.commands")
+	}
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50})
+	tr.ownFiles(t, map[string]string{"others.lua": ""}, "prepare")
+	tr.mustFail(t.Context(), t, result.CauseToolFailed, "ConfigMap scripts has no key own.lua")
+}
+
+// What a script does without a transaction is not rolled back when sysbench gives an event up: the result does not say so.
+func TestSysbenchErrorsAreGivenUp(t *testing.T) {
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 200, Threads: 2, Options: map[string]string{"mysql-ignore-errors": "1062"}})
+	tr.cfg.ErrorPercent = 100
+	tr.ownScript(t, `
+function prepare() sysbench.sql.driver():connect():query("CREATE TABLE few (id INT PRIMARY KEY)") end
+function cleanup() sysbench.sql.driver():connect():query("DROP TABLE IF EXISTS few") end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event()
+  con:query("DELETE FROM few WHERE id = " .. sysbench.rand.uniform(1, 10))
+  con:query("INSERT INTO few VALUES (" .. sysbench.rand.uniform(1, 10) .. ")")
+end
+`, "prepare", "cleanup")
+	_, doc := tr.mustRun(t)
+	var texts []string
+	for _, f := range doc.Findings {
+		texts = append(texts, f.String())
+	}
+	all := strings.Join(texts, "\n")
+	if doc.Totals.Errors == 0 || !strings.Contains(all, "were given up because of errors that sysbench ignores") || strings.Contains(all, "rolled back") {
+		t.Errorf("%d errors, findings %s", doc.Totals.Errors, all)
+	}
+}
+
+// More statements than the server keeps prepared: the run's own server is known not to, and another one says so.
+func TestSysbenchMoreStatementsThanTheServerKeeps(t *testing.T) {
+	p := sysbench.Parameters{Script: "oltp_read_write", Threads: 64, Tables: ptr.To[int32](32), TableSize: ptr.To[int64](10)}
+	newSysbenchTrial(t, p).mustFail(t.Context(), t, result.CauseConfiguration, "64 threads prepare 18432 statements", "max_prepared_stmt_count")
+	tr := newSysbenchTrial(t, p)
+	tr.cfg.Server.Borrowed = true
+	tr.mustFail(t.Context(), t, result.CauseToolFailed, "set max_prepared_stmt_count in database.variables")
 }
 
 // whileSysbench does something as soon as sysbench sends queries.

@@ -177,6 +177,9 @@ func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	r := l.reading
 	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series
 	doc.Checks, doc.Findings = l.checks, r.Findings
+	if l.keeper.Dropped() {
+		doc.Findings = append(slices.Clone(doc.Findings), finding.Dropped(l.keeper.Schema()))
+	}
 	doc.Inputs, doc.Tool, doc.ToolOutput = l.inputs, &l.about, l.output
 	if n := r.Totals.Transactions; n > 0 {
 		const unit, suffix = "transaction", "PerTransaction"

@@ -187,7 +187,7 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 // configureFiles tells the loader where the user's files for the workload are, if it has any.
 func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
-	if err == nil && needs.Files != nil {
+	if err == nil && needs.Files != "" {
 		c.Workload.FilesPath = result.FilesPath
 	}
 	return err

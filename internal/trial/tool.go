@@ -32,8 +32,8 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	if needs.Work {
 		addWork(spec)
 	}
-	if needs.Files != nil {
-		addFiles(spec, "files", result.FilesPath, needs.Files.ConfigMap, needs.Files.Key)
+	if needs.Files != "" {
+		addFiles(spec, "files", result.FilesPath, needs.Files, "")
 	}
 }
 

@@ -43,8 +43,8 @@ type Pod struct {
 	User int64
 	// Work asks for a folder in memory at result.WorkPath.
 	Work bool
-	// Files are mounted at result.FilesPath; nil if there are none.
-	Files *Files
+	// Files is a ConfigMap of the user's, whose keys are files at result.FilesPath; empty if there is none.
+	Files string
 }
 
 // Bundle is an image of Benchrun's own with a program beside the loader.
@@ -56,13 +56,6 @@ const (
 	// BundleSysbench has sysbench.
 	BundleSysbench Bundle = "sysbench"
 )
-
-// Files are keys of a ConfigMap of the user's.
-type Files struct {
-	ConfigMap string
-	// Key is the only one that is mounted; empty mounts all.
-	Key string
-}
 
 // Decode reads a workload's parameters strictly: an unknown field is an error, because a loader that ignores part of its
 // parameters measures something else.

@@ -73,6 +73,8 @@ type Command struct {
 	Args []string
 	// Env are the only environment variables that it gets. One may be a secret: they are told to nobody.
 	Env []string `json:"-"`
+	// Dir is the folder that it is started in; empty is the loader's own.
+	Dir string `json:"-"`
 }
 
 // Execution is how a command ended.

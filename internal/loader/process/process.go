@@ -45,7 +45,7 @@ func Execute(ctx context.Context, c workload.Command, watch func(line string)) (
 	out := &output{watch: watch}
 	//nolint:gosec // the run says which program: whoever may make runs may run programs in Pods
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
-	cmd.Env = c.Env
+	cmd.Env, cmd.Dir = c.Env, c.Dir
 	// A group of its own, so that it can be ended with all of its children.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

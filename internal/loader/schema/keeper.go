@@ -27,8 +27,9 @@ type Keeper struct {
 	id result.Identity
 	// borrowed is the schema of a server that is not the run's.
 	borrowed bool
-	// created: this process made the schema, which may not be noted in it yet. used: it may hold what Benchrun has made.
-	created, used bool
+	// created: this process made the schema, which may not be noted in it yet. used: it may hold what Benchrun has made. dropped: a
+	// program has dropped it, with what Benchrun had noted, and it was made again.
+	created, used, dropped bool
 }
 
 // Acquire takes the server's schema for this attempt, within the given time, and makes it if it is not there. An earlier attempt
@@ -160,6 +161,10 @@ func (k *Keeper) Close() {
 
 // Schema is its name.
 func (k *Keeper) Schema() string { return k.schema }
+
+// Dropped says whether a program has dropped the schema, or Benchrun's tables in it. It was made again. A keeper that is nil, of a
+// Pod that follows, does not know.
+func (k *Keeper) Dropped() bool { return k != nil && k.dropped }
 
 // Holds is an error unless the schema was this attempt's all the time.
 func (k *Keeper) Holds(ctx context.Context) error {

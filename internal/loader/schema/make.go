@@ -6,6 +6,7 @@ package schema
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -73,6 +74,10 @@ func (k *Keeper) Making(ctx context.Context, do func(context.Context) error) err
 	if k == nil {
 		return do(ctx)
 	}
+	made, _, err := k.made(ctx)
+	if err != nil {
+		return err
+	}
 	before, _, err := k.foreign(ctx)
 	if err != nil {
 		return err
@@ -84,6 +89,9 @@ func (k *Keeper) Making(ctx context.Context, do func(context.Context) error) err
 	if err := do(ctx); err != nil {
 		return err
 	}
+	if err := k.restore(ctx, made); err != nil {
+		return err
+	}
 	after, _, err := k.foreign(ctx)
 	if err != nil {
 		return err
@@ -92,6 +100,31 @@ func (k *Keeper) Making(ctx context.Context, do func(context.Context) error) err
 		return err
 	}
 	return k.setMaking(ctx, false)
+}
+
+// restore makes again what Benchrun had noted in the schema, if a program has dropped that, or all of the schema.
+func (k *Keeper) restore(ctx context.Context, made []object) error {
+	there, err := k.objects(ctx)
+	if err != nil {
+		return err
+	}
+	lost := without(slices.Clone(bookkeeping), there)
+	if len(lost) == 0 {
+		return nil
+	}
+	k.dropped = true
+	if err := k.exec(ctx, k.dialect.Schemas.CreateMissing+k.dialect.QuotedName(k.schema)); err != nil {
+		return err
+	}
+	if err := k.makeObjectsTable(ctx); err != nil {
+		return err
+	}
+	if slices.Contains(lost, object{kindTable, attemptsTable}) {
+		if err := k.register(ctx); err != nil {
+			return err
+		}
+	}
+	return k.note(ctx, made...)
 }
 
 func (k *Keeper) setMaking(ctx context.Context, making bool) error {

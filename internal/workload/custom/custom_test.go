@@ -237,7 +237,7 @@ func TestCustomPod(t *testing.T) {
 		{Parameters{Image: "tool:1", User: 1000}, workload.Pod{Image: "tool:1", User: 1000, Work: true}},
 		{
 			Parameters{Image: "tool:1", FilesFrom: "files"},
-			workload.Pod{Image: "tool:1", Work: true, Files: &workload.Files{ConfigMap: "files"}},
+			workload.Pod{Image: "tool:1", Work: true, Files: "files"},
 		},
 	} {
 		got, err := Definition.Pod(&result.Config{Workload: workloadtest.Load(Definition, tc.p)})

@@ -125,9 +125,5 @@ func pod(cfg *result.Config) (workload.Pod, error) {
 	if err != nil {
 		return workload.Pod{}, err
 	}
-	needs := workload.Pod{Image: p.Image, User: p.User, Work: true}
-	if p.FilesFrom != "" {
-		needs.Files = &workload.Files{ConfigMap: p.FilesFrom}
-	}
-	return needs, nil
+	return workload.Pod{Image: p.Image, User: p.User, Work: true, Files: p.FilesFrom}, nil
 }

@@ -43,7 +43,7 @@ type Parameters struct {
 	Options       map[string]string `json:"options,omitempty"`
 }
 
-// ScriptFrom is a script of the user's in a ConfigMap.
+// ScriptFrom is a script of the user's in a ConfigMap, whose other keys are files that the script may load.
 type ScriptFrom struct {
 	Name string `json:"name"`
 	Key  string `json:"key"`
@@ -76,7 +76,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
-		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)))
+		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)), p.checkStatements(cfg))
 }
 
 // script is what is executed. One of the user's may do anything.
@@ -176,7 +176,7 @@ func (p *Parameters) commands() []string {
 	return []string{"cleanup", "prepare"}
 }
 
-// pod has sysbench, and the user's script.
+// pod has sysbench, and the user's script with all that is beside it: it may load other files.
 func pod(cfg *result.Config) (workload.Pod, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -184,7 +184,7 @@ func pod(cfg *result.Config) (workload.Pod, error) {
 	}
 	needs := workload.Pod{Bundle: workload.BundleSysbench, Work: true}
 	if p.ScriptFrom != nil {
-		needs.Files = &workload.Files{ConfigMap: p.ScriptFrom.Name, Key: p.ScriptFrom.Key}
+		needs.Files = p.ScriptFrom.Name
 	}
 	return needs, nil
 }

@@ -5,11 +5,13 @@
 package sysbench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,10 +138,16 @@ func (t *sysbenchTool) command(file string, options map[string]string, command s
 	args = append(args, extra...)
 	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
 	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
-	return workload.Command{
+	c := workload.Command{
 		Args: append(args, command),
 		Env:  []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "MYSQL_PWD=" + t.password},
 	}
+	if t.params.ScriptFrom != nil {
+		// What the script loads is looked for beside it first, also if sysbench has a file of that name.
+		c.Dir = t.cfg.Workload.FilesPath
+		c.Env = append(c.Env, "LUA_PATH="+filepath.Join(c.Dir, "?.lua")+";;")
+	}
+	return c
 }
 
 // file is the script as sysbench is told it: a name of its own, or a path.
@@ -201,7 +209,7 @@ func (t *sysbenchTool) Progress(line string) string {
 func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
 	report := output.Parse(e.Output)
 	if e.ExitCode != 0 || len(report.Errors) > 0 {
-		return nil, sysbenchError(e, report.Errors)
+		return nil, t.explained(sysbenchError(e, report.Errors))
 	}
 	if phase == workload.PhaseWarmup && report.Final != nil {
 		t.warmupEvents += report.Final.Events
@@ -223,6 +231,28 @@ func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([
 	}
 	return checks, nil
 }
+
+// explained adds to an error of sysbench's what it means for the run.
+func (t *sysbenchTool) explained(err error) error {
+	text := err.Error()
+	from := t.params.ScriptFrom
+	switch m := missingCommand.FindStringSubmatch(text); {
+	case strings.Contains(text, "error 1461") || strings.Contains(text, "errno = 1461"):
+		return fmt.Errorf("%w; each thread prepares its statements for each table: set max_prepared_stmt_count in database.variables to "+
+			"more, use fewer threads or tables, or set the option db_ps_mode: disable", err)
+	case from == nil:
+		return err
+	case m != nil:
+		return fmt.Errorf("script %s has no command %s: leave it out of scriptFrom.commands, which is prepare and cleanup if it is "+
+			"not set: %w", from.Key, cmp.Or(m[1], m[2]), err)
+	case strings.Contains(text, "Cannot find benchmark"):
+		return fmt.Errorf("ConfigMap %s has no key %s: %w", from.Name, from.Key, err)
+	}
+	return err
+}
+
+// missingCommand is what sysbench says of a command that a script does not have.
+var missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
 
 // maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
 const maxErrorLine = 300

@@ -292,14 +292,65 @@ func TestSysbenchPod(t *testing.T) {
 		{nil, workload.Pod{Bundle: workload.BundleSysbench, Work: true}},
 		{
 			func(p *Parameters) { p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua"} },
-			workload.Pod{
-				Bundle: workload.BundleSysbench, Work: true, Files: &workload.Files{ConfigMap: "scripts", Key: "own.lua"},
-			},
+			workload.Pod{Bundle: workload.BundleSysbench, Work: true, Files: "scripts"},
 		},
 	} {
 		got, err := Definition.Pod(&result.Config{Workload: workloadtest.Load(Definition, testParameters(tc.change))})
 		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+// What a script of the user's loads is looked for beside it first. Those that come with the loader know where their parts are.
+func TestSysbenchOwnScriptFindsItsFiles(t *testing.T) {
+	for own, change := range map[bool]func(*Parameters){
+		false: nil,
+		true: func(p *Parameters) {
+			p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua", Commands: []string{"prepare", "check", "cleanup"}}
+		},
+	} {
+		tool := newTestTool(t, &result.Config{
+			Seed: 42, Workload: result.Workload{
+				Type: Definition.Type, Parameters: workloadtest.Load(Definition, testParameters(change)).Parameters, FilesPath: "/files",
+			},
+		})
+		for _, phase := range []workload.ToolPhase{
+			workload.PhasePrepare, workload.PhaseWarmup, workload.PhaseMeasure, workload.PhaseVerify, workload.PhaseCleanup,
+		} {
+			for _, c := range tool.Commands(phase) {
+				if found := slices.Contains(c.Env, "LUA_PATH=/files/?.lua;;") && c.Dir == "/files"; found != own {
+					t.Errorf("%s, own %t: %q in %q", phase, own, c.Env, c.Dir)
+				}
+			}
+		}
+	}
+}
+
+// What sysbench says of a script and a server, and what that means for the run.
+func TestSysbenchErrorsAreExplained(t *testing.T) {
+	own := func(p *Parameters) { p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua"} }
+	for _, tc := range []struct {
+		change       func(*Parameters)
+		output, says string
+	}{
+		{own, "'own.lua' test does not implement the 'cleanup' command.\n", "script own.lua has no command cleanup: leave it out of scriptFrom.commands"},
+		{own, "Unknown command: check\n", "script own.lua has no command check: leave it out of scriptFrom.commands"},
+		{
+			own, "FATAL: Cannot find benchmark '/files/own.lua': no such built-in test, file or module\n",
+			"ConfigMap scripts has no key own.lua",
+		},
+		{own, "FATAL: MySQL error: 1461 \"Can't create more\"\nFATAL: error 1461: Can't create more\n", "set max_prepared_stmt_count in database.variables"},
+		{nil, "FATAL: mysql_stmt_prepare() failed, errno = 1461\n", "set max_prepared_stmt_count in database.variables"},
+		{nil, "FATAL: something else\n", "something else"},
+	} {
+		tool := newTestSysbench(t, 42, tc.change)
+		e := &workload.Execution{
+			Command: workload.Command{Args: []string{"sysbench", "prepare"}}, ExitCode: 1, Output: tc.output,
+			Tail: slices.Collect(workload.Lines(tc.output)),
+		}
+		if _, err := tool.Judge(workload.PhasePrepare, e); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%q: %v, want %q", tc.output, err, tc.says)
 		}
 	}
 }
