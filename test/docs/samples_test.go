@@ -210,6 +210,9 @@ func TestSamplesSayWhichImagesTheyNeed(t *testing.T) {
 	images := regexp.MustCompile(`image: "?((?:mariadb|mysql):[0-9.]+)`)
 	found := 0
 	for _, file := range tracked(t, "config/samples/*.yaml") {
+		if strings.Contains(file, "/publications/") {
+			continue // each has a page that says what it takes
+		}
 		text := read(t, file)
 		header, _, _ := strings.Cut(text, "apiVersion:")
 		for _, match := range images.FindAllStringSubmatch(text, -1) {
