@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -190,11 +191,55 @@ func TestEnvtestRetention(t *testing.T) {
 			t.Errorf("%s would go with the run", name)
 		}
 	}
-	// The next run of this name must not take the retained results for its own.
+	retained := func(changes ...func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
+		run := testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Results.Retention = v1alpha1.RetentionRetain
+		})
+		for _, change := range changes {
+			run.With(change)
+		}
+		return run.Obj()
+	}
+	// The same again finds them, measures nothing, and says where they are from.
+	first := c.get("run")
+	c.must(api.Delete(t.Context(), first))
+	c.apply(retained())
+	again := c.until("run", v1alpha1.ConditionComplete)
+	complete := apimeta.FindStatusCondition(again.Status.Conditions, v1alpha1.ConditionComplete)
+	if again.Status.Results.FromRun != string(first.UID) || again.Status.Results.Digest != first.Status.Results.Digest ||
+		again.Status.Headline != first.Status.Headline || again.Status.Records != first.Status.Records ||
+		!strings.Contains(complete.Message, "nothing was measured") || c.jobs["run-t1-a1"] != 1 {
+		t.Errorf("%+v, %s, %d Jobs: %s", again.Status.Results, again.Status.Headline, c.jobs["run-t1-a1"], complete.Message)
+	}
+	c.settle("run")
+	if a := apimeta.FindStatusCondition(c.get("run").Status.Conditions, v1alpha1.ConditionResultsAvailable); a.Status != metav1.ConditionTrue {
+		t.Errorf("the results are not available: %s", a.Message)
+	}
+	// Another specification does not, nor the same one when a record was changed.
+	c.must(api.Delete(t.Context(), c.get("run")))
+	c.apply(retained(func(r *v1alpha1.BenchmarkRun) { r.Spec.Seed = ptr.To[int64](7) }))
+	c.failsWith("run", v1alpha1.ReasonNameTaken)
+	var record corev1.ConfigMap
+	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &record))
+	c.must(api.Delete(t.Context(), &record))
+	forged := record.DeepCopy()
+	forged.ResourceVersion, forged.UID = "", ""
+	forged.Data[result.RecordKey] = strings.Replace(record.Data[result.RecordKey], `"trial":1`, `"trial":2`, 1)
+	c.must(api.Create(t.Context(), forged))
+	c.must(api.Delete(t.Context(), c.get("run")))
+	c.apply(retained())
+	c.failsWith("run", v1alpha1.ReasonNameTaken)
+	// A run that does not ask for retained results must not take them for its own.
 	c.must(api.Delete(t.Context(), c.get("run")))
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	run := c.until("run", v1alpha1.ConditionFailed)
-	if r := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed).Reason; r != v1alpha1.ReasonNameTaken {
-		t.Errorf("it ended %s", r)
+	c.failsWith("run", v1alpha1.ReasonNameTaken)
+}
+
+// failsWith lets a run go on until it has failed for that reason.
+func (c *cluster) failsWith(name, reason string) {
+	c.t.Helper()
+	run := c.until(name, v1alpha1.ConditionFailed)
+	if r := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed).Reason; r != reason {
+		c.t.Errorf("it ended %s, want %s", r, reason)
 	}
 }

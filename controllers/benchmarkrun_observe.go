@@ -78,6 +78,9 @@ func (r *BenchmarkRunReconciler) observe(
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}
+	if err := r.retained(ctx, o); err != nil {
+		return nil, err
+	}
 	o.seen.Judge(&run.Spec)
 	r.readWarnings(ctx, m, run.Namespace, &o.seen)
 	return &o.seen, nil
@@ -255,6 +258,7 @@ func (o *observer) lingers(pod *corev1.Pod, descent *descent) bool {
 // configMaps sorts ConfigMaps by their metadata. Whether one holds a record, only the chain of records says.
 func (o *observer) configMaps(configs []metav1.PartialObjectMetadata) {
 	retained := o.run.Spec.Results.Retention == v1alpha1.RetentionRetain
+	earlier := o.run.Status.Results.FromRun // whose results these are, if they are not the run's own
 	for i := range configs {
 		cm := &configs[i]
 		if ofDatabase(cm) {
@@ -264,7 +268,7 @@ func (o *observer) configMaps(configs []metav1.PartialObjectMetadata) {
 		component := cm.Labels[v1alpha1.LabelComponent]
 		switch {
 		case component != v1alpha1.ComponentAttempt && component != v1alpha1.ComponentResults:
-		case ours || retained && o.owner.isLabelled(cm):
+		case ours || retained && (o.owner.isLabelled(cm) || earlier != "" && cm.Labels[v1alpha1.LabelRunUID] == earlier):
 			o.kept.Insert(cm.Name)
 			if plan.AttemptName(o.run, number(cm, v1alpha1.LabelTrial), number(cm, v1alpha1.LabelAttempt)) == cm.Name {
 				o.attempts++

@@ -40,8 +40,8 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.seen = seen
 	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
 		lifecycle.HostTuningRefused(run, r.HostTuningAllowed && r.HostTuningScope.Includes(run.Namespace)),
-		lifecycle.MariaDBOperatorRefused(run, !r.NoMariaDBOperator), lifecycle.RunTurnRefused(run, r.MaxTurn),
-		lifecycle.RunLaneRefused(run, r.Lanes))
+		lifecycle.MariaDBOperatorRefused(run, !r.NoMariaDBOperator), lifecycle.LoaderRefused(run, r.Images),
+		lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
 	r.next(s)
 	return s, nil
 }

@@ -57,6 +57,8 @@ type cluster struct {
 	// server is what happens to a database's Pod, and loader to a loader's; the defaults are that all goes well.
 	server func(*corev1.Pod)
 	loader func(*batchv1.Job, *corev1.Pod)
+	// policy changes each Pod before it is made, as an admission policy does; nil if there is none.
+	policy func(*corev1.Pod)
 	// jobs counts how often a Job of each name was seen to be made, and counted has the UIDs of those.
 	jobs    map[string]int
 	counted map[types.UID]bool

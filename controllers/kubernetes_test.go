@@ -84,6 +84,9 @@ func (c *cluster) startPod(
 	if kind == "StatefulSet" {
 		pod.Spec.NodeName = c.databaseNode
 	}
+	if c.policy != nil {
+		c.policy(pod)
+	}
 	c.must(api.Create(c.t.Context(), pod))
 	happen(pod)
 	c.must(api.Status().Update(c.t.Context(), pod))

@@ -106,6 +106,24 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 			warning: `MountVolume.SetUp failed for volume "credentials" : secret "x" not found`,
 			reason:  v1alpha1.ReasonDatabaseNotStarted, says: `the database's Pod is starting: MountVolume.SetUp failed for volume "credentials" : secret "x" not found`,
 		},
+		"a claim of the database": {
+			prepare: func(c *cluster) {
+				c.server = func(p *corev1.Pod) {
+					pending(p)
+					p.Status.Conditions = []corev1.PodCondition{{
+						Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: `persistentvolumeclaim "run-db1" not found`,
+					}}
+				}
+			},
+			about: func(c *cluster) (client.Object, string) {
+				var claims corev1.PersistentVolumeClaimList
+				c.list(&claims)
+				return &claims.Items[0], "PersistentVolumeClaim"
+			},
+			warning: `failed to provision volume with StorageClass "slow": no room`,
+			reason:  v1alpha1.ReasonDatabaseNotStarted,
+			says:    `a volume of the database cannot be provisioned: failed to provision volume with StorageClass "slow": no room`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # deploy.sh chart|kustomize — installs the operator that `make build` has compiled into the kind cluster, and waits until it is
-# up. By its chart, with all that its workloads need; or by kustomize: no Helm, no sysbench.
+# up, with all that its workloads need: by its chart, or by kustomize, which needs no Helm.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -37,20 +37,18 @@ by_kustomize() {
 		- target: {kind: Deployment, name: benchrun-manager}
 		  patch: |
 		    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--loader-image=$2"}
-		    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --sysbench-image=unset.invalid/loader-sysbench}
+		    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--sysbench-image=$3"}
 	YAML
 	kubectl apply -k "$BIN/kustomize" >&2
 	kubectl rollout status deployment/benchrun-manager -n $NAMESPACE --timeout=3m >&2
 }
 
 case ${1:-} in
-chart) targets='manager loader loader-sysbench' ;;
-kustomize) targets='manager loader' ;;
+chart | kustomize) ;;
 *) usage ;;
 esac
+images=$("$HACK/build-images.sh" manager loader loader-sysbench)
 # shellcheck disable=SC2086 # one argument for each
-images=$("$HACK/build-images.sh" $targets)
-# shellcheck disable=SC2086
 "$HACK/cluster.sh" load $images
 # shellcheck disable=SC2086
 "by_$1" $images

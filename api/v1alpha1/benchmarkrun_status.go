@@ -349,4 +349,11 @@ type ResultsReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Digest string `json:"digest,omitempty"`
+
+	// fromRun is the UID of an earlier run of the same name and specification, if these are its results: they were retained, and
+	// nothing was measured. Unset: they are this run's own.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	FromRun string `json:"fromRun,omitempty"`
 }

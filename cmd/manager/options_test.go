@@ -43,7 +43,7 @@ func TestMissingOptions(t *testing.T) {
 		"no lifetime":        {[]string{loader, sysbench, "--lane-namespace=here", "--default-ttl=0"}, ""},
 		"nothing":            {nil, "--loader-image is not set: Benchrun publishes no images"},
 		"no loader":          {[]string{sysbench}, "--loader-image is not set: Benchrun publishes no images"},
-		"no sysbench":        {[]string{loader}, "--sysbench-image is not set: Benchrun publishes no images"},
+		"no sysbench":        {[]string{loader, "--lane-namespace=here"}, ""},
 		"no Lease":           {[]string{loader, sysbench, "--leader-elect"}, "--leader-elect needs --lease-namespace"},
 		"no installation":    {[]string{loader, sysbench, "--installation="}, `--installation is "", and must be the value of a label`},
 		"two installations":  {[]string{loader, sysbench, "--installation=a/b"}, `--installation is "a/b", and must be the value of a label`},

@@ -39,6 +39,11 @@ func steps(measure ...string) []step {
 			first: 40 * time.Second, again: time.Second, needs: []string{"sources"},
 		},
 		{
+			name: "sysbench", why: "fetch or build the image that the loader with sysbench is put on",
+			command: []string{"hack/images.sh", "sysbench"},
+			first:   40 * time.Second, again: time.Second, needs: []string{"MariaDB"},
+		},
+		{
 			name: "node image", why: "build Kubernetes, containerd and CoreDNS, where there is no registry",
 			command: []string{"hack/images.sh", "node"},
 			first:   12 * time.Minute, again: time.Second, needs: []string{"operator", "MariaDB"},
@@ -49,7 +54,7 @@ func steps(measure ...string) []step {
 		},
 		{
 			name: "install", why: "install the operator", command: []string{"hack/deploy.sh", "kustomize"},
-			first: 20 * time.Second, again: 10 * time.Second, needs: []string{"cluster"},
+			first: 20 * time.Second, again: 10 * time.Second, needs: []string{"cluster", "sysbench"},
 		},
 		{
 			name: "measure", why: "apply a BenchmarkRun and a BenchmarkComparison, and wait for their results", command: measure,

@@ -8,6 +8,7 @@
 // that applies decides:
 //
 //	deleted?      -> nothing                     finished?   -> publish, clean up, leave the lane, delete after its time to live
+//	retained?     -> Complete
 //	obstructed?   -> Failed                      suspended?  -> remove Job and database, leave the lane
 //	not its turn? -> wait, or take the lane      predecessor -> wait until its objects are gone
 //	recorded?     -> remove the Job              ended?      -> record the attempt

@@ -27,6 +27,15 @@ func ImagesOf(pinned v1alpha1.ImagesStatus, installation podutil.Images) podutil
 	return images
 }
 
+// LoaderRefused is why a run whose workload needs the loader with sysbench cannot have it, or nil.
+func LoaderRefused(run *v1alpha1.BenchmarkRun, images podutil.Images) *Failure {
+	if run.Spec.Workload.Type != v1alpha1.WorkloadSysbench || images.HasSysbench() {
+		return nil
+	}
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: "this installation has no loader with sysbench: use another " +
+		"workload, or have an administrator name its image (loader.sysbenchImage in the Helm chart, the operator's flag --sysbench-image)"}
+}
+
 // pinImages are the full names of images.
 func pinImages(images podutil.Images) v1alpha1.ImagesStatus {
 	name := func(image string) v1alpha1.ImageName { return v1alpha1.ImageName(cut(images.Name(image), maxImage)) }

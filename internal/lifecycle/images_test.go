@@ -104,3 +104,25 @@ func TestImagesOfComparison(t *testing.T) {
 		t.Errorf("after its first run: %+v", got)
 	}
 }
+
+// An installation that has no loader with sysbench refuses runs of Sysbench at once, in one sentence, and no others.
+func TestMissingLoaderIsRefusedAtOnce(t *testing.T) {
+	for image, missing := range map[string]bool{
+		"": true, "unset.invalid/loader-sysbench": true, "unset.invalid/loader-sysbench@sha256:1": true,
+		"example.com/loader-sysbench:1": false, "localhost/benchrun/loader-sysbench:x": false,
+	} {
+		images := podutil.Images{Loader: "loader", Sysbench: image}
+		run := oneAxis(1, 1)
+		if f := LoaderRefused(run, images); f != nil {
+			t.Errorf("%q: a run that needs no sysbench is refused: %s", image, f.Message)
+		}
+		run.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{}}
+		f := LoaderRefused(run, images)
+		if (f != nil) != missing {
+			t.Errorf("%q: %+v", image, f)
+		}
+		if f != nil && (f.Reason != v1alpha1.ReasonInvalidSpecification || len(f.Message) > 250 || !strings.Contains(f.Message, "--sysbench-image")) {
+			t.Errorf("%q: %+v", image, f)
+		}
+	}
+}

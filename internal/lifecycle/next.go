@@ -29,6 +29,7 @@ var runRules = rules[*situation]{
 		finished[*situation],
 		deleted,
 		failing,
+		retained,
 		obstructed[*situation],
 		suspended,
 	},
@@ -65,6 +66,19 @@ func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now 
 		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds, startDeadlineSeconds: spec.Trials.StartDeadlineSeconds,
 		expires: runExpiry(run, status.CompletionTime, seen.DefaultTTL), deletion: DeleteRun{},
 	}}
+}
+
+// retained: an earlier run of the same name and specification has left its results.
+func retained(s *situation) *Decision {
+	if s.plan == nil || s.next != nil || s.seen.Results == nil || s.seen.Results.FromRun == "" {
+		return nil
+	}
+	return &Decision{
+		Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete,
+		Message: fmt.Sprintf("nothing was measured: ConfigMap %s has the results of an earlier run of this name with the same "+
+			"specification (UID %s); anybody who may write ConfigMaps in this namespace could have changed them. Delete them to "+
+			"measure again", s.seen.Results.ConfigMap, s.seen.Results.FromRun),
+	}
 }
 
 func suspended(s *situation) *Decision {

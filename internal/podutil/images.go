@@ -16,7 +16,7 @@ import (
 type Images struct {
 	// Loader has the loader, one static program, which is also the probe of a database's node and volume.
 	Loader string
-	// Sysbench has the loader and sysbench.
+	// Sysbench has the loader and sysbench; empty if the installation has none.
 	Sysbench string
 	// Databases are the servers' images for runs that name none, by the name of the engine. Without one: the engine's own.
 	Databases map[string]string
@@ -26,6 +26,12 @@ type Images struct {
 	// PullSecrets are the names of Secrets with credentials for registries, in the namespace of each run.
 	PullSecrets []string
 }
+
+// noRegistry is where images are that nobody has named: a registry that nobody can have.
+const noRegistry = "unset.invalid/"
+
+// HasSysbench says whether there is a loader with sysbench.
+func (i Images) HasSysbench() bool { return i.Sysbench != "" && !strings.HasPrefix(i.Sysbench, noRegistry) }
 
 // registry is how the name of an image begins that names its registry.
 var registry = regexp.MustCompile(`^(localhost|[^/]*[.:][^/]*)/`)

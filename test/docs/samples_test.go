@@ -203,3 +203,26 @@ func TestRepetitionsOfSamples(t *testing.T) {
 		}
 	}
 }
+
+// The cluster of `make demo` runs every sample. Of those that need another server than it has, the header says how it comes there.
+func TestSamplesSayWhichImagesTheyNeed(t *testing.T) {
+	const demo = "mariadb:11.8"
+	images := regexp.MustCompile(`image: "?((?:mariadb|mysql):[0-9.]+)`)
+	found := 0
+	for _, file := range tracked(t, "config/samples/*.yaml") {
+		if strings.Contains(file, "/publications/") {
+			continue // each has a page that says what it takes
+		}
+		text := read(t, file)
+		header, _, _ := strings.Cut(text, "apiVersion:")
+		for _, match := range images.FindAllStringSubmatch(text, -1) {
+			found++
+			if match[1] != demo && !regexp.MustCompile(`hack/cluster\.sh up [^\n]*`+regexp.QuoteMeta(match[1])+`\b`).MatchString(header) {
+				t.Errorf("%s needs %s, which its header does not name", file, match[1])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d images were found", found)
+	}
+}
