@@ -152,7 +152,7 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 		return errStale
 	case err != nil:
 		return fmt.Errorf("reading Job %s, which exists already: %w", key.Name, err)
-	case there.DeletionTimestamp != nil:
+	case there.DeletionTimestamp != nil, referenceTo(&there) == s.seen.Made.Attempt: // it is claimed, and the cache does not have it yet
 		return errStale
 	}
 	digest := tokenDigest(there.Annotations[tokenAnnotation])
