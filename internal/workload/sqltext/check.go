@@ -136,11 +136,6 @@ func (c *checker) refuseStatement(words string) {
 
 // statement checks what kind of statement it is.
 func (c *checker) statement() {
-	for i := range c.tokens {
-		if c.tokens[i].is(";") {
-			c.refuse(&c.tokens[i], "a semicolon stands within a comment that servers execute (/*! … */): write it plainly")
-		}
-	}
 	switch verb := c.word(); verb {
 	case "CREATE", "ALTER", "DROP":
 		c.object(verb)
@@ -148,29 +143,33 @@ func (c *checker) statement() {
 	case "INSERT", "REPLACE":
 	case "LOCK", "UNLOCK":
 		c.strict = true
-		if object := c.word(); object != "TABLES" && object != "TABLE" {
-			c.refuseStatement(verb + " " + object)
-		}
+		c.followedBy(verb, "TABLES", "TABLE")
 	case "SET":
 		c.strict = true
 		c.set()
 	case "COMMIT", "BEGIN":
-		if len(c.tokens) > 1 && (len(c.tokens) > 2 || !c.tokens[1].is("WORK")) {
-			c.refuseStatement(verb + " " + c.word())
+		if len(c.tokens) > 1 {
+			c.followedBy(verb, "WORK")
+		}
+		if len(c.tokens) > 2 {
+			c.refuseStatement(verb + " " + strings.ToUpper(c.tokens[2].Text))
 		}
 	case "DO":
 		c.strict = true // mariadb-dump sets sequences with it
-		if function := c.word(); function != "SETVAL" || !c.token(c.at).is("(") {
-			c.refuseStatement(verb + " " + function)
-		}
+		c.followedBy(verb, "SETVAL")
 	case "START":
-		if object := c.word(); object != "TRANSACTION" {
-			c.refuseStatement(verb + " " + object)
-		}
+		c.followedBy(verb, "TRANSACTION")
 	default:
 		c.refuseStatement(verb)
 	}
 	c.refuseWords()
+}
+
+// followedBy refuses a verb unless one of those words is next.
+func (c *checker) followedBy(verb string, words ...string) {
+	if object := c.word(); !slices.Contains(words, object) {
+		c.refuseStatement(verb + " " + object)
+	}
 }
 
 // modifiers stand between CREATE, ALTER or DROP and the kind of object.
@@ -257,11 +256,13 @@ func (c *checker) options() {
 	}
 }
 
-// refuseWords refuses what reaches the files of the server.
+// refuseWords refuses what reaches the files of the server, and what could begin another statement.
 func (c *checker) refuseWords() {
 	for i := range c.tokens {
 		t := &c.tokens[i]
 		switch {
+		case t.is(";"):
+			c.refuse(t, "a semicolon stands within a comment that servers execute (/*! … */): write it plainly")
 		case t.Kind != Word || c.token(i-1).is("."):
 		case t.is("OUTFILE"), t.is("DUMPFILE"), t.is("LOAD_FILE"):
 			c.refuse(t, "%s is not allowed: it reaches the server's files", strings.ToUpper(t.Text))

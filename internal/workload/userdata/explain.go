@@ -17,7 +17,10 @@ import (
 var (
 	errorRow    = regexp.MustCompile(` at row (\d+)`)
 	errorColumn = regexp.MustCompile("[Cc]olumn (?:'([^']+)'|(?:`[^`]+`\\.)*`([^`]+)`)")
-	germanDate  = regexp.MustCompile(`^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b`)
+	dayFirst    = regexp.MustCompile(`^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b`)
+
+	numericType  = regexp.MustCompile(`(?i)int|decimal|float|double|numeric`)
+	temporalType = regexp.MustCompile(`(?i)date|time|year`)
 )
 
 // Explain says of the server's error about a statement with the rows first to last on which line of the file the row is that it
@@ -81,8 +84,7 @@ func (r *RowReader) firstNull(first, last int64, column int) (from, until int64)
 
 // advice is what is probably wrong with a value that a server did not take.
 func advice(c *Column, value []byte, line int64) string {
-	numeric := regexp.MustCompile(`(?i)int|decimal|float|double|numeric`).MatchString(c.sqlType)
-	temporal := regexp.MustCompile(`(?i)date|time|year`).MatchString(c.sqlType)
+	numeric, temporal := numericType.MatchString(c.sqlType), temporalType.MatchString(c.sqlType)
 	switch {
 	case value == nil:
 		return `. The file says NULL: \N, or an empty field with dataFrom.emptyIs`
@@ -90,7 +92,7 @@ func advice(c *Column, value []byte, line int64) string {
 		return `. An empty field is an empty text and not NULL: set dataFrom.emptyIs to "NULL" (with the quotation marks), or write \N`
 	case line == 1 && strings.EqualFold(string(value), c.Name):
 		return ". Is the line a header? Set dataFrom.headerLines to 1"
-	case temporal && germanDate.Match(value):
+	case temporal && dayFirst.Match(value):
 		return ". A date is written year-month-day, as in 2026-02-28"
 	case numeric && bytes.IndexByte(value, ',') >= 0:
 		return ". A number has a point before its decimals, and nothing between thousands"

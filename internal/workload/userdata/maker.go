@@ -105,7 +105,7 @@ func (m *maker) unchanged(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, mode := range strings.Split(s.mode, ",") {
+	for mode := range strings.SplitSeq(s.mode, ",") {
 		if slices.Contains(otherwise, mode) {
 			return workload.Refused{Reason: fmt.Sprintf("sql_mode %s changes how the statements after it are read: leave it out", mode)}
 		}
