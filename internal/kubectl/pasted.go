@@ -24,7 +24,7 @@ func pasted(object map[string]any) []string {
 	}
 	add("spec.database", object, "spec", "database")
 	add("spec.template.spec.database", object, "spec", "template", "spec", "database")
-	variants, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "variants") //nolint:errcheck // not there, or the schema says so
+	variants, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "variants")
 	list, _ := variants.([]any)
 	for i, variant := range list {
 		if of, isMap := variant.(map[string]any); isMap {

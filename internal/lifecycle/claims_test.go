@@ -76,12 +76,15 @@ func TestStatusOfClaims(t *testing.T) {
 		},
 		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3× (3–3×; claimed: at least 1.5×)"},
 		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric named x was measured"},
-		{Name: "other", Verdict: v1alpha1.ClaimHolds, Detail: "1× (1–1×; claimed: equal within 5%)"},
+		{
+			Name: "other", Verdict: v1alpha1.ClaimCannotSay,
+			Detail: "1× (1–1×; claimed: equal within 5%); no difference is said after 10 trials, and there are 4",
+		},
 	}
 	if diff := cmp.Diff(want, status.Claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
-	if status.Claimed != "2 hold, 1 does not hold, 1 undecided" {
+	if status.Claimed != "1 holds, 1 does not hold, 2 undecided" {
 		t.Errorf("together: %s", status.Claimed)
 	}
 	seen.Records = seen.Records[:1]

@@ -14,10 +14,10 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A comparison that may choose measures in slices or, with several connections, in trials that take turns. Either needs room for the servers and loaders of all variants at the same
-// time. Whether there is room shows in the first round only: other Pods come and go, quotas are full or not. If there is none,
-// the round begins again with whole runs, one after the other. Nothing is lost with it, because nothing is measured before all
-// are ready.
+// A comparison that may choose measures in slices or, with several connections, in trials that take turns. Either needs room
+// for the servers and loaders of all variants at the same time. Whether there is room shows in the first round only: other
+// Pods come and go, quotas are full or not. If there is none, the round begins again with whole runs, one after the other.
+// Nothing is lost with it, because nothing is measured before all are ready.
 
 // roomPatience is for how long the first round may wait for room, so that Pods can go that are about to.
 const roomPatience = 30 * time.Second

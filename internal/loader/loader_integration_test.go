@@ -26,7 +26,9 @@ import (
 func TestIntegrationWholeRun(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 5000, RowsPerCommit: 16})
 	tr.cfg.Settings = []result.Setting{ // hack/server.sh starts servers with the last three
-		{Name: "autocommit", Value: "1"}, {Name: "loose_nonsense", Value: "1"}, {Name: "symbolic_links", Value: "0"},
+		{Name: "autocommit", Value: "1"},
+		{Name: "loose_nonsense", Value: "1"},
+		{Name: "symbolic_links", Value: "0"},
 		{Name: "loose_symbolic_links", Value: "0"},
 	}
 	summary, doc := tr.mustRun(t)

@@ -83,7 +83,8 @@ func TestCrowded(t *testing.T) {
 		connections int
 		want        string
 	}{
-		{new(result.TurnFacts), 1, ""}, {nil, 64, ""},
+		{new(result.TurnFacts), 1, ""},
+		{nil, 64, ""},
 		{new(result.TurnFacts), 2, "2 connections took turns in slices: the rate may be off by more than 10%"},
 	} {
 		text := ""

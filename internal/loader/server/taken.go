@@ -51,8 +51,8 @@ func ReadTaken(
 	return t, nil
 }
 
-// read takes in a line of the server's log; any line says that there is one. An option stands in it as written, in quotation marks
-// and with its value: unknown variable 'loose_x=1'.
+// read takes in a line of the server's log; any line says that there is one. An option stands in it as written, in quotation
+// marks and with its value: unknown variable 'loose_x=1'.
 func (t *Taken) read(line string) {
 	t.Log = true
 	if _, quoted, found := strings.Cut(line, "unknown "); found {

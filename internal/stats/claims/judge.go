@@ -122,7 +122,7 @@ func (g judge) ratio(j *Judgement) {
 	few := ""
 	switch {
 	case above && below:
-		if j.Verdict = Holds; c.AtLeast > 0 && c.AtLeast < 1 && c.AtMost > 1 {
+		if j.Verdict = Holds; c.saysEqual() {
 			few = g.enoughForEqual(j)
 		}
 	case c.AtLeast > 0 && r.High < c.AtLeast, c.AtMost > 0 && r.Low > c.AtMost:
@@ -145,6 +145,9 @@ func (g judge) enoughForEqual(j *Judgement) (few string) {
 	j.Verdict = CannotSay
 	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
+
+// saysEqual says whether it is a claim of no difference in other words: its bounds are on both sides of one.
+func (c *Ratio) saysEqual() bool { return c.AtLeast > 0 && c.AtLeast < 1 && c.AtMost > 1 }
 
 // claimed says what was claimed.
 func (c *Ratio) claimed() string {
