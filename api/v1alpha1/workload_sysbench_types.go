@@ -104,7 +104,8 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep=scripts
 	Script SysbenchScript `json:"script,omitempty"`
 
-	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace. Its SHA-256 is recorded.
+	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace, whose other keys are files that it may load.
+	// The SHA-256 of each is recorded.
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
 

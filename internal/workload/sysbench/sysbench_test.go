@@ -340,8 +340,11 @@ func TestSysbenchErrorsAreExplained(t *testing.T) {
 			own, "FATAL: Cannot find benchmark '/files/own.lua': no such built-in test, file or module\n",
 			"ConfigMap scripts has no key own.lua",
 		},
-		{own, "FATAL: MySQL error: 1461 \"Can't create more\"\nFATAL: error 1461: Can't create more\n", "set max_prepared_stmt_count in database.variables"},
-		{nil, "FATAL: mysql_stmt_prepare() failed, errno = 1461\n", "set max_prepared_stmt_count in database.variables"},
+		{
+			nil, "FATAL: mysql_stmt_prepare() failed\nFATAL: MySQL error: 1461 \"Can't create more than max_prepared_stmt_count statements\"\n",
+			"set max_prepared_stmt_count in database.variables",
+		},
+		{own, "FATAL: mysql_drv_query() returned error 1461 (Can't create more) for query 'PREPARE x'\n", "set max_prepared_stmt_count"},
 		{nil, "FATAL: something else\n", "something else"},
 	} {
 		tool := newTestSysbench(t, 42, tc.change)
