@@ -295,7 +295,8 @@ func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provis
 	configs := &metav1.PartialObjectMetadataList{}
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	lists := []client.ObjectList{
-		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, configs, &policyv1.PodDisruptionBudgetList{},
+		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, configs,
+		&policyv1.PodDisruptionBudgetList{},
 	}
 	if provisioner == v1alpha1.ProvisionerMariaDBOperator {
 		lists[0] = database.MariaDBList()

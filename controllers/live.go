@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -39,11 +40,11 @@ func (l *Live) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return l.Reader.Get(ctx, key, object, opts...)
 }
 
-// List reads a whole list, and keeps of each object what the cache keeps. It is for Benchrun's own kinds, and for what is selected
-// by the name or the label of one object: of the rest, see Some.
+// List reads a whole list, and keeps of each object what the cache keeps. It is for Benchrun's own kinds, and for what is
+// selected by the name or the label of one object: of the rest, see Some.
 func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var all []runtime.Object
-	_, err := l.each(ctx, list, func(object runtime.Object, _ int64) (bool, error) {
+	err := l.each(ctx, list, func(object runtime.Object, _ int64) (bool, error) {
 		_, err := Cached(object)
 		all = append(all, object)
 		return true, err
@@ -61,7 +62,7 @@ func (l *Live) Some(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (more bool), opts ...client.ListOption,
 ) (cut bool, err error) {
 	objects := 0
-	_, err = l.each(ctx, list, func(object runtime.Object, before int64) (bool, error) {
+	err = l.each(ctx, list, func(object runtime.Object, before int64) (bool, error) {
 		if objects++; objects > someObjects || before > someBytes {
 			cut = true
 			return false, nil
@@ -74,11 +75,11 @@ func (l *Live) Some(
 // each visits the objects of a list, each with how many bytes of earlier pages were read, until visit says that there is enough.
 func (l *Live) each(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object, int64) (bool, error), opts []client.ListOption,
-) (read int64, err error) {
-	limit := int64(PageSize)
+) error {
+	limit, read := int64(PageSize), int64(0)
 	for next := ""; ; {
-		n, more, err := l.page(ctx, list, limit, func(object runtime.Object) (bool, error) { return visit(object, read) },
-			append(opts[:len(opts):len(opts)], client.Limit(limit), client.Continue(next)))
+		n, more, err := l.page(ctx, list, func(object runtime.Object) (bool, error) { return visit(object, read) },
+			append(slices.Clip(opts), client.Limit(limit), client.Continue(next)))
 		switch {
 		case errors.Is(err, errTooLarge) && limit > PageSize:
 			limit = PageSize
@@ -87,11 +88,11 @@ func (l *Live) each(
 			limit = 1
 			continue
 		case err != nil:
-			return read, err
+			return err
 		}
 		read += n
 		if next = list.GetContinue(); next == "" || !more {
-			return read, nil
+			return nil
 		}
 		limit = nextLimit(limit, n)
 	}
@@ -110,7 +111,7 @@ func nextLimit(limit, read int64) int64 {
 
 // page visits the objects of one page. Nobody else reads one meanwhile.
 func (l *Live) page(
-	ctx context.Context, list client.ObjectList, limit int64, visit func(runtime.Object) (bool, error), opts []client.ListOption,
+	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (bool, error), opts []client.ListOption,
 ) (read int64, more bool, err error) {
 	l.one.Lock()
 	defer l.one.Unlock()

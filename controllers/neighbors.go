@@ -48,8 +48,8 @@ func (r *BenchmarkRunReconciler) look(
 	var pods metav1.PartialObjectMetadataList // what they do is nobody's business
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
-	seen, err := &result.Neighborhood{}, error(nil)
-	seen.Cut, err = r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
+	seen := &result.Neighborhood{}
+	cut, err := r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
 		if p, is := object.(*metav1.PartialObjectMetadata); is && !belongs(p, run) {
 			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
 		}
@@ -58,6 +58,7 @@ func (r *BenchmarkRunReconciler) look(
 	if err != nil {
 		return nil, err
 	}
+	seen.Cut = cut
 	var nodes corev1.NodeList
 	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node}); err != nil {
 		return nil, err

@@ -88,8 +88,8 @@ func run(ctx context.Context, o *options) error {
 	base := controllers.Base{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Scope: o.namespaces, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, NetworkPolicies: o.policies, Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL,
-		Installation: o.part(live, now),
+		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, NetworkPolicies: o.policies,
+		Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
 	}
 	runs := &controllers.BenchmarkRunReconciler{
 		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuningAllowed: o.hostTuning,

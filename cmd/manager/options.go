@@ -87,7 +87,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.mariaDBs, "mariadb-operator", true,
 		"Let runs have their database from the MariaDB operator, for which the manager needs rights on its kind MariaDB.")
 	flags.BoolVar(&o.policies, "network-policies", false,
-		"Make a NetworkPolicy with each database, by which only Pods of its run or comparison may connect to it. Needs rights on that kind.")
+		"Make a NetworkPolicy with each database, by which only Pods of its run or comparison may connect to it. The manager needs "+
+			"rights on that kind.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
 		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,

@@ -164,14 +164,15 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 func TestScaleLargeComparison(t *testing.T) {
 	namespace := madeNamespace(t, "large-")
 	m := start(t, namespace, "large", "")
-	for bytes, want := range map[int]string{8000: v1alpha1.ConditionSuspended, 100_000: v1alpha1.ConditionFailed} {
+	for bytes, want := range map[int]string{8000: v1alpha1.ConditionSuspended, 90_000: v1alpha1.ConditionFailed} {
 		comparison := testutil.MakeComparison(fmt.Sprint("c", bytes), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkComparison) {
 			c.Spec.Suspend = ptr.To(true)
 			w := &v1alpha1.CustomWorkload{
 				Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}"}, User: 1, Parameters: map[string]v1alpha1.SweptValue{"n": "0"},
 			}
-			for left := bytes; left > 0; left -= 2000 {
-				w.Command = append(w.Command, v1alpha1.CustomArgument(bulk[:2000]))
+			for n := range bytes / 500 { // 64 arguments of each have room for 32 kB
+				program := []*[]v1alpha1.CustomArgument{&w.Command, &w.Prepare, &w.Cleanup}[n%3]
+				*program = append(*program, v1alpha1.CustomArgument(bulk[:500]))
 			}
 			for i := range 1000 {
 				w.Points = append(w.Points, v1alpha1.CustomPoint{Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))}})

@@ -12,8 +12,8 @@ import (
 )
 
 // NetworkPolicy lets nobody connect to the server of an instance and to its observer but the Pods of the run: those of the
-// comparison, if it belongs to one, because the loaders of all variants take their turns at one observer. nil if Benchrun does not
-// make the server's Pod itself: the MariaDB operator connects to that.
+// comparison, if it belongs to one, because the loaders of all variants take their turns at one observer. nil if Benchrun does
+// not make the server's Pod itself: the MariaDB operator connects to that.
 func NetworkPolicy(run *v1alpha1.BenchmarkRun, instance int) *networkingv1.NetworkPolicy {
 	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerStatefulSet {
 		return nil

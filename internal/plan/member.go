@@ -122,8 +122,8 @@ func ParametersOf(w *v1alpha1.WorkloadSpec) (*Parameters, error) {
 	return &Parameters{m}, err
 }
 
-// At a point they are those of the API's member with the point's values in their places, as JSON. The same specification and point
-// give the same bytes.
+// At a point they are those of the API's member with the point's values in their places, as JSON. The same specification and
+// point give the same bytes.
 func (of *Parameters) At(p Point) (json.RawMessage, error) {
 	m, top, within := of.member, map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
 	for _, v := range p.values {

@@ -57,8 +57,8 @@ func checkBytes(bytes int) error {
 	if bytes <= maxBytes {
 		return nil
 	}
-	return fmt.Errorf("the workload's parameters have %d bytes at all points together; at most %d are allowed: shorten the workload's "+
-		"texts, put them into a file, or measure fewer points", bytes, maxBytes)
+	return fmt.Errorf("the workload's parameters have %d bytes at all points together; at most %d are allowed: shorten the "+
+		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
 }
 
 // checkVariants refuses variants that have too many parameters together. What was accepted once stays so.

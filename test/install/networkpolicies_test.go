@@ -6,6 +6,7 @@
 package install
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -72,6 +73,51 @@ func TestEnvtestNetworkPoliciesOfOthers(t *testing.T) {
 	for _, object := range objects {
 		if object.GetKind() == "NetworkPolicy" {
 			t.Errorf("%s is there by default", object.GetName())
+		}
+	}
+}
+
+// The manager makes policies, and may, only where the chart says so. A shared cluster has one lane and turns of a day until its
+// administrator says otherwise.
+func TestEnvtestDefaultsOfSharedClusters(t *testing.T) {
+	for name, tc := range map[string]struct {
+		set         []string
+		has, lacks  []string
+		mayPolicies bool
+	}{
+		"by default": {nil, []string{"--lanes=default", "--max-turn=24h"}, []string{"--network-policies"}, false},
+		"of one's own": {
+			[]string{"--set=lanes=null", "--set-string=maxTurn="}, nil, []string{"--lanes=default", "--max-turn=24h"}, false,
+		},
+		"two lanes": {[]string{"--set=lanes={default,nvme}"}, []string{"--lanes=default,nvme"}, nil, false},
+		"policies":  {[]string{"--set=networkPolicies.perRun=true"}, []string{"--network-policies"}, nil, true},
+		"policies, in a Role": {
+			[]string{"--set=networkPolicies.perRun=true", "--set=watchNamespaces={default}"}, []string{"--network-policies"}, nil, true,
+		},
+	} {
+		objects, err := helm(t, append(slices.Clone(images), tc.set...)...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		args := deployment(t, objects).Spec.Template.Spec.Containers[0].Args
+		for _, arg := range tc.has {
+			if !slices.Contains(args, arg) {
+				t.Errorf("%s: %v, want %s", name, args, arg)
+			}
+		}
+		for _, arg := range tc.lacks {
+			if slices.Contains(args, arg) {
+				t.Errorf("%s: %s is there", name, arg)
+			}
+		}
+		may := false
+		for _, object := range objects {
+			text, err := yaml.Marshal(object.Object["rules"])
+			may = may || err == nil && bytes.Contains(text, []byte("networkpolicies"))
+		}
+		if may != tc.mayPolicies {
+			t.Errorf("%s: the manager may make policies: %t", name, may)
 		}
 	}
 }

@@ -154,7 +154,8 @@ func (r *Referee) join(a asked, p *player) *session {
 			s.close()
 		}
 		s = &session{
-			seed: a.seed, atMost: cmp.Or(r.TurnAtMost, turnAtMost), players: make([]*player, a.players), heard: make(chan word), closed: make(chan struct{}),
+			seed: a.seed, atMost: cmp.Or(r.TurnAtMost, turnAtMost), players: make([]*player, a.players),
+			heard: make(chan word), closed: make(chan struct{}),
 		}
 		if r.waiting == nil {
 			r.waiting = map[int]*session{}
