@@ -34,7 +34,7 @@ func fit(s *v1alpha1.BenchmarkRunStatus) {
 	shorten(128, &e.SettingsDigest, &s.Results.Digest)
 	shorten(256, &e.ServerVersion, &e.Kernel, &e.CPUModel)
 	shorten(1024, &e.MountOptions)
-	shorten(64, &e.Filesystem, &e.IOScheduler)
+	shorten(64, &s.Results.FromRun, &e.Filesystem, &e.IOScheduler)
 	shorten(32, &e.Swappiness, &e.TransparentHugePages)
 	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
 	e.FdatasyncMeanMicros = max(0, e.FdatasyncMeanMicros)

@@ -88,6 +88,7 @@ func (s *comparisonSituation) measurements(status *v1alpha1.BenchmarkComparisonS
 	}
 	shorten(253, &status.Results.ConfigMap)
 	shorten(128, &status.Results.Digest)
+	shorten(64, &status.Results.FromRun)
 }
 
 func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {

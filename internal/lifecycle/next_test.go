@@ -60,7 +60,10 @@ func TestPrecedenceOfRules(t *testing.T) {
 			run.Status.Conditions = run.Status.Conditions[1:] // not yet finished
 		}},
 		{"lifecycle.RemoveJob BeingDeleted", func() { run.DeletionTimestamp = nil }},
-		{"lifecycle.Publish Publishing", func() { run.Status = v1alpha1.BenchmarkRunStatus{} }},
+		{"lifecycle.Publish Publishing", func() {
+			run.Status, seen.Results = v1alpha1.BenchmarkRunStatus{}, &v1alpha1.ResultsReference{ConfigMap: "run-results", FromRun: "u"}
+		}},
+		{"lifecycle.Wait complete", func() { seen.Results = nil }},
 		{"lifecycle.Wait fail NameTaken", func() { seen.Terminal = nil }},
 		{"lifecycle.RemoveJob Suspended", func() { run.Spec.Suspend, seen.Lane = nil, heldByOther }},
 		{"lifecycle.RemoveJob Queued", func() { seen.Lane = held(run) }},

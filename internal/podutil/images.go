@@ -31,7 +31,9 @@ type Images struct {
 const noRegistry = "unset.invalid/"
 
 // HasSysbench says whether there is a loader with sysbench.
-func (i Images) HasSysbench() bool { return i.Sysbench != "" && !strings.HasPrefix(i.Sysbench, noRegistry) }
+func (i Images) HasSysbench() bool {
+	return i.Sysbench != "" && !strings.HasPrefix(i.Sysbench, noRegistry)
+}
 
 // registry is how the name of an image begins that names its registry.
 var registry = regexp.MustCompile(`^(localhost|[^/]*[.:][^/]*)/`)

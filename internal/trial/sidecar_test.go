@@ -46,19 +46,23 @@ func TestSidecarDoesNotHoldTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkJudgements(t, map[string]judgement{
 				"failed": {
-					jobWith(), []corev1.Pod{loader(leftFailure(result.CauseToolFailed), sidecar)},
+					jobWith(),
+					[]corev1.Pod{loader(leftFailure(result.CauseToolFailed), sidecar)},
 					verdict{result.OutcomeFailed, result.CauseToolFailed, "the loader says so", true},
 				},
 				"out of memory": {
-					jobWith(), []corev1.Pod{loader(left(137, ""), outOfMemory, sidecar)},
+					jobWith(),
+					[]corev1.Pod{loader(left(137, ""), outOfMemory, sidecar)},
 					invalid(result.CauseOutOfMemory, "the loader ran out of memory and was killed: raise loader.resources.limits.memory"),
 				},
 				"succeeded": {
-					jobWith(), []corev1.Pod{loader(left(0, message("pod", "")), sidecar)},
+					jobWith(),
+					[]corev1.Pod{loader(left(0, message("pod", "")), sidecar)},
 					verdict{Outcome: result.OutcomeAccepted, HasSummary: true},
 				},
 				"one of three failed": {
-					jobOfThree(), []corev1.Pod{
+					jobOfThree(),
+					[]corev1.Pod{
 						loader(of(0), left(1, message("pod-0", result.CauseToolFailed)), sidecar), loader(of(1), phase(corev1.PodRunning)),
 					},
 					verdict{result.OutcomeFailed, result.CauseToolFailed, "Pod 0: the loader says so", true},
@@ -100,15 +104,18 @@ func TestSidecarThatFailsTheJob(t *testing.T) {
 	}
 	checkJudgements(t, map[string]judgement{
 		"the sidecar failed, the loader did not": {
-			failedJob, []corev1.Pod{loader(left(0, message("pod", "")), failedBeside)},
+			failedJob,
+			[]corev1.Pod{loader(left(0, message("pod", "")), failedBeside)},
 			verdict{Outcome: result.OutcomeAccepted, HasSummary: true},
 		},
 		"the loader failed long before the deadline": {
-			overDeadline(time.Hour), []corev1.Pod{loader(leftFailure(result.CauseToolFailed), sidecars["a container that runs"])},
+			overDeadline(time.Hour),
+			[]corev1.Pod{loader(leftFailure(result.CauseToolFailed), sidecars["a container that runs"])},
 			verdict{result.OutcomeFailed, result.CauseToolFailed, "the loader says so", true},
 		},
 		"the loader was told to stop": {
-			overDeadline(-time.Second), []corev1.Pod{loader(leftFailure(result.CauseInterrupted), sidecars["a container that runs"])},
+			overDeadline(-time.Second),
+			[]corev1.Pod{loader(leftFailure(result.CauseInterrupted), sidecars["a container that runs"])},
 			interrupted,
 		},
 	})
