@@ -178,7 +178,6 @@ func TestScaleLargeComparison(t *testing.T) {
 				w.Points = append(w.Points, v1alpha1.CustomPoint{Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))}})
 			}
 			c.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
-			c.Spec.Template.Spec.Trials.Repetitions = ptr.To[int32](1)
 		}).Obj()
 		comparison.UID = ""
 		began := cpuTime(t, m.pid)
