@@ -90,9 +90,9 @@ func checkErrors(cfg *result.Config, t result.Totals) error {
 	case share <= float64(cfg.ErrorPercent):
 		return nil
 	case registry.IsTool(cfg):
-		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all events, %d, were given up because of errors that sysbench ignores "+
-			"(deadlocks, lock wait timeouts, changed rows, or those of mysql-ignore-errors) and begun anew; limits.errorPercent allows %d%%",
-			share, t.Errors, cfg.ErrorPercent)
+		return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all events, %d, were given up because of errors that sysbench "+
+			"ignores (deadlocks, lock wait timeouts, changed rows, or those of mysql-ignore-errors) and begun anew; "+
+			"limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
 	}
 	return failure.Newf(result.CauseTooManyErrors, "%.1f%% of all transactions, %d, were rolled back because of deadlocks, lock "+
 		"wait timeouts or changed rows and retried; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)

@@ -52,8 +52,8 @@ func FromEnvironment(getenv func(string) string, version string) Input {
 // Run makes one attempt, or a Pod's part of it. It writes the summary to the termination log and then the document to the output,
 // whose last line is the last that it does; when there is no result, it writes a summary that says why, whatever happened. A Pod
 // that follows another one writes a summary without a document. It returns nil only if the whole result was written, or
-// delivered, and no process of a program was left that could write another one. Cancelling ctx interrupts the attempt at once; its
-// cause becomes part of the summary.
+// delivered, and no process of a program was left that could write another one. Cancelling ctx interrupts the attempt at once;
+// its cause becomes part of the summary.
 func Run(ctx context.Context, in Input) error {
 	began := time.Now()
 	in.Identity.Started = began.UTC()

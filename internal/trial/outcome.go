@@ -165,8 +165,8 @@ func (v Verdict) Because(cause result.Cause, message string) Verdict {
 	return v
 }
 
-// terminationMessage is what the loader left; it is empty until the loader has ended. A loader that ends by itself, with exit code
-// 0 or 1, writes it last. One that is killed or crashes does not: a program that it started may have written what is there.
+// terminationMessage is what the loader left; it is empty until the loader has ended. A loader that ends by itself, with exit
+// code 0 or 1, writes it last. One that is killed or crashes does not: a program that it started may have written what is there.
 func terminationMessage(pod *corev1.Pod) string {
 	if end := podutil.Ended(pod, Container); end != nil && (end.ExitCode == 0 || end.ExitCode == 1) {
 		return end.Message

@@ -28,8 +28,8 @@ const (
 var contained atomic.Bool
 
 // Contain separates this process from the programs that it starts, which run as the same user. They can neither open its standard
-// output, its memory or its environment by /proc, nor trace it; and what they leave running becomes its child, which EndAll finds.
-// It is for a process that does nothing else than to execute programs, one at a time.
+// output, its memory or its environment by /proc, nor trace it; and what they leave running becomes its child, which EndAll
+// finds. It is for a process that does nothing else than to execute programs, one at a time.
 func Contain() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hiding this process from the programs that it starts: %w", err)
