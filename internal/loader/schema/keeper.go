@@ -162,8 +162,8 @@ func (k *Keeper) Close() {
 // Schema is its name.
 func (k *Keeper) Schema() string { return k.schema }
 
-// Dropped says whether a program has dropped the schema, or Benchrun's tables in it. It was made again. A keeper that is nil, of a
-// Pod that follows, does not know.
+// Dropped says whether a program has dropped the schema, or Benchrun's tables in it. It was made again. A keeper that is nil, of
+// a Pod that follows, does not know.
 func (k *Keeper) Dropped() bool { return k != nil && k.dropped }
 
 // Holds is an error unless the schema was this attempt's all the time.

@@ -55,8 +55,9 @@ func numberAt(line string, from, to int, pattern *regexp.Regexp, group string) (
 	}
 	before, after := besides(pattern, group)
 	if whole := wholeNumber(line, from, to, before, after); whole != text {
-		return 0, fmt.Errorf("%q, which is a part of %q: a number has a decimal point, an exponent like e+04 and no separators between "+
-			"its digits. Let the group match all of it, let the program print it so, or name the character beside the group in the pattern",
+		return 0, fmt.Errorf("%q, which is a part of %q: a number has a decimal point, an exponent like e+04 and no separators "+
+			"between its digits. Let the group match all of it, let the program print it so, or name the character beside the group "+
+			"in the pattern",
 			text, whole)
 	}
 	return value, nil

@@ -76,7 +76,8 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
-		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)), p.checkStatements(cfg))
+		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)),
+		p.checkStatements(cfg))
 }
 
 // script is what is executed. One of the user's may do anything.
