@@ -46,11 +46,7 @@ func (r *BenchmarkRunReconciler) readWarnings(
 		case i.Pod == nil && i.Set != nil && late(i.Set):
 			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
 		}
-		for c := range i.Claims {
-			if claim := i.Claims[c]; claim.Status.Phase == corev1.ClaimPending && late(claim) && !i.State().Ready {
-				i.ClaimWarning = cmp.Or(i.ClaimWarning, r.latestWarning(ctx, namespace, claim.UID))
-			}
-		}
+		i.ClaimWarning = r.claimWarning(ctx, i, late)
 		if container, needed := i.NeedsLog(); needed {
 			i.ServerLog = r.beginningOfLog(ctx, i.Pod, container)
 		}
@@ -69,6 +65,22 @@ func (r *BenchmarkRunReconciler) readWarnings(
 			a.Warning = cmp.Or(a.Warning, r.kueueWarning(ctx, namespace, "job-"+a.Job.Name+"-"))
 		}
 	}
+}
+
+// claimWarning is about the first claim that is not bound although it is late, of an instance that is not ready; or empty.
+func (r *BenchmarkRunReconciler) claimWarning(
+	ctx context.Context, instance *lifecycle.Instance, late func(client.Object) bool,
+) string {
+	text := ""
+	if instance.State().Ready {
+		return text
+	}
+	for i := range instance.Claims {
+		if claim := &instance.Claims[i]; text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
+			text = r.latestWarning(ctx, claim.Namespace, claim.UID)
+		}
+	}
+	return text
 }
 
 // kueuePodGroup is the label of a Pod with the name of the Workload by which Kueue admits it.

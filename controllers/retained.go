@@ -22,9 +22,9 @@ import (
 )
 
 // A run with results.retention: Retain leaves its records and results without an owner. A run that is created anew, with the same
-// name and specification, finds them and is complete: a tool that applies its files again does not measure again. What is found is
-// checked against itself, because nobody has signed it: the digest of the results, the specification in them, and the chain of
-// records to the newest, which the results have. Whoever may write ConfigMaps can forge all of it; the status says where the
+// name and specification, finds them and is complete: a tool that applies its files again does not measure again. What is found
+// is checked against itself, because nobody has signed it: the digest of the results, the specification in them, and the chain
+// of records to the newest, which the results have. Whoever may write ConfigMaps can forge all of it; the status says where the
 // numbers are from.
 
 // retained adds to what was seen the results of an earlier run of the same name and specification, if the run has not begun and
@@ -63,14 +63,14 @@ func isRetained(cm *corev1.ConfigMap, name, uid string) bool {
 		cm.DeletionTimestamp == nil && ptr.Deref(cm.Immutable, false) && metav1.GetControllerOf(cm) == nil
 }
 
-// retainedReport is the report of a complete run that asked for the same, with the digest of its results; nil if they are not whole
-// or of something else.
+// retainedReport is the report of a complete run that asked for the same, with the digest of its results; nil if they are not
+// whole, or of something else.
 func (r *BenchmarkRunReconciler) retainedReport(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, results *corev1.ConfigMap,
 ) (rep *report.Report, digest string, err error) {
 	want, err := plan.Digest(&run.Spec)
 	if err != nil {
-		return nil, "", nil //nolint:nilerr // the specification cannot be carried out, which is said elsewhere
+		return nil, "", nil // the specification cannot be carried out, which is said elsewhere
 	}
 	r.decoding.Lock()
 	defer r.decoding.Unlock()
@@ -85,7 +85,7 @@ func (r *BenchmarkRunReconciler) retainedReport(
 	rep, err = report.Decode(text)
 	if err != nil || rep.Run.SpecDigest != want || rep.Run.Name != run.Name || rep.Run.Namespace != run.Namespace ||
 		rep.Run.Outcome != v1alpha1.ConditionComplete || len(rep.Records) == 0 {
-		return nil, "", nil //nolint:nilerr // somebody has written something else
+		return nil, "", nil // somebody has written something else
 	}
 	return rep, digest, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// retainedClass is the storage class of an instance's volumes if they stay after their claims; empty if they do not, or if that is
-// not known: an operator that works in some namespaces only may not read classes. No measurement depends on it.
+// retainedClass is the storage class of an instance's volumes if they stay after their claims; empty if they do not, or if that
+// is not known: an operator that works in some namespaces only may not read classes. No measurement depends on it.
 func (r *BenchmarkRunReconciler) retainedClass(ctx context.Context, seen *lifecycle.Observed, instance int) string {
 	for n := range seen.Instances {
 		i := &seen.Instances[n]

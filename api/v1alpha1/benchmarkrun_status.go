@@ -24,7 +24,7 @@ type BenchmarkRunStatus struct {
 	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
 	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs
 	// and comparisons are admitted to a lane in this order. Unset while it is suspended.

@@ -163,6 +163,11 @@ func (in *BenchmarkComparisonStatus) DeepCopyInto(out *BenchmarkComparisonStatus
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.ObservedGeneration != nil {
+		in, out := &in.ObservedGeneration, &out.ObservedGeneration
+		*out = new(int64)
+		**out = **in
+	}
 	if in.QueuedTime != nil {
 		in, out := &in.QueuedTime, &out.QueuedTime
 		*out = (*in).DeepCopy()
@@ -385,6 +390,11 @@ func (in *BenchmarkRunStatus) DeepCopyInto(out *BenchmarkRunStatus) {
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
+	}
+	if in.ObservedGeneration != nil {
+		in, out := &in.ObservedGeneration, &out.ObservedGeneration
+		*out = new(int64)
+		**out = **in
 	}
 	if in.QueuedTime != nil {
 		in, out := &in.QueuedTime, &out.QueuedTime

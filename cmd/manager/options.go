@@ -94,7 +94,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
 		"After how long a finished run or comparison is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
-	flags.StringVar(&o.images.Sysbench, "sysbench-image", "", "Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
+	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
+		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
 		o.databaseImage(&engine.MariaDB))
 	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))

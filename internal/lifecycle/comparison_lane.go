@@ -64,7 +64,7 @@ func (s *comparisonSituation) quiet() bool {
 			return false
 		}
 		suspended := ptr.Deref(m.Run.Spec.Suspend, false) && m.Is(v1alpha1.ConditionSuspended)
-		return !suspended || m.Run.Status.ObservedGeneration != m.Run.Generation
+		return !suspended || ptr.Deref(m.Run.Status.ObservedGeneration, 0) != m.Run.Generation
 	})
 }
 

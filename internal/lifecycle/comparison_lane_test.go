@@ -110,7 +110,7 @@ func TestNextOfComparisonInTheQueue(t *testing.T) {
 	suspended := func(s *v1alpha1.BenchmarkComparison) { s.Spec.Suspend = ptr.To(true) }
 	acknowledged := func(r *v1alpha1.BenchmarkRun) {
 		suspendedRun(r)
-		r.Generation, r.Status.ObservedGeneration = 2, 2
+		r.Generation, r.Status.ObservedGeneration = 2, ptr.To[int64](2)
 		condition(v1alpha1.ConditionSuspended)(r)
 	}
 	ttl := func(s *v1alpha1.BenchmarkComparison) {

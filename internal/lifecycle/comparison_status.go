@@ -30,7 +30,7 @@ func StatusOfComparison(
 ) v1alpha1.BenchmarkComparisonStatus {
 	s := newComparisonSituation(comparison, p, seen, now.Truncate(time.Second)) // as the API server stores it
 	status := *comparison.Status.DeepCopy()
-	status.ObservedGeneration = comparison.Generation
+	status.ObservedGeneration = ptr.To(comparison.Generation)
 	c := conditions{&status.Conditions, comparison.Generation, s.now}
 	if c.have(v1alpha1.ConditionFinished) {
 		c.keep()

@@ -50,7 +50,7 @@ func TestStatusOfComparison(t *testing.T) {
 	seen.Results = &v1alpha1.ResultsReference{ConfigMap: "s-results"}
 	got := statusOfComparison(t, s, seen)
 	want := v1alpha1.BenchmarkComparisonStatus{
-		ObservedGeneration: 1, StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "6/20",
+		ObservedGeneration: ptr.To[int64](1), StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "6/20",
 		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](6)},
 		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](12), Invalidated: ptr.To[int32](2)},
 		Baseline: "durable", Result: got.Result, Answer: got.Answer, Results: *seen.Results, Alternation: v1alpha1.AlternateRuns,
@@ -145,7 +145,7 @@ func TestFinishedComparisonStays(t *testing.T) {
 	s.Generation = 2
 	got := StatusOfComparison(s, planOfComparison(t, s), &ComparisonObserved{}, Decision{Action: Wait{}}, now)
 	want := *s.Status.DeepCopy()
-	want.ObservedGeneration = 2
+	want.ObservedGeneration = ptr.To[int64](2)
 	for i := range want.Conditions {
 		want.Conditions[i].ObservedGeneration = 2
 	}

@@ -32,8 +32,9 @@ func LoaderRefused(run *v1alpha1.BenchmarkRun, images podutil.Images) *Failure {
 	if run.Spec.Workload.Type != v1alpha1.WorkloadSysbench || images.HasSysbench() {
 		return nil
 	}
-	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: "this installation has no loader with sysbench: use another " +
-		"workload, or have an administrator name its image (loader.sysbenchImage in the Helm chart, the operator's flag --sysbench-image)"}
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: "this installation has no loader with sysbench: use " +
+		"another workload, or have an administrator name its image (loader.sysbenchImage in the Helm chart, the operator's flag " +
+		"--sysbench-image)"}
 }
 
 // pinImages are the full names of images.

@@ -28,7 +28,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	run, now := s.run, s.now.Truncate(time.Second) // as the API server stores it
 	status := *run.Status.DeepCopy()
 	c := conditions{&status.Conditions, run.Generation, now}
-	status.ObservedGeneration = run.Generation
+	status.ObservedGeneration = ptr.To(run.Generation)
 	if !s.seen.ObserveFailed {
 		status.MadeObjects = s.seen.Made
 	}

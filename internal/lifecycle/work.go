@@ -23,8 +23,8 @@ const (
 	sysbenchSeconds = 60
 )
 
-// workSeconds is how long an attempt may take once its loader runs: trials.deadlineSeconds or, if that is the default and the work
-// is known, what that work may take.
+// workSeconds is how long an attempt may take once its loader runs: trials.deadlineSeconds or, if that is the default and the
+// work is known, what that work may take.
 func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
 	most := int64(run.Spec.Trials.DeadlineSeconds)
 	if most != int64(v1alpha1.DefaultTrialDeadlineSeconds) || p == nil {

@@ -63,9 +63,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	case deadlineExceeded(job) && l.terminating(job):
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
-	case l.failedBesideOthers():
-		return judgeFailed(job, l)
-	case jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil:
+	case l.failedBesideOthers(), failed(job):
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
@@ -88,6 +86,11 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	default:
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	}
+}
+
+// failed says whether a Job has failed, or is about to.
+func failed(job *batchv1.Job) bool {
+	return jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil
 }
 
 // withoutPods is the verdict about an attempt that has no Pod, and whose Job has not ended.

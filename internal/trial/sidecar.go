@@ -33,8 +33,8 @@ func (l loaders) failedBesideOthers() bool {
 	})
 }
 
-// endedBefore says whether a loader failed on its own before a moment at which its Job was ended, because another container of its
-// Pod lived on.
+// endedBefore says whether a loader failed on its own before a moment at which its Job was ended, because another container of
+// its Pod lived on.
 func (l loaders) endedBefore(moment time.Time) bool {
 	pod := l.firstFailed()
 	if pod == nil {
