@@ -76,7 +76,7 @@ func (r *BenchmarkRunReconciler) claimWarning(
 		return text
 	}
 	for i := range instance.Claims {
-		if claim := &instance.Claims[i]; text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
+		if claim := instance.Claims[i]; text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
 			text = r.latestWarning(ctx, claim.Namespace, claim.UID)
 		}
 	}
