@@ -58,6 +58,8 @@ var foreign = map[string]string{
 	"internal/workload/sysbench/sysbench.go":        "the output of sysbench",
 	"internal/workload/tproch/scale.go":             "a parameter",
 	"internal/workload/tproch/schema.go":            "the SQL of the schema",
+	"internal/workload/userdata/columns.go":         "values of the user's files",
+	"internal/workload/userdata/explain.go":         "the words of the server about the user's data",
 	"internal/workload/tprochload/files.go":         "names of files",
 	"internal/workload/workloadtest/script.go":      "SQL",
 }
