@@ -13,8 +13,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// Whoever names a lane of his own waits for nobody, and measures beside others, who are disturbed. An administrator therefore says
-// which lanes there are.
+// Whoever names a lane of his own waits for nobody, and measures beside others, who are disturbed. An administrator therefore
+// says which lanes there are.
 
 // RunLaneRefused says why a run that has not begun does not: it asks for a lane that is not one of the installation's, or returns
 // nil. Without any listed, all may be asked for. A run of a comparison has the comparison's.

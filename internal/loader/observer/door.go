@@ -17,8 +17,8 @@ const (
 	maxStrangers, maxStrangersOfHost = 128, 16
 )
 
-// door lets everybody in, and puts somebody out for him when there are too many: the oldest of the host that has the most. Whoever
-// knows the password says so at once, and is out of that.
+// door lets everybody in, and puts somebody out for him when there are too many: the oldest of the host that has the most.
+// Whoever knows the password says so at once, and is out of that.
 type door struct {
 	net.Listener
 	mu sync.Mutex
