@@ -134,6 +134,7 @@ func TestProvidedInstance(t *testing.T) {
 		}
 		return measuring(StartAttempt{trial.Attempt{
 			Trial: plan.Trial{Number: number, Round: number}, Point: plan.Point{Parameters: parameters}, Number: 1, Instance: instance, Nodes: nodes,
+			Address: testutil.DatabaseAddress,
 		}}, message)
 	}
 	const creating = "the database is being created"

@@ -294,6 +294,7 @@ func TestNextAfterFailures(t *testing.T) {
 	again := func(attempt, instance int) Decision {
 		return measuring(StartAttempt{trial.Attempt{
 			Trial: plan.Trial{Number: 1, Round: 1}, Point: plan.Point{Parameters: parameters}, Number: attempt, Instance: instance, Nodes: []string{"worker2"},
+			Address: testutil.DatabaseAddress,
 		}}, trialOne)
 	}
 	up := []Instance{instanceOf(1, "db-pod")}

@@ -23,9 +23,12 @@ const Fingerprint = `{"version":1,"kernel":"6.1.0","cpuModel":"Test CPU","cpus":
 	`"filesystem":"ext4","mountOptions":"rw,relatime","device":"/dev/vda","ioScheduler":"none","swappiness":"60",` +
 	`"transparentHugePages":"madvise","cpuGovernor":"unknown","fdatasyncMicros":{"calls":300,"median":110,"p95":180,"max":900}}`
 
+// DatabaseAddress is that of the Pods of databases.
+const DatabaseAddress = "192.0.2.10"
+
 // ReadyDatabasePod makes a Pod look as if its server answers.
 func ReadyDatabasePod(pod *corev1.Pod) {
-	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, "192.0.2.10"
+	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, DatabaseAddress
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
 		Name: database.ProbeContainer, ImageID: "loader@sha256:1111",
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Message: Fingerprint}},
