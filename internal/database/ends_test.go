@@ -78,7 +78,9 @@ func TestStartIsGivenUp(t *testing.T) {
 		"a server that is up": {main: []corev1.ContainerStatus{started}, want: database.State{Ready: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := pod(func(p *corev1.Pod) { p.Status.PodIP, p.Status.InitContainerStatuses, p.Status.ContainerStatuses = "192.0.2.10", tc.init, tc.main })
+			p := pod(func(p *corev1.Pod) {
+				p.Status.PodIP, p.Status.InitContainerStatuses, p.Status.ContainerStatuses = "192.0.2.10", tc.init, tc.main
+			})
 			i := &database.Instance{Set: &appsv1.StatefulSet{}, Pod: p}
 			if _, needed := i.NeedsLog(); needed {
 				i.ServerLog = tc.log
