@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,10 +40,16 @@ func isOlder(object, controller metav1.Object) bool {
 
 // orphaned says whether an object looks like one of an owner that was deleted and has left its objects (kubectl delete
 // --cascade=orphan): nothing controls it, and nothing proves any more whose it was. It is not touched; as long as it may load a node,
-// the lane of the owner is kept. A Pod alone is none: what made it would be orphaned with it.
+// the lane of the owner is kept. A Pod alone is none, because what made it would be orphaned with it, and neither is a Job without a
+// token: the API server gives a Job without labels those of its Pods.
 func (o *ownership) orphaned(object client.Object) bool {
-	if _, pod := object.(*corev1.Pod); pod {
+	switch object.(type) {
+	case *corev1.Pod:
 		return false
+	case *batchv1.Job:
+		if object.GetAnnotations()[tokenAnnotation] == "" {
+			return false
+		}
 	}
 	return metav1.GetControllerOf(object) == nil && o.owner.isLabelled(object) && o.wanted(object.GetName())
 }
