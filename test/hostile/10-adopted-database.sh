@@ -7,7 +7,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-SHADOW=$ID-shadow A=hostileaa B=hostilebb
+SHADOW=$OTHER A=hostileaa B=hostilebb
 kube create namespace "$SHADOW" >/dev/null || end SETUP "no second namespace"
 run $A "$ID-a" 1 'repetitions: 1'
 try 40 k get sts $A-db1 || end SETUP "no StatefulSet: $(ready brun/$A)"

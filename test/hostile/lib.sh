@@ -38,6 +38,9 @@ lastend() { manager | jq -r '[.items[].status.containerStatuses[]? | (.lastState
 cleanup() {
 	trap '' EXIT
 	[ -z "${PROXY:-}" ] || kill "$PROXY" 2>/dev/null
+	k get jobs,pvc,brun -o name 2>/dev/null | while read -r kept; do
+		k patch "$kept" --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
+	done
 	kube delete namespace "$NS" "$OTHER" --ignore-not-found --wait=false >/dev/null 2>&1
 	rm -rf "$TMP"
 }
