@@ -3,7 +3,7 @@
 # it. Each script of test/hostile ends HELD or BROKEN. All must be HELD, TIMES in a row.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# shellcheck source=lib.sh
+# shellcheck source=hack/lib.sh
 . hack/lib.sh
 times=${1:-1}
 shift || true

@@ -3,7 +3,7 @@
 # Attack: 2,000 TCP connections to port 9706 of each database Pod, each with 3.8 kB of a request's header that does not end.
 # Must: connections are bounded before anything is read, strangers cannot reach the port (a policy that is made with the run), and
 # the round goes on.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 kube create namespace "$OTHER" >/dev/null || end SETUP "no second namespace"

@@ -2,7 +2,7 @@
 # 02: Fat Pods on a database's node, of anybody, kill the manager whenever a run there starts an attempt.
 # Attack: 85 Pods bound to the node (spec.nodeName; they wait for a Secret that does not exist), each with 2,200 long labels.
 # Must: read in pages and keep what is kept, as everywhere else (controllers/live.go); RSS below 128 MiB.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 kube create namespace "$OTHER" >/dev/null || end SETUP "no second namespace"

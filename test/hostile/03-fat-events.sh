@@ -2,7 +2,7 @@
 # 03: Large events about a Pod that waits kill the manager; who has the role edit may create events.
 # Attack: a run whose database cannot be scheduled, and 180 events of type Warning about its Pod, of 1.3 MB each.
 # Must: a page at a time, and of each event only reason, time and the first 4 KiB of its message.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run waits "$ID" 1 'repetitions: 1' 'nodeSelector: {no: such}

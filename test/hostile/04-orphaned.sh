@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 04: kubectl delete --cascade=orphan in mid-trial: the lane is given on while loader and server go on.
 # Must: what still works keeps the lane, or is removed (the run's UID is in its labels, and was its controller until now).
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run first "$ID" 120 'repetitions: 1'

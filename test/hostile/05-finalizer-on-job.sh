@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 05: Somebody else's finalizer on the Job of an attempt: the run stands still, and its lane with it.
 # Must: a Job that has its record, is being deleted and has no Pod that works is behind the run.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run fin "$ID" 6 'repetitions: 2'

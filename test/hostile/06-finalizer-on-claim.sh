@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 06: A volume claim that is not let go (a snapshot, a backup tool's finalizer) stops a run with fresh servers.
 # Must: go on with the next instance, and say what was left.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run fresh "$ID" 2 'repetitions: 2, server: Fresh' 'storage: {size: 1Gi}'

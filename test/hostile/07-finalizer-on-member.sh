@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 07: Somebody else's finalizer on a run of a comparison that is deleted: the comparison holds its lane and does nothing.
 # Must: the comparison ends MemberLost, or begins the round again, and its lane is not held by what does nothing.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 compare c Runs 20 0

@@ -3,7 +3,7 @@
 # Two ways: (tail) as its last lines, before it fails with exit code 1: the loader prints these lines to the log as they are
 # (internal/loader/tool.go failed); (fd) into the loader's own standard output, /proc/1/fd/1, while it goes on working.
 # Must: what a program prints can never be taken for the document; with programs of others in the Pod, the log alone ends nothing.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 cat >"$TMP/forge.sh" <<-'SH'

@@ -3,7 +3,7 @@
 # Attack: while trial 1 measures, a copy of its Job for trial 2, suspended, with hostAliases (they could lead to a proxy or to another
 # server); it is resumed when the operator has claimed it.
 # Must: the Pod template as a whole is what the operator makes (but for what the API server and queues set), or the Job is nobody's.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run forged "$ID" 8 'repetitions: 2'

@@ -4,7 +4,7 @@
 # hash (from a copy of the StatefulSet in another namespace) and another server in it (here: innodb_doublewrite off, which nobody
 # asked for).
 # Must: a Pod that was there before its StatefulSet is somebody else's (creationTimestamp, or a look before the StatefulSet is made).
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 SHADOW=$OTHER A=hostileaa B=hostilebb

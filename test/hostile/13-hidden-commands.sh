@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 13: kubectl benchrun reproduce asks for consent, and does not show all commands that a stranger's bundle runs.
 # Must: every argument of every program is shown (or the whole specification).
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 k apply -f - >/dev/null <<-YAML || end SETUP "the run is refused"

@@ -3,7 +3,7 @@
 # Attack (same namespace; create Pods is enough): three Pods with the run's UID, component and instance as labels that accept on ports
 # 3306 and 9706 and say nothing.
 # Must: the loader reaches the Pod that the operator knows (by its address or its own name), or notices that it does not.
-# shellcheck source=lib.sh
+# shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 run victim "$ID" 4 'repetitions: 4'
