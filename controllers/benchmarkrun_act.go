@@ -98,8 +98,8 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 }
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
-// another Job would be a second measurement under the name of the first. A process that has made no Job of the run yet looks whether
-// the one before it has made this one: then it is known by the token of that time.
+// another Job would be a second measurement under the name of the first. A process that has made no Job of the run yet looks
+// whether the one before it has made this one: then it is known by the token of that time.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	run := s.owner
 	job, err := trial.Job(run, a, s.seen.Images)
@@ -141,8 +141,9 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 	return nil
 }
 
-// claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it, if it carries the token whose
-// digest the status has: the operator made it, and was killed before it wrote the Job's UID. It is stale if there is no such Job.
+// claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it, if it carries the token
+// whose digest the status has: the operator made it, and was killed before it wrote the Job's UID. It is stale if there is no
+// such Job.
 func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	var there batchv1.Job
 	key := client.ObjectKey{Namespace: s.owner.Namespace, Name: plan.AttemptName(s.owner, a.Trial.Number, a.Number)}
@@ -152,8 +153,10 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 		return errStale
 	case err != nil:
 		return fmt.Errorf("reading Job %s, which exists already: %w", key.Name, err)
-	case there.DeletionTimestamp != nil, referenceTo(&there) == s.seen.Made.Attempt: // it is claimed, and the cache does not have it yet
+	case there.DeletionTimestamp != nil:
 		return errStale
+	case referenceTo(&there) == s.seen.Made.Attempt:
+		return errStale // it is claimed, and the cache does not have it yet
 	}
 	digest := tokenDigest(there.Annotations[tokenAnnotation])
 	if !madeOf(&there, s.owner) || digest == "" || !slices.Contains(s.old.Status.TokenDigests, digest) {

@@ -120,9 +120,9 @@ type instances struct {
 	parts map[int][]client.Object
 }
 
-// instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership. Made is
-// what the operator knows to have made, and server what stands for the newest instance; nil leaves open whose the parts are, as with
-// a database that the runs of a comparison share: its Pod is known by its UID.
+// instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
+// Made is what the operator knows to have made, and server what stands for the newest instance; nil leaves open whose the parts
+// are, as with a database that the runs of a comparison share: its Pod is known by its UID.
 func instancesOf(
 	o *ownership, provisioner v1alpha1.Provisioner, l *listed, m *made, server v1alpha1.ObjectReference,
 ) []lifecycle.Instance {
@@ -138,17 +138,7 @@ func instancesOf(
 			i.other(cm)
 		}
 	}
-	for n := range l.claims.Items {
-		claim := &l.claims.Items[n]
-		if ofDataCopy(claim) {
-			continue
-		}
-		if i.ours(claim) {
-			i.part(claim).Claims = append(i.of(claim).Claims, claim)
-		} else if i.owner.isLabelled(claim) && i.wanted(claim.Name) {
-			i.of(claim).Claims = append(i.of(claim).Claims, claim)
-		}
-	}
+	i.claims(l)
 	for n := range l.budgets.Items {
 		if budget := &l.budgets.Items[n]; i.ours(budget) {
 			i.part(budget).Budget = budget
@@ -163,6 +153,25 @@ func instancesOf(
 	}
 	slices.SortFunc(all, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
 	return all
+}
+
+// claims sorts the volume claims. One that nobody proves to be the owner's, because the StatefulSet has made it, has its name.
+func (i *instances) claims(l *listed) {
+	for n := range l.claims.Items {
+		claim := &l.claims.Items[n]
+		if ofDataCopy(claim) {
+			continue
+		}
+		var one *lifecycle.Instance
+		if i.ours(claim) {
+			one = i.part(claim)
+		} else if i.owner.isLabelled(claim) && i.wanted(claim.Name) {
+			one = i.of(claim)
+		}
+		if one != nil {
+			one.Claims = append(one.Claims, claim)
+		}
+	}
 }
 
 // servers sorts what runs, from the objects that the owner controls to those that Kubernetes or the MariaDB operator made of

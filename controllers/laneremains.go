@@ -108,7 +108,8 @@ func (l *lanes) remains(
 	if err != nil {
 		return nil, err
 	}
-	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), &ownership{owner: o, gone: gone}, &runs, mariaDBs, &sets, &jobs, &pods)
+	by := &ownership{owner: o, gone: gone}
+	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), by, &runs, mariaDBs, &sets, &jobs, &pods)
 	if err != nil {
 		return nil, err
 	}

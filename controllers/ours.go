@@ -39,9 +39,9 @@ func isOlder(object, controller metav1.Object) bool {
 }
 
 // orphaned says whether an object looks like one of an owner that was deleted and has left its objects (kubectl delete
-// --cascade=orphan): nothing controls it, and nothing proves any more whose it was. It is not touched; as long as it may load a node,
-// the lane of the owner is kept. A Pod alone is none, because what made it would be orphaned with it, and neither is a Job without a
-// token: the API server gives a Job without labels those of its Pods.
+// --cascade=orphan): nothing controls it, and nothing proves any more whose it was. It is not touched; as long as it may load a
+// node, the lane of the owner is kept. A Pod alone is none, because what made it would be orphaned with it, and neither is a Job
+// without a token: the API server gives a Job without labels those of its Pods.
 func (o *ownership) orphaned(object client.Object) bool {
 	switch object.(type) {
 	case *corev1.Pod:

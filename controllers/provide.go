@@ -67,7 +67,7 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 		m.note(object)
 		return err
 	}
-	labels := object.GetLabels()
+	instance := number(object, v1alpha1.LabelInstance)
 	if err := w.existing(ctx, object); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 		return w.owner.taken(w.kindOf(object), object.GetName())
 	case m.proves(object), shared:
 		return nil
-	case object.GetLabels()[v1alpha1.LabelInstance] == labels[v1alpha1.LabelInstance] && w.owner.isLabelled(object) && ofDatabase(object):
+	case number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
 		return errStale
 	}
 	return w.owner.taken(w.kindOf(object), object.GetName())
@@ -102,9 +102,9 @@ func (w *writer) notThere(ctx context.Context, object client.Object, instance st
 	return w.owner.taken(kind, name)
 }
 
-// createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks whether
-// the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's. Credentials of
-// a database that the runs of a comparison share are created by each of them.
+// createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks
+// whether the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's.
+// Credentials of a database that the runs of a comparison share are created by each of them.
 func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) error {
 	owner := plan.CredentialsOwner(s.owner)
 	w, secret := r.writerFor(ownerAs(s.owner, owner), nil), database.Secret(s.owner, rand.Text())

@@ -283,7 +283,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 // A schema of somebody else's stays as it is, whatever the user's SQL says and whatever rights he has.
 func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
 	db := other(t)
-	const make = "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY); INSERT INTO shop.orders VALUES (1), (2), (3); CREATE DATABASE t"
+	const prepare = "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY); INSERT INTO shop.orders VALUES (1), (2), (3); CREATE DATABASE t"
 	drop := func() {
 		for _, name := range []string{"shop", "t"} {
 			if _, err := db.Exec("DROP DATABASE IF EXISTS " + name); err != nil {
@@ -293,7 +293,7 @@ func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
 	}
 	drop()
 	t.Cleanup(drop)
-	for statement := range strings.SplitSeq(make, ";") {
+	for statement := range strings.SplitSeq(prepare, ";") {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

@@ -50,8 +50,8 @@ type Room struct {
 	Pods []corev1.Pod
 }
 
-// Neighbor is what Shortage reads of another Pod on a node, for a Pod: what it requests of the same resources, and the labels that
-// the Pod asks about. Strangers may have filled the rest.
+// Neighbor is what Shortage reads of another Pod on a node, for a Pod: what it requests of the same resources, and the labels
+// that the Pod asks about. Strangers may have filled the rest.
 func Neighbor(pod, other *corev1.Pod) corev1.Pod {
 	requested, theirs := corev1.ResourceList{}, resource.PodRequests(other, resource.PodResourcesOptions{})
 	for name := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {

@@ -162,8 +162,8 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 	return spec
 }
 
-// serverAddress has the name of a server stand for the Pod that the operator knows by its UID, in all programs of the loader's Pod.
-// The Service of that name selects by labels, which anybody can write: its name has the addresses of strangers, too.
+// serverAddress has the name of a server stand for the Pod that the operator knows by its UID, in all programs of the loader's
+// Pod. The Service of that name selects by labels, which anybody can write: its name has the addresses of strangers, too.
 func serverAddress(server *result.Server, address string) []corev1.HostAlias {
 	if address == "" {
 		return nil

@@ -42,7 +42,8 @@ func Check(statements []Statement, bounds Bounds) (qualifiers []string, err erro
 		c := &checker{Bounds: bounds}
 		readings := statements[i].readings()
 		if readings == nil {
-			c.refuse(&statements[i].tokens[0], "more than %d versions of servers in comments that they execute (/*!50001 … */)", mostVersions)
+			c.refuse(&statements[i].tokens[0], "more than %d versions of servers in comments that they execute (/*!50001 … */)",
+				mostVersions)
 			return nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
 		}
 		for _, tokens := range readings {
@@ -117,13 +118,13 @@ var ways = map[string]string{
 	"GLOBAL":    "set the variable in database.variables",
 }
 
-const takes = "schemaFrom takes CREATE, ALTER and DROP of tables, views, indexes and sequences, INSERT, REPLACE, SET of session " +
-	"variables, LOCK TABLES, UNLOCK TABLES, START TRANSACTION and COMMIT"
+const takes = "schemaFrom takes CREATE, ALTER and DROP of tables, views, indexes and sequences, INSERT, REPLACE, SET of " +
+	"session variables, LOCK TABLES, UNLOCK TABLES, START TRANSACTION and COMMIT"
 
 // refuseStatement says that there is no such statement here, and what to do.
 func (c *checker) refuseStatement(words string) {
 	way := takes
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		if w, ok := ways[word]; ok {
 			way = w
 		}
@@ -219,14 +220,16 @@ func (c *checker) assigned() {
 
 // engines keep their rows in the schema that the table is in.
 var engines = []string{
-	"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "CSV", "BLACKHOLE", "ROCKSDB", "TOKUDB", "COLUMNSTORE", "NDB", "NDBCLUSTER",
+	"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "CSV", "BLACKHOLE", "ROCKSDB", "TOKUDB", "COLUMNSTORE", "NDB",
+	"NDBCLUSTER",
 	"SEQUENCE",
 }
 
 // checkEngine checks the name of a storage engine.
 func (c *checker) checkEngine(t *Token) {
 	if name := t.Text; !strings.EqualFold(name, c.Engine) && !slices.Contains(engines, strings.ToUpper(name)) {
-		c.refuse(t, "storage engine %s is not allowed: its tables may have their rows elsewhere; use %s", name, strings.Join(engines[:3], ", "))
+		c.refuse(t, "storage engine %s is not allowed: its tables may have their rows elsewhere; use %s", name,
+			strings.Join(engines[:3], ", "))
 	}
 }
 
@@ -267,7 +270,8 @@ func (c *checker) refuseWords() {
 		case t.is("OUTFILE"), t.is("DUMPFILE"), t.is("LOAD_FILE"):
 			c.refuse(t, "%s is not allowed: it reaches the server's files", strings.ToUpper(t.Text))
 		case t.is("DIRECTORY") && (c.token(i-1).is("DATA") || c.token(i-1).is("INDEX")):
-			c.refuse(t, "%s DIRECTORY is not allowed: the table's files would be outside of its schema", strings.ToUpper(c.token(i-1).Text))
+			c.refuse(t, "%s DIRECTORY is not allowed: the table's files would be outside of its schema",
+				strings.ToUpper(c.token(i-1).Text))
 		}
 	}
 }

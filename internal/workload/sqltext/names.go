@@ -66,7 +66,8 @@ func (c *checker) chains() (chains []chain, alone map[string]bool) {
 
 // beforeTables stand before names of tables, and other objects, in every statement.
 var beforeTables = []string{
-	"JOIN", "STRAIGHT_JOIN", "INTO", "TABLE", "TABLES", "REFERENCES", "UPDATE", "VIEW", "EXISTS", "FOR", "TO", "INSERT", "REPLACE", "IGNORE",
+	"JOIN", "STRAIGHT_JOIN", "INTO", "TABLE", "TABLES", "REFERENCES", "UPDATE", "VIEW", "EXISTS", "FOR", "TO", "INSERT",
+	"REPLACE", "IGNORE",
 	"DELAYED", "LOW_PRIORITY", "HIGH_PRIORITY",
 }
 

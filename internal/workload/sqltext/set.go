@@ -17,7 +17,8 @@ var unreplicated = []string{
 // about all of that server, says nothing of the tables, and is not sent.
 func (s *Statement) bookkeeping() bool {
 	t := s.tokens
-	if len(t) < 5 || !t[0].is("SET") || !t[2].is(".") || slices.ContainsFunc(t, func(t Token) bool { return t.is(",") || t.is(";") }) {
+	several := func(t Token) bool { return t.is(",") || t.is(";") }
+	if len(t) < 5 || !t[0].is("SET") || !t[2].is(".") || slices.ContainsFunc(t, several) {
 		return false
 	}
 	return strings.EqualFold(t[1].Text, "@@GLOBAL") && t[3].is("GTID_PURGED") ||
@@ -65,7 +66,8 @@ func (c *checker) target() {
 	case scope == "GLOBAL" || scope == "PERSIST" || scope == "PERSIST_ONLY":
 		c.refuseStatement("SET GLOBAL")
 	case slices.Contains(unreplicated, strings.ToUpper(strings.TrimPrefix(name.Text, "@@"))):
-		c.refuse(t, "SET %s is not allowed: replicas of the server would not get what follows as they should", strings.ToLower(strings.TrimPrefix(name.Text, "@@")))
+		c.refuse(t, "SET %s is not allowed: replicas of the server would not get what follows as they should",
+			strings.ToLower(strings.TrimPrefix(name.Text, "@@")))
 	case strings.HasSuffix(strings.ToUpper(name.Text), "STORAGE_ENGINE"):
 		c.assignedEngine()
 	}

@@ -223,7 +223,7 @@ func (f *files) located(t tproch.Table, warning string, before int64) string {
 	n += before
 	for _, p := range f.pieces[t] {
 		if n <= p.Rows {
-			return fmt.Sprintf("%s, row %d: %s", p.File.Name, n, strings.Replace(warning, match[0], "", 1))
+			return fmt.Sprintf("%s, row %d: %s", p.Name, n, strings.Replace(warning, match[0], "", 1))
 		}
 		n -= p.Rows
 	}

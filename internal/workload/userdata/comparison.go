@@ -37,7 +37,8 @@ func NewComparison(columns []Column) *Comparison {
 // UTF-8, or a number or a time that would be rounded.
 func (c *Comparison) check(line int64, fields [][]byte) error {
 	for i, field := range fields {
-		column, reason := &c.columns[i], ""
+		var reason string
+		column := &c.columns[i]
 		switch {
 		case !column.binary && !utf8.Valid(field):
 			reason = fmt.Sprintf("%q is not UTF-8: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8", shown(field))
