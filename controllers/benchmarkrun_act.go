@@ -170,7 +170,8 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 	return nil
 }
 
-// claim a Job: that of the newest attempt. The token of the next one is chosen now, so that its digest is written with this claim.
+// claim a Job: that of the newest attempt. The token of the next one is chosen now, so that its digest is written with this
+// claim.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 	m := &r.memories.of(s.owner).made
 	m.attempt = creation{made: referenceTo(job), after: s.owner.Status.Attempt}

@@ -47,8 +47,8 @@ func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, e
 	return !remains.Disturb(nil, l.clock.Now()), nil
 }
 
-// ended says whether a holder is gone, or has finished, and whether it is gone. It reads it into an object, to which the conditions
-// belong.
+// ended says whether a holder is gone, or has finished, and whether it is gone. It reads it into an object, to which the
+// conditions belong.
 func (l *lanes) ended(
 	ctx context.Context, holder lifecycle.Holder, object client.Object, conditions *[]metav1.Condition,
 ) (ended, gone bool, err error) {
@@ -79,8 +79,8 @@ func (l *lanes) withoutRuns(ctx context.Context, comparison lifecycle.Holder) (b
 }
 
 // remains are the objects of a holder that put load on nodes, or may: those that its UID leads to, by controller references. Its
-// label only selects them. Of a holder that is gone, what was orphaned counts, too. MariaDB resources are always read from the API
-// server.
+// label only selects them. Of a holder that is gone, what was orphaned counts, too. MariaDB resources are always read from the
+// API server.
 func (l *lanes) remains(
 	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (*lifecycle.Remains, error) {

@@ -20,12 +20,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// Two questions are asked about every object that an owner may have made: whether it is the owner's, which this file answers, and
-// whether it may still load a node, which podutil.MayLoad answers. Anybody can write a label and an owner reference, so neither
-// proves anything. What proves it is a UID: that of the answer to a create request, which the operator remembers and writes to the
-// status; for what others make of that (Pods, the StatefulSet of a MariaDB resource), the UID of its controller. Between the request
-// and the status, a Job is known by its token. What is left of an instance that was made in part is removed, and its number is not
-// used again.
+// Two questions are asked about every object that an owner may have made: whether it is the owner's, which this file answers,
+// and whether it may still load a node, which podutil.MayLoad answers. Anybody can write a label and an owner reference, so
+// neither proves anything. What proves it is a UID: that of the answer to a create request, which the operator remembers and
+// writes to the status; for what others make of that (Pods, the StatefulSet of a MariaDB resource), the UID of its controller.
+// Between the request and the status, a Job is known by its token. What is left of an instance that was made in part is removed,
+// and its number is not used again.
 
 // madeOf says whether an object was made of its controller: it has the controller's UID, and is not older. What is older was
 // adopted.

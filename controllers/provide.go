@@ -83,8 +83,8 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 	return w.owner.taken(w.kindOf(object), object.GetName())
 }
 
-// notThere fails if an object exists that others will make of an instance. What is controlled by an object of the instance's name is
-// looked at no further: whose that one is, its own creation says.
+// notThere fails if an object exists that others will make of an instance. What is controlled by an object of the instance's
+// name is looked at no further: whose that one is, its own creation says.
 func (w *writer) notThere(ctx context.Context, object client.Object, instance string) error {
 	kind, name := w.kindOf(object), object.GetName()
 	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)

@@ -192,8 +192,8 @@ type RecordReference struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// MadeObjects are what the operator has made. An object that has such a name and another UID is not the run's, whatever its labels
-// and its owner reference say.
+// MadeObjects are what the operator has made. An object that has such a name and another UID is not the run's, whatever its
+// labels and its owner reference say.
 type MadeObjects struct {
 	// attempt is the newest attempt's Job.
 	// +optional
@@ -203,6 +203,7 @@ type MadeObjects struct {
 	// another one, knows the Job. One for each operator that may make it.
 	// +optional
 	// +listType=set
+	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64

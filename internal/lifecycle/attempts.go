@@ -89,8 +89,8 @@ func (s *situation) lastInvalidated() (last *result.Record) {
 	return last
 }
 
-// abandoned says whether the Job of an attempt is being deleted, stays because of somebody's finalizer, and has no Pod that loads a
-// node: nobody waits for it.
+// abandoned says whether the Job of an attempt is being deleted, stays because of somebody's finalizer, and has no Pod that
+// loads a node: nobody waits for it.
 func (s *situation) abandoned(a *Attempt) bool {
 	return podutil.IsKept(a.Job) &&
 		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })

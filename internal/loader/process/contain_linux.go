@@ -38,8 +38,8 @@ func Contain() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopting the processes that programs leave behind: %w", err)
 	}
-	// What this process was started with beyond its standard files is none of theirs. A kernel before 5.11 cannot say so at once; there
-	// it is what a container runtime leaves open, which is nothing.
+	// What this process was started with beyond its standard files is none of theirs. A kernel before 5.11 cannot say so at
+	// once; there it is what a container runtime leaves open, which is nothing.
 	err := unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	if err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("keeping open files from the programs that it starts: %w", err)

@@ -42,8 +42,10 @@ func TestRefused(t *testing.T) {
 		"CREATE OR REPLACE DEFINER=root@localhost PROCEDURE p() SELECT 1":                                                "CREATE PROCEDURE is not allowed",
 		"CREATE DEFINER=CURRENT_USER() FUNCTION f() RETURNS INT RETURN 1":                                                "CREATE FUNCTION is not allowed",
 		"CREATE AGGREGATE FUNCTION f RETURNS INT SONAME 'x.so'":                                                          "CREATE AGGREGATE is not allowed",
+
 		"CREATE USER a": "CREATE USER is not allowed",
 		"CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')": "CREATE SERVER is not allowed",
+
 		"GRANT ALL ON *.* TO a":               "GRANT is not allowed: schemaFrom takes CREATE, ALTER and DROP of tables",
 		"PREPARE s FROM 'DROP DATABASE shop'": "PREPARE is not allowed",
 		"EXECUTE IMMEDIATE 'DROP TABLE x.y'":  "EXECUTE is not allowed",

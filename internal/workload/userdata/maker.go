@@ -68,8 +68,8 @@ func (m *maker) absent(ctx context.Context, qualifiers []string) (err error) {
 		}
 		same := func(qualifier string) bool { return strings.EqualFold(qualifier, name) }
 		if name != m.schema && slices.ContainsFunc(qualifiers, same) {
-			return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the server has "+
-				"a schema %s: use another alias. No statement was sent", name, name)}
+			return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the server "+
+				"has a schema %s: use another alias. No statement was sent", name, name)}
 		}
 	}
 	if err := rows.Err(); err != nil {
