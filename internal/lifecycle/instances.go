@@ -55,8 +55,8 @@ func cleanUp(instances []Instance, keep bool) Action {
 
 // retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb
 // each other, and a volume that is being deleted must not be mistaken for a new one. It does not wait for what loads no node and
-// stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own message
-// says if that node is not available.
+// stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own
+// message says if that node is not available.
 func retired(s *situation) *Decision {
 	wanted := s.wantedInstance()
 	for _, i := range s.seen.Instances {

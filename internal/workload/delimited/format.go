@@ -163,9 +163,8 @@ func (r *Reader) unescape(field []byte) ([]byte, error) {
 
 func (r *Reader) wrongEscape(text []byte) error {
 	const shown = 10
-	return r.wrong(fmt.Sprintf("field %d has %s: in format TSV a backslash is written \\\\, and stands alone only before a separator, "+
-		"a line "+
-		"feed or 0, and in \\N. If backslashes are text in this file, set format to CSV and separator to %s",
+	return r.wrong(fmt.Sprintf("field %d has %s: in format TSV a backslash is written \\\\, and stands alone only before a "+
+		"separator, a line feed or 0, and in \\N. If backslashes are text in this file, set format to CSV and separator to %s",
 		len(r.fields)+1, bytes.ToValidUTF8(text[:min(len(text), shown)], nil), strconv.Quote(string(r.format.Separator))))
 }
 

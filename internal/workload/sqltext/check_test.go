@@ -44,6 +44,7 @@ func TestRefused(t *testing.T) {
 		"CREATE AGGREGATE FUNCTION f RETURNS INT SONAME 'x.so'":                                                          "CREATE AGGREGATE is not allowed",
 
 		"CREATE USER a": "CREATE USER is not allowed",
+
 		"CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')": "CREATE SERVER is not allowed",
 
 		"GRANT ALL ON *.* TO a":               "GRANT is not allowed: schemaFrom takes CREATE, ALTER and DROP of tables",
