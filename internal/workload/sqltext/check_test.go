@@ -66,6 +66,7 @@ func TestRefused(t *testing.T) {
 		"LOCK TABLES `a` WRITE, shop.b READ":  another,
 		"ALTER TABLE a RENAME TO shop.a":      another,
 		"ALTER TABLE a RENAME shop.a":         another,
+
 		"ALTER TABLE a EXCHANGE PARTITION p WITH TABLE shop.a":                            another,
 		"CREATE TABLE a LIKE shop.a":                                                      another,
 		"CREATE TABLE a (b INT, FOREIGN KEY (b) REFERENCES shop.a (b))":                   another,
