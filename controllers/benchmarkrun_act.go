@@ -124,7 +124,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 			return err
 		}
 	}
-	token, err := r.prepareToken(ctx, s, rand.Text)
+	token, err := r.prepareToken(ctx, s)
 	if err != nil {
 		return err
 	}

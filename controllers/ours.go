@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -142,12 +143,12 @@ func foreign(i *lifecycle.Instance, m *made, server v1alpha1.ObjectReference, pa
 
 // prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
 // does already, because it was written with what came before.
-func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep, choose func() string) (string, error) {
+func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
 	m := &r.memories.of(s.owner).made
 	if m.token != "" && slices.Contains(s.old.Status.TokenDigests, tokenDigest(m.token)) {
 		return m.token, nil
 	}
-	m.token = choose()
+	m.token = rand.Text()
 	s.seen.Made.TokenDigests = withDigest(s.seen.Made.TokenDigests, m.token)
 	if err := r.writeAhead(ctx, s); err != nil {
 		return "", err

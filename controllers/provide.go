@@ -28,9 +28,6 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 	}
 	w, name := r.databaseWriter(run), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
-		if s.seen.Made.Server.Name == name {
-			break // it was made already: the cache does not have it yet
-		}
 		if err := w.notThere(ctx, implied, name); err != nil {
 			return err
 		}
@@ -63,8 +60,11 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 // removed. The runs of a comparison make the instances that they share in turns.
 func (w *writer) createPart(ctx context.Context, object client.Object, m *made) error {
 	err := w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
-	if !apierrors.IsAlreadyExists(err) {
+	switch {
+	case err == nil:
 		m.note(object)
+		return nil
+	case !apierrors.IsAlreadyExists(err):
 		return err
 	}
 	instance := number(object, v1alpha1.LabelInstance)

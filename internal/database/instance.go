@@ -75,13 +75,7 @@ func (i *Instance) Removable() bool {
 	if i.Root() == nil {
 		return i.Others || i.Budget != nil && i.Budget.DeletionTimestamp == nil || i.Foreign
 	}
-	return !i.Going() || i.heldUp()
-}
-
-// heldUp says whether somebody else's finalizer on the StatefulSet keeps its Pod at work, although it is being deleted.
-func (i *Instance) heldUp() bool {
-	return i.Set != nil && i.Set.DeletionTimestamp != nil && len(i.Set.Finalizers) > 0 &&
-		!slices.Contains(i.Set.Finalizers, metav1.FinalizerDeleteDependents) && i.Pod != nil && i.Pod.DeletionTimestamp == nil
+	return !i.Going() || i.Set != nil && i.Pod != nil && podutil.HeldUp(i.Set, *i.Pod)
 }
 
 // PartlyMade says whether an instance has no object that runs or holds data: not yet, or not any more.

@@ -26,8 +26,8 @@ import (
 // operator.
 type checker struct {
 	runs, comparisons *apischema.Schema
-	// scripts are the texts of ConfigMaps that stand beside what is checked.
-	scripts map[configMapKey]string
+	// beside are the ConfigMaps that stand beside what is checked.
+	beside configMaps
 }
 
 func newChecker() (*checker, error) {
@@ -122,8 +122,8 @@ func (c *checker) checkRun(_ context.Context, object *unstructured.Unstructured)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	if err := c.checkSchema(run); err != nil {
-		return "", []string{"spec: " + err.Error()}
+	if wrong := c.beside.check(run); len(wrong) > 0 {
+		return "", under("spec.", wrong)
 	}
 	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
 	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(&run.Spec, p), deadline, warning(run)), nil
@@ -171,8 +171,8 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	}
 	points, warned := 0, ""
 	for i, v := range p.Variants {
-		if err := c.checkSchema(v.Run); err != nil {
-			return "", []string{fmt.Sprintf("spec.variants[%s]: %v", comparison.Spec.Variants[i].Name, err)}
+		if wrong := c.beside.check(v.Run); len(wrong) > 0 {
+			return "", under(fmt.Sprintf("spec.variants[%s]: ", comparison.Spec.Variants[i].Name), wrong)
 		}
 		warned = cmp.Or(warned, warning(v.Run))
 		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
@@ -188,4 +188,20 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
 		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), equal, p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
+}
+
+// under puts the place before each of some lines.
+func under(place string, lines []string) []string {
+	for i := range lines {
+		lines[i] = place + lines[i]
+	}
+	return lines
+}
+
+// warning is what a summary ends with about a run that is valid.
+func warning(run *v1alpha1.BenchmarkRun) string {
+	if text := validation.Warning(&run.Spec); text != "" {
+		return "; warning: " + text
+	}
+	return ""
 }

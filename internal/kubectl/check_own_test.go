@@ -16,7 +16,7 @@ func TestValidateReadsTheSchema(t *testing.T) {
 	const comparison = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: a}\nspec: {template: {" + spec + "}, variants: " +
 		"[{name: one}, {name: two, database: {settings: {flushLogAtTrxCommit: 0}}}]}"
 	for text, want := range map[string]string{
-		schema + run:        "BenchmarkRun a: spec: workload.schemaFrom: own.sql: statement 2, line 1: shop.orders names another schema",
+		schema + run:        "BenchmarkRun a: spec.workload.schemaFrom: own.sql: statement 2, line 1: shop.orders names another schema",
 		schema + comparison: "BenchmarkComparison a: spec.variants[one]: workload.schemaFrom: own.sql: statement 2",
 		strings.ReplaceAll(schema, "shop.", "bench.") + run: "BenchmarkRun a: valid",
 		run: "BenchmarkRun a: valid",

@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// configMaps are the keys of those that a stream has beside runs and comparisons, by name.
-type configMaps map[string]map[string]bool
+// configMaps are those that a stream has beside runs and comparisons: their texts by name and key. A key that has no text has an
+// empty one.
+type configMaps map[string]map[string]string
 
 func configMapsOf(all []manifest) configMaps {
 	found := configMaps{}
@@ -27,14 +25,16 @@ func configMapsOf(all []manifest) configMaps {
 		if o.GetKind() != "ConfigMap" || o.GetAPIVersion() != "v1" {
 			continue
 		}
-		keys := map[string]bool{}
+		texts := map[string]string{}
 		for _, field := range []string{"data", "binaryData"} {
 			values, _ := o.Object[field].(map[string]any)
-			for key := range values {
-				keys[key] = true
+			for key, value := range values {
+				if texts[key] = ""; field == "data" {
+					texts[key], _ = value.(string)
+				}
 			}
 		}
-		found[o.GetName()] = keys
+		found[o.GetName()] = texts
 	}
 	return found
 }
@@ -42,34 +42,38 @@ func configMapsOf(all []manifest) configMaps {
 // hashed is what kustomize adds to the name of a ConfigMap that it has made.
 var hashed = regexp.MustCompile(`^-[a-z0-9]{10}$`)
 
-// lacks says what a run or a comparison that is valid wants of ConfigMaps, and that the ConfigMaps of its stream do not have. One
-// that is not in the stream may be in the cluster.
-func (m configMaps) lacks(object *unstructured.Unstructured) []string {
+// check says what a run that is valid wants of ConfigMaps and the ConfigMaps of its stream do not have, and what is wrong with the
+// SQL in them. One that is not in the stream may be in the cluster.
+func (m configMaps) check(run *v1alpha1.BenchmarkRun) []string {
 	var lines []string
-	for _, run := range runsOf(object) {
-		load := &run.Spec.Workload
-		if load.SchemaFrom != nil {
-			lines = append(lines, m.lacking("workload.schemaFrom", load.SchemaFrom.Name, load.SchemaFrom.Key)...)
-		}
-		if load.Sysbench != nil && load.Sysbench.ScriptFrom != nil {
-			from := load.Sysbench.ScriptFrom
-			lines = append(lines, m.lacking("workload.sysbench.scriptFrom", from.Name, from.Key)...)
-		}
-		if load.Custom != nil && load.Custom.FilesFrom != "" {
-			lines = append(lines, m.lacking("workload.custom.filesFrom", load.Custom.FilesFrom, "")...)
+	load := &run.Spec.Workload
+	if from := load.SchemaFrom; from != nil {
+		lines = append(lines, m.lacking("workload.schemaFrom", from.Name, from.Key)...)
+		if script, found := m[from.Name][from.Key]; found {
+			if err := validation.CheckSchema(run, script); err != nil {
+				lines = append(lines, err.Error())
+			}
 		}
 	}
-	return slices.Compact(lines)
+	if load.Sysbench != nil && load.Sysbench.ScriptFrom != nil {
+		from := load.Sysbench.ScriptFrom
+		lines = append(lines, m.lacking("workload.sysbench.scriptFrom", from.Name, from.Key)...)
+	}
+	if load.Custom != nil && load.Custom.FilesFrom != "" {
+		lines = append(lines, m.lacking("workload.custom.filesFrom", load.Custom.FilesFrom, "")...)
+	}
+	return lines
 }
 
 func (m configMaps) lacking(path, name, key string) []string {
-	keys, found := m[name]
+	texts, found := m[name]
+	_, has := texts[key]
 	switch {
-	case found && (key == "" || keys[key]):
+	case found && (key == "" || has):
 		return nil
 	case found:
 		return []string{fmt.Sprintf("%s.key: ConfigMap %s has no key %s; it has %s", path, name, key,
-			strings.Join(slices.Sorted(maps.Keys(keys)), ", "))}
+			strings.Join(slices.Sorted(maps.Keys(texts)), ", "))}
 	}
 	for _, other := range slices.Sorted(maps.Keys(m)) {
 		if suffix, same := strings.CutPrefix(other, name); same && hashed.MatchString(suffix) {
@@ -78,23 +82,4 @@ func (m configMaps) lacking(path, name, key string) []string {
 		}
 	}
 	return nil
-}
-
-// runsOf is a run, or those of a comparison's variants; none if the object is neither.
-func runsOf(object *unstructured.Unstructured) []*v1alpha1.BenchmarkRun {
-	run, comparison := new(v1alpha1.BenchmarkRun), new(v1alpha1.BenchmarkComparison)
-	if object.GetKind() == plan.RunKind {
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run) != nil {
-			return nil
-		}
-		return []*v1alpha1.BenchmarkRun{run}
-	}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, comparison) != nil {
-		return nil
-	}
-	var runs []*v1alpha1.BenchmarkRun
-	for i := range comparison.Spec.Variants {
-		runs = append(runs, plan.MemberRun(comparison, plan.Member{Variant: i}))
-	}
-	return runs
 }

@@ -82,8 +82,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		v.say("%v", err)
 		return
 	}
-	c.scripts = scriptsOf(all)
-	beside := configMapsOf(all)
+	c.beside = configMapsOf(all)
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
@@ -92,9 +91,6 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		}
 		v.checked++
 		summary, problems := c.check(ctx, m.object)
-		if len(problems) == 0 {
-			problems = beside.lacks(m.object)
-		}
 		if len(problems) > 0 {
 			v.wrong++
 		} else {

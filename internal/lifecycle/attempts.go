@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -23,7 +22,7 @@ import (
 // recorded removes the Job of an attempt that has its record.
 func recorded(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
-		if s.seen.record(a.Trial, a.Number) != nil && (a.Job.DeletionTimestamp == nil || a.heldUp()) {
+		if s.seen.record(a.Trial, a.Number) != nil && (a.Job.DeletionTimestamp == nil || podutil.HeldUp(a.Job, a.Pods...)) {
 			return s.measuring(RemoveJob{Job: a.Job})
 		}
 	}
@@ -94,12 +93,6 @@ func (s *situation) lastInvalidated() (last *result.Record) {
 func (s *situation) abandoned(a *Attempt) bool {
 	return podutil.IsKept(a.Job) &&
 		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
-}
-
-// heldUp says whether somebody's finalizer on the Job keeps a Pod at work, although the Job is being deleted.
-func (a *Attempt) heldUp() bool {
-	return podutil.IsKept(a.Job) && !slices.Contains(a.Job.Finalizers, metav1.FinalizerDeleteDependents) &&
-		slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
 // running waits for the end of an attempt.

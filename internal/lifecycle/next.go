@@ -11,6 +11,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -97,7 +98,7 @@ func suspended(s *situation) *Decision {
 // removeEverything is the next step on the way to no Job, no database and no tuned node, or nil.
 func (s *situation) removeEverything() Action {
 	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
-		if a.Job.DeletionTimestamp == nil || a.heldUp() {
+		if a.Job.DeletionTimestamp == nil || podutil.HeldUp(a.Job, a.Pods...) {
 			return RemoveJob{Job: a.Job}
 		}
 	}

@@ -38,6 +38,13 @@ func JobEnded(job *batchv1.Job) bool {
 	})
 }
 
+// HeldUp says whether such a finalizer on what makes Pods keeps one of them at work. The garbage collector deletes them first if it
+// is asked to.
+func HeldUp(maker metav1.Object, pods ...corev1.Pod) bool {
+	return IsKept(maker) && !slices.Contains(maker.GetFinalizers(), metav1.FinalizerDeleteDependents) &&
+		slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil })
+}
+
 // IsKept says whether an object that is being deleted stays because of a finalizer that is not Kubernetes' own. Nobody knows for
 // how long.
 func IsKept(object metav1.Object) bool {

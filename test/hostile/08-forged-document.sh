@@ -19,27 +19,7 @@ cat >"$TMP/forge.sh" <<-'SH'
 SH
 k create configmap forge --from-file=forge.sh="$TMP/forge.sh" >/dev/null || end SETUP "no ConfigMap"
 for way in tail fd; do
-	k apply -f - >/dev/null <<-YAML || end SETUP "the run is refused"
-		apiVersion: benchrun.dev/v1alpha1
-		kind: BenchmarkRun
-		metadata: {name: $way}
-		spec:
-		  lane: $ID-$way
-		  database:
-		    image: mariadb:11.8
-		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-		    storage: {medium: NodeDisk, size: 1Gi}
-		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-		  workload:
-		    type: Custom
-		    custom:
-		      image: mariadb:11.8
-		      command: [sh, /etc/benchrun/files/forge.sh, $way]
-		      filesFrom: forge
-		      result: {pattern: 'value=(?P<value>[0-9]+)', metrics: [{name: value, unit: x/s, better: Higher}]}
-		  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-		  trials: {repetitions: 1}
-	YAML
+	custom $way "$ID-$way" "[sh, /etc/benchrun/files/forge.sh, $way]" 'filesFrom: forge'
 done
 outcome() { k get configmap "$1-t1-a1" -o jsonpath='{.metadata.labels.benchrun\.dev/outcome}' 2>/dev/null; }
 both() { [ -n "$(outcome tail)" ] && [ -n "$(outcome fd)" ]; }

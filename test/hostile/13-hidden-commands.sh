@@ -4,29 +4,9 @@
 # shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-k apply -f - >/dev/null <<-YAML || end SETUP "the run is refused"
-	apiVersion: benchrun.dev/v1alpha1
-	kind: BenchmarkRun
-	metadata: {name: nice}
-	spec:
-	  lane: $ID
-	  database:
-	    image: mariadb:11.8
-	    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-	    storage: {medium: NodeDisk, size: 1Gi}
-	    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-	  workload:
-	    type: Custom
-	    custom:
-	      image: mariadb:11.8
-	      command: [echo, value=1]
-	      prepare: [sh, -c, "echo HIDDEN-PREPARE"]
-	      cleanup: [sh, -c, "echo HIDDEN-CLEANUP"]
-	      env: {ANY: HIDDEN-ENV}
-	      result: {pattern: 'value=(?P<value>[0-9]+)', metrics: [{name: value, unit: x/s, better: Higher}]}
-	  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-	  trials: {repetitions: 1}
-YAML
+custom nice "$ID" '[echo, value=1]' 'prepare: [sh, -c, "echo HIDDEN-PREPARE"]
+      cleanup: [sh, -c, "echo HIDDEN-CLEANUP"]
+      env: {ANY: HIDDEN-ENV}'
 over() { is brun/nice Finished; }
 try 130 over
 is brun/nice Complete || end SETUP "the run is not complete: $(ready brun/nice)"

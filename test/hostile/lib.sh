@@ -55,6 +55,40 @@ proxy() { # sets API
 	API=http://$(grep -o '127[0-9.:]*' "$TMP/proxy")
 }
 
+post() { # HOW-OFTEN SECONDS FILE PATH: creates an object under numbered names, until so many seconds; sets made
+	local i
+	for ((i = 1; i <= $1 && SECONDS < $2; i++)); do
+		sed "s/fat-NUMBER/fat-$i/" "$3" | curl -s -o "$TMP/answer" -w '%{http_code}\n' -H 'Content-Type: application/json' \
+			--data-binary @- "$API$4"
+	done | sort | uniq -c >"$TMP/codes"
+	made=$(awk '$2 == 201 {print $1}' "$TMP/codes")
+	[ -n "$made" ] || end SETUP "nothing was made: $(cat "$TMP/codes" "$TMP/answer" | cut -c1-300)"
+}
+
+custom() { # NAME LANE COMMAND FIELDS: a run of one trial of a program
+	k apply -f - >/dev/null <<-YAML || end SETUP "the run $1 is refused"
+		apiVersion: benchrun.dev/v1alpha1
+		kind: BenchmarkRun
+		metadata: {name: $1}
+		spec:
+		  lane: $2
+		  database:
+		    image: mariadb:11.8
+		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    storage: {medium: NodeDisk, size: 1Gi}
+		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+		  workload:
+		    type: Custom
+		    custom:
+		      image: mariadb:11.8
+		      command: $3
+		      $4
+		      result: {pattern: 'value=(?P<value>[0-9]+)', metrics: [{name: value, unit: x/s, better: Higher}]}
+		  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+		  trials: {repetitions: 1}
+	YAML
+}
+
 run() { # NAME LANE SECONDS TRIALS [DATABASE] [SPEC]
 	local database=${5:-} spec=${6:-}
 	[ -n "$database" ] || database='storage: {medium: NodeDisk, size: 1Gi}'

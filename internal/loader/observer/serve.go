@@ -4,6 +4,7 @@
 package observer
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -48,6 +49,8 @@ type Observer struct {
 	PasswordFile string
 	// Proc is where the proc file system is.
 	Proc string
+	// HeaderAtMost is how long a connection may take for the header of a request; 0 is 2 s.
+	HeaderAtMost time.Duration
 
 	// probing is held during a probe: two at once would measure each other.
 	probing sync.Mutex
@@ -59,7 +62,7 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest, ReadHeaderTimeout: headerAtMost,
+		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest, ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost),
 		ReadTimeout: answerAtMost, WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
