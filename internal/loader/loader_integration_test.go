@@ -187,6 +187,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	one := commitsize.Parameters{Rows: 1, RowsPerCommit: 1}
 
 	tr := newTrial(t, one)
+	tr.cfg.Server.Borrowed = true // one that Benchrun starts would refuse a name that it does not know
 	tr.cfg.Settings = []result.Setting{
 		{Name: "innodb_buffer_pool_sise", Value: "1G"},
 		{Name: "max_connections", Value: "77777"},
