@@ -53,8 +53,8 @@ type Attempt struct {
 	Slices *Slices
 }
 
-// Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID and for the address of
-// the server's Pod.
+// Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID and for the address
+// of the server's Pod.
 func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1.Job, error) {
 	config, err := Config(run, a)
 	if err != nil {
