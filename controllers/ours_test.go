@@ -31,12 +31,7 @@ func everyChild(c *cluster, run *v1alpha1.BenchmarkRun) map[string]client.Object
 	c.t.Helper()
 	objects, err := database.Objects(run, 1, "", c.reconciler.Images)
 	c.must(err)
-	copied := run.DeepCopy()
-	copied.Spec.Trials.Data = v1alpha1.DataRestore
 	children := map[string]client.Object{"Secret": database.Secret(run, "of-a-stranger")}
-	if claim := database.DataCopy(copied); claim != nil {
-		children["copy of data"] = claim
-	}
 	for _, object := range objects {
 		child := object.(client.Object)
 		children[c.reconciler.writer(run).kindOf(child)] = child
@@ -85,6 +80,32 @@ func TestEnvtestForgedChildren(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A copy of prepared data that is there beforehand is not restored: nobody knows what is in it. The run makes its own.
+func TestEnvtestForgedDataCopy(t *testing.T) {
+	c := newCluster(t)
+	run := suspendedRun()
+	run.Spec.Trials.Data = v1alpha1.DataRestore
+	run.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{Script: "tpcc"}}
+	c.apply(run)
+	c.reconcile("run")
+	run = c.get("run")
+	forged := database.DataCopy(run)
+	forged.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))}
+	c.must(api.Create(t.Context(), forged))
+	c.change("run", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = nil })
+	for c.jobs["run-t1-a1"] == 0 {
+		if _, err := c.try("run"); err != nil {
+			t.Logf("to be tried again: %v", err)
+		}
+		c.react()
+	}
+	var used corev1.PersistentVolumeClaim
+	c.must(c.exists(&used, forged.Name))
+	if made := c.get("run").Status.DataCopy; used.UID == forged.UID || made.UID != string(used.UID) {
+		t.Errorf("the copy is %s, the status names %s, the forged one was %s", used.UID, made.UID, forged.UID)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -231,6 +232,31 @@ func TestJobRefusesAnUnknownWorkload(t *testing.T) {
 	const want = "workload type Nonsense lacks its member nonsense"
 	if _, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+// The name of the server stands for the address of its Pod in all programs of the loader's, whoever makes the server.
+func TestJobReachesTheServersPod(t *testing.T) {
+	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerStatefulSet, v1alpha1.ProvisionerMariaDBOperator} {
+		r := testutil.MakeRun("run", "uid").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = provisioner }).Obj()
+		for _, address := range []string{"", "192.0.2.10", "2001:db8::10"} {
+			a := trial.Attempt{Trial: plan.Trial{Number: 1}, Point: plan.Point{}, Number: 1, Instance: 3, Address: address}
+			job, err := trial.Job(r, a, podutil.Images{Loader: "loader"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			config, err := trial.Config(r, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []corev1.HostAlias
+			if address != "" {
+				want = []corev1.HostAlias{{IP: address, Hostnames: []string{config.Server.Host}}}
+			}
+			if diff := cmp.Diff(want, job.Spec.Template.Spec.HostAliases); diff != "" {
+				t.Errorf("%s, %q (-want +got):\n%s", provisioner, address, diff)
+			}
+		}
 	}
 }
 
