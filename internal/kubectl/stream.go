@@ -42,8 +42,8 @@ func configMapsOf(all []manifest) configMaps {
 // hashed is what kustomize adds to the name of a ConfigMap that it has made.
 var hashed = regexp.MustCompile(`^-[a-z0-9]{10}$`)
 
-// check says what a run that is valid wants of ConfigMaps and the ConfigMaps of its stream do not have, and what is wrong with the
-// SQL in them. One that is not in the stream may be in the cluster.
+// check says what a run that is valid wants of ConfigMaps and the ConfigMaps of its stream do not have, and what is wrong
+// with the SQL in them. One that is not in the stream may be in the cluster.
 func (m configMaps) check(run *v1alpha1.BenchmarkRun) []string {
 	var lines []string
 	load := &run.Spec.Workload

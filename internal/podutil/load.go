@@ -38,8 +38,8 @@ func JobEnded(job *batchv1.Job) bool {
 	})
 }
 
-// HeldUp says whether such a finalizer on what makes Pods keeps one of them at work. The garbage collector deletes them first if it
-// is asked to.
+// HeldUp says whether such a finalizer on what makes Pods keeps one of them at work. The garbage collector deletes them
+// first if it is asked to.
 func HeldUp(maker metav1.Object, pods ...corev1.Pod) bool {
 	return IsKept(maker) && !slices.Contains(maker.GetFinalizers(), metav1.FinalizerDeleteDependents) &&
 		slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil })

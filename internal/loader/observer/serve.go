@@ -62,8 +62,9 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest, ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost),
-		ReadTimeout: answerAtMost, WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
+		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest,
+		ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost), ReadTimeout: answerAtMost,
+		WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
