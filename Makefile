@@ -197,6 +197,14 @@ first-hour: ## A stranger's first hour, in a container with kubectl, Helm and th
 test-fuzz: ## The wire format, the status and what reads the files and output of others, each fuzzed for half a minute.
 	@hack/test.sh fuzz
 
+.PHONY: frozen
+frozen: ## Compare plans, objects, rows, statuses, reports, pages and verdicts with the recordings of test/frozen.
+	@hack/frozen.sh
+
+.PHONY: freeze
+freeze: ## Record them anew, and empty the tables of what may differ; in a commit of its own.
+	@hack/frozen.sh freeze
+
 ##@ Measure Benchrun itself
 
 .PHONY: reliability

@@ -173,6 +173,9 @@ func crashAfter(t *testing.T, n int) (outcome, int) {
 	run := c.get("run")
 	w.leave()
 	c.nothingRuns()
+	if n == 0 {
+		c.frozen("scenarios/crash.json", "run")
+	}
 	return outcome{
 		Attempts: c.attemptNames(), Jobs: c.jobs, Headline: run.Status.Headline, Progress: run.Status.Progress,
 		Complete: apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete),

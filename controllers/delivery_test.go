@@ -7,6 +7,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 )
 
 // follows lets the operator follow the logs of loaders, as it does in a manager. awaited waits until what it follows is read.
@@ -91,6 +93,31 @@ func (c *cluster) recordsOf(run string) map[string]*result.Record {
 		records[cm.Name] = record
 	}
 	return records
+}
+
+// frozen compares the status and all records of a run with those that were recorded.
+func (c *cluster) frozen(name, run string) {
+	c.t.Helper()
+	frozen.Check(c.t, name, frozen.Stable(c.t, map[string]any{"status": c.get(run).Status, "records": c.recordsOf(run)}, c.namespace))
+}
+
+// endOf a run, without what depends on how the API server's answers and the test's steps lie in time.
+func (c *cluster) endOf(run string) []byte {
+	c.t.Helper()
+	status := c.get(run).Status
+	conditions := map[string]string{}
+	for _, condition := range status.Conditions {
+		conditions[condition.Type] = string(condition.Status) + " " + condition.Reason
+	}
+	points := map[string]any{}
+	for _, p := range status.Points {
+		p.Warnings = nil
+		points[fmt.Sprint(p.Parameters)] = p
+	}
+	return frozen.Stable(c.t, map[string]any{
+		"conditions": conditions, "points": points, "records": c.attemptNames(), "jobs": c.jobs, "progress": status.Progress,
+		"headline": status.Headline, "trials": status.Trials,
+	}, c.namespace)
 }
 
 // A run does not wait until the kubelet reports that a loader has ended: its document is all that counts, and the next trial starts

@@ -30,6 +30,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 )
 
 // lag is a cache that is behind the API server: of each kind it has the state of some steps ago, of each another. It never goes
@@ -165,6 +166,7 @@ func TestEnvtestCacheThatIsBehind(t *testing.T) {
 			}
 			c.allAccepted("run", 4)
 			w.noRecordDeleted()
+			frozen.Check(t, fmt.Sprintf("scenarios/lag-%d.json", seed), c.endOf("run"))
 		})
 	}
 }

@@ -51,7 +51,7 @@ concurrent() {
 unit() {
 	local packages
 	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
-		./test/cost ./test/docs ./test/samples ./test/statistics | sed "s#^$REPO#.#")
+		./test/cost ./test/docs ./test/frozen ./test/samples ./test/statistics | sed "s#^$REPO#.#")
 	# shellcheck disable=SC2086 # one argument for each
 	tests unit -timeout 30m $packages
 	tally unit

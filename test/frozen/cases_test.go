@@ -1,0 +1,115 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package frozen_test gives what Benchrun makes of its samples, and says of recorded rounds, to the recordings beside it.
+package frozen_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
+)
+
+const (
+	uid  types.UID = "01234567-89ab-cdef-0123-456789abcdef"
+	seed           = int64(42)
+)
+
+var images = podutil.Images{Loader: "loader:test", Sysbench: "loader-sysbench:test"}
+
+// sample is an object of a sample's file, a run or a comparison with its runs of the first round, by their variants.
+type sample struct {
+	name       string
+	run        *v1alpha1.BenchmarkRun
+	comparison *v1alpha1.BenchmarkComparison
+	plan       *analysis.ComparisonPlan
+}
+
+// samples are all of config/samples, and the small publications, as the API server stores them, with an explicit seed.
+func samples(t *testing.T) []sample {
+	t.Helper()
+	var list []sample
+	for _, pattern := range []string{"*.yaml", "publications/*-small.yaml"} {
+		files, err := filepath.Glob(filepath.Join("../../config/samples", pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files like %s, %v", len(files), pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+				if s, ok := decoded(t, document); ok {
+					s.name = strings.TrimSuffix(filepath.Base(file), ".yaml") + "/" + s.name
+					list = append(list, s)
+				}
+			}
+		}
+	}
+	return list
+}
+
+func decoded(t *testing.T, document []byte) (sample, bool) {
+	t.Helper()
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		t.Fatal(err)
+	}
+	object["metadata"].(map[string]any)["namespace"] = "bench"
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch object["kind"] {
+	case "BenchmarkRun":
+		run, errs := testutil.MakeRunSchema(t).Stored(t, text)
+		if errs != nil {
+			t.Fatal(errs.ToAggregate())
+		}
+		run.UID = uid
+		run.Spec.Seed = ptr.To(ptr.Deref(run.Spec.Seed, seed))
+		return sample{name: run.Name, run: run}, true
+	case "BenchmarkComparison":
+		c, errs := testutil.MakeComparisonSchema(t).Stored(t, text)
+		if errs != nil {
+			t.Fatal(errs.ToAggregate())
+		}
+		c.UID = uid
+		c.Spec.Seed = ptr.To(ptr.Deref(c.Spec.Seed, seed))
+		p, err := validation.PlanComparison(c)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		return sample{name: c.Name, comparison: c, plan: p}, true
+	}
+	return sample{}, false
+}
+
+// runsOf are the runs that a sample's servers and loaders are made for: itself, or the first round's.
+func (s *sample) runs() []*v1alpha1.BenchmarkRun {
+	if s.run != nil {
+		return []*v1alpha1.BenchmarkRun{s.run}
+	}
+	var runs []*v1alpha1.BenchmarkRun
+	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
+		run := plan.MemberRun(s.comparison, m)
+		run.UID = uid
+		runs = append(runs, run)
+	}
+	return runs
+}

@@ -1,0 +1,160 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package frozen_test
+
+import (
+	"bytes"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/validation"
+)
+
+// TestFrozenReports: the files and the pages of reports: of what was published, of every kind of page, and of samples that are
+// judged here.
+func TestFrozenReports(t *testing.T) {
+	runs, comparisons := judged(t)
+	published(t, runs, comparisons)
+	maps.Copy(runs, map[string]pagetest.Case{
+		"page-commit-size": pagetest.CommitSize(), "page-grid": pagetest.Grid(), "page-words": pagetest.Words(),
+		"page-iibench": pagetest.IIBench(), "page-failed": pagetest.Failed(), "page-single": pagetest.Single(),
+	})
+	comparisons["page-comparison"], comparisons["page-versions"] = pagetest.Comparison(), pagetest.Versions(3, 2)
+	for name, c := range runs {
+		files, err := report.Files(c.Report)
+		var b bytes.Buffer
+		checkFiles(t, name, files, err, page.Run(&b, c.Report, c.Details), &b)
+	}
+	for name, c := range comparisons {
+		files, err := report.ComparisonFiles(c.Comparison)
+		var b bytes.Buffer
+		checkFiles(t, name, files, err, page.Comparison(&b, c.Comparison, c.Details), &b)
+	}
+}
+
+func checkFiles(t *testing.T, name string, files []result.File, filesErr, pageErr error, page *bytes.Buffer) {
+	t.Helper()
+	if filesErr != nil || pageErr != nil {
+		t.Fatalf("%s: %v, %v", name, filesErr, pageErr)
+	}
+	for _, f := range files {
+		frozen.Check(t, "reports/"+name+"/"+f.Name, f.Data)
+	}
+	frozen.Check(t, "reports/"+name+"/report.html.gz", page.Bytes())
+}
+
+// published are the reports of results.json of the small publications.
+func published(t *testing.T, runs map[string]pagetest.Case, comparisons map[string]pagetest.ComparisonCase) {
+	t.Helper()
+	files, err := filepath.Glob("inputs/*.json")
+	if err != nil || len(files) != 6 {
+		t.Fatalf("%d inputs, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "published-" + strings.TrimSuffix(filepath.Base(file), ".json")
+		if comparison, err := report.DecodeComparison(text); err == nil {
+			comparisons[name] = pagetest.ComparisonCase{Comparison: comparison}
+			continue
+		}
+		of, err := report.FromResults(text)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		runs[name] = pagetest.Case{Report: of}
+	}
+}
+
+// judged are reports of samples with measured values that were made with a seed.
+func judged(t *testing.T) (map[string]pagetest.Case, map[string]pagetest.ComparisonCase) {
+	t.Helper()
+	runs, comparisons := map[string]pagetest.Case{}, map[string]pagetest.ComparisonCase{}
+	for _, s := range samples(t) {
+		name := "judged-" + filepath.Base(s.name)
+		switch s.name {
+		case "commit-size/commit-size", "iibench/iibench", "sysbench/sysbench":
+			runs[name] = pagetest.Case{Report: judgedRun(t, s.run)}
+		case "comparison-durable-or-not/durable-or-not", "000-file-list-inserts-small/file-list-small":
+			comparisons[name] = pagetest.ComparisonCase{Comparison: judgedComparison(t, &s)}
+		}
+	}
+	return runs, comparisons
+}
+
+var started = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+// values are rates that scatter by a few percent. Each point is quicker than the one before it, each variant than the one before.
+type values struct{ *rand.Rand }
+
+func newValues() values { return values{rand.New(rand.NewPCG(uint64(seed), 1))} }
+
+func (v values) at(variant, point int) float64 {
+	return 1000 * float64(1+point) * (1 + 0.1*float64(variant)) * (1 + 0.03*v.NormFloat64())
+}
+
+func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
+	t.Helper()
+	p, err := validation.PlanRun(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Status.StartTime = &started
+	made := newValues()
+	var records []*result.Record
+	for _, trial := range p.Trials {
+		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, made.at(0, trial.Point)))
+	}
+	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func judgedComparison(t *testing.T, s *sample) *report.Comparison {
+	t.Helper()
+	made := newValues()
+	s.comparison.Status.StartTime = &started
+	runs := &analysis.ComparisonRuns{Variables: make([]map[string]string, len(s.plan.Variants))}
+	for _, m := range s.plan.Members {
+		run := plan.MemberRun(s.comparison, m)
+		run.UID = uid
+		run.Status.Conditions = []metav1.Condition{
+			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue},
+		}
+		of := s.plan.Variants[m.Variant].Plan
+		var records []*result.Record
+		for _, trial := range of.Trials {
+			records = append(records, testutil.Record(trial.Number, 1, of.Points[trial.Point].Parameters, made.at(m.Variant, trial.Point)))
+		}
+		runs.Members = append(runs.Members, analysis.Member{Run: run, Measured: analysis.MeasurementsOf(of, records, nil)})
+	}
+	runs.Members = slices.Clip(runs.Members)
+	verdicts := analysis.Judge(s.comparison, s.plan, runs, analysis.Verdicts{})
+	rep, err := report.OfComparison(s.comparison, s.plan, runs, verdicts, v1alpha1.ConditionComplete, "all rounds are measured")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
