@@ -32,11 +32,8 @@ func Formats() []Format {
 		{"variables", "variables.txt", nil, ComparisonVariables},
 		{"variables-csv", "variables.csv", nil, ComparisonVariablesCSV},
 		{"json", JSONFile, JSON, ComparisonJSON},
-		{"jsonl", "results.jsonl", JSONLines, ComparisonJSONLines},
 		{"benchfmt", BenchFile, Bench, ComparisonBench},
 		{"junit", "results.junit.xml", JUnit, ComparisonJUnit},
 		{"github", "job-summary.md", GitHub, ComparisonGitHub},
-		{"bmf", "results.bmf.json", BMF, ComparisonBMF},
-		{"openmetrics", "results.openmetrics.txt", OpenMetrics, ComparisonOpenMetrics},
 	}
 }

@@ -144,58 +144,6 @@ func TestTextIsHarmless(t *testing.T) {
 	}
 }
 
-func TestJSONLines(t *testing.T) {
-	r := small()
-	outcomes := map[result.Outcome]int{}
-	for line := range strings.Lines(printed(t, report.JSONLines, r)) {
-		var got struct {
-			Run, Workload       string
-			Trial, Round        int
-			Outcome             result.Outcome
-			Cause               result.Cause
-			Parameters          map[string]string
-			Metrics             map[string]float64
-			Units               map[string]string
-			Latencies           map[string]result.Latency
-			Micros              int64
-			DatabaseNode        string
-			Recorded, Namespace string
-		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		outcomes[got.Outcome]++
-		if got.Round != r.Trials[got.Trial-1].Round || got.Run != "commit-size" || got.Parameters["rowsPerCommit"] == "" {
-			t.Errorf("%s", line)
-		}
-		if got.Outcome == result.OutcomeAccepted && (got.Metrics["rowsPerSecond"] < 980 || got.Units["rowsPerSecond"] != "rows/s" ||
-			got.Latencies["commit"].P99Micros != 250 || got.Micros != 1_000_000 || got.DatabaseNode != "worker") {
-			t.Errorf("%s", line)
-		}
-	}
-	if outcomes[result.OutcomeAccepted] != 6 || outcomes[result.OutcomeInvalidated] != 1 || len(outcomes) != 2 {
-		t.Errorf("outcomes: %v", outcomes)
-	}
-	values, without := 0, 0
-	for line := range strings.Lines(printedComparison(t, report.ComparisonJSONLines, reportOfComparison())) {
-		var got struct {
-			Variant, Outcome string
-			Value            *float64
-		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Fatal(err)
-		}
-		if got.Value == nil {
-			without++
-		} else {
-			values++
-		}
-	}
-	if values != 12 || without != 1 {
-		t.Errorf("%d values, %d runs without any", values, without)
-	}
-}
-
 // A job summary stays below GitHub's limit, says the answer first, and how much of a table it leaves out.
 func TestGitHubIsShort(t *testing.T) {
 	text := printed(t, report.GitHub, thousand())
