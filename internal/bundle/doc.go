@@ -13,8 +13,6 @@
 //	attempts/NAME/          attempt.json and document.json.gz of each attempt
 //	server-variables.txt    all variables of the server in the first attempt that counts
 //	runs/NAME/              of a comparison: results, attempts and variables of each run
-//	CITATION.cff            how to cite it, if an author is named
-//	ro-crate-metadata.json  the same for catalogs of research data (RO-Crate 1.1)
 //	SHA256SUMS              checksums of all files above, for sha256sum -c
 //
 // The same contents give the same bytes. Reading checks every file against SHA256SUMS, and the documents against the checksums in

@@ -19,7 +19,6 @@ const (
 	ManifestFile  = "manifest.json"
 	BenchmarkFile = "benchmark.yaml"
 	ReadmeFile    = "README.md"
-	CrateFile     = "ro-crate-metadata.json"
 	SumsFile      = result.SumsFile
 	// ResultsFolder has the files of the results ConfigMap, AttemptsFolder a folder for each attempt, and RunsFolder one for each
 	// run of a comparison.
@@ -48,8 +47,6 @@ type Manifest struct {
 	Answer string `json:"answer,omitempty"`
 	// Program is the version of the program that has written the bundle.
 	Program string `json:"program"`
-	// Citation is how to cite it; nil if nobody has said.
-	Citation *Citation `json:"citation,omitempty"`
 }
 
 func (m *Manifest) encode() ([]byte, error) {

@@ -24,9 +24,8 @@ type Writer struct {
 
 // file that was written.
 type file struct {
-	name   string
-	size   int
-	sha256 string
+	name, sha256 string
+	size         int
 }
 
 // NewWriter begins a bundle; the benchmark is the resource to apply, as YAML.
@@ -55,7 +54,7 @@ func (w *Writer) Add(name string, data []byte) error {
 	if !inside(name) {
 		return fmt.Errorf("%q is not a valid file name in a bundle", name)
 	}
-	w.files = append(w.files, file{name, len(data), result.Digest(data)})
+	w.files = append(w.files, file{name, result.Digest(data), len(data)})
 	header := &tar.Header{
 		Typeflag: tar.TypeReg, Name: path.Join(w.manifest.Name, name), Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX,
 		ModTime: w.manifest.Finished,
@@ -75,15 +74,8 @@ func inside(name string) bool {
 		name != ".." && !strings.HasPrefix(name, "../")
 }
 
-// Close writes the description of the files and their checksums, and ends the archive.
+// Close writes the checksums of the files, and ends the archive.
 func (w *Writer) Close() error {
-	crate, err := w.crate()
-	if err != nil {
-		return err
-	}
-	if err := w.Add(CrateFile, crate); err != nil {
-		return err
-	}
 	sums := result.Sums{}
 	for _, f := range w.files {
 		sums[f.name] = f.sha256

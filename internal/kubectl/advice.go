@@ -88,7 +88,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonResultsDeleted: {
 		"ConfigMaps of a finished run were deleted. The numbers in its status remain.",
-		"repeat the run if you need more than the status: kubectl benchrun rerun.",
+		"repeat the run under another name if you need more than the status.",
 	},
 	v1alpha1.ReasonNothingMeasured: {"It ended before an attempt was recorded, so there are no results.", ""},
 	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants before the first one is created.", ""},

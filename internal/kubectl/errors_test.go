@@ -84,7 +84,7 @@ func runMain(t *testing.T, stdin string, arguments ...string) (code int, out, er
 // TestErrors: what users meet is one line that says what to do, and the exit code is 3.
 func TestErrors(t *testing.T) {
 	const runs = "/apis/benchrun.dev/v1alpha1/namespaces/default/benchmarkruns"
-	forbidden := answer{http.StatusForbidden, status(403, metav1.StatusReasonForbidden, `benchmarkruns.benchrun.dev is forbidden: User "eve" cannot list`)}
+	forbidden := answer{http.StatusForbidden, status(403, metav1.StatusReasonForbidden, `benchmarkruns.benchrun.dev is forbidden: User "eve" cannot get`)}
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	for name, tc := range map[string]struct {
@@ -92,28 +92,28 @@ func TestErrors(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"no kubeconfig":      {"", []string{"list"}, "no cluster is configured: set KUBECONFIG, or use --kubeconfig or --server"},
-		"no such kubeconfig": {"", []string{"list", "--kubeconfig", "/nowhere"}, "stat /nowhere: no such file or directory"},
-		"no such context":    {"", []string{"list", "--context", "nowhere", "--server", "http://localhost"}, "context was not found for specified context: nowhere: `kubectl config get-contexts`"},
-		"nobody there":       {gone.URL, []string{"list"}, "the cluster does not answer: dial tcp"},
-		"not installed":      {serve(t, bare()), []string{"list"}, "Benchrun is not installed in this cluster"},
+		"no kubeconfig":      {"", []string{"watch", "a"}, "no cluster is configured: set KUBECONFIG, or use --kubeconfig or --server"},
+		"no such kubeconfig": {"", []string{"watch", "a", "--kubeconfig", "/nowhere"}, "stat /nowhere: no such file or directory"},
+		"no such context":    {"", []string{"watch", "a", "--context", "nowhere", "--server", "http://localhost"}, "context was not found for specified context: nowhere: `kubectl config get-contexts`"},
+		"nobody there":       {gone.URL, []string{"watch", "a"}, "the cluster does not answer: dial tcp"},
+		"not installed":      {serve(t, bare()), []string{"watch", "a"}, "Benchrun is not installed in this cluster"},
 		"forbidden": {
-			serve(t, apiKinds(map[string]answer{runs: forbidden})),
-			[]string{"list"},
-			`User "eve" cannot list. Ask for the role benchrun-benchmarkrun-editor`,
+			serve(t, apiKinds(map[string]answer{runs + "/a": forbidden})),
+			[]string{"watch", "a"},
+			`User "eve" cannot get. Ask for the role benchrun-benchmarkrun-editor`,
 		},
 		"forbidden to create": {
 			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
 		},
 		"not logged in": {
-			serve(t, apiKinds(map[string]answer{runs: {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
-			[]string{"list"},
+			serve(t, apiKinds(map[string]answer{runs + "/a": {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
+			[]string{"watch", "a"},
 			"the cluster does not accept your credentials: log in again",
 		},
 		"no such run":      {serve(t, apiKinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
 		"no such kind":     {serve(t, apiKinds(nil)), []string{"explain", "pod/a"}, `"pod" is not a kind`},
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
-		"no such flag":     {"", []string{"list", "--nonsense"}, "unknown flag: --nonsense"},
+		"no such flag":     {"", []string{"watch", "a", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
 		"nothing to run":   {"", []string{"run"}, "specify what to run: -f FILE, or NAME and --workload TYPE"},
 		"both":             {"", []string{"run", "a", "-f", "x", "--workload", "Custom"}, "describe a run without a file"},

@@ -28,7 +28,7 @@ func exported(t *testing.T, name string, objects []client.Object) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	return export(t.Context(), cl, s, nil, filepath.Join(t.TempDir(), "b.tgz"), false)
+	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"))
 }
 
 // The bundle of a run has what was requested and what was measured.
@@ -37,7 +37,7 @@ func TestExportRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openBundle(t.Context(), path, false)
+	b, err := openBundle(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestExportComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := openBundle(t.Context(), path, false)
+	b, err := openBundle(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = export(t.Context(), cl, s, nil, filepath.Join(dir, "b.tgz"), false)
+		_, err = export(t.Context(), cl, s, filepath.Join(dir, "b.tgz"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
 		}
@@ -171,7 +171,7 @@ func TestExportToAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := export(t.Context(), cl, s, nil, filepath.Join(dir, "taken"), false); err == nil {
+	if _, err := export(t.Context(), cl, s, filepath.Join(dir, "taken")); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

@@ -31,38 +31,28 @@ type gathering struct {
 	to   *bundle.Writer
 }
 
-// gather writes the bundle of a run or comparison whose results are published, with how to cite it if that is not nil.
-func gather(ctx context.Context, from client.Reader, s subject, cite *bundle.Citation, to io.Writer) (*bundle.Manifest, error) {
+// gather writes the bundle of a run or comparison whose results are published.
+func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) error {
 	printed, err := published(ctx, from, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	manifest, benchmark, err := manifestOf(s, printed.specDigest())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	manifest.Citation = cite
 	w, err := bundle.NewWriter(to, manifest, benchmark)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g := &gathering{from, w}
-	if cite != nil {
-		text, err := citation(manifest)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.Add(bundle.CitationFile, text); err != nil {
-			return nil, err
-		}
-	}
 	if err := g.addResults("", printed.contents); err != nil {
-		return nil, err
+		return err
 	}
 	if err := printed.addAttempts(ctx, g, s.snapshot()); err != nil {
-		return nil, err
+		return err
 	}
-	return manifest, w.Close()
+	return w.Close()
 }
 
 // manifestOf is the manifest of a bundle, with the resource to apply.

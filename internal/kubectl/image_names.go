@@ -101,3 +101,8 @@ func databaseOf(reference containername.Reference, other string) map[string]any 
 	}
 	return database
 }
+
+// shortened is a name with a suffix, of which there are so many characters at most.
+func shortened(name, suffix string, most int) string {
+	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
+}

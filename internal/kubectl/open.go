@@ -63,13 +63,12 @@ var errNeitherKind = errors.New(report.JSONFile + " belongs to neither a run nor
 //	NAME, run/NAME, comparison/NAME   the published results of a run or a comparison in the cluster
 //	PATH/                        a folder that `report --dir` has written
 //	PATH.json                    results.json of a run or a comparison
-//	PATH.tgz, oci://…            a bundle
+//	PATH.tgz                     a bundle
 //
 // each with :VARIANT behind it for a variant of a comparison. No name in a cluster has a colon.
 func (o *opener) open(text string) (*reference, error) {
 	name, variant := text, ""
-	// What follows the last colon of an address in a registry is the tag.
-	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") && !strings.HasPrefix(text, ociPrefix) {
+	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") {
 		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
 			return nil, fmt.Errorf("%q is not valid: use COMPARISON:VARIANT", text)
 		}
@@ -83,7 +82,7 @@ func (o *opener) open(text string) (*reference, error) {
 
 func (o *opener) printable(name string) (*printable, error) {
 	if isPath(name) {
-		p, err := openPath(o.ctx, name)
+		p, err := openPath(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -123,14 +122,12 @@ func isPath(name string) bool {
 }
 
 // isBundle says whether a name is that of what export has written.
-func isBundle(name string) bool {
-	return strings.HasSuffix(name, ".tgz") || strings.HasPrefix(name, ociPrefix)
-}
+func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") }
 
 // openPath reads a folder, a file or a bundle.
-func openPath(ctx context.Context, name string) (*printable, error) {
+func openPath(name string) (*printable, error) {
 	if isBundle(name) {
-		b, err := openBundle(ctx, name, false)
+		b, err := openBundle(name)
 		if err != nil {
 			return nil, err
 		}

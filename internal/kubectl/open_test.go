@@ -42,9 +42,9 @@ func TestCalled(t *testing.T) {
 		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
 		{reference{name: "run/a"}, reference{name: "a.tgz"}, reference{name: "run/a"}, reference{name: "a.tgz"}},
 		{
-			reference{name: "oci://host/x/s:v1"},
+			reference{name: "/y/s.tgz", variant: "eager"},
 			reference{name: "/x/s.tgz", variant: "lazy"},
-			reference{name: "s:v1"},
+			reference{name: "s.tgz:eager"},
 			reference{name: "s.tgz:lazy"},
 		},
 		{reference{name: "/x/"}, reference{name: "/y/x"}, reference{name: "/x/"}, reference{name: "/y/x"}},
@@ -65,7 +65,7 @@ func TestIsPath(t *testing.T) {
 	for name, want := range map[string]bool{
 		"commit-size": false, "run/commit-size": false, "comparison/x": false, "brun/x": false, "a.b": false,
 		"./x": true, "../x": true, "/x": true, "x/": true, "run/": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
-		"x.tgz": true, "oci://host/x:v1": true,
+		"x.tgz": true,
 	} {
 		if got := isPath(name); got != want {
 			t.Errorf("%s: %t", name, got)

@@ -31,7 +31,6 @@ type reproduction struct {
 	within  percentage
 	// betweenRuns is the standard deviation between equal runs.
 	betweenRuns percentage
-	plainHTTP   bool
 	// yes: create what the bundle specifies without asking.
 	yes bool
 }
@@ -60,14 +59,14 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
   # In a script, without a terminal for the confirmation.
   kubectl benchrun reproduce commit-size.tgz --yes
 
-  # From a registry, under another name. Differences of less than 10% do not count.
-  kubectl benchrun reproduce oci://registry.example.com/benchmarks/commit-size:2026-11 --name again --within 10%`,
+  # Under another name. Differences of less than 10% do not count.
+  kubectl benchrun reproduce commit-size.tgz --name again --within 10%`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if o.output != "text" && o.output != "json" {
 				return fmt.Errorf("-o %s is not known; use text or json", o.output)
 			}
-			b, err := openBundle(command.Context(), arguments[0], o.plainHTTP)
+			b, err := openBundle(arguments[0])
 			if err != nil {
 				return err
 			}
@@ -84,7 +83,6 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	command.Flags().Var(&o.betweenRuns, "between-runs",
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
 	command.Flags().BoolVarP(&o.yes, "yes", "y", false, "create what the bundle specifies without asking")
-	command.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP without TLS for the registry")
 	return command
 }
 
@@ -140,7 +138,7 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, namespace s
 		return nil, err
 	}
 	object := s.object()
-	s = s.copyWith(metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, object.GetName())}, nil)
+	s = s.copyWith(metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, object.GetName())})
 	object = s.object()
 	existing := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
 	err = cl.Get(ctx, client.ObjectKeyFromObject(object), existing)

@@ -84,10 +84,10 @@ failed, and what to do.`,
 		commands []*cobra.Command
 	}{
 		{"Measure:", []*cobra.Command{
-			newValidate(streams), newRun(cluster, streams), newCompareImages(cluster, streams), newRerun(cluster, streams),
+			newValidate(streams), newRun(cluster, streams), newCompareImages(cluster, streams),
 		}},
 		{"Follow and understand:", []*cobra.Command{
-			newList(cluster, streams), newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),
+			newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),
 		}},
 		{"Read and hand on:", []*cobra.Command{
 			newReport(cluster, streams), newCompare(cluster, streams), newExport(cluster, streams), newReproduce(cluster, streams),

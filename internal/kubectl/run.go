@@ -213,11 +213,9 @@ func (o *creation) create(ctx context.Context, cl client.Client, namespace strin
 	if o.dryRun == dryRunServer {
 		options, word = append(options, client.DryRunAll), "%s (server dry run)"
 	}
-	name := object.GetName()
 	if err := cl.Create(ctx, object, options...); err != nil {
 		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("%s %s already exists: use another name, or repeat it with `kubectl benchrun rerun %s`",
-				object.GetKind(), name, name)
+			return fmt.Errorf("%s %s already exists: use another name", object.GetKind(), object.GetName())
 		}
 		return err
 	}

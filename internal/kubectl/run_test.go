@@ -4,17 +4,14 @@
 package kubectl
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -71,53 +68,6 @@ spec:
 				t.Errorf("exit code %d\n%s%s\nwant %d\n%s%s", code, out, errs, tc.code, tc.out, tc.errs)
 			}
 		})
-	}
-}
-
-// TestAgain: a run that is repeated asks for the same, and has nothing else of the first one.
-func TestAgain(t *testing.T) {
-	run := testutil.MakeRun("sizes", "ns").Sweep(1, 16).With(func(run *v1alpha1.BenchmarkRun) {
-		run.Spec.Suspend = ptr.To(true)
-		run.Labels = map[string]string{v1alpha1.LabelKueueQueue: "q", v1alpha1.LabelComparison: "s", "mine": "x"}
-		run.Annotations = map[string]string{v1alpha1.AnnotationSharedInstance: "1"}
-		run.Status.Headline = "fast"
-	}).Obj()
-	of := runSubject{run}
-	again := repeated(of, nil)
-	again.object().SetName("sizes-2")
-	object, err := manifestFor(again)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]any{"name": "sizes-2", "namespace": "ns", "labels": map[string]any{v1alpha1.LabelKueueQueue: "q"}}
-	if d := cmp.Diff(want, object.Object["metadata"]); d != "" || object.Object["status"] != nil {
-		t.Error(d, object.Object["status"])
-	}
-	var out bytes.Buffer
-	if err := compareDigests(&out, of, again); err != nil || !strings.HasPrefix(out.String(), "specification: v2:sha256:") ||
-		!strings.HasSuffix(out.String(), ", same as sizes\n") {
-		t.Error(out.String(), err)
-	}
-	out.Reset()
-	if err := compareDigests(&out, of, repeated(of, ptr.To[int64](7))); err != nil || !strings.Contains(out.String(), "the measurements are not the same") {
-		t.Error(out.String(), err)
-	}
-	comparison := comparisonSubject{testutil.MakeComparison("pair", "ns", "a", "b").Obj()}
-	out.Reset()
-	if err := compareDigests(&out, comparison, repeated(comparison, nil)); err != nil || strings.Count(out.String(), ", same as pair\n") != 2 ||
-		!strings.Contains(out.String(), "specification of variant b: v2:sha256:") {
-		t.Error(out.String(), err)
-	}
-}
-
-func TestFreeName(t *testing.T) {
-	long := strings.Repeat("a", 40)
-	for name, want := range map[string]string{"sizes": "sizes-4", "other": "other-2", long: long[:38] + "-2"} {
-		of := testutil.MakeRun(name, "ns").Obj()
-		cl := fakeCluster(testutil.MakeRun("sizes-2", "ns").Obj(), testutil.MakeRun("sizes-3", "ns").Obj())
-		if got, err := freeName(t.Context(), cl, of); err != nil || got != want {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
 	}
 }
 

@@ -34,11 +34,8 @@ type subject interface {
 	trials() (*v1alpha1.BenchmarkRun, error)
 	// databaseLabel selects the Pods of the database that it measures.
 	databaseLabel() client.MatchingLabels
-	// copyWith is a new object with the same specification, not suspended; a seed that is not nil replaces that of the
-	// specification.
-	copyWith(meta metav1.ObjectMeta, seed *int64) subject
-	// digests of what it measures.
-	digests() ([]specDigest, error)
+	// copyWith is a new object with the same specification, not suspended.
+	copyWith(meta metav1.ObjectMeta) subject
 	// fingerprint is the same for two subjects of a kind that may share the results.
 	fingerprint() (string, error)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -87,33 +86,10 @@ func (s comparisonSubject) trials() (*v1alpha1.BenchmarkRun, error) {
 
 func (s comparisonSubject) databaseLabel() client.MatchingLabels { return labelOf(s) }
 
-func (s comparisonSubject) copyWith(meta metav1.ObjectMeta, seed *int64) subject {
+func (s comparisonSubject) copyWith(meta metav1.ObjectMeta) subject {
 	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
 	comparison.Spec.Suspend = nil
-	if seed != nil {
-		comparison.Spec.Seed = seed
-	}
 	return comparisonSubject{comparison}
-}
-
-// digests are those of the runs of the first round, one for each variant.
-func (s comparisonSubject) digests() ([]specDigest, error) {
-	var all []specDigest
-	first := plan.ForComparison(&s.comparison.Spec)
-	for i, v := range s.comparison.Spec.Variants {
-		for _, member := range first {
-			if member.Variant != i {
-				continue
-			}
-			digest, err := plan.Digest(&plan.MemberRun(s.comparison, member).Spec)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, specDigest{" of variant " + v.Name, digest})
-			break
-		}
-	}
-	return all, nil
 }
 
 func (s comparisonSubject) fingerprint() (string, error) {

@@ -71,18 +71,10 @@ func (s runSubject) databaseLabel() client.MatchingLabels {
 	return labelOf(s)
 }
 
-func (s runSubject) copyWith(meta metav1.ObjectMeta, seed *int64) subject {
+func (s runSubject) copyWith(meta metav1.ObjectMeta) subject {
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}
 	run.Spec.Suspend = nil
-	if seed != nil {
-		run.Spec.Seed = seed
-	}
 	return runSubject{run}
-}
-
-func (s runSubject) digests() ([]specDigest, error) {
-	digest, err := s.fingerprint()
-	return []specDigest{{digest: digest}}, err
 }
 
 func (s runSubject) fingerprint() (string, error) { return plan.Digest(&s.run.Spec) }
