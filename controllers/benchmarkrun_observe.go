@@ -72,9 +72,6 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.Images, err = r.images(ctx, run); err != nil {
 		return nil, err
 	}
-	if o.seen.Earlier, err = r.earlier(ctx, run); err != nil {
-		return nil, err
-	}
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	}
 	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
 	rep.Run.HostTuning = lifecycle.HostTuningOf(status.HostTuning)
-	rep.Run.Findings = s.seen.Earlier.Findings(rep.Accepted())
+	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@
 //	benchmarkrun_observe.go     reads the run's objects from the cache; a MariaDB resource, and all of them before a decision that
 //	                            cannot be taken back, from the API server
 //	records.go                  reads the chain of records
-//	earlier.go                  finds the last run that asked for the same
 //	clusterwarnings.go          reads warning events, and the log of a server that failed to start
 //	benchmarkrun_act.go         carries out actions: creates and deletes databases and Jobs; asks the API server first whether
 //	                            an attempt has its record

@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 )
 
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
@@ -21,8 +19,6 @@ type memory struct {
 	// chain of records that were read or written.
 	chain chain
 	made
-	// earlier is the last run that asked for the same, or nil until it was looked for.
-	earlier *analysis.Earlier
 	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
 	comparisonRows map[string]int64
 	// shortage is what the newest Pod lacked that found no room.

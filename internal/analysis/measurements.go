@@ -86,7 +86,7 @@ const maxRunWarnings, maxRunWarningBytes, maxRunMeasures = 64, 512, 16
 func (m *Measurements) warn(byPoint [][]*result.Record) {
 	var all []stats.PointFinding
 	for _, records := range byPoint {
-		all = append(all, stats.Looks{}.Summarized(nil, records, len(byPoint)).Warnings...)
+		all = append(all, stats.Looks{}.Summarized(nil, records).Warnings...)
 	}
 	merged := stats.MergePointFindings(all)
 	for _, w := range merged[:min(len(merged), maxRunWarnings)] {

@@ -25,14 +25,14 @@ type Run struct {
 	Claims []claims.Judgement
 	// Environment is nil without a record.
 	Environment *Environment
-	// Findings say how the database's node differed between the trials, and from that of an earlier run.
+	// Findings say how the database's node differed between the trials.
 	Findings []finding.Finding
 }
 
 // OfRun analyses a run with that plan, from the records of all of its attempts so far.
-func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, earlier Earlier) *Run {
+func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) *Run {
 	a := &Run{
-		Points: Points(run, p, records), Environment: EnvironmentOf(records), Findings: earlier.Findings(AcceptedIn(records)),
+		Points: Points(run, p, records), Environment: EnvironmentOf(records), Findings: stats.ProbeFindings(AcceptedIn(records)),
 	}
 	a.Claims = claimsOfRun(run, a.Points)
 	return a
@@ -50,7 +50,7 @@ func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) 
 	looks := looksOf(run)
 	var points []stats.Point
 	for i, point := range p.Points {
-		points = append(points, looks.Summarized(point.Parameters, byPoint[i], len(p.Points)))
+		points = append(points, looks.Summarized(point.Parameters, byPoint[i]))
 	}
 	return points
 }

@@ -139,32 +139,12 @@ var samples = []struct {
 	},
 	{finding.Spread(25), "the values span more than 25% of their median"},
 	{
-		finding.SpreadFollows(finding.SpreadFollowsDisk, 25, 0.9),
-		"the values span more than 25% of their median and follow the disk probe before each trial (rank correlation 0.90)",
-	},
-	{
-		finding.SpreadFollows(finding.SpreadFollowsCPU, 25, 0.9),
-		"the values span more than 25% of their median and follow the CPU probe before each trial (rank correlation 0.90)",
-	},
-	{
-		finding.Alike(0.56),
-		"successive values are alike (correlation 0.56): the interval of the median may be too narrow",
-	},
-	{
 		finding.DiskDrift(finding.Fdatasync{Median: 100, P95: 200}, finding.Fdatasync{Median: 300, P95: 400}, 2, 5),
 		"disk probe: fdatasync took 100 µs (p95 200 µs) before trial 2 and 300 µs (p95 400 µs) before trial 5",
 	},
 	{
 		finding.CPUDrift(420.123, 548.9, 2, 5),
 		"CPU probe: 420.1–548.9 µs (fastest before trial 2, slowest before trial 5)",
-	},
-	{
-		finding.OtherDisk(finding.Fdatasync{Median: 100, P95: 99_994}, finding.Fdatasync{Median: 100_000, P95: 1_234_567}, "before"),
-		"disk probe: fdatasync took 100 µs (p95 99990 µs), but 100 ms (p95 1.235 s) in run before, the last with the same specification",
-	},
-	{
-		finding.OtherCPU(420, 0.01234567, "before"),
-		"CPU probe: 420 µs, but 0.01235 µs in run before, the last with the same specification",
 	},
 	{finding.Changed("a", "sha256 x for trial 1"), "input a changed between trials: sha256 x for trial 1"},
 	{

@@ -71,16 +71,6 @@ func Shortened(file string, bytes, most int) Finding {
 // Spread is a range of values above so many percent of their median.
 func Spread(bound float64) Finding { return made(WideSpread, nil, measure("bound", bound, percent)) }
 
-// SpreadFollows is a spread that one of the node's probes explains, by its code.
-func SpreadFollows(code Code, bound, correlation float64) Finding {
-	return made(code, nil, measure("bound", bound, percent), measure("correlation", correlation, ""))
-}
-
-// Alike are values of successive trials that resemble each other, by the correlation of neighbours.
-func Alike(correlation float64) Finding {
-	return made(TrialsAlike, nil, measure("correlation", correlation, ""))
-}
-
 const micros = "µs"
 
 // Fdatasync is what a probe of a disk has: median and 95th percentile in microseconds.
@@ -97,17 +87,6 @@ func DiskDrift(fast, slow Fdatasync, before, after int) Finding {
 func CPUDrift(fast, slow float64, before, after int) Finding {
 	return made(CPUVaried, nil, measure("fast", fast, micros), measure("first", before, ""), measure("slow", slow, micros),
 		measure("last", after, ""))
-}
-
-// OtherDisk is a disk that is not as it was in an earlier run.
-func OtherDisk(now, then Fdatasync, run string) Finding {
-	return made(DiskUnlikeEarlier, map[string]string{"run": run}, measure("now", now.Median, micros),
-		measure("nowP95", now.P95, micros), measure("then", then.Median, micros), measure("thenP95", then.P95, micros))
-}
-
-// OtherCPU is a CPU that is not as fast as it was in an earlier run, by the microseconds of a fixed piece of work.
-func OtherCPU(now, then float64, run string) Finding {
-	return made(CPUUnlikeEarlier, map[string]string{"run": run}, measure("now", now, micros), measure("then", then, micros))
 }
 
 // Changed is an input of which trials had several versions.

@@ -46,6 +46,8 @@ var foreign = map[string]string{
 	"internal/podutil/status.go":                    "the kubelet's words",
 	"internal/report/page/drawings.go":              "names of files",
 	"internal/result/wire.go":                       "lines of the encoded document",
+	"internal/testutil/frozen/stable.go":            "JSON without what differs each time",
+	"internal/testutil/frozen/tables.go":            "names in recordings",
 	"internal/testutil/tutorial.go":                 "code blocks of the documentation",
 	"internal/workload/bulkinsert/file.go":          "names of tables and columns",
 	"internal/workload/custom/custom.go":            "the output of a program of the user's",

@@ -56,23 +56,6 @@ var ofOperator = map[Code]Entry{
 		"Something other than the configuration had a large effect on these trials.",
 		"look at the values in the order in which they were measured; measure more trials, or use a quieter machine.",
 	},
-	SpreadFollowsDisk: {
-		Warning, "the values span more than {bound}% of their median and follow the disk probe before each trial (rank " +
-			"correlation {correlation:2})",
-		"Trials were slower when fdatasync was slower on the data volume.",
-		"use storage with a stable latency.",
-	},
-	SpreadFollowsCPU: {
-		Warning, "the values span more than {bound}% of their median and follow the CPU probe before each trial (rank " +
-			"correlation {correlation:2})",
-		"Trials were slower when a fixed computation took longer on the node's CPU.",
-		"use a node whose CPU has a constant speed: no neighbors, a fixed frequency.",
-	},
-	TrialsAlike: {
-		Warning, "successive values are alike (correlation {correlation:2}): the interval of the median may be too narrow",
-		"What slows the machine lasts longer than a trial. Such trials say less about the median than their number suggests.",
-		"measure more trials or longer ones, or compare variants in one BenchmarkComparison, which cancels what both have in common.",
-	},
 	DiskVaried: {
 		Warning, "disk probe: fdatasync took {fast:µs} (p95 {fastP95:µs}) before trial {first} and {slow:µs} (p95 " +
 			"{slowP95:µs}) before trial {last}",
@@ -85,17 +68,6 @@ var ofOperator = map[Code]Entry{
 		"Before each trial a probe times a fixed computation on the node's CPU. The CPU's speed changed during the run: " +
 			"another frequency, or a neighbor on the same core.",
 		"use a node whose CPU has a constant speed.",
-	},
-	DiskUnlikeEarlier: {
-		Warning, "disk probe: fdatasync took {now:µs} (p95 {nowP95:µs}), but {then:µs} (p95 {thenP95:µs}) in run {run}, the " +
-			"last with the same specification",
-		"The disk is faster or slower than in the earlier run: a difference between the two runs may come from it.",
-		"compare the variants in one BenchmarkComparison, which measures both on the same disk.",
-	},
-	CPUUnlikeEarlier: {
-		Warning, "CPU probe: {now:µs}, but {then:µs} in run {run}, the last with the same specification",
-		"The CPU is faster or slower than in the earlier run: a difference between the two runs may come from it.",
-		"compare the variants in one BenchmarkComparison, which measures both on the same CPU.",
 	},
 	InputChanged: {
 		Warning, "input {input} changed between trials: {versions}",

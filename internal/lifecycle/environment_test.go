@@ -54,7 +54,7 @@ func TestEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
 			p := planOf(t, run)
-			a := analysis.OfRun(run, p, tc.seen.Records, analysis.Earlier{})
+			a := analysis.OfRun(run, p, tc.seen.Records)
 			got := newSituation(run, p, &tc.seen, now).environment(a)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("environment (-want +got):\n%s", diff)

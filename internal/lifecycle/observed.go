@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -57,8 +56,6 @@ type Observed struct {
 	Predecessor
 	// Images that the run uses: those that it has pinned, or its comparison, or the installation's.
 	Images podutil.Images
-	// Earlier is the last run before this one that asked for the same, or its zero value.
-	Earlier analysis.Earlier
 	Blockers
 }
 

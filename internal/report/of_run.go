@@ -41,7 +41,7 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
 	}
-	a := analysis.OfRun(run, p, records, analysis.Earlier{})
+	a := analysis.OfRun(run, p, records)
 	rep.Run.Planned, rep.Points, rep.Claims = analysis.ProgressOf(run, p, records).Planned, a.Points, a.Claims
 	return rep, nil
 }

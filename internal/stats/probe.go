@@ -6,10 +6,12 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const (
@@ -62,23 +64,6 @@ func ProbeOfAll(records []*result.Record) Probe {
 	}
 }
 
-// ProbeFindings say how the node differed between trials, and from what it was in an earlier run that asked for the same.
-// Without one, the name of the run is empty.
-func ProbeFindings(records []*result.Record, earlier Probe, run string) []finding.Finding {
-	list := drift(records)
-	if run == "" {
-		return list
-	}
-	now := ProbeOfAll(records)
-	if !limited(records) && diskDiffers(now, earlier) {
-		list = append(list, finding.OtherDisk(now.fdatasync(), earlier.fdatasync(), run))
-	}
-	if differs(now.WorkNanos, earlier.WorkNanos, driftBound, 0) {
-		list = append(list, finding.OtherCPU(now.workMicros(), earlier.workMicros(), run))
-	}
-	return list
-}
-
 // ProbeDifferences say how the nodes of two runs differed, in the medians of all their trials: beyond what can be expected of one
 // node at two times.
 func ProbeDifferences(before, after Probe) []string {
@@ -94,9 +79,9 @@ func ProbeDifferences(before, after Probe) []string {
 	return list
 }
 
-// drift says between which trials the node differed the most. Of runs on a steady disk, at most ErrorProbability have a finding
-// about it: the two numbers of its probe share the level.
-func drift(records []*result.Record) []finding.Finding {
+// ProbeFindings say between which trials the node differed the most. Of runs on a steady disk, at most ErrorProbability have a
+// finding about it: the two numbers of its probe share the level.
+func ProbeFindings(records []*result.Record) []finding.Finding {
 	var list []finding.Finding
 	for _, disk := range []struct {
 		of    func(Probe) int64
@@ -180,3 +165,49 @@ func (p Probe) fdatasync() finding.Fdatasync {
 func (p Probe) workMicros() float64 { return float64(p.WorkNanos) / 1000 }
 
 func workTime(p Probe) string { return Format(p.workMicros()) + " µs" }
+
+// concordance of two lists of the same length is how many pairs of places have the same order in both, less those that have
+// opposite ones. Divided by the number of pairs it is Kendall's rank correlation. That of gonum counts equal values as rising.
+func concordance(a, b []float64) int {
+	sum := 0
+	for i := range a {
+		for j := range i {
+			switch product := (a[i] - a[j]) * (b[i] - b[j]); {
+			case product > 0:
+				sum++
+			case product < 0:
+				sum--
+			}
+		}
+	}
+	return sum
+}
+
+func pairsOf(n int) int { return n * (n - 1) / 2 }
+
+// concordanceTail is the probability that two lists of n values that have nothing to do with each other have at least that
+// concordance. It is exact without equal values, and too large with them, up to maxExactTrials.
+func concordanceTail(n, concordance int) float64 {
+	if n > maxExactTrials {
+		return distuv.UnitNormal.Survival(float64(concordance-1) / math.Sqrt(float64(pairsOf(n)*(2*n+5))/9))
+	}
+	discordant := (pairsOf(n) - concordance + 1) / 2
+	// The number of discordant pairs is a sum: the value at place i has an opposite order with 0 to i of those before it.
+	share := make([]float64, discordant+1)
+	share[0] = 1
+	for i := 1; i < n; i++ {
+		next, window := make([]float64, discordant+1), 0.0
+		for d := range next {
+			if window += share[d]; d > i {
+				window -= share[d-i-1]
+			}
+			next[d] = window / float64(i+1)
+		}
+		share = next
+	}
+	tail := 0.0
+	for _, p := range share {
+		tail += p
+	}
+	return tail
+}

@@ -149,11 +149,11 @@ type Point struct {
 
 // Summarized is the only point of a run, of a group of accepted attempts.
 func Summarized(parameters map[string]string, records []*result.Record) Point {
-	return Looks{}.Summarized(parameters, records, 1)
+	return Looks{}.Summarized(parameters, records)
 }
 
-// Summarized is one of so many points of a run, of a group of accepted attempts, which were looked at before.
-func (l Looks) Summarized(parameters map[string]string, records []*result.Record, points int) Point {
+// Summarized is a point of a run, of a group of accepted attempts, which were looked at before.
+func (l Looks) Summarized(parameters map[string]string, records []*result.Record) Point {
 	p := Point{Parameters: parameters, Records: records}
 	for _, r := range records {
 		if len(r.Summary.Metrics) > 0 {
@@ -163,7 +163,7 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	}
 	p.Metric.Value = 0
 	p.Summary = l.Summary(p.Values)
-	p.Warnings = PointFindings(records, p.Values, points)
+	p.Warnings = PointFindings(records, p.Values)
 	return p
 }
 

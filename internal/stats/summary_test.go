@@ -142,7 +142,7 @@ func TestWarnings(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, w := range stats.PointFindings(tc.records, tc.values, 1) {
+			for _, w := range stats.PointFindings(tc.records, tc.values) {
 				got = append(got, w.String())
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

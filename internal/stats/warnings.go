@@ -89,9 +89,8 @@ func MergePointFindings(list []PointFinding) []MergedFinding {
 	return merged
 }
 
-// PointFindings are those that belong to one of so many points: those of its trials, each once, a wide spread, and successive
-// values that are alike.
-func PointFindings(records []*result.Record, values []float64, points int) []PointFinding {
+// PointFindings are those that belong to a point: those of its trials, each once, and a wide spread.
+func PointFindings(records []*result.Record, values []float64) []PointFinding {
 	var found []finding.Finding
 	var trials []int
 	for i, r := range records {
@@ -108,10 +107,7 @@ func PointFindings(records []*result.Record, values []float64, points int) []Poi
 		list = append(list, PointFinding{Finding: m.Finding, Trials: len(about), Of: len(records)})
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, PointFinding{Finding: spread(records, values, points), Trials: len(records), Of: len(records)})
-	}
-	if c, alike := Alike(values, ErrorProbability/float64(max(1, points))); alike {
-		list = append(list, PointFinding{Finding: finding.Alike(c), Trials: len(records), Of: len(records)})
+		list = append(list, PointFinding{Finding: finding.Spread(100 * wideSpread), Trials: len(records), Of: len(records)})
 	}
 	return list
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// medians is how often the interval of a point's median contains it, and how often successive trials are said to be alike.
+// medians is how often the interval of a point's median contains it.
 func (w *writer) medians() {
 	counts := []int{6, 12, 20}
 	header := []string{"noise"}
 	for _, n := range counts {
-		header = append(header, fmt.Sprintf("%d trials: contains", n), "`TrialsAlike`")
+		header = append(header, fmt.Sprintf("%d trials: contains", n))
 	}
-	header = append(header, "6 to 12 trials, until ± 5%: contains", "`TrialsAlike`", "trials")
+	header = append(header, "6 to 12 trials, until ± 5%: contains", "trials")
 	w.header("Intervals of the median of one point", header...)
 	for _, noise := range []Noise{normal(0.05), load(0.3), load(0.5), load(0.8)} {
 		cells := []string{noise.Name}
 		for _, n := range counts {
-			contains, alike, _ := w.median(noise, stats.Looks{}, n)
-			cells = append(cells, w.contained(contains), percent(alike))
+			contains, _ := w.median(noise, stats.Looks{}, n)
+			cells = append(cells, w.contained(contains))
 		}
-		contains, alike, trials := w.median(noise, stats.Looks{First: 6, Last: 12}, 12)
-		w.row(append(cells, w.contained(contains), percent(alike), fmt.Sprintf("%.1f", trials))...)
+		contains, trials := w.median(noise, stats.Looks{First: 6, Last: 12}, 12)
+		w.row(append(cells, w.contained(contains), fmt.Sprintf("%.1f", trials))...)
 	}
 	w.text("\n")
 	w.prose("What fewer than 95% mean for you: when a machine is busy for longer than a trial, the interval of a median is too "+
-		"narrow, and `TrialsAlike` sees it only in many trials. Measure more or longer trials, or compare variants in a "+
+		"narrow. Measure more or longer trials, or compare variants in a "+
 		"`BenchmarkComparison`.", "")
 }
 
@@ -44,7 +44,7 @@ func (w *writer) contained(share float64) string {
 }
 
 // median of noise whose true one is 1, after n trials or, with looks, after as many as are precise enough.
-func (w *writer) median(noise Noise, looks stats.Looks, n int) (contains, alike, trials float64) {
+func (w *writer) median(noise Noise, looks stats.Looks, n int) (contains, trials float64) {
 	share := 1 / float64(w.comparisons)
 	for i := range w.comparisons {
 		values := noise.Series(rand.New(rand.NewPCG(seed, uint64(i))), n)
@@ -63,10 +63,7 @@ func (w *writer) median(noise Noise, looks stats.Looks, n int) (contains, alike,
 		if s.Low <= 1 && 1 <= s.High {
 			contains += share
 		}
-		if _, found := stats.Alike(values[:m], stats.ErrorProbability); found {
-			alike += share
-		}
 		trials += share * float64(m)
 	}
-	return contains, alike, trials
+	return contains, trials
 }
