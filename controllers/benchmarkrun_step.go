@@ -75,6 +75,5 @@ func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) er
 	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	r.tellHeadline(s)
 	return nil
 }

@@ -6,13 +6,9 @@ package controllers
 import (
 	"context"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
@@ -31,18 +27,6 @@ func (w *writer) tell(ctx context.Context, c changes) {
 	for i := range c.transitions {
 		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
 	}
-}
-
-// tellHeadline keeps the answer of a run that has become complete.
-func (r *BenchmarkRunReconciler) tellHeadline(s *runStep) {
-	complete := v1alpha1.ConditionComplete
-	before, now := s.old.Status.Conditions, s.owner.Status.Conditions
-	if !apimeta.IsStatusConditionTrue(now, complete) || apimeta.IsStatusConditionTrue(before, complete) {
-		return
-	}
-	r.Metrics.Headline(s.owner, func() []stats.Point {
-		return analysis.Points(s.owner, s.plan, s.seen.Records)
-	})
 }
 
 // ReadObjects has all runs and comparisons as the cache has them: they must not be changed.

@@ -42,7 +42,7 @@ type managers struct {
 func (m *managers) start() {
 	before := m.c.reconciler
 	m.c.reconciler = &BenchmarkRunReconciler{Base: before.Base, Logs: before.Logs}
-	m.c.reconciler.Metrics = telemetry.New(0)
+	m.c.reconciler.Metrics = telemetry.New()
 	m.metrics = append(m.metrics, m.c.reconciler.Metrics)
 }
 

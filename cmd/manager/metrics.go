@@ -42,12 +42,12 @@ func checkCertificate(folder string) error {
 
 // registerMetrics adds Benchrun's own metrics to those of the endpoint.
 func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
-	counted := telemetry.New(o.headlines)
+	counted := telemetry.New()
 	state := &telemetry.State{
 		Read: func(ctx context.Context) (telemetry.Objects, error) {
 			return controllers.ReadObjects(ctx, mgr.GetCache(), o.namespaces)
 		},
-		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"), Metrics: counted,
+		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"),
 	}
 	if err := metrics.Registry.Register(counted); err != nil {
 		return nil, fmt.Errorf("registering the metrics: %w", err)

@@ -24,7 +24,6 @@ type options struct {
 	metricsAddress string
 	metricsSecure  bool
 	metricsCertDir string
-	headlines      int
 	healthAddress  string
 	leaderElect    bool
 	leaseNamespace string
@@ -43,9 +42,6 @@ type options struct {
 	images         podutil.Images
 }
 
-// maxHeadlines bounds the series that --headline-metrics may make.
-const maxHeadlines = 1000
-
 func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.version, "version", false, "Print the version and exit.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "Address of the metrics endpoint, for example :8443; 0 is none.")
@@ -53,8 +49,6 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
 		"Folder with the certificate of the metrics endpoint, tls.crt and tls.key; both are read again when they change. "+
 			"Empty: the manager signs one itself when it starts, which no client can verify.")
-	flags.IntVar(&o.headlines, "headline-metrics", 0,
-		"Serve the results of so many runs as metrics, of those that were complete last; at most 1000. 0 is none.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address of the health probes.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"Let only one of the managers work that have the same --namespaces and --lease-namespace.")
@@ -135,8 +129,6 @@ func (o *options) validate() error {
 	case o.installation == "" || len(validation.IsValidLabelValue(o.installation)) > 0:
 		return fmt.Errorf("--installation is %q, and must be the value of a label: 1 to 63 letters, digits, '-', '_' and '.'",
 			o.installation)
-	case o.headlines < 0 || o.headlines > maxHeadlines:
-		return fmt.Errorf("--headline-metrics is %d, and must be from 0 to %d", o.headlines, maxHeadlines)
 	case o.metricsCertDir != "" && !o.metricsSecure:
 		return errors.New("--metrics-cert-dir needs --metrics-secure: a certificate is of no use without HTTPS")
 	case o.lanes() == "":

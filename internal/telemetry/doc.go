@@ -12,5 +12,4 @@
 //	metrics.go      transitions → counters and histograms
 //	labels.go       the values that labels may have: nobody outside of the operator can add one
 //	state.go        runs and comparisons → gauges
-//	headlines.go    the last results of runs, if a flag asks for them
 package telemetry

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func read(t *testing.T, path string) string {
@@ -30,9 +29,8 @@ func read(t *testing.T, path string) string {
 func TestEveryMetricIsDocumented(t *testing.T) {
 	o := Objects{Runs: []v1alpha1.BenchmarkRun{queued("run", "lane", 1)}}
 	s := stateOf(o)
-	s.Metrics.Headline(&o.Runs[0], func() []stats.Point { return []stats.Point{stats.Summarized(nil, attempts("o"))} })
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(s, s.Metrics)
+	registry.MustRegister(s, New())
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

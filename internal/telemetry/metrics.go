@@ -20,11 +20,10 @@ type Metrics struct {
 	runsFailed                              *prometheus.CounterVec
 	comparisonsCompleted, comparisonsFailed *prometheus.CounterVec
 	failures                                *prometheus.CounterVec
-	headlines                               *headlines
 }
 
-// New metrics, with the headlines of so many runs; 0 is none.
-func New(headlineRuns int) *Metrics {
+// New metrics.
+func New() *Metrics {
 	m := &Metrics{
 		attempts: counters("attempts_total", "Attempts that have ended, by outcome.", "outcome"),
 		invalidated: counters("attempts_invalidated_total",
@@ -43,7 +42,6 @@ func New(headlineRuns int) *Metrics {
 		comparisonsFailed: counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
 		failures: counters("reconcile_failures_total",
 			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
-		headlines: newHeadlines(headlineRuns),
 	}
 	m.begin()
 	return m

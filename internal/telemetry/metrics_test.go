@@ -65,7 +65,7 @@ func TestCounts(t *testing.T) {
 	records[3].Cause = "whatever a loader says"
 	run.Status.Conditions = conditions("Publishing", v1alpha1.ConditionFailed)
 	run.Status.Conditions[1].Reason = v1alpha1.ReasonLoaderFailed
-	m := New(0)
+	m := New()
 	run.Status.Attempt = v1alpha1.ObjectReference{Name: "r-t9-a1", UID: "u"}
 	m.Count(OfRun(run, &old, records))
 	complete := testutil.MakeRun("c", "ns").Obj()
@@ -99,7 +99,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	m := New(0)
+	m := New()
 	pods := schema.GroupResource{Resource: "pods"}
 	m.Fail(RunController, true, apierrors.NewConflict(pods, "x", nil))
 	m.Fail(RunController, false, fmt.Errorf("acting: %w", apierrors.NewForbidden(pods, "x", nil)))

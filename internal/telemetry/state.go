@@ -32,8 +32,6 @@ type State struct {
 	Leads <-chan struct{}
 	Clock clock.PassiveClock
 	Log   logr.Logger
-	// Metrics has the headlines of runs.
-	Metrics *Metrics
 }
 
 // maxLanes is how many lanes have series of their own, those with the longest queues; anybody who may create a run may name a new
@@ -53,8 +51,6 @@ var (
 	queueDesc = desc("lane_queue_length", "Runs and comparisons that wait for their lane.", "lane")
 	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run or comparison of a lane's queue has waited.",
 		"lane")
-	headlineDesc = desc("run_headline",
-		"Median of the best point of a complete run, if --headline-metrics asks for it.", "namespace", "run", "metric", "unit")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -63,7 +59,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (s *State) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsDesc, comparisonsDesc, queueDesc, headDesc, headlineDesc} {
+	for _, d := range []*prometheus.Desc{runsDesc, comparisonsDesc, queueDesc, headDesc} {
 		descriptions <- d
 	}
 }
@@ -96,9 +92,6 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	for _, q := range bounded(queuesOf(objects, s.Clock.Now())) {
 		gauge(queueDesc, float64(q.length), q.lane)
 		gauge(headDesc, q.age.Seconds(), q.lane)
-	}
-	if s.Metrics != nil {
-		s.Metrics.headlines.collect(objects.Runs, gauge)
 	}
 }
 

@@ -21,7 +21,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -31,7 +30,7 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 func stateOf(objects Objects) *State {
 	return &State{
 		Read:  func(context.Context) (Objects, error) { return objects, nil },
-		Leads: closed, Clock: clocktesting.NewFakePassiveClock(now), Log: logr.Discard(), Metrics: New(2),
+		Leads: closed, Clock: clocktesting.NewFakePassiveClock(now), Log: logr.Discard(),
 	}
 }
 
@@ -116,7 +115,7 @@ func samples(t *testing.T, c prometheus.Collector) map[string]int {
 	return counts
 }
 
-// Whoever may create runs may name any number of lanes, and any number of metrics.
+// Whoever may create runs may name any number of lanes.
 func TestSeriesAreBounded(t *testing.T) {
 	var o Objects
 	for i := range 3 * maxLanes {
@@ -124,16 +123,9 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	o.Runs = append(o.Runs, queued("one", "long", 1), queued("two", "long", 2))
 	s := stateOf(o)
-	for i := range o.Runs {
-		s.Metrics.Headline(&o.Runs[i], func() []stats.Point {
-			r := testutil.Record(1, 1, nil, float64(i))
-			r.Summary.Metrics[0].Name = fmt.Sprintf("metric%d", i)
-			return []stats.Point{stats.Summarized(nil, attempts("o")), stats.Summarized(nil, append(attempts(""), r))}
-		})
-	}
 	counts := samples(t, s)
 	for name, most := range map[string]int{
-		"benchrun_lane_queue_length": maxLanes + 1, "benchrun_lane_queue_head_age_seconds": maxLanes + 1, "benchrun_run_headline": 2,
+		"benchrun_lane_queue_length": maxLanes + 1, "benchrun_lane_queue_head_age_seconds": maxLanes + 1,
 	} {
 		if counts[name] != most {
 			t.Errorf("%s has %d series, want %d", name, counts[name], most)
@@ -147,26 +139,6 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Errorf("there is no %s in %v", want, nonZero(t, s))
 		}
 	}
-}
-
-// A headline goes with its run.
-func TestHeadlines(t *testing.T) {
-	o := Objects{Runs: []v1alpha1.BenchmarkRun{queued("one", "a", 1), queued("two", "a", 2)}}
-	s := stateOf(o)
-	points := func() []stats.Point { return []stats.Point{stats.Summarized(nil, attempts("ooo"))} }
-	for i := range o.Runs {
-		s.Metrics.Headline(&o.Runs[i], points)
-	}
-	s.Metrics.Headline(&o.Runs[0], func() []stats.Point { return []stats.Point{{}} }) // nothing was measured
-	if n := samples(t, s)["benchrun_run_headline"]; n != 2 {
-		t.Errorf("%d series", n)
-	}
-	s.Read = func(context.Context) (Objects, error) { return Objects{Runs: o.Runs[1:]}, nil }
-	want := "benchrun_run_headline{metric=rowsPerSecond,namespace=ns,run=two,unit=rows/s} 1000"
-	if got := strings.Join(nonZero(t, s), "\n"); !strings.Contains(got, want) || strings.Contains(got, "run=one") {
-		t.Errorf("there is no %s in\n%s", want, got)
-	}
-	New(0).Headline(&o.Runs[0], func() []stats.Point { t.Error("points are computed for nothing"); return nil })
 }
 
 // A manager that does not lead serves no gauges: the sum over all managers is right.

@@ -61,7 +61,7 @@ func TestEnvtestNoMetricsByDefault(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{
-		"metrics.alert.enabled=true", "metrics.serviceMonitor.interval=often", "metrics.headlines=1001", "metrics.alerts.queueHeadAgeSeconds=1",
+		"metrics.alert.enabled=true", "metrics.serviceMonitor.interval=often", "metrics.alerts.queueHeadAgeSeconds=1",
 		"metrics.readers[0].name=x", "metrics.certificate.secret=x",
 	} {
 		if _, err := helm(t, append(slices.Clone(images), "--set="+wrong)...); err == nil || !strings.Contains(err.Error(), "schema") {
@@ -123,7 +123,7 @@ func TestEnvtestMetricsCertificate(t *testing.T) {
 
 // The Service that the ServiceMonitor selects leads to the manager; who reads the metrics may do so.
 func TestEnvtestMetricsReaders(t *testing.T) {
-	objects := monitored(t, "--set=metrics.readers[0].namespace=monitoring", "--set=metrics.readers[0].name=prometheus", "--set=metrics.headlines=7")
+	objects := monitored(t, "--set=metrics.readers[0].namespace=monitoring", "--set=metrics.readers[0].name=prometheus")
 	var service corev1.Service
 	var monitor unstructured.Unstructured
 	find(t, objects, "Service", "-metrics", &service)
@@ -139,9 +139,6 @@ func TestEnvtestMetricsReaders(t *testing.T) {
 		if d.Spec.Template.Labels[label] != value {
 			t.Errorf("the Service selects %s=%s", label, value)
 		}
-	}
-	if args := d.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--headline-metrics=7") {
-		t.Errorf("arguments are %v", args)
 	}
 	var role rbacv1.ClusterRole
 	var binding rbacv1.ClusterRoleBinding
@@ -226,15 +223,15 @@ func served(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	leads := make(chan struct{})
 	close(leads)
-	m := telemetry.New(1)
+	m := telemetry.New()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m, &telemetry.State{
 		Read: func(context.Context) (telemetry.Objects, error) {
 			return telemetry.Objects{Runs: []v1alpha1.BenchmarkRun{*testutil.MakeRun("run", "ns").Obj()}}, nil
 		},
-		Leads: leads, Clock: clock.RealClock{}, Log: logr.Discard(), Metrics: m,
+		Leads: leads, Clock: clock.RealClock{}, Log: logr.Discard(),
 	})
-	series := map[string]map[string][]string{"benchrun_run_headline": {"run": nil}}
+	series := map[string]map[string][]string{}
 	for _, g := range []prometheus.Gatherer{registry, metrics.Registry} {
 		families, err := g.Gather()
 		if err != nil {
