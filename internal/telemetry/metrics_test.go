@@ -124,7 +124,7 @@ func TestFailures(t *testing.T) {
 
 // Names and help texts are as Prometheus' conventions want them.
 func TestConventions(t *testing.T) {
-	for _, c := range []prometheus.Collector{New(1), stateOf(Objects{})} {
+	for _, c := range []prometheus.Collector{New(), stateOf(Objects{})} {
 		problems, err := prometheustesting.CollectAndLint(c)
 		if err != nil {
 			t.Fatal(err)
