@@ -62,7 +62,7 @@ func TestSiteSearch(t *testing.T) {
 	var results []string
 	if !eventually(t, func() bool {
 		results = browser.Eval[[]string](tab, found)
-		return strings.Contains(strings.Join(results, "\n"), home+"docs/statistics-method.html")
+		return strings.Contains(strings.Join(results, "\n"), home+"docs/statistics.html")
 	}) {
 		t.Errorf("the search for Tsiatis finds %q", results)
 	}
