@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,7 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
@@ -86,4 +90,65 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			&policyv1.PodDisruptionBudget{},
 		}, r.enqueueRuns(), nil},
 	)
+}
+
+// runStep is a step of a run.
+type runStep = step[*v1alpha1.BenchmarkRun, *plan.Plan, *lifecycle.Observed]
+
+func (r *BenchmarkRunReconciler) base() *Base { return &r.Base }
+
+func (r *BenchmarkRunReconciler) controller() string { return telemetry.RunController }
+
+func (r *BenchmarkRunReconciler) part(ctx context.Context, run *v1alpha1.BenchmarkRun) (part, time.Duration, error) {
+	return r.Installation.partInRun(ctx, r.Client, run)
+}
+
+func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
+	s := &runStep{owner: run, old: run.DeepCopy(), now: r.Clock.Now()}
+	p, invalid := validation.PlanRun(run)
+	s.plan = p
+	seen, err := r.observe(ctx, run, reader)
+	if err != nil {
+		s.seen = &lifecycle.Observed{Blockers: r.unobserved()}
+		return s, fmt.Errorf("observing: %w", err)
+	}
+	s.seen = seen
+	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
+		lifecycle.HostTuningRefused(run, r.HostTuningAllowed && r.HostTuningScope.Includes(run.Namespace)),
+		lifecycle.MariaDBOperatorRefused(run, !r.NoMariaDBOperator), lifecycle.LoaderRefused(run, r.Images),
+		lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
+	r.next(s)
+	return s, nil
+}
+
+func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) {
+	run.Status.Installation = r.Installation.identity()
+}
+
+func (r *BenchmarkRunReconciler) next(s *runStep) {
+	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)
+}
+
+func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {
+	return &r.memories.of(run).basics
+}
+
+func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
+	r.memories.forget(run)
+	r.followers.delivered(run, nil)
+}
+
+func (r *BenchmarkRunReconciler) lookAgain(s *runStep) time.Duration {
+	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now)
+}
+
+func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
+	s.owner.Status = lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
+	c := changes{
+		announcements(&s.old.Status, &s.owner.Status, s.seen), telemetry.OfRun(s.owner, &s.old.Status, s.seen.Records),
+	}
+	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
 }

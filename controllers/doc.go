@@ -10,7 +10,6 @@
 // Files of the BenchmarkRun controller:
 //
 //	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
-//	benchmarkrun_step.go        observe, decide, act, write the status: one step
 //	benchmarkrun_observe.go     reads the run's objects from the cache; a MariaDB resource, and all of them before a decision that
 //	                            cannot be taken back, from the API server
 //	records.go                  reads the chain of records
@@ -23,12 +22,9 @@
 // Files of the BenchmarkComparison controller, of the same shape:
 //
 //	benchmarkcomparison_controller.go  Reconcile, the permissions, and what is watched
-//	benchmarkcomparison_step.go        observe, decide, act, write the status: one step
 //	benchmarkcomparison_observe.go     reads the comparison's runs, and the database that these share
-//	benchmarkcomparison_read.go        reads the results of runs that are complete
 //	benchmarkcomparison_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
 //	                              database that these share
-//	benchmarkcomparison_results.go     creates the ConfigMap of results
 //
 // Files for nodes that runs tune:
 //
@@ -41,24 +37,18 @@
 //	step.go          observes, decides, acts, and writes the status
 //	lanes.go         reads, takes and releases a lane: a Lease
 //	descent.go       what was made of what, by controller references
-//	laneremains.go   what a holder of a lane has left that may put load on a node
 //	lanewatches.go   whom a change of a run, a comparison or a Lease wakes in the queue of a lane
-//	lanequeue.go     the queues of the lanes, kept up to date by watches
 //	installation.go  which of several installations acts on an owner
 //	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a comparison share
-//	apiclock.go      what time it is: the API server's clock
 //	cached.go        what the cache keeps of each object
-//	live.go          reads past the cache: lists in pages, and of what strangers have made only so much; bounded.go bounds answers
+//	live.go          reads past the cache: lists in pages, and of what strangers have made only so much, in bounded answers
 //	writer.go        creates, deletes, and patches the status
 //	store.go         writes records, once, and results
 //	pages.go         makes the report page
 //	neighbors.go     what else is on a database's node
-//	shortage.go      what would fit on which node
 //	events.go        what is announced when a status changes
-//	telemetry.go     what is counted and logged when a status changes, and what the metrics read
 //	memory.go        what is remembered of an owner from one step to the next
-//	retries.go       steps that failed the last time, and which errors mean that the cache is behind
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.

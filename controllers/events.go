@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -11,10 +12,13 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 // announcement is an event to be sent.
@@ -108,4 +112,27 @@ func notRestored(list []v1alpha1.HostTuningStatus, node string) bool {
 	return slices.ContainsFunc(list, func(h v1alpha1.HostTuningStatus) bool {
 		return h.Node == node && h.Restored != nil && !*h.Restored
 	})
+}
+
+// changes from one status to the next: the events to be sent, and the transitions to be counted and logged.
+type changes struct {
+	announcements []announcement
+	transitions   []telemetry.Transition
+}
+
+// tell what changed: events, metrics and log.
+func (w *writer) tell(ctx context.Context, c changes) {
+	for _, a := range c.announcements {
+		w.recorder.Eventf(w.owner.Object, nil, a.kind, a.reason, a.action, "%s", a.message)
+	}
+	w.metrics.Count(c.transitions)
+	for i := range c.transitions {
+		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
+	}
+}
+
+// ReadObjects has all runs and comparisons as the cache has them: they must not be changed.
+func ReadObjects(ctx context.Context, cache client.Reader, scope Scope) (telemetry.Objects, error) {
+	runs, comparisons, err := scope.owners(ctx, cache)
+	return telemetry.Objects{Runs: runs, Comparisons: comparisons}, err
 }

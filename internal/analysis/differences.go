@@ -5,7 +5,12 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
@@ -76,3 +81,134 @@ func (o *OtherVariables) named() string {
 // maxOthers is how many variables are named that differ although no setting requests it: two versions of a server differ in
 // dozens.
 const maxOthers = 12
+
+// ServerVariable is a server variable that differs between a variant and the baseline although no setting requests it.
+type ServerVariable struct {
+	Name string `json:"name"`
+	// Values of the variants, in their order; plan.Unset is one, too. Nil is that of a variant of whose server nothing is known.
+	Values []*string `json:"values"`
+}
+
+// changed says whether servers that have the variable have different values of it. The others differ in that they have it.
+func (v *ServerVariable) changed() bool {
+	seen := map[string]bool{}
+	for _, value := range v.Values {
+		if value != nil && *value != plan.Unset {
+			seen[*value] = true
+		}
+	}
+	return len(seen) > 1
+}
+
+// Short are the values for people: of long lists what is not the same in all; "?" is not known.
+func (v *ServerVariable) Short() []string { return shortValues(v.Values) }
+
+// ServerVariables are all of them: first those that have changed, then those that some servers lack, by their names.
+func ServerVariables(p *ComparisonPlan, runs *ComparisonRuns) []ServerVariable {
+	names := map[string]bool{}
+	for i := range p.Variants {
+		if u := variableDifferences(p, runs, i); u != nil {
+			for _, d := range u.Differ {
+				names[d.Name] = true
+			}
+		}
+	}
+	var changed, lacked []ServerVariable
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		v := ServerVariable{Name: name}
+		for i := range p.Variants {
+			v.Values = append(v.Values, variableOf(runs.Variables[i], name))
+		}
+		if v.changed() {
+			changed = append(changed, v)
+		} else {
+			lacked = append(lacked, v)
+		}
+	}
+	return append(changed, lacked...)
+}
+
+// variableOf is the value of a variable that may have another name in each of two engines.
+func variableOf(variables map[string]string, name string) *string {
+	if variables == nil {
+		return nil
+	}
+	value := plan.Unset
+	for one := range strings.SplitSeq(name, plan.OrName) {
+		if v, found := variables[one]; found {
+			value = v
+		}
+	}
+	return &value
+}
+
+// variableDifferences say how the variables of a variant differ from the baseline's; nil if that is not known.
+func variableDifferences(p *ComparisonPlan, runs *ComparisonRuns, variant int) *plan.Unrequested {
+	if variant == p.Baseline || len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
+		return nil
+	}
+	u, err := plan.UnrequestedDifferences(&p.Variants[p.Baseline].Run.Spec, &p.Variants[variant].Run.Spec,
+		runs.Variables[p.Baseline], runs.Variables[variant])
+	if err != nil { // an engine that is not known has no plan either
+		return nil
+	}
+	return &u
+}
+
+// maxValue is the length of a value for people: some variables are lists of hundreds of characters.
+const maxValue = 60
+
+// shortValues are those of a variable for people: of long lists, such as optimizer_switch, what is not the same in all. A value
+// that is not known is "?".
+func shortValues(values []*string) []string {
+	var common sets.Set[string]
+	if slices.ContainsFunc(values, func(v *string) bool { return v != nil && utf8.RuneCountInString(*v) > maxValue }) {
+		common = commonItems(values)
+	}
+	var list []string
+	for _, value := range values {
+		switch {
+		case value == nil:
+			list = append(list, "?")
+		case *value == "":
+			list = append(list, `""`)
+		default:
+			list = append(list, shortValue(*value, common))
+		}
+	}
+	return list
+}
+
+// shortValue leaves items out of a long list, and what is too long after that.
+func shortValue(value string, without sets.Set[string]) string {
+	const more = "…"
+	items := strings.Split(value, ",")
+	if own := slices.DeleteFunc(slices.Clone(items), without.Has); len(own) < len(items) {
+		value = strings.Join(append([]string{more}, own...), ",")
+	}
+	if r := []rune(value); len(r) > maxValue {
+		value = string(r[:maxValue-1]) + more
+	}
+	return value
+}
+
+// commonItems are those that stand in the lists of all servers that have the variable; none of one server.
+func commonItems(values []*string) sets.Set[string] {
+	var common sets.Set[string]
+	servers := 0
+	for _, value := range values {
+		if value == nil || *value == plan.Unset {
+			continue
+		}
+		servers++
+		items := sets.New(strings.Split(*value, ",")...)
+		if servers > 1 {
+			items = common.Intersection(items)
+		}
+		common = items
+	}
+	if servers < 2 {
+		return nil
+	}
+	return common
+}

@@ -15,5 +15,4 @@
 //	verdicts.go      pairs of the variants, by whole rounds
 //	differences.go   which server variables differ although nobody asked for that
 //	warnings.go      what must be read with the answer
-//	volumes.go       what the data was on
 package analysis

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -34,5 +35,14 @@ func TestTableOf(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Mark{"", "", MarkBest}, marks); diff != "" || got.Rows[0].Ratio.Value != 1 || got.Rows[2].Ratio.Value < 1.9 {
 		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+}
+
+// Metrics that claims, plots and tables name, each once.
+func TestNamedMetrics(t *testing.T) {
+	got := NamedMetrics(v1alpha1.Claims{{Metric: "b"}, {}, {Metric: "a"}}, v1alpha1.Plots{{Metric: "b"}, {Metric: "c"}, {}},
+		v1alpha1.Tables{{Metrics: []string{"d", "a"}}})
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 }

@@ -4,7 +4,10 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -140,4 +143,147 @@ func DesignOf(spec *v1alpha1.BenchmarkComparisonSpec, comparisons int) stats.Des
 		EquivalencePercent: float64(spec.EquivalencePercent), Comparisons: comparisons,
 		Together: comparisons > len(spec.Variants)-1,
 	}
+}
+
+// fastFdatasync is the latency of fdatasync, in microseconds, below which waiting for the disk costs next to nothing.
+const fastFdatasync = 1000
+
+// place is what a claim may fail for although it is true elsewhere.
+type place struct {
+	// median and mean latency of fdatasync on the data volume, in microseconds; 0 if they are not known.
+	median, mean int64
+	// waits says that commits wait for the disk.
+	waits bool
+	// cpus that the server may use; 0 if that is not known.
+	cpus float64
+}
+
+// addReasons adds to claims that do not hold what the place has to do with it: published figures from a time of slow disks are
+// often about nothing but the wait for a commit to be on disk, and those of large machines about how many connections they serve.
+func addReasons(list v1alpha1.Claims, judged []claims.Judgement, at place) {
+	for i := range judged {
+		if judged[i].Verdict != claims.DoesNotHold {
+			continue
+		}
+		if at.waits && at.median > 0 && max(at.median, at.mean) < fastFdatasync && !ofEngines(&list[i]) {
+			judged[i].Detail += "; a commit waits for the disk, and here fdatasync takes only " + fdatasyncText(at.median, at.mean)
+		}
+		if n := connections(&list[i]); at.cpus > 0 && float64(n) > at.cpus {
+			judged[i].Detail += fmt.Sprintf("; here %d connections share %s", n, cpuCount(at.cpus))
+		}
+	}
+}
+
+// ofEngines says whether a claim compares storage engines: of what they wait for, the disk is the least.
+func ofEngines(c *v1alpha1.Claim) bool {
+	const name = "storageEngine"
+	switch {
+	case c.Ratio != nil:
+		return c.Ratio.Of.Parameters[name] != c.Ratio.To.Parameters[name]
+	case c.NoDifference != nil:
+		return c.NoDifference.Of.Parameters[name] != c.NoDifference.To.Parameters[name]
+	case c.BestAt != nil:
+		_, named := c.BestAt.At.Parameters[name]
+		return named
+	}
+	return false
+}
+
+func cpuCount(n float64) string {
+	if n == 1 {
+		return "one CPU"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " CPUs"
+}
+
+// connections is the largest number of connections that a claim names as a value; 0 if it is not about connections.
+func connections(c *v1alpha1.Claim) int {
+	var named []v1alpha1.PointSelector
+	switch {
+	case c.Ratio != nil:
+		named = append(named, c.Ratio.Of, c.Ratio.To)
+	case c.BestAt != nil:
+		named = append(named, c.BestAt.At)
+	case c.NoDifference != nil:
+		named = append(named, c.NoDifference.Of, c.NoDifference.To)
+	}
+	var values []string
+	for _, of := range named {
+		for _, name := range []string{"concurrency", "threads", "insertThreads"} {
+			if value, found := of.Parameters[name]; found {
+				values = append(values, value.String())
+			}
+		}
+	}
+	// Points that differ in something else are no matter of connections.
+	if len(values) == 0 || len(named) == 2 && (len(values) != 2 || values[0] == values[1]) {
+		return 0
+	}
+	most := 0
+	for _, value := range values {
+		if n, err := strconv.Atoi(value); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// placeOfRun by the records of its points.
+func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
+	waits, known := plan.CommitsWait(&run.Spec.Database)
+	at, nodeCPUs := place{waits: known && waits}, 0
+	for i := range points {
+		for _, r := range points[i].Records {
+			if f := r.Fingerprint; f != nil {
+				nodeCPUs = max(nodeCPUs, f.CPUs)
+				if f.FdatasyncMicros.Calls > 0 {
+					at.median, at.mean = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
+				}
+			}
+			for _, m := range r.Summary.Metrics {
+				at.waits = at.waits || !known && waitsForDisk(m.Name, m.Value)
+			}
+		}
+	}
+	at.cpus = serverCPUs(&run.Spec, nodeCPUs)
+	return at
+}
+
+// placeOfComparison by the environments of its runs. What they wait for differs by variant: addComparisonReasons says it.
+func placeOfComparison(p *ComparisonPlan, runs *ComparisonRuns) place {
+	at := place{}
+	for i := range runs.Members {
+		if run := runs.Members[i].Run; run != nil {
+			cpus := serverCPUs(&p.Variants[p.Members[i].Variant].Run.Spec, int(run.Status.Environment.CPUs))
+			at.cpus = max(at.cpus, cpus)
+		}
+	}
+	return at
+}
+
+// serverCPUs that a server may use: its limit, or all of its node; 0 if neither is known.
+func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
+	limit := 0.0
+	if spec.Database.Provisioner != v1alpha1.ProvisionerExternal {
+		limit = float64(plan.CPULimitMillis(&spec.Database)) / 1000
+	}
+	if limit > 0 && (ofNode <= 0 || limit < float64(ofNode)) {
+		return limit
+	}
+	return float64(max(ofNode, 0))
+}
+
+// waitsForDisk says whether a metric is how often a transaction calls fsync, and at some point it does.
+func waitsForDisk(metric string, values ...float64) bool {
+	return strings.Contains(metric, "FsyncsPerTransaction") && slices.ContainsFunc(values, func(v float64) bool { return v > 0.5 })
+}
+
+// fdatasyncText says the latency of fdatasync: its median, and its mean where that is something else, because a limit makes one
+// write of several wait.
+func fdatasyncText(median, mean int64) string {
+	text := stats.Format(float64(median)/1000) + " ms (median)"
+	if mean > 2*median {
+		text = stats.Format(float64(mean)/1000) + " ms (mean; median " + stats.Format(float64(median)/1000) + " ms)"
+	}
+	return text
 }

@@ -6,10 +6,12 @@ package bundle
 import (
 	"archive/tar"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -90,4 +92,92 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("ending the archive: %w", err)
 	}
 	return nil
+}
+
+// Version of the layout of a bundle.
+const Version = 1
+
+// Names of files that every bundle has.
+const (
+	ManifestFile  = "manifest.json"
+	BenchmarkFile = "benchmark.yaml"
+	ReadmeFile    = "README.md"
+	SumsFile      = result.SumsFile
+	// ResultsFolder has the files of the results ConfigMap, AttemptsFolder a folder for each attempt, and RunsFolder one for each
+	// run of a comparison.
+	ResultsFolder  = "results/"
+	AttemptsFolder = "attempts/"
+	RunsFolder     = "runs/"
+	// VariablesFile has the variables of the server, a line each.
+	VariablesFile = "server-variables.txt"
+)
+
+// Manifest says what a bundle is of.
+type Manifest struct {
+	Version int `json:"version"`
+	// Kind is BenchmarkRun or BenchmarkComparison.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// SpecDigest is the same for runs that ask for the same; empty for a comparison, whose results have one for each variant.
+	SpecDigest string `json:"specDigest,omitempty"`
+	// ResultsDigest is that of results.json as the operator has written it to the status.
+	ResultsDigest string    `json:"resultsDigest"`
+	Started       time.Time `json:"started"`
+	Finished      time.Time `json:"finished"`
+	// Answer is the headline of a run or the answer of a comparison.
+	Answer string `json:"answer,omitempty"`
+	// Program is the version of the program that has written the bundle.
+	Program string `json:"program"`
+}
+
+func (m *Manifest) encode() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", ManifestFile, err)
+	}
+	return append(text, '\n'), nil
+}
+
+func decodeManifest(text []byte) (*Manifest, error) {
+	m := new(Manifest)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", ManifestFile, err)
+	}
+	if m.Version != Version {
+		return nil, fmt.Errorf("%s has version %d, this program reads %d", ManifestFile, m.Version, Version)
+	}
+	return m, nil
+}
+
+// readme is what a person reads who was given the archive and nothing else.
+func readme(m *Manifest) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", m.Name)
+	if m.Answer != "" {
+		fmt.Fprintf(&b, "%s\n\n", m.Answer)
+	}
+	const layout = "2006-01-02 15:04:05 MST"
+	fmt.Fprintf(&b, "This is a %s of Benchrun, measured from %s to %s.\n\n", m.Kind, m.Started.UTC().Format(layout),
+		m.Finished.UTC().Format(layout))
+	fmt.Fprintf(&b, `Measure it again in a cluster where Benchrun is installed, and compare point by point:
+
+    kubectl benchrun reproduce %s.tgz
+
+Without the plugin, apply the resource and read the results yourself:
+
+    kubectl apply -f benchmark.yaml
+
+| file | content |
+|---|---|
+| results/summary.md | the results for people |
+| results/results.csv | the results for spreadsheets |
+| results/results.json | the results for programs: the specification, the plan, the environment and every attempt |
+| attempts/ | each attempt: its record, and everything the loader knows about it (series, histograms, counters, variables) |
+| server-variables.txt | all variables of the server |
+| runs/ | the runs of a comparison, each with the files above |
+| SHA256SUMS | checksums; "sha256sum -c SHA256SUMS" verifies them |
+`, m.Name)
+	return []byte(b.String())
 }

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -152,4 +153,36 @@ func selector(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
 // MyCnf is the server's option file: everything that the specification asks for and nothing else, sorted.
 func MyCnf(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
 	return e.Options.File(plan.Settings(e, db))
+}
+
+// NetworkPolicy lets nobody connect to the server of an instance and to its observer but the Pods of the run: those of the
+// comparison, if it belongs to one, because the loaders of all variants take their turns at one observer. nil if Benchrun does
+// not make the server's Pod itself: the MariaDB operator connects to that.
+func NetworkPolicy(run *v1alpha1.BenchmarkRun, instance int) *networkingv1.NetworkPolicy {
+	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerStatefulSet {
+		return nil
+	}
+	peers := map[string]string{v1alpha1.LabelRunUID: string(run.UID)}
+	if _, comparison := plan.ComparisonOf(run); comparison != "" {
+		peers = map[string]string{v1alpha1.LabelComparisonUID: comparison}
+	}
+	return &networkingv1.NetworkPolicy{
+		ObjectMeta: objectMeta(run, instance),
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: selector(run, instance)},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+			Ingress: []networkingv1.NetworkPolicyIngressRule{{
+				From: []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{MatchLabels: peers}}},
+			}},
+		},
+	}
+}
+
+// Images are the full names of the images of servers that a run does not name, by their engines.
+func Images(installation podutil.Images) map[string]string {
+	images := map[string]string{}
+	for _, e := range engine.All() {
+		images[e.Name] = installation.Server("", e.Name, e.Image.Default)
+	}
+	return images
 }

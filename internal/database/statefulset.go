@@ -5,6 +5,8 @@ package database
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -220,4 +222,29 @@ func claimOf(meta metav1.ObjectMeta, size resource.Quantity, class string) *core
 		claim.Spec.StorageClassName = ptr.To(class)
 	}
 	return claim
+}
+
+// AnnotationBlockIO on a Pod tells containerd and CRI-O in which block I/O class its containers run.
+const AnnotationBlockIO = "blockio.resources.beta.kubernetes.io/pod"
+
+// blockIOAnnotation asks for the class of the whole Pod: the probe and the observer measure the disk that the server has. It is
+// nil if no class is asked for.
+func blockIOAnnotation(db *v1alpha1.DatabaseSpec) map[string]string {
+	if db.Storage.BlockIOClass == "" {
+		return nil
+	}
+	return map[string]string{AnnotationBlockIO: db.Storage.BlockIOClass}
+}
+
+// BlockIORefused says whether the node's container runtime refuses to create the containers of a Pod because of its block I/O
+// class: it knows no such class, or none at all.
+func BlockIORefused(pod *corev1.Pod) bool {
+	if pod.Annotations[AnnotationBlockIO] == "" {
+		return false
+	}
+	all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	return slices.ContainsFunc(all, func(s corev1.ContainerStatus) bool {
+		w := s.State.Waiting
+		return w != nil && strings.Contains(strings.ToLower(w.Message), "blockio")
+	})
 }

@@ -10,7 +10,12 @@
 package dialect
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
@@ -104,4 +109,86 @@ type Server struct {
 	MaxConnections string
 	// TableBytes are queries for a schema, each for some of the servers: the bytes of the files of the tables in it.
 	TableBytes []string
+}
+
+// mySQL is the dialect of MySQL and of MariaDB, but for the errors in which they differ.
+var mySQL = Dialect{
+	Errors: Errors{
+		number: func(err error) (uint16, bool) {
+			server, answered := errors.AsType[*mysql.MySQLError](err)
+			if !answered {
+				return 0, false
+			}
+			return server.Number, true
+		},
+		starting:        []uint16{1053},       // ER_SERVER_SHUTDOWN
+		tooManySessions: []uint16{1040, 1203}, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
+		duplicateKey:    []uint16{1062},       // ER_DUP_ENTRY
+		noSuchTable:     []uint16{1049, 1146}, // ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE
+		noSuchSession:   []uint16{1094},       // ER_NO_SUCH_THREAD
+		closed:          mysql.ErrInvalidConn,
+		noEncryption:    mysql.ErrNoTLS,
+	},
+	Locks: Locks{Take: "SELECT GET_LOCK(?, ?)", Holder: "IS_USED_LOCK(?)"},
+	Sessions: Sessions{
+		Own: "CONNECTION_ID()",
+		Others: "SELECT id FROM information_schema.processlist" +
+			" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()",
+		End:        func(session int64) string { return fmt.Sprintf("KILL %d", session) },
+		IdleAtMost: "SET SESSION wait_timeout = ?",
+	},
+	Clock: Clock{
+		After: func(d time.Duration) string {
+			return fmt.Sprintf("UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND", d.Microseconds())
+		},
+		MicrosUntil: func(column string) string { return "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), " + column + ")" },
+	},
+	Schemas: Schemas{
+		Exists: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?",
+		Create: "CREATE DATABASE ", CreateMissing: "CREATE DATABASE IF NOT EXISTS ", Drop: "DROP DATABASE IF EXISTS ",
+		Objects: "SELECT IF(table_type IN ('VIEW', 'SEQUENCE'), table_type, 'TABLE'), table_name" +
+			" FROM information_schema.tables WHERE table_schema = ? AND table_type <> 'TEMPORARY'" +
+			" UNION ALL SELECT routine_type, routine_name FROM information_schema.routines" +
+			" WHERE routine_schema = ? AND routine_type <> 'PACKAGE BODY'" +
+			" UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = ?",
+		ObjectsParameters: 3,
+		InAnyOrder:        "SET foreign_key_checks = 0", InOrder: "SET foreign_key_checks = DEFAULT",
+	},
+	Tables: Tables{
+		Attempts: `(
+		run_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+		trial INT NOT NULL,
+		attempt INT NOT NULL,
+		pod_index INT NOT NULL,
+		pod_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+		connection_id BIGINT NOT NULL,
+		making BOOLEAN NOT NULL DEFAULT FALSE,
+		arrived INT NOT NULL DEFAULT 0,
+		released INT NOT NULL DEFAULT 0,
+		release_at DATETIME(6),
+		part LONGBLOB,
+		PRIMARY KEY (run_uid, trial, attempt, pod_index)
+	) ENGINE=InnoDB`,
+		Objects: `(
+		kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+		name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+		PRIMARY KEY (kind, name)
+	) ENGINE=InnoDB`,
+		Datasets: `(
+		digest CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY
+	) ENGINE=InnoDB`,
+		InsertNew: "INSERT IGNORE",
+	},
+	Server: Server{
+		Status: "SHOW GLOBAL STATUS", Variables: "SHOW GLOBAL VARIABLES",
+		StatusLike:       func(pattern string) string { return "SHOW GLOBAL STATUS LIKE '" + pattern + "'" },
+		SessionVariables: "SHOW SESSION VARIABLES",
+		Encryption:       `SHOW SESSION STATUS LIKE 'Ssl\_%'`, EncryptionVersion: "Ssl_version", EncryptionCipher: "Ssl_cipher",
+		MaxConnections: "SELECT @@max_connections",
+		TableBytes: []string{
+			"SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_sys_tablespaces WHERE SUBSTRING_INDEX(name, '/', 1) = ?",
+			"SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_tablespaces WHERE SUBSTRING_INDEX(name, '/', 1) = ?",
+		},
+	},
+	QuotedName: func(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" },
 }

@@ -3,7 +3,13 @@
 
 package engine
 
-import "strings"
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // Options are how the option file is written.
 type Options struct {
@@ -61,4 +67,116 @@ func quote(value string) string {
 // named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
 func (o *Options) named() []string {
 	return []string{o.BufferPoolSize(0).Name, o.LogFileSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
+}
+
+// mariaDBUnreadable are the options of `mariadbd --verbose --help` that are no variables: the same in 10.11 and 11.8.
+var mariaDBUnreadable = strings.Fields("" +
+	"ansi character_set_client_handshake console debug_abort_slave_event_count debug_disconnect_slave_event_count " +
+	"debug_exit_info debug_gdb debug_max_binlog_dump_events debug_no_sync debug_sporadic_binlog_dump_fail " +
+	"des_key_file external_locking flashback gdb init_rpl_role innodb_status_file language log_basename " +
+	"log_ddl_recovery log_isam log_short_format log_tc master_info_file master_retry_count memlock " +
+	"old_style_user_limits performance_schema_instrument plugin_load plugin_load_add port_open_timeout " +
+	"replicate_same_server_id safe_mode safe_user_create show_slave_auth_info silent_startup skip_host_cache " +
+	"skip_slave_start ssl stack_trace symbolic_links sysdate_is_now tc_heuristic_recover temp_pool wsrep_new_cluster " +
+	"performance_schema_consumer_*")
+
+// Durability names the variables that decide whether a commit is on disk when the server confirms it.
+type Durability struct {
+	// Commit is what makes a commit durable in the redo log, which is the server's default, and BinaryLog what makes it durable in
+	// the binary log.
+	Commit, BinaryLog Durable
+	// WriteThrough is the switch that writes the redo log past the page cache, without fsync calls that the server could count;
+	// empty if there is none.
+	WriteThrough string
+}
+
+// Durable is a variable, and its value with which commits are durable.
+type Durable struct{ Variable, Value string }
+
+// CommitLoss is the variable because of which a server may lose confirmed commits, with its value; ok is false if it does not.
+// A variable that the server does not have loses nothing.
+func (e *Engine) CommitLoss(variables map[string]string) (lossy Durable, ok bool) {
+	return e.Durability.Commit.missed(variables)
+}
+
+// BinaryLogLoss is the variable because of which the binary log of a server may lose confirmed commits, with its value; ok is
+// false if it does not, or is off.
+func (e *Engine) BinaryLogLoss(variables map[string]string) (lossy Durable, ok bool) {
+	if on := e.Options.BinaryLog(true); variables[on.Name] != on.Value {
+		return Durable{}, false
+	}
+	return e.Durability.BinaryLog.missed(variables)
+}
+
+func (d Durable) missed(variables map[string]string) (Durable, bool) {
+	value, known := variables[d.Variable]
+	return Durable{d.Variable, value}, known && value != d.Value
+}
+
+// CommitsWait says whether a commit waits for the disk on a server with these settings. They do not tell (known is false) if the
+// log is not written through: then the fsync calls that the server counts do.
+func (e *Engine) CommitsWait(settings []Setting) (wait, known bool) {
+	through, durable := false, true
+	for _, s := range settings {
+		switch s.Name {
+		case e.Durability.WriteThrough:
+			through = slices.Contains([]string{"ON", "1"}, strings.ToUpper(s.Value))
+		case e.Durability.Commit.Variable:
+			durable = s.Value == e.Durability.Commit.Value
+		}
+	}
+	return durable, through || !durable
+}
+
+// Meant is how a specification has a line of an option file, and what was wrong with each of the two as they were written: names
+// in lower case and with underscores; values without a comment and quotation marks, and sizes as whole numbers with the suffixes
+// that servers know.
+func Meant(name, value string) (meant, set string, wrong []string) {
+	meant = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.Trim(name, `'"`+" "), "-")), "-", "_")
+	if meant != name {
+		wrong = append(wrong, "write "+meant+": a name is in lower case and with underscores")
+	}
+	set, why := meantValue(value)
+	if set != value {
+		wrong = append(wrong, fmt.Sprintf("write %q in place of %q: %s", set, value, why))
+	}
+	return meant, set, wrong
+}
+
+var (
+	commented = regexp.MustCompile(`^(\S+)\s+[#;]`)
+	quoted    = regexp.MustCompile(`^(?:'([^']*)'|"([^"]*)")$`)
+	sized     = regexp.MustCompile(`^(?i)(\d+)(\.\d+)?\s*([KMGTPE])(i?B)?$`)
+)
+
+// meantValue is a value as a server takes it, and why not as written.
+func meantValue(value string) (set, why string) {
+	set = value
+	if found := commented.FindStringSubmatch(set); found != nil {
+		set, why = found[1], "what follows is no comment, but part of the value"
+	}
+	if found := quoted.FindStringSubmatch(set); found != nil {
+		set, why = found[1]+found[2], "the quotation marks would be part of the value"
+	}
+	if found := sized.FindStringSubmatch(set); found != nil && found[2]+found[4] != "" && !strings.EqualFold(found[4], "i") {
+		set, why = size(found[1]+found[2], strings.ToUpper(found[3])), "a size is a whole number, with K, M, G, T, P or E"
+	}
+	return set, why
+}
+
+// suffixes of sizes, each 1024 times the one before.
+const suffixes = "KMGTPE"
+
+// size is a number of units as a whole number of the largest unit that gives one.
+func size(number, suffix string) string {
+	n, _ := new(big.Rat).SetString(number)
+	unit := strings.Index(suffixes, suffix)
+	for ; !n.IsInt() && unit >= 0; unit-- {
+		n.Mul(n, big.NewRat(1024, 1))
+	}
+	whole := new(big.Int).Quo(n.Num(), n.Denom()) // a part of a byte is none
+	if unit < 0 {
+		return whole.String()
+	}
+	return whole.String() + suffixes[unit:unit+1]
 }

@@ -4,9 +4,14 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,9 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // measuredSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
@@ -83,4 +92,165 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	}
 	slices.Reverse(records)
 	return records, nil
+}
+
+// documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that
+// cannot be read is counted: plots are drawn without it.
+type documents struct {
+	from      client.Reader
+	namespace string
+	// outputs of those that are read; nil if they are not wanted.
+	outputs *outputs
+	// missing is how many could not be read, and why the first of them.
+	missing int
+	why     error
+}
+
+var errDocumentGone = errors.New("it was deleted, or is not what the operator wrote")
+
+func (d *documents) lack(n int, why error) {
+	d.missing += n
+	d.why = cmp.Or(d.why, why)
+}
+
+// words say what is missing; empty if nothing is.
+func (d *documents) words() string {
+	if d.missing == 0 {
+		return ""
+	}
+	what := "plots"
+	if d.outputs != nil && len(d.outputs.files) > 0 {
+		what += " and outputs"
+	}
+	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
+		what, stats.Counted(d.missing, "document"), explained(d.why))
+}
+
+// ofRun gives add the documents of a run.
+func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*result.Record, *result.Document)) {
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: rep.Run.Name}}
+	for _, record := range rep.Accepted() {
+		name := plan.AttemptName(run, record.Trial, record.Attempt)
+		doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
+		switch {
+		case err != nil:
+			d.lack(1, err)
+		case doc == nil:
+			d.lack(1, fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
+		default:
+			d.outputs.add(name, doc)
+			add(record, doc)
+		}
+	}
+}
+
+// ofComparison gives details the documents of the runs of a comparison.
+func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) {
+	for i := range rep.Runs {
+		of := &rep.Runs[i]
+		if of.Results == "" {
+			continue
+		}
+		member, err := measuredMember(ctx, d.from, d.namespace, of)
+		if err != nil {
+			d.lack(max(1, len(of.Values)), err)
+			continue
+		}
+		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { details.Add(of.Variant, record, doc) })
+	}
+}
+
+// printRecord prints what is recorded of the attempt, or of the trial's newest one.
+func (r logRequest) printRecord(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun, out io.Writer) error {
+	for attempt := max(r.attempt, 1); ; attempt++ {
+		contents, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt))
+		if err != nil {
+			return err
+		}
+		if contents == nil {
+			return r.notFound(run)
+		}
+		if r.attempt == 0 {
+			next, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt+1))
+			if err != nil {
+				return err
+			}
+			if next != nil {
+				continue
+			}
+		}
+		return printAttempt(contents, out)
+	}
+}
+
+func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
+	what := fmt.Sprintf("trial %d", r.trial)
+	if r.attempt > 0 {
+		what += fmt.Sprintf(", attempt %d,", r.attempt)
+	}
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not started or does not exist (%s trials so far)",
+		what, run.Name, run.Status.Progress)
+}
+
+// printAttempt prints the record of an attempt, and the output of the program that generated the load.
+func printAttempt(contents map[string][]byte, out io.Writer) error {
+	text, err := result.UnpackFile(result.RecordKey, contents)
+	if err != nil {
+		return err
+	}
+	record, err := result.DecodeRecord(string(text))
+	if err != nil {
+		return err
+	}
+	say(out, fmt.Sprintf("The Pod is gone. Trial %d, attempt %d%s: %s, recorded %s.", record.Trial, record.Attempt,
+		atPoint(record.Parameters), record.Outcome, record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
+	if record.Cause != "" {
+		say(out, fmt.Sprintf("%s: %s", record.Cause, record.Message))
+		say(out, causes[record.Cause].words())
+	}
+	if record.Summary != nil {
+		printSummary(record.Summary, out)
+	}
+	packed, err := result.UnpackFile(result.DocumentKey, contents)
+	if err != nil || packed == nil {
+		return err
+	}
+	document, err := result.DecodeDocument(packed)
+	if err != nil {
+		return err
+	}
+	printToolOutput(document, out)
+	return nil
+}
+
+// printToolOutput prints the output of the program that generated the load, in the order of its phases.
+func printToolOutput(d *result.Document, out io.Writer) {
+	phases := slices.Sorted(maps.Keys(d.ToolOutput))
+	if d.Tool != nil {
+		order := map[string]int{}
+		for i, command := range d.Tool.Commands {
+			order[command.Phase] = i
+		}
+		slices.SortStableFunc(phases, func(a, b string) int { return order[a] - order[b] })
+	}
+	for _, phase := range phases {
+		say(out, "\n--- what the program printed, "+phase+" ---")
+		say(out, strings.TrimRight(d.ToolOutput[phase], "\n"))
+	}
+}
+
+func atPoint(parameters map[string]string) string {
+	if len(parameters) == 0 {
+		return ""
+	}
+	return " (" + stats.Label(parameters) + ")"
+}
+
+func printSummary(s *result.Summary, out io.Writer) {
+	for _, m := range s.Metrics {
+		say(out, fmt.Sprintf("%s: %s %s", m.Name, stats.Format(m.Value), m.Unit))
+	}
+	for _, text := range finding.Texts(s.Findings) {
+		say(out, "warning: "+text)
+	}
 }

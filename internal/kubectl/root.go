@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
@@ -101,4 +105,91 @@ failed, and what to do.`,
 	}
 	addCompletion(command, streams)
 	return command
+}
+
+// completions is what the shell asks for the rest of a word.
+type completions = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// must is for mistakes of this program: a flag that does not exist.
+func must(err error) { utilruntime.Must(err) }
+
+// fixed offers these words.
+func fixed(words ...string) completions {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// names offers the runs and comparisons of the namespace, the newest first, for one argument.
+func (c *cluster) names() completions {
+	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(given) > 0 {
+			return nil, done
+		}
+		cl, namespace, err := c.connect()
+		if err != nil {
+			return nil, done
+		}
+		return named(command, cl, namespace, given), done
+	}
+}
+
+// named are the names, without those that were given already. What cannot be read is not offered.
+func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
+	var (
+		runs        v1alpha1.BenchmarkRunList
+		comparisons v1alpha1.BenchmarkComparisonList
+		objects     []client.Object
+	)
+	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) == nil {
+		for i := range runs.Items {
+			objects = append(objects, &runs.Items[i])
+		}
+	}
+	if cl.List(command.Context(), &comparisons, client.InNamespace(namespace)) == nil {
+		for i := range comparisons.Items {
+			objects = append(objects, &comparisons.Items[i])
+		}
+	}
+	slices.SortStableFunc(objects, func(a, b client.Object) int {
+		return cmp.Or(b.GetCreationTimestamp().Compare(a.GetCreationTimestamp().Time), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	var all []string
+	for _, o := range objects {
+		if !slices.Contains(given, o.GetName()) {
+			all = append(all, o.GetName())
+		}
+	}
+	return all
+}
+
+// kubectlScript is what kubectl looks for in the PATH when it completes the arguments of a plugin.
+const kubectlScript = `#!/bin/sh
+# Put this file into a folder of the PATH as kubectl_complete-benchrun, and make it executable.
+exec kubectl benchrun __complete "$@"
+`
+
+// addCompletion adds the command `completion`, with a script for kubectl itself.
+func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
+	root.InitDefaultCompletionCmd()
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			continue
+		}
+		command.Short = "Print a shell completion script for commands, flags and names"
+		command.Long = "Print a script that completes commands, flags and names of runs and comparisons in a shell.\n\n" +
+			"kubectl completes the arguments of a plugin by calling a program in the PATH: use `completion kubectl` if you type\n" +
+			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` when you call it directly."
+		command.Example = `  # kubectl benchrun watch <TAB>
+  kubectl benchrun completion kubectl >~/.local/bin/kubectl_complete-benchrun
+  chmod +x ~/.local/bin/kubectl_complete-benchrun`
+		command.AddCommand(&cobra.Command{
+			Use: "kubectl", Short: "Print the program kubectl_complete-benchrun, which kubectl calls", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error {
+				_, err := streams.Out.Write([]byte(kubectlScript))
+				return err
+			},
+		})
+	}
 }

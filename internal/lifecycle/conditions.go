@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // conditions sets the conditions of an object, of whatever kind.
@@ -89,4 +92,98 @@ func (c conditions) sayOnce() {
 			other.Message = failed.Reason + ": see condition Failed"
 		}
 	}
+}
+
+// publishGrace is how long after a failure the operator tries at least to write the results of what was measured before.
+const publishGrace = time.Minute
+
+// failing publishes what was measured before a failure, and then ends the run. If the cluster refuses the results for too long,
+// it ends without them.
+func failing(s *situation) *Decision {
+	failed := apimeta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionFailed)
+	if !s.is(v1alpha1.ConditionFailed) {
+		return nil
+	}
+	over := failed.LastTransitionTime.Add(publishGrace)
+	if deadline := deadline(s); deadline.After(over) {
+		over = deadline
+	}
+	left := over.Sub(s.now)
+	if s.nothingToPublish() || s.seen.RetryError != "" && left <= 0 {
+		return &Decision{Action: Wait{}, Finished: true}
+	}
+	if d := s.restoring(); d != nil && left > 0 {
+		return d
+	}
+	return &Decision{
+		Action: Publish{Outcome: v1alpha1.ConditionFailed}, Reason: v1alpha1.ReasonPublishing, After: max(0, left),
+		Message: "the run has failed; the results so far are being written",
+	}
+}
+
+// nothingToPublish: the results are there, or there is nothing that could be in them.
+func (s *situation) nothingToPublish() bool {
+	return s.seen.Results != nil || s.plan == nil || len(s.seen.Records) == 0
+}
+
+// keeps says whether the database stays after that end.
+func (s *situation) keeps(complete bool) bool { return keeps(s.run.Spec.Cleanup, complete) }
+
+func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
+	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
+}
+
+// cleanUp is the next step of spec.cleanup, or nil.
+func (s *situation) cleanUp(complete bool) Action {
+	return thenCopies(s.cleanUpInstances(complete), s.seen.DataCopies)
+}
+
+// thenCopies is a step or, if there is none, the removal of the copies of prepared data: they are of no use any more, whether or
+// not a database stays.
+func thenCopies(next Action, copies bool) Action {
+	if next == nil && copies {
+		return RemoveDataCopies{}
+	}
+	return next
+}
+
+// cleanUpInstances: the Jobs of a failed run stay if its database stays: both can be inspected.
+func (s *situation) cleanUpInstances(complete bool) Action {
+	if s.keeps(complete) {
+		if a := cleanUp(s.seen.Instances, true); a != nil {
+			return a
+		}
+		return s.leaveNodes("")
+	}
+	return s.removeEverything()
+}
+
+// progress of a run, computed from the records of its attempts, with what the next attempt is.
+type progress struct {
+	analysis.Progress
+	// failed is the first attempt that ended the run, or nil.
+	failed *result.Record
+	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
+	next    *plan.Trial
+	attempt int
+}
+
+func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) progress {
+	g := progress{Progress: analysis.ProgressOf(run, p, records)}
+	last := 0
+	if len(g.Left) > 0 {
+		g.next = g.Left[0]
+	}
+	for _, r := range records {
+		if g.next != nil && r.Trial == g.next.Number {
+			last = max(last, r.Attempt)
+		}
+		if r.Outcome == result.OutcomeFailed && g.failed == nil {
+			g.failed = r
+		}
+	}
+	if g.next != nil {
+		g.attempt = last + 1
+	}
+	return g
 }

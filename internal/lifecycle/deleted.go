@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // A run or a comparison that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion
@@ -103,4 +105,91 @@ func (c conditions) deleting(noun string, d Decision) {
 	} {
 		c.set(condition, false, d.Reason, "the "+noun+" is being deleted")
 	}
+}
+
+// The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
+// to live, so that runs that nobody deletes do not fill it.
+
+// runExpiry is when a run that finished at that time is deleted, or nil if it stays. The default does not hold for a run of a
+// comparison, which is deleted with its comparison: a comparison without one of its runs has lost what its answer is based on.
+func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+	if MemberOf(run) != nil {
+		byDefault = 0
+	}
+	return expiry(run.Spec.TTLSecondsAfterFinished, finished, byDefault)
+}
+
+// comparisonExpiry is when a comparison that finished at that time is deleted with its runs, or nil if it stays.
+func comparisonExpiry(comparison *v1alpha1.BenchmarkComparison, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+	return expiry(comparison.Spec.TTLSecondsAfterFinished, finished, byDefault)
+}
+
+// expiry prefers the time to live of the specification, whether it is longer or shorter. A default of 0 is none, whereas a
+// specification that says 0 asks for the deletion at once.
+func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+	switch {
+	case finished == nil, seconds == nil && byDefault == 0:
+		return nil
+	case seconds != nil:
+		return ptr.To(metav1.NewTime(finished.Add(time.Duration(*seconds) * time.Second)))
+	}
+	return ptr.To(metav1.NewTime(finished.Add(byDefault)))
+}
+
+// expire adds to the decision about a finished run or comparison that it is deleted at that time, unless it is being deleted
+// already.
+func expire(d *Decision, object metav1.Object, at *metav1.Time, now time.Time, deletion Action) {
+	if at == nil || object.GetDeletionTimestamp() != nil {
+		return
+	}
+	if left := at.Sub(now); left > 0 {
+		d.After = Sooner(d.After, left)
+	} else {
+		d.Action = deletion
+	}
+}
+
+// taken is that somebody else's object has a name that is needed, or nil. The noun is what messages call the owner.
+func (h *Blockers) taken(noun string, needed func(name string) bool) *Failure {
+	i := slices.IndexFunc(h.Strangers, needed)
+	if i < 0 {
+		return nil
+	}
+	return &Failure{
+		Reason: v1alpha1.ReasonNameTaken,
+		Message: fmt.Sprintf("%s does not belong to this %[2]s, or was kept from an earlier %[2]s of this name: "+
+			"delete it, or use another name for the %[2]s", h.Strangers[i], noun),
+	}
+}
+
+// needs says whether a run needs an object's name next: for an attempt, for the instance that this measures, or for its results.
+func (s *situation) needs(name string) bool {
+	if name == plan.ResultsName(s.run) && s.seen.Results == nil {
+		return true
+	}
+	if s.next == nil {
+		return false
+	}
+	return name == plan.AttemptName(s.run, s.next.Number, s.attempt) ||
+		ofInstance(name, plan.InstanceName(s.run, s.wantedInstance()))
+}
+
+// ofInstance says whether a name is that of a database instance, or of a Pod or a claim of it.
+func ofInstance(name, instance string) bool {
+	for _, prefix := range []string{"data-", "storage-"} {
+		name = strings.TrimPrefix(name, prefix)
+	}
+	return name == instance || strings.HasPrefix(name, instance+"-")
+}
+
+// needs says whether a comparison needs an object's name: for one of its runs, for the database that they share, or for its
+// results.
+func (s *comparisonSituation) needs(name string) bool {
+	if name == plan.ComparisonResultsName(s.comparison) && s.seen.Results == nil {
+		return true
+	}
+	if s.plan.SharesDatabase && ofInstance(name, plan.NameOfInstance(s.comparison.Name, int(ptr.Deref(s.lastInstance(), 0))+1)) {
+		return true
+	}
+	return slices.ContainsFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.comparison, m) == name })
 }

@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,4 +88,66 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, message
 	}
 	return metav1.ConditionUnknown, d.Reason, d.Message
+}
+
+// Whoever names a lane of his own waits for nobody, and measures beside others, who are disturbed. An administrator therefore
+// says which lanes there are.
+
+// RunLaneRefused says why a run that has not begun does not: it asks for a lane that is not one of the installation's, or returns
+// nil. Without any listed, all may be asked for. A run of a comparison has the comparison's.
+func RunLaneRefused(run *v1alpha1.BenchmarkRun, lanes []string) *Failure {
+	if MemberOf(run) != nil {
+		return nil
+	}
+	return laneRefused("spec.lane", run.Spec.Lane, run.Status.StartTime, lanes)
+}
+
+// ComparisonLaneRefused says the same of a comparison.
+func ComparisonLaneRefused(comparison *v1alpha1.BenchmarkComparison, lanes []string) *Failure {
+	return laneRefused("spec.template.spec.lane", comparison.Spec.Template.Spec.Lane, comparison.Status.StartTime, lanes)
+}
+
+func laneRefused(field, lane string, start *metav1.Time, lanes []string) *Failure {
+	if len(lanes) == 0 || start != nil || slices.Contains(lanes, lane) {
+		return nil
+	}
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
+		"%s is %s, but the lanes of this installation are: %s; use one of them, or ask an administrator for another (--lanes)",
+		field, lane, strings.Join(lanes, ", "))}
+}
+
+// called is what a message in a namespace calls a holder: readers of the message may be allowed to see that namespace only.
+func (h Holder) called(namespace string, anonymous bool) string {
+	words, elsewhere := h.named(namespace, anonymous)
+	if elsewhere {
+		words += " of another namespace"
+	}
+	return words
+}
+
+// named is a holder by its name or, if the name is not told, by its kind; elsewhere says that it is in another namespace.
+func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere bool) {
+	switch {
+	case !anonymous || h.Namespace == namespace:
+		return h.String(), false
+	case h.Kind == RunKind, h.Kind == ComparisonKind:
+		return "a " + strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), true
+	}
+	return "an unrecognized holder", false
+}
+
+// holder is what a message to somebody who waits calls the holder of the lane, with the Lease if the message does not name it.
+func (l *Lane) holder(lane string, one Holder) string {
+	words, elsewhere := l.Holder.named(one.Namespace, l.Anonymous)
+	lease := ""
+	switch {
+	case l.Foreign:
+		words, lease = words+" of another installation", " (Lease "+l.Lease+")"
+	case elsewhere:
+		words += " of another namespace"
+	}
+	if l.Anonymous && l.Holder.Namespace != one.Namespace {
+		lease = " (Lease " + l.Lease + ")"
+	}
+	return fmt.Sprintf("%s, which holds lane %s%s", words, lane, lease)
 }

@@ -4,10 +4,16 @@
 package loader
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -35,6 +41,89 @@ func TestServerCosts(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tc.want, serverCosts(tc.observed, tc.rows, "row", "PerRow")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What is written between the end of a turn and the beginning of the next one is counted, and nothing else.
+func TestPauses(t *testing.T) {
+	counter := []int64{100, 130, 200, 205}
+	p := &pauses{clock: record.NewClock(time.Time{}), counter: func() (n int64, _ error) {
+		n, counter = counter[0], counter[1:]
+		return n, nil
+	}}
+	for range 2 {
+		p.Stop()
+		p.Go()
+	}
+	if n := p.written(); n == nil || *n != 35 {
+		t.Errorf("%v pages, want 35", n)
+	}
+}
+
+// A counter that cannot be read once is not asked again, and nothing is said of it.
+func TestPausesUnknown(t *testing.T) {
+	asked := 0
+	p := &pauses{clock: record.NewClock(time.Time{}), counter: func() (int64, error) {
+		asked++
+		return 7, errors.New("gone")
+	}}
+	p.Stop()
+	p.Go()
+	if n := p.written(); n != nil || asked != 1 {
+		t.Errorf("%v pages after %d questions", n, asked)
+	}
+	if none := (*pauses)(nil).written(); none != nil {
+		t.Errorf("%d pages without pauses", *none)
+	}
+}
+
+// Few pages, or few of all, are nothing to be said of.
+func TestCaughtUp(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pages  *int64
+		before string
+		says   int
+	}{
+		"half of them":          {ptr.To[int64](5000), "0", 1},
+		"few of all":            {ptr.To[int64](5000), "-90000", 0},
+		"few":                   {ptr.To[int64](1000), "9000", 0},
+		"not known":             {nil, "0", 0},
+		"all are not known":     {ptr.To[int64](5000), "", 0},
+		"more than are counted": {ptr.To[int64](5000), "9999", 1},
+	} {
+		doc := &result.Document{Turns: &result.TurnFacts{PagesInPauses: tc.pages}}
+		counter := engine.MariaDB.Counters.PagesWritten
+		doc.Server.StatusBefore, doc.Server.StatusAfter = map[string]string{counter: tc.before}, map[string]string{counter: "10000"}
+		found := caughtUp(&engine.MariaDB, doc)
+		if len(found) != tc.says {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+	if found := caughtUp(&engine.MariaDB, new(result.Document)); found != nil {
+		t.Errorf("without slices: %v", found)
+	}
+}
+
+// Several connections that take turns are said, and one is not; nor are they without slices.
+func TestCrowded(t *testing.T) {
+	for _, tc := range []struct {
+		turns       *result.TurnFacts
+		connections int
+		want        string
+	}{
+		{new(result.TurnFacts), 1, ""},
+		{nil, 64, ""},
+		{new(result.TurnFacts), 2, "2 connections took turns in slices: the rate may be off by more than 10%"},
+	} {
+		text := ""
+		for _, f := range findings(&engine.MariaDB, &result.Document{Turns: tc.turns}, tc.connections) {
+			if f.Code == finding.ConnectionsInSlices {
+				text = f.String()
+			}
+		}
+		if text != tc.want {
+			t.Errorf("%d connections: %q", tc.connections, text)
 		}
 	}
 }

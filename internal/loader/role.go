@@ -5,6 +5,7 @@ package loader
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // role is what a Pod does of an attempt: all of it, also in stages, or as one of several that load together.
@@ -103,3 +105,97 @@ func (o *only) end(ctx context.Context) error {
 	}
 	return alternationBroken(o.turns.Over(ctx))
 }
+
+// begin makes the load before it is measured, over the connections and on the tables that are measured. What is sent is counted,
+// for the verification, and in no other number.
+func (l *clientLoad) begin(ctx context.Context, w workload.Continued) error {
+	whole, ramp := w.Before()
+	c, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	c.turns = nil // it has the first turn, as a whole
+	w.BeginWarmUp()
+	each := ramp / time.Duration(len(c.sessions))
+	_, err = timed(ctx, len(c.sessions), atOnce, func(start time.Time) error {
+		before, _, err := c.run(ctx, ramped{l.workload, each}, start, whole, l.progress)
+		if err == nil {
+			l.warmed = before.Totals()
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("warming up: %w", err)
+	}
+	w.Continue()
+	return nil
+}
+
+// ramped is a workload whose clients begin one after another.
+type ramped struct {
+	workload.Workload
+	// each begins so long after the one before.
+	each time.Duration
+}
+
+// Measure implements Workload.
+func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	if err := c.SleepUntil(ctx, time.Duration(c.Index)*r.each); err != nil {
+		return "", err
+	}
+	return r.Workload.Measure(ctx, c)
+}
+
+// rehearsed is a load that can be made once without being measured.
+type rehearsed interface {
+	rehearse(ctx context.Context) error
+}
+
+// prime is the phase in which the load is made on a server on which nothing was measured yet. Of several Pods the first one does
+// that alone, with the clients of all; the others wait.
+func (o *owner) prime() []phase {
+	r, ok := o.load.(rehearsed)
+	if o.cfg.PrimeSeconds == 0 || !ok {
+		return nil
+	}
+	return []phase{{"prime", r.rehearse}}
+}
+
+// rehearse makes the load for a bounded time, and removes what it has made. Nothing that it notes belongs to the attempt, and the
+// workload is another one than that which is measured afterwards: that has handed out no row.
+func (l *clientLoad) rehearse(ctx context.Context) error {
+	cfg := *l.cfg
+	cfg.Pods, cfg.Pod = 0, 0
+	w, err := registry.New(&cfg)
+	if err != nil {
+		return err
+	}
+	if cfg.LimitSeconds == 0 || cfg.LimitSeconds > cfg.PrimeSeconds {
+		cfg.LimitSeconds = cfg.PrimeSeconds
+	}
+	a := *l.attempt
+	a.cfg, a.phases, a.findings = &cfg, nil, nil
+	r := &clientLoad{attempt: &a, workload: w}
+	if err := r.prepare(ctx); err != nil {
+		return fmt.Errorf("priming the server: %w", err)
+	}
+	if r.plan.Stage != nil {
+		if err := r.plan.Stage(ctx); err != nil {
+			return fmt.Errorf("priming the server: %w", err)
+		}
+	}
+	r.plan.Milestones = workload.Milestones{}
+	if err := r.measure(ctx, unmeasured{}); err != nil {
+		return fmt.Errorf("priming the server: %w", err)
+	}
+	return l.keeper.Clear(ctx)
+}
+
+// unmeasured is the window of a load that begins at once, and that nobody measures.
+type unmeasured struct{}
+
+func (unmeasured) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
+
+func (unmeasured) begin(context.Context) (time.Time, error) { return time.Time{}, nil }
+
+func (unmeasured) end(context.Context) error { return nil }

@@ -3,7 +3,11 @@
 
 package mysqlwire
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+)
 
 // Rows reads the answer to a query to its end, which is one result set, and returns how many rows the server has sent, also
 // beside an error. It does not look at their values. endless says that no packet ends the list of columns.
@@ -96,4 +100,125 @@ func (r *Reader) discard(n int) error {
 			return err
 		}
 	}
+}
+
+// MaxPlaceholders is how many placeholders a prepared statement can have: the protocol counts them in two bytes.
+const MaxPlaceholders = 65535
+
+// Type is a type of values in the binary form: its number in the protocol, and above it whether there is no sign.
+type Type uint16
+
+// The types of values that are sent.
+const (
+	TypeInt            Type = 3
+	TypeUnsignedBigInt Type = 8 | 0x80<<8
+	TypeDatetime       Type = 12
+	TypeBytes          Type = 252
+)
+
+// Prepared is a statement as the server has prepared it.
+type Prepared struct {
+	// ID is the statement's number in its session.
+	ID uint32
+	// Placeholders is how many there are. The server describes each in a packet of its own after its answer.
+	Placeholders int
+}
+
+// ReadPrepared reads the answer to a statement to prepare. One that returns rows is an error.
+func ReadPrepared(payload []byte) (Prepared, error) {
+	// The kind of answer, the statement's number, the number of columns, that of placeholders.
+	const number, columns, placeholders, length = 1, 5, 7, 9
+	if payload[0] != KindOK {
+		return Prepared{}, Unexpected(payload, "as to a statement to prepare")
+	}
+	if len(payload) < length || binary.LittleEndian.Uint16(payload[columns:]) > 0 {
+		return Prepared{}, errors.New("the server has prepared a statement that returns rows")
+	}
+	return Prepared{
+		ID: binary.LittleEndian.Uint32(payload[number:]), Placeholders: int(binary.LittleEndian.Uint16(payload[placeholders:])),
+	}, nil
+}
+
+// AppendPrepared appends the answer packet for statement number 1 without columns and without placeholders to describe.
+func AppendPrepared(dst []byte, sequence byte) []byte {
+	return append(AppendHeader(dst, 12, sequence), KindOK, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+}
+
+// Execution is what the executions of a prepared statement begin with, their command included; the values follow.
+type Execution struct {
+	// First also names the types of the values. The server remembers them for those that begin with Later.
+	First, Later []byte
+}
+
+// Execution is that of executions with the values of so many rows, of which none is NULL.
+func (p Prepared) Execution(types []Type, rows int) *Execution {
+	const noCursor, iterations, typesFollow = 0, 1, 1
+	head := binary.LittleEndian.AppendUint32([]byte{CommandExecute}, p.ID)
+	head = binary.LittleEndian.AppendUint32(append(head, noCursor), iterations)
+	// A bit for each NULL.
+	head = append(head, make([]byte, (rows*len(types)+7)/8)...)
+	x := &Execution{First: append(slices.Clip(head), typesFollow), Later: append(slices.Clip(head), 0)}
+	for range rows {
+		x.First = appendTypes(x.First, types)
+	}
+	return x
+}
+
+// Bulk is that of MariaDB's executions with the values of any number of rows, each with an indicator.
+func (p Prepared) Bulk(types []Type) *Execution {
+	const typesFollow = 128
+	head := binary.LittleEndian.AppendUint32([]byte{CommandBulk}, p.ID)
+	return &Execution{
+		First: appendTypes(binary.LittleEndian.AppendUint16(slices.Clip(head), typesFollow), types),
+		Later: binary.LittleEndian.AppendUint16(slices.Clip(head), 0),
+	}
+}
+
+func appendTypes(dst []byte, types []Type) []byte {
+	for _, t := range types {
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(t))
+	}
+	return dst
+}
+
+// Values appends values in the binary form, which prepared statements take.
+type Values struct {
+	// Indicated puts a byte before each value that says that there is one, as MariaDB's bulk executions have it.
+	Indicated bool
+}
+
+func (v Values) begin(dst []byte) []byte {
+	if v.Indicated {
+		return append(dst, 0)
+	}
+	return dst
+}
+
+// AppendInt appends an INT.
+func (v Values) AppendInt(dst []byte, n uint32) []byte {
+	return binary.LittleEndian.AppendUint32(v.begin(dst), n)
+}
+
+// AppendBigInt appends a BIGINT.
+func (v Values) AppendBigInt(dst []byte, n uint64) []byte {
+	return binary.LittleEndian.AppendUint64(v.begin(dst), n)
+}
+
+// AppendLength appends the length of a text of at most 250 bytes, which follows.
+func (v Values) AppendLength(dst []byte, length uint8) []byte { return append(v.begin(dst), length) }
+
+// Date is a day as values have it: the year in two bytes, the month, the day.
+type Date [4]byte
+
+// NewDate is the day of that year, month from 1, and day of the month.
+func NewDate(year, month, day int) Date {
+	return Date{byte(year), byte(year >> 8), byte(month), byte(day)} //nolint:gosec // bytes of them
+}
+
+// AppendDatetime appends a DATETIME(6): a second of a day, from 0, and a millionth of that.
+func (v Values) AppendDatetime(dst []byte, d Date, second, micro uint32) []byte {
+	const length = 11
+	dst = append(v.begin(dst), length, d[0], d[1], d[2], d[3],
+		byte(second/3600), byte(second/60%60), byte(second%60)) //nolint:gosec // hours, minutes and seconds
+	return binary.LittleEndian.AppendUint32(dst, micro)
 }

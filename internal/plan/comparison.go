@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ const roundsPerBlock = 6
 // leaves out the end. The order is drawn anew for every round, so that no load that comes and goes regularly meets the same
 // variant every time. In each block of six rounds, two are the opposite of each other: otherwise six rounds in the same order,
 // which one of 32 comparisons of two variants begins with, would take an advantage of the first place for one of the variant.
-// More balance would bring a regularity back. (See order.go for how numbers are drawn.)
+// More balance would bring a regularity back. (See plan.go for how numbers are drawn.)
 func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
@@ -172,4 +173,37 @@ func MemberRun(comparison *v1alpha1.BenchmarkComparison, m Member) *v1alpha1.Ben
 		run.Spec.Trials.DataSeed = ptr.To(ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed))
 	}
 	return run
+}
+
+// overlay lays a part of a specification over another one. What is not set in it stays as it is; maps, lists and values are
+// replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field is a pointer.
+func overlay[T any](onto, over *T) {
+	lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
+}
+
+func lay(onto, over reflect.Value) {
+	switch {
+	case over.IsZero():
+	case over.Kind() == reflect.Pointer && !onto.IsNil() && transparent(over.Type().Elem()):
+		lay(onto.Elem(), over.Elem())
+	case transparent(over.Type()):
+		for i := range over.NumField() {
+			lay(onto.Field(i), over.Field(i))
+		}
+	default:
+		onto.Set(over)
+	}
+}
+
+// transparent says whether a type is a struct of fields, and not a value that its own methods make, such as a quantity.
+func transparent(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for field := range t.Fields() {
+		if !field.IsExported() {
+			return false
+		}
+	}
+	return true
 }

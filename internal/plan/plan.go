@@ -4,11 +4,17 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
@@ -80,3 +86,150 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 
 // Seed is the seed of a run.
 func Seed(spec *v1alpha1.BenchmarkRunSpec) int64 { return ptr.Deref(spec.Seed, v1alpha1.DefaultSeed) }
+
+// orderStream keeps the order's random numbers apart from those of the data, which come from the same seed.
+const orderStream = 0x6f72646572 // "order"
+
+// order lists rounds × points trials. The random numbers are PCG's, whose sequence is specified, drawn in a way that is
+// written down here: one seed gives one order, on every machine and with every release of the language.
+func order(points, rounds int, how v1alpha1.TrialOrder, seed int64) []Trial {
+	trials := make([]Trial, 0, points*rounds)
+	pcg := rand.NewPCG(uint64(seed), orderStream) //nolint:gosec // a seed may wrap; nothing here is secret
+	switch how {
+	case v1alpha1.OrderSequential:
+		for p := range points {
+			for r := range rounds {
+				trials = append(trials, Trial{Round: r + 1, Point: p})
+			}
+		}
+	case v1alpha1.OrderShuffled:
+		for r := range rounds {
+			for p := range points {
+				trials = append(trials, Trial{Round: r + 1, Point: p})
+			}
+		}
+		shuffle(pcg, trials)
+	default:
+		for r := range rounds {
+			round := make([]Trial, points)
+			for p := range points {
+				round[p] = Trial{Round: r + 1, Point: p}
+			}
+			shuffle(pcg, round)
+			trials = append(trials, round...)
+		}
+	}
+	for i := range trials {
+		trials[i].Number = i + 1
+	}
+	return trials
+}
+
+// shuffle is the Fisher–Yates shuffle.
+func shuffle[T any](pcg *rand.PCG, items []T) {
+	for i := len(items) - 1; i > 0; i-- {
+		j := below(pcg, uint64(i)+1)
+		items[i], items[j] = items[j], items[i]
+	}
+}
+
+// below draws a number from 0 to n-1, each equally likely: draws from the incomplete last stretch are thrown away.
+func below(pcg *rand.PCG, n uint64) uint64 {
+	limit := -n % n // 2^64 mod n
+	for {
+		if x := pcg.Uint64(); x >= limit {
+			return x % n
+		}
+	}
+}
+
+// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, claims, plots, tables,
+// lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
+// the version of this method and of the names of the fields: v2 since trials.server.
+func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
+	measured := spec.DeepCopy()
+	measured.Title = ""
+	measured.Claims = nil
+	measured.Plots = nil
+	measured.Tables = nil
+	measured.Lane = ""
+	measured.Suspend = nil
+	measured.DeadlineSeconds = nil
+	measured.QueueDeadlineSeconds = nil
+	measured.TTLSecondsAfterFinished = nil
+	measured.Cleanup = ""
+	measured.ImagePullSecrets = nil
+	measured.Results = v1alpha1.ResultsSpec{}
+	data, err := json.Marshal(measured)
+	if err != nil {
+		return "", fmt.Errorf("encoding the specification: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return "v2:sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// stagesField is the member's list of stages, each with a name. One that only rests is not measured.
+const stagesField = "stages"
+
+// stages of a workload are the names of the stages that it measures; nil if it measures as a whole.
+func (m *member) stages() ([]string, error) {
+	listed, found := m.parameters.get(stagesField)
+	if !found {
+		return nil, nil
+	}
+	var stages []struct {
+		Name string          `json:"name"`
+		Rest json.RawMessage `json:"rest"`
+	}
+	if err := json.Unmarshal(listed, &stages); err != nil {
+		return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, stagesField, err)
+	}
+	names := []string{}
+	for _, s := range stages {
+		if s.Rest == nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names, nil
+}
+
+// inStages makes of each point one for each of the stages in which it is measured; nil leaves it as it is. It is the one place
+// that knows how many points a trial has: whoever has a trial gets them from Measured.
+func (p *Plan) inStages(names []string) error {
+	if names == nil {
+		return nil
+	}
+	if len(p.Points)*len(names) > MaxPoints {
+		return fmt.Errorf("a run has at most %d points, but %d stages at %d points of a sweep are %d",
+			MaxPoints, len(names), len(p.Points), len(p.Points)*len(names))
+	}
+	var all []Point
+	for _, point := range p.Points {
+		for _, name := range names {
+			stage := Point{Parameters: map[string]string{result.StageParameter: name}, values: point.values, staged: true}
+			maps.Copy(stage.Parameters, point.Parameters)
+			all = append(all, stage)
+		}
+	}
+	p.Points, p.Stages = all, len(names)
+	for i := range p.Trials {
+		p.Trials[i].Point *= p.Stages
+	}
+	return nil
+}
+
+// Measured are the indexes of the points that a trial measures, from the first one to before the last.
+func (p *Plan) Measured(t *Trial) (from, to int) { return t.Point, t.Point + max(1, p.Stages) }
+
+// Swept are the parameters that a trial sets: those of a point but for the stage, which is a part of the trial.
+func (p Point) Swept() map[string]string {
+	switch {
+	case !p.staged:
+		return p.Parameters
+	case len(p.Parameters) == 1:
+		return nil
+	}
+	swept := maps.Clone(p.Parameters)
+	delete(swept, result.StageParameter)
+	return swept
+}

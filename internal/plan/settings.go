@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -70,4 +72,202 @@ func CommitsWait(db *v1alpha1.DatabaseSpec) (wait, known bool) {
 		return false, false
 	}
 	return e.CommitsWait(Settings(e, db))
+}
+
+// Unset is how a difference shows that one side says nothing.
+const Unset = "unset"
+
+// OrName stands between the two names of a variable that has another one in each of two engines.
+const OrName = " or "
+
+// Difference is a setting, a server variable or another field that has two values.
+type Difference struct {
+	// Name of the variable, or the field's path in the specification.
+	Name string `json:"name"`
+	// From and To are the values; unset is one, too.
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
+
+// lacks is 1 if one side says nothing.
+func (d Difference) lacks() int {
+	if d.From == Unset || d.To == Unset {
+		return 1
+	}
+	return 0
+}
+
+// List are differences for people.
+func List(differences []Difference) string {
+	texts := make([]string, 0, len(differences))
+	for _, d := range differences {
+		texts = append(texts, d.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Differences are what one run asks for and another does not: first server settings by their own names, then everything else
+// by its path in the specification. Of two engines, a setting that has another name in each has both.
+func Differences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
+	list, err := SettingDifferences(from, to)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := leaves(from)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := leaves(to)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, changes(theirs, ours)...), nil
+}
+
+// SettingDifferences are those of Differences in the settings of the servers.
+func SettingDifferences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, error) {
+	p, err := enginesOf(from, to)
+	if err != nil {
+		return nil, err
+	}
+	return changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to))), nil
+}
+
+// changes are the names that have another value, in order.
+func changes(from, to map[string]string) []Difference {
+	all := maps.Clone(from)
+	maps.Copy(all, to)
+	var list []Difference
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		a, before := from[name]
+		b, after := to[name]
+		if before == after && a == b {
+			continue
+		}
+		if !before {
+			a = Unset
+		}
+		if !after {
+			b = Unset
+		}
+		list = append(list, Difference{name, a, b})
+	}
+	return list
+}
+
+// Unrequested is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
+// out.
+type Unrequested struct {
+	// Differ are those with different values, by their names. Servers of one engine differ in what one of them lacks, too: that
+	// comes after what both have, because a new variable is rarely why an old load has become slower.
+	Differ []Difference
+	// Same is how many have the same value.
+	Same int
+	// OnlyTheirs and OnlyOurs are how many variables one engine has, and the other has not. They are 0 if the engine is the same.
+	OnlyTheirs, OnlyOurs int
+}
+
+// UnrequestedDifferences of the variables of two servers.
+func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours map[string]string) (Unrequested, error) {
+	p, err := enginesOf(from, to)
+	if err != nil {
+		return Unrequested{}, err
+	}
+	requested := map[string]bool{}
+	for _, side := range []struct {
+		e    *engine.Engine
+		spec *v1alpha1.BenchmarkRunSpec
+	}{{p.from, from}, {p.to, to}} {
+		for _, s := range Settings(side.e, &side.spec.Database) {
+			requested[s.Name], requested[side.e.Variables.Synonyms[s.Name]] = true, true
+		}
+	}
+	// Of two images that are asked for, it says nothing that they name themselves otherwise. Of one, it says a lot.
+	otherImage := from.Database.Image != to.Database.Image
+	state := func(name string) bool {
+		_, before := theirs[name]
+		_, after := ours[name]
+		return before && p.from.Variables.IsState(name) || after && p.to.Variables.IsState(name) ||
+			otherImage && engine.NamesBuild(name)
+	}
+	known := func(of *engine.Engine, variables map[string]string) map[string]string {
+		rest := maps.Clone(variables)
+		maps.DeleteFunc(rest, func(name, _ string) bool { return requested[name] || state(name) })
+		return p.common(of, rest)
+	}
+	theirs, ours = known(p.from, theirs), known(p.to, ours)
+	var u Unrequested
+	for name, value := range ours {
+		if other, found := theirs[name]; found && other == value {
+			u.Same++
+		}
+	}
+	if p.from != p.to {
+		before, after := len(theirs), len(ours)
+		maps.DeleteFunc(theirs, func(name, _ string) bool { _, both := ours[name]; return !both })
+		maps.DeleteFunc(ours, func(name, _ string) bool { _, both := theirs[name]; return !both })
+		u.OnlyTheirs, u.OnlyOurs = before-len(theirs), after-len(ours)
+	}
+	u.Differ = changes(theirs, ours)
+	slices.SortStableFunc(u.Differ, func(a, b Difference) int { return a.lacks() - b.lacks() })
+	return u, nil
+}
+
+// pair of engines that are compared.
+type pair struct{ from, to *engine.Engine }
+
+func enginesOf(from, to *v1alpha1.BenchmarkRunSpec) (p pair, err error) {
+	if p.from, err = engine.ByName(string(from.Database.Engine)); err != nil {
+		return pair{}, err
+	}
+	p.to, err = engine.ByName(string(to.Database.Engine))
+	return p, err
+}
+
+// common gives the variables of one of the engines, under the names that both have: where these differ, the name is both.
+func (p pair) common(of *engine.Engine, variables map[string]string) map[string]string {
+	for theirs, ours := range p.from.NamesIn(p.to) {
+		name := theirs
+		if of == p.to {
+			name = ours
+		}
+		if value, found := variables[name]; found {
+			delete(variables, name)
+			variables[theirs+OrName+ours] = value
+		}
+	}
+	return variables
+}
+
+// settingValues are the server settings that a specification asks for.
+func settingValues(e *engine.Engine, spec *v1alpha1.BenchmarkRunSpec) map[string]string {
+	values := map[string]string{}
+	for _, s := range Settings(e, &spec.Database) {
+		values[s.Name] = s.Value
+	}
+	return values
+}
+
+// leaves are all other values of a specification, by their paths. The seed is not among them: it belongs to the round.
+func leaves(spec *v1alpha1.BenchmarkRunSpec) (map[string]string, error) {
+	rest := spec.DeepCopy()
+	rest.Database.Settings, rest.Database.Variables, rest.Seed = v1alpha1.ServerSettings{}, nil, nil
+	text, err := json.Marshal(rest)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the specification: %w", err)
+	}
+	values := map[string]string{}
+	return values, flatten(values, "", text)
+}
+
+func flatten(into map[string]string, path string, value json.RawMessage) error {
+	if !isObject(value) {
+		into[path] = strings.Trim(string(value), `"`)
+		return nil
+	}
+	return eachField(value, func(name string, content json.RawMessage) error {
+		return flatten(into, strings.TrimPrefix(path+"."+name, "."), content)
+	})
 }

@@ -4,15 +4,18 @@
 package plan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestSettings(t *testing.T) {
@@ -112,5 +115,124 @@ func TestSettingsQuoting(t *testing.T) {
 				t.Errorf("setting (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What is asked for is listed as such, and what is state or identity says nothing about a configuration.
+func TestUnrequested(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](0)
+	theirs := map[string]string{
+		"innodb_flush_log_at_trx_commit": "1", "sort_buffer_size": "1", "gone": "x", "hostname": "a", "autocommit": "ON", "sql_mode": "",
+	}
+	ours := map[string]string{
+		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
+	}
+	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What names a build differs because another image is asked for; if none is, it must be said.
+func TestUnrequestedBuild(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	theirs := map[string]string{"version": "10.11.19", "version_compile_os": "a", "version_malloc_library": "system", "autocommit": "ON"}
+	ours := map[string]string{"version": "11.8.9", "version_compile_os": "b", "version_malloc_library": "jemalloc", "autocommit": "ON"}
+	for image, want := range map[string]int{from.Database.Image: 3, "mariadb:other": 1} {
+		to.Database.Image = image
+		got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
+		if err != nil || len(got.Differ) != want || got.Same != 1 {
+			t.Errorf("image %s: %+v, %v", image, got, err)
+		}
+	}
+}
+
+// Two engines have variables that the other has not: these are counted. A setting that both have under different names is one.
+func TestUnrequestedOfTwoEngines(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Engine = v1alpha1.EngineMySQL
+	to.Database.Settings.LogFileSize, from.Database.Settings.LogFileSize = nil, nil
+	theirs := map[string]string{
+		"innodb_log_file_size": "1", "innodb_flush_method": "fsync", "sql_mode": "", "aria_group_commit": "none", "gtid_slave_pos": "1",
+		"aria_block_size": "8192",
+	}
+	ours := map[string]string{
+		"innodb_redo_log_capacity": "2", "innodb_flush_method": "O_DIRECT", "sql_mode": "", "mysqlx_max_connections": "100",
+		"admin_port": "33062", "gtid_mode": "OFF", "log_bin": "OFF",
+	}
+	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Unrequested{
+		Differ: []plan.Difference{
+			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
+		},
+		Same: 1, OnlyTheirs: 2, OnlyOurs: 2,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, found := theirs["innodb_log_file_size"]; !found || ours["innodb_redo_log_capacity"] == "" {
+		t.Error("the variables of the caller were changed")
+	}
+}
+
+// The same size of the redo log is no difference of two engines, whatever its variable is called.
+func TestDifferencesOfTwoEngines(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Engine, to.Database.Image = v1alpha1.EngineMySQL, "mysql:8.4"
+	want := []plan.Difference{{"database.engine", "MariaDB", "MySQL"}, {"database.image", "mariadb:11.8", "mysql:8.4"}}
+	if got, err := plan.Differences(&from, to); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
+	}
+	to.Database.Settings.LogFileSize = ptr.To(resource.MustParse("48Mi"))
+	want = slices.Insert(want, 0, plan.Difference{"innodb_redo_log_capacity or innodb_log_file_size", "50331648", "100663296"})
+	if got, err := plan.Differences(to, &from); err != nil || len(got) != 3 || got[0] != want[0] {
+		t.Errorf("%v: %v, want first %v", err, got, want[0])
+	}
+}
+
+// Whatever two specifications differ in is named, except for the seed.
+func TestDifferences(t *testing.T) {
+	from := testutil.MakeRun("r", "ns").Obj().Spec
+	to := from.DeepCopy()
+	to.Database.Image = "mariadb:10.11"
+	to.Database.Settings.FlushLogAtTrxCommit, to.Database.Settings.BinaryLog = ptr.To[int32](0), ptr.To(true)
+	to.Database.Settings.LogFileSize = nil
+	to.Database.Variables = map[string]v1alpha1.VariableValue{"sync_binlog": "1"}
+	to.Database.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+	to.Workload.CommitSize.RowsPerCommit = 16
+	to.Seed = ptr.To[int64](7)
+	got, err := plan.Differences(&from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.Difference{
+		{"innodb_flush_log_at_trx_commit", "1", "0"},
+		{"innodb_log_file_size", "100663296", "unset"},
+		{"log_bin", "OFF", "ON"},
+		{"sync_binlog", "unset", "1"},
+		{"database.image", "mariadb:11.8", "mariadb:10.11"},
+		{"database.resources.limits.cpu", "unset", "2"},
+		{"workload.commitSize.rowsPerCommit", "1", "16"},
+	}
+	if got := plan.List(want[:2]); got != "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)" {
+		t.Error(got)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if same, err := plan.Differences(&from, from.DeepCopy()); err != nil || len(same) > 0 {
+		t.Errorf("a run differs from itself: %v, %v", same, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -113,6 +115,62 @@ func TestSharedBy(t *testing.T) {
 		own := plan.DatabaseOwner(run).Name == run.Name && plan.InstanceName(run, 1) == "s-r1-a-db1" && plan.SecretName(run) == "s-r1-a-01234567"
 		if own == shares {
 			t.Errorf("%s: the database is %s", name, plan.InstanceName(run, 1))
+		}
+	}
+}
+
+func restores(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Data = v1alpha1.DataRestore }
+
+// The copy of a lone run is its own. Those of a comparison's runs are the comparison's, one for each variant, with its credentials.
+func TestDataCopyNames(t *testing.T) {
+	alone := testutil.MakeRun("run", "ns").With(restores).Obj()
+	if name, secret := plan.DataCopyName(alone), plan.SecretName(alone); name != "run-data" || secret != "run-"+string(alone.UID)[:8] {
+		t.Errorf("alone: %s, %s", name, secret)
+	}
+	comparison := testutil.MakeComparison("s", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkComparison) {
+		s.Spec.Template.Spec.Trials.Data, s.Spec.Seed = v1alpha1.DataRestore, ptr.To[int64](7)
+	}).Obj()
+	if plan.SharesDatabase(comparison) {
+		t.Error("the servers that begin with a copy are one server")
+	}
+	for _, m := range []plan.Member{{Round: 1, Variant: 0, Seed: 1}, {Round: 2, Variant: 1, Seed: 2}} {
+		run := plan.MemberRun(comparison, m)
+		run.UID = "other"
+		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind(plan.ComparisonKind))}
+		want := map[int]string{0: "s-data-a", 1: "s-data-b"}[m.Variant]
+		secret := "s-" + string(comparison.UID)[:8]
+		if plan.DataCopyName(run) != want || plan.SecretName(run) != secret || plan.InstanceName(run, 1) != run.Name+"-db1" {
+			t.Errorf("round %d: %s, %s, %s", m.Round, plan.DataCopyName(run), plan.SecretName(run), plan.InstanceName(run, 1))
+		}
+		if *run.Spec.Trials.DataSeed != 7 || *run.Spec.Seed != m.Seed {
+			t.Errorf("round %d: data of seed %d, and seed %d", m.Round, *run.Spec.Trials.DataSeed, *run.Spec.Seed)
+		}
+		if labels := plan.DataCopyLabels(run); labels[v1alpha1.LabelComparisonUID] != string(comparison.UID) || labels[v1alpha1.LabelRun] != "" {
+			t.Errorf("labels %v", labels)
+		}
+	}
+	// Runs that begin with no copy have the data of their seeds.
+	if run := plan.MemberRun(testutil.Pair(), plan.Member{Round: 1}); run.Spec.Trials.DataSeed != nil {
+		t.Errorf("data of seed %d", *run.Spec.Trials.DataSeed)
+	}
+}
+
+func TestCPULimitMillis(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	for name, tc := range map[string]struct {
+		resources corev1.ResourceRequirements
+		want      int64
+	}{
+		"unset":  {corev1.ResourceRequirements{}, 1000},
+		"a half": {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 500},
+		"none":   {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}, 0},
+		"requests only": {
+			corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 0,
+		},
+	} {
+		run.Spec.Database.Resources = tc.resources
+		if got := plan.CPULimitMillis(&run.Spec.Database); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}
 }

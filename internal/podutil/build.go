@@ -4,10 +4,16 @@
 package podutil
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
@@ -90,4 +96,63 @@ func Guaranteed(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 		}
 	}
 	return r
+}
+
+// LeaveUsers removes from an object that makes Pods the users and groups that these ask for: the cluster gives them those of the
+// namespace. They still ask not to be root. Of other objects nothing changes.
+func LeaveUsers(object runtime.Object) {
+	switch o := object.(type) {
+	case *batchv1.Job:
+		leaveUsers(&o.Spec.Template.Spec)
+	case *appsv1.StatefulSet:
+		leaveUsers(&o.Spec.Template.Spec)
+	case *unstructured.Unstructured: // a MariaDB, whose Pods another operator makes
+		for _, field := range []string{"runAsUser", "runAsGroup", "fsGroup"} {
+			unstructured.RemoveNestedField(o.Object, "spec", "podSecurityContext", field)
+		}
+	}
+}
+
+func leaveUsers(spec *corev1.PodSpec) {
+	if c := spec.SecurityContext; c != nil {
+		c.RunAsUser, c.RunAsGroup, c.FSGroup, c.SupplementalGroups = nil, nil, nil, nil
+	}
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			if c := containers[i].SecurityContext; c != nil {
+				c.RunAsUser, c.RunAsGroup = nil, nil
+			}
+		}
+	}
+}
+
+const (
+	// kueueGates begins the names of the scheduling gates of a Pod that Kueue has not admitted yet.
+	kueueGates = "kueue.x-k8s.io/"
+	// kueueTermination is the type of the condition that Kueue puts on a Pod before it deletes it.
+	kueueTermination corev1.PodConditionType = "TerminationTarget"
+)
+
+// HeldByKueue says whether a Pod waits until Kueue admits it.
+func HeldByKueue(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool {
+		return strings.HasPrefix(g.Name, kueueGates)
+	})
+}
+
+// WaitsForKueue says what has to happen before Kueue admits a Pod or Job. The database keeps its quota while the loader waits for
+// more: two runs that share a queue can wait for each other. The message says what is needed, so that nobody has to guess it.
+func WaitsForKueue(what, queue string) string {
+	return fmt.Sprintf("Kueue has not admitted %s yet: LocalQueue %q needs quota for database and loader at the same time",
+		what, queue)
+}
+
+// EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty.
+func EvictedByKueue(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == kueueTermination && c.Status == corev1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return ""
 }

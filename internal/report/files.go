@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -126,4 +127,81 @@ func latency(s *result.Summary, operation string) result.Latency {
 		}
 	}
 	return result.Latency{}
+}
+
+// Unfinished is the outcome of a run or comparison that has not ended: its report has what was measured so far.
+const Unfinished = "Unfinished"
+
+// failed is the outcome of a run or comparison that has failed.
+const failed = "Failed"
+
+// Format is a printed form of a report. Run and Comparison write what they are given and nothing else; they fail only if the
+// writer does.
+type Format struct {
+	// Name is what -o takes, and File the name of the file.
+	Name, File string
+	// Run prints the report of a run, and Comparison that of a comparison. Run is nil if the format is of comparisons alone.
+	Run        func(io.Writer, *Report) error
+	Comparison func(io.Writer, *Comparison) error
+}
+
+// Formats are all of them, in the order in which people are told of them.
+func Formats() []Format {
+	return []Format{
+		{"text", "summary.txt", Text, ComparisonText},
+		{"markdown", SummaryFile, Summary, ComparisonSummary},
+		{"csv", CSVFile, CSV, ComparisonCSV},
+		{"matrix", "matrix.txt", nil, ComparisonMatrix},
+		{"matrix-csv", "matrix.csv", nil, ComparisonMatrixCSV},
+		{"variables", "variables.txt", nil, ComparisonVariables},
+		{"variables-csv", "variables.csv", nil, ComparisonVariablesCSV},
+		{"json", JSONFile, JSON, ComparisonJSON},
+		{"benchfmt", BenchFile, Bench, ComparisonBench},
+		{"junit", "results.junit.xml", JUnit, ComparisonJUnit},
+		{"github", "job-summary.md", GitHub, ComparisonGitHub},
+	}
+}
+
+// inputLines are the files that an attempt's run brought along.
+func inputLines(s *result.Summary) []string {
+	var lines []string
+	for _, in := range s.Inputs {
+		rows := ""
+		if in.Rows > 0 {
+			rows = fmt.Sprintf("%d rows, ", in.Rows)
+		}
+		lines = append(lines, fmt.Sprintf("input %s: %s%d bytes, sha256 %s", in.Name, rows, in.Bytes, in.SHA256))
+	}
+	return lines
+}
+
+// ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.
+func (r *Report) ChangedInputs() []finding.Finding {
+	var names []string
+	digests := map[string][]string{}
+	trials := map[string][]string{}
+	for _, record := range r.Accepted() {
+		for _, in := range record.Summary.Inputs {
+			version := in.Name + " " + in.SHA256
+			if digests[in.Name] == nil {
+				names = append(names, in.Name)
+			}
+			if trials[version] == nil {
+				digests[in.Name] = append(digests[in.Name], in.SHA256)
+			}
+			trials[version] = append(trials[version], strconv.Itoa(record.Trial))
+		}
+	}
+	var changed []finding.Finding
+	for _, name := range names {
+		if len(digests[name]) < 2 {
+			continue
+		}
+		var versions []string
+		for _, digest := range digests[name] {
+			versions = append(versions, fmt.Sprintf("sha256 %s for trial %s", digest, strings.Join(trials[name+" "+digest], ", ")))
+		}
+		changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")))
+	}
+	return changed
 }

@@ -4,9 +4,16 @@
 package report
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // PartMetrics are those of a part of the work, for example of a table, in the order in which they first come.
@@ -57,4 +64,90 @@ func median(values []float64) string {
 		return ""
 	}
 	return stats.Format(stats.Summarize(values).Median)
+}
+
+// tuned says what was changed on nodes, a line for each.
+func tuned(nodes []result.HostTuning) []string {
+	var list []string
+	for _, n := range nodes {
+		scheduler := "I/O scheduler"
+		if n.Disk != "" {
+			scheduler += " of " + n.Disk
+		}
+		var changes []string
+		for _, s := range []struct{ name, before, after string }{
+			{"swappiness", n.Before.Swappiness, n.After.Swappiness},
+			{scheduler, n.Before.IOScheduler, n.After.IOScheduler},
+			{"transparent huge pages", n.Before.TransparentHugePages, n.After.TransparentHugePages},
+		} {
+			if s.before != "" {
+				changes = append(changes, s.name+" "+s.after+" instead of "+s.before)
+			}
+		}
+		end := "; restored afterwards"
+		if !n.Restored {
+			end = "; NOT RESTORED: " + n.Message
+		}
+		list = append(list, "node "+n.Node+" was tuned: "+strings.Join(changes, ", ")+end)
+	}
+	return list
+}
+
+// RequestedPlots are the plots that the specification of the run asks for.
+func (r *Report) RequestedPlots() ([]presentation.Curve, error) { return requestedPlots(r.Run.Spec) }
+
+// RequestedPlots are the plots that the specification of the comparison asks for.
+func (s *Comparison) RequestedPlots() ([]presentation.Curve, error) { return requestedPlots(s.Spec) }
+
+func requestedPlots(spec json.RawMessage) ([]presentation.Curve, error) {
+	wanted, err := readRequested(spec)
+	return analysis.Curves(wanted.Plots), err
+}
+
+// requestedOf is what the specification of a run or of a comparison asks to be shown.
+type requestedOf struct {
+	Plots  v1alpha1.Plots  `json:"plots"`
+	Tables v1alpha1.Tables `json:"tables"`
+}
+
+func readRequested(spec json.RawMessage) (of requestedOf, err error) {
+	if len(spec) == 0 {
+		return of, nil
+	}
+	if err := json.Unmarshal(spec, &of); err != nil {
+		return requestedOf{}, fmt.Errorf("reading the plots and tables of the specification: %w", err)
+	}
+	return of, nil
+}
+
+// LatencyUnit is the unit of a table's latencies, which is the same for all, and how many microseconds it is.
+func LatencyUnit(t *analysis.Table) (unit string, scale float64) {
+	most := 0.0
+	for i := range t.Rows {
+		for _, l := range t.Rows[i].Latencies {
+			if l != nil {
+				most = max(most, l.P50Micros, l.P99Micros)
+			}
+		}
+	}
+	return finding.MicrosUnit(most)
+}
+
+// latencyCells are the median and the 99th percentile in that unit; empty if there are none.
+func latencyCells(l *stats.Latency, scale float64) []string {
+	if l == nil {
+		return []string{"", ""}
+	}
+	return []string{stats.Format(l.P50Micros / scale), stats.Format(l.P99Micros / scale)}
+}
+
+// LatencyNote says what the percentiles of a table are of; it is empty if the table has none.
+func LatencyNote(t *analysis.Table) string {
+	switch {
+	case len(t.Operations) == 0:
+		return ""
+	case !t.Merged():
+		return "Latencies are medians of the trials' own percentiles: not every trial has a histogram to merge."
+	}
+	return "Latencies are percentiles of the merged histogram of all trials of a point."
 }

@@ -4,11 +4,15 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Remark is a warning, with the points that it is about.
@@ -95,4 +99,97 @@ func labels(some []map[string]string, measured int) string {
 	}
 	name, _, _ := strings.Cut(names[0], "=")
 	return name + "=" + strings.Join(values, ", ")
+}
+
+// claimLines are what the numbers say of claims, a line for each: what is said, whether it holds here, and whether the published
+// figures say it.
+func claimLines(list []claims.Judgement) []string {
+	var lines []string
+	for _, j := range list {
+		line := fmt.Sprintf("%s **%s**: %s", j.Name, VerdictText(j.Verdict), j.Detail)
+		if j.Statement != "" {
+			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, VerdictText(j.Verdict), j.Detail)
+		}
+		if j.Published != "" {
+			line += "; " + PublishedText(&j)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 1 {
+		lines = append(lines, "intervals: 95% confidence across all claims")
+	}
+	return lines
+}
+
+// PublishedText is what the published figures say of a claim, of which there are some.
+func PublishedText(j *claims.Judgement) string {
+	if j.Published == claims.CannotSay {
+		return "the published data cannot say: " + j.PublishedDetail
+	}
+	return fmt.Sprintf("in the published data it %s: %s", VerdictText(j.Published), j.PublishedDetail)
+}
+
+// VerdictText is a verdict in words.
+func VerdictText(v claims.Verdict) string {
+	switch v {
+	case claims.Holds:
+		return "holds"
+	case claims.DoesNotHold:
+		return "does not hold"
+	case claims.PremiseMissing:
+		return "premise missing"
+	case claims.CannotSay:
+	}
+	return "cannot say"
+}
+
+// Command says whether a terminal obeys a character instead of showing it, or shows others in another order because of it. Line
+// feeds and tabs are not among them.
+func Command(c rune) bool {
+	switch {
+	case c == '\n', c == '\t':
+		return false
+	case c < ' ', c >= 0x7f && c < 0xa0: // controls, of one byte and of two
+		return true
+	}
+	return c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 // overrides of the direction of writing
+}
+
+// OneLine is a text in one line, without commands.
+func OneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\n' || c == '\t' || Command(c) {
+			return ' '
+		}
+		return c
+	}, text)
+}
+
+// markup is what makes links, images and HTML of a text in Markdown, and what ends a cell. Emphasis is kept: reports have it.
+var markup = strings.NewReplacer(`\`, `\\`, "[", `\[`, "<", `\<`)
+
+// markdown is a text in one line that is nothing but a text, apart from emphasis.
+func markdown(text string) string { return markup.Replace(OneLine(text)) }
+
+// MarkdownCell is the same in a table.
+func MarkdownCell(text string) string { return strings.ReplaceAll(markdown(text), "|", `\|`) }
+
+// writeCSV writes rows that a spreadsheet takes no formula from: a text that would be one has an apostrophe before it. Numbers
+// stay as they are.
+func writeCSV(w io.Writer, rows [][]string) error {
+	cw := csv.NewWriter(w)
+	for _, cells := range rows {
+		safe := make([]string, len(cells))
+		for i, c := range cells {
+			safe[i] = c
+			if _, err := strconv.ParseFloat(c, 64); err != nil && c != "" && strings.ContainsAny(c[:1], "=+-@\t\r") {
+				safe[i] = "'" + c
+			}
+		}
+		if err := cw.Write(safe); err != nil {
+			return err
+		}
+	}
+	cw.Flush()
+	return cw.Error()
 }

@@ -5,12 +5,15 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -103,4 +106,128 @@ func (r *Report) Parameters() []string {
 // Measured are the points at which anything was measured, in the order of the sweep.
 func (r *Report) Measured() []stats.Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
+}
+
+// OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run
+// ended: Complete or Failed.
+func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, outcome string) (*Report, error) {
+	digest, err := plan.Digest(&run.Spec)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := json.Marshal(run.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the specification: %w", err)
+	}
+	rep := &Report{
+		Run: Run{
+			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
+			Workload: string(run.Spec.Workload.Type),
+			Seed:     plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
+		},
+		Records: records,
+	}
+	if run.Status.StartTime != nil {
+		rep.Run.Started = run.Status.StartTime.UTC()
+	}
+	if outcome == v1alpha1.ConditionFailed {
+		rep.Run.Message = analysis.FailureOf(run.Status.Conditions)
+	}
+	for _, t := range p.Trials {
+		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
+	}
+	a := analysis.OfRun(run, p, records)
+	rep.Run.Planned, rep.Points, rep.Claims = analysis.ProgressOf(run, p, records).Planned, a.Points, a.Claims
+	return rep, nil
+}
+
+// FromResults is the report that the results.json of a run was printed from. Latencies have no histograms: those are in the
+// documents of the attempts.
+func FromResults(text []byte) (*Report, error) {
+	rep, err := Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	run := new(v1alpha1.BenchmarkRun)
+	if err := json.Unmarshal(rep.Run.Spec, &run.Spec); err != nil {
+		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
+	}
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
+	}
+	rep.Points = analysis.Points(run, p, rep.Records)
+	return rep, nil
+}
+
+// measuredTrial is a trial that counts: in a comparison, what a run measured at a point.
+type measuredTrial struct {
+	claims.Series
+	round int
+	// settings of the server in which variants differ, as they are asked for.
+	settings map[string]string
+	// of a metric, by its name, the unit and the value.
+	of func(metric string) (unit string, value float64, found bool)
+}
+
+// measuredTrials in the order of the sweep, and of measuring at each point.
+func (r *Report) measuredTrials() []measuredTrial {
+	var list []measuredTrial
+	rounds := r.roundOf()
+	for _, p := range r.Points {
+		for _, record := range p.Records {
+			of := func(metric string) (string, float64, bool) {
+				m, found := record.Summary.Metric(metric)
+				return m.Unit, m.Value, found
+			}
+			list = append(list, measuredTrial{Series: claims.Series{Parameters: p.Parameters}, round: rounds[record.Trial], of: of})
+		}
+	}
+	return list
+}
+
+// measuredTrials in the order of the variants, of the rounds and of the sweep.
+func (s *Comparison) measuredTrials() []measuredTrial {
+	var list []measuredTrial
+	for i := range s.Variants {
+		settings := s.settings(&s.Variants[i])
+		for j := range s.Runs {
+			run := &s.Runs[j]
+			if run.Variant != s.Variants[i].Name || run.Round > s.Rounds {
+				continue
+			}
+			for _, v := range run.Values {
+				of := func(metric string) (string, float64, bool) { return run.at(metric, v.Parameters) }
+				series := claims.Series{Variant: run.Variant, Parameters: v.Parameters}
+				list = append(list, measuredTrial{series, run.Round, settings, of})
+			}
+		}
+	}
+	return list
+}
+
+// settings of a variant's server, as far as variants differ from the baseline in them: what is asked for. A variant that does not
+// differ has the baseline's value, which any of those that do has beside its own.
+func (s *Comparison) settings(of *ComparisonVariant) map[string]string {
+	values := map[string]string{}
+	for i := range s.Variants {
+		for _, d := range s.Variants[i].Differences {
+			values[d.Name] = d.From
+		}
+	}
+	for _, d := range of.Differences {
+		values[d.Name] = d.To
+	}
+	return values
+}
+
+// at a point the value of a metric, and its unit; false if there is none.
+func (r *ComparisonRun) at(metric string, parameters map[string]string) (unit string, value float64, found bool) {
+	unit, values := r.Of(metric)
+	label := stats.Label(parameters)
+	i := slices.IndexFunc(values, func(v ComparisonValue) bool { return stats.Label(v.Parameters) == label })
+	if i < 0 {
+		return "", 0, false
+	}
+	return unit, values[i].Value, true
 }

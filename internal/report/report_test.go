@@ -8,15 +8,21 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/perf/benchfmt"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -256,4 +262,235 @@ func TestJSONHoldsEverything(t *testing.T) {
 	if diff := cmp.Diff(r.Records, got.Attempts); diff != "" || got.Version != 1 {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
+}
+
+// claimed is a run of two points, three times each, that claims 16 rows a commit to be twice as fast.
+func claimed() *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun("sizes", "bench").Sweep(1, 16).Repetitions(3).With(func(run *v1alpha1.BenchmarkRun) {
+		run.UID, run.Spec.Seed = "run", ptr.To[int64](7)
+		run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
+		run.Spec.Claims = v1alpha1.Claims{{Name: "twice", Ratio: &v1alpha1.RatioClaim{
+			Of: at("16"), To: at("1"), AtLeast: "2",
+		}}}
+	}).Obj()
+}
+
+func at(rows string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(rows)}}
+}
+
+// measured are accepted records of the first n trials: 16 rows a commit are four times as fast.
+func measured(t *testing.T, run *v1alpha1.BenchmarkRun, n int) (*plan.Plan, []*result.Record) {
+	t.Helper()
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []*result.Record
+	for _, trial := range p.Trials[:n] {
+		point := p.Points[trial.Point].Parameters
+		value := 1000 + 10*float64(trial.Round)
+		if point["rowsPerCommit"] == "16" {
+			value *= 4
+		}
+		records = append(records, testutil.Record(trial.Number, 1, point, value))
+	}
+	return p, records
+}
+
+func reportOf(t *testing.T, run *v1alpha1.BenchmarkRun, n int, outcome string) *report.Report {
+	t.Helper()
+	p, records := measured(t, run, n)
+	rep, err := report.OfRun(run, p, records, outcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func TestOfRun(t *testing.T) {
+	run := claimed()
+	rep := reportOf(t, run, 6, v1alpha1.ConditionComplete)
+	digest, err := plan.Digest(&run.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := report.Run{
+		Namespace: "bench", Name: "sizes", UID: "run", Workload: "CommitSize", Seed: 7, Planned: 6, SpecDigest: digest,
+		Outcome: "Complete", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	if diff := cmp.Diff(want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec")); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	var spec v1alpha1.BenchmarkRunSpec
+	if err := json.Unmarshal(rep.Run.Spec, &spec); err != nil || cmp.Diff(run.Spec, spec, cmpopts.EquateEmpty()) != "" {
+		t.Errorf("the specification is %s: %v", rep.Run.Spec, err)
+	}
+	rounds := map[string][]int{}
+	for i, trial := range rep.Trials {
+		if trial.Number != i+1 {
+			t.Errorf("trial %d has the number %d", i+1, trial.Number)
+		}
+		rounds[stats.Label(trial.Parameters)] = append(rounds[stats.Label(trial.Parameters)], trial.Round)
+	}
+	if diff := cmp.Diff(map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds); diff != "" {
+		t.Errorf("rounds of the trials (-want +got):\n%s", diff)
+	}
+	if len(rep.Points) != 2 || !slices.Equal(rep.Points[0].Values, []float64{1010, 1020, 1030}) ||
+		!slices.Equal(rep.Points[1].Values, []float64{4040, 4080, 4120}) {
+		t.Errorf("points %+v", rep.Points)
+	}
+	if len(rep.Claims) != 1 || rep.Claims[0].Verdict != "Holds" {
+		t.Errorf("claims %+v", rep.Claims)
+	}
+}
+
+// A run that has failed says why; the condition that it has not failed is no reason.
+func TestOfRunSaysWhyItFailed(t *testing.T) {
+	run := claimed()
+	run.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Finished", Message: "it has ended"},
+		{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "TooManyInvalid", Message: "4 attempts"},
+	}
+	if got := reportOf(t, run, 1, v1alpha1.ConditionFailed).Run.Message; got != "TooManyInvalid: 4 attempts" {
+		t.Errorf("message %q", got)
+	}
+	if got := reportOf(t, run, 1, v1alpha1.ConditionComplete).Run.Message; got != "" {
+		t.Errorf("a run that is complete says %q", got)
+	}
+}
+
+// Whoever makes the report of the same records, in whichever order it reads them, prints the same numbers.
+func TestOfRunIsDeterministic(t *testing.T) {
+	run := claimed()
+	p, records := measured(t, run, 6)
+	text := func(records []*result.Record) string {
+		rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return printed(t, report.Summary, rep)
+	}
+	want := text(records)
+	if again := text(records); again != want {
+		t.Errorf("the same records give another report:\n%s\n%s", want, again)
+	}
+	other := slices.Clone(records)
+	other[0], other[3] = other[3], other[0] // the last one stays: where it ran stands below the table
+	if got := text(other); got != want {
+		t.Errorf("the order of reading changes the report:\n%s\n%s", want, got)
+	}
+	if records[0].Trial != 1 || len(records) != 6 {
+		t.Error("the records were changed")
+	}
+}
+
+// What is between nothing and everything: points without a value are there, and have none.
+func TestOfRunWithoutEveryTrial(t *testing.T) {
+	run := claimed()
+	rep := reportOf(t, run, 0, report.Unfinished)
+	if len(rep.Points) != 2 || len(rep.Measured()) != 0 || len(rep.Trials) != 6 || rep.Run.Planned != 6 {
+		t.Errorf("nothing measured: %+v", rep)
+	}
+	for _, c := range rep.Claims {
+		if c.Verdict != "CannotSay" {
+			t.Errorf("nothing measured, and %s: %s", c.Name, c.Verdict)
+		}
+	}
+	p, records := measured(t, run, 2)
+	records[1].Outcome, records[1].Cause = result.OutcomeInvalidated, result.CauseEvicted
+	stranger := testutil.Record(99, 1, map[string]string{"rowsPerCommit": "1"}, 1e9)
+	rep, err := report.OfRun(run, p, append(records, stranger), report.Unfinished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if points := rep.Measured(); len(points) != 1 || points[0].Summary.N != 1 || points[0].Summary.Median > 1e6 {
+		t.Errorf("one trial that counts, one that does not, and one that is not planned: %+v", points)
+	}
+}
+
+// The results that were published give the report that they were printed from: all files that are printed from it are the same.
+func TestFromResults(t *testing.T) {
+	for name, rep := range map[string]*report.Report{
+		"complete": reportOf(t, claimed(), 6, v1alpha1.ConditionComplete),
+		"precise": reportOf(t, testutil.MakeRun("precise", "bench").Sweep(1, 16).With(func(run *v1alpha1.BenchmarkRun) {
+			run.Spec.Trials.Repetitions = nil
+			run.Spec.Trials.Precision = &v1alpha1.PrecisionSpec{TargetRelativeCIPercent: 5, Min: 6, Max: 12}
+		}).Obj(), 14, v1alpha1.ConditionFailed),
+		"nothing": reportOf(t, claimed(), 0, v1alpha1.ConditionFailed),
+	} {
+		want, err := report.Files(rep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(want, func(f result.File) bool { return f.Name == report.JSONFile })
+		read, err := report.FromResults(want[i].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := report.Files(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if !bytes.Equal(want[i].Data, got[i].Data) {
+				t.Errorf("%s: %s is\n%s\nand was\n%s", name, want[i].Name, got[i].Data, want[i].Data)
+			}
+		}
+	}
+}
+
+// resultsWith are results.json of a complete run, with a part replaced.
+func resultsWith(t *testing.T, old, replacement string) []byte {
+	t.Helper()
+	text := printed(t, report.JSON, reportOf(t, claimed(), 6, v1alpha1.ConditionComplete))
+	if !strings.Contains(text, old) {
+		t.Fatalf("%q is not in %s", old, text)
+	}
+	return []byte(strings.Replace(text, old, replacement, 1))
+}
+
+func TestFromResultsRefuses(t *testing.T) {
+	for name, tc := range map[string]struct{ old, replacement, want string }{
+		"another version":       {`"version": 1`, `"version": 7`, "version 7"},
+		"another kind":          {`"run"`, `"comparison"`, "not that of a run"},
+		"a plan that is a word": {`"trials": {`, `"trials": "many", "x": {`, "reading the specification"},
+		"no values":             {`"rowsPerCommit": [`, `"none": [`, "lists no values"},
+		"too many trials":       {`"repetitions": 3`, `"repetitions": 1000000000`, "at most 5000 trials"},
+		"fewer than no trials":  {`"repetitions": 3`, `"repetitions": -3`, "at least one"},
+		"no workload":           {`"type": "CommitSize"`, `"type": "Other"`, "Other"},
+		"cut off":               {`"attempts"`, `"attempts": [null], "x"`, "attempt 1 of 1 has no result"},
+	} {
+		_, err := report.FromResults(resultsWith(t, tc.old, tc.replacement))
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// Results are what a stranger sends: they are refused, or printed in every format.
+func FuzzFromResults(f *testing.F) {
+	for _, seed := range []string{
+		`{"version":1,"run":{"name":"a","spec":{"workload":{"type":"CommitSize","commitSize":{"rows":10}}}}}`,
+		`{"version":1,"run":{"name":"a","spec":{"trials":{"precision":{"targetRelativeCIPercent":5,"min":9,"max":3}},"workload":{"type":"CommitSize",` +
+			`"commitSize":{"rows":10,"sweep":{"rowsPerCommit":[1,2]}}}}},"attempts":[{"trial":1,"outcome":"Accepted","summary":{}}]}`,
+		`{"version":1,"run":{"name":"a","planned":-1,"spec":{"trials":{"repetitions":2},"workload":{"type":"CommitSize","commitSize":` +
+			`{"rows":10}}}},"attempts":[{"trial":2,"outcome":"Accepted","summary":{"metrics":[{"value":-1e308}],"latencies":[{}]}},` +
+			`{"trial":1,"outcome":"Accepted","summary":{"metrics":[{"value":1e308},{"name":"b","shown":true}]}},{"outcome":"Failed"}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		rep, err := report.FromResults(text)
+		if err != nil {
+			return
+		}
+		for _, format := range report.Formats() {
+			if format.Run == nil {
+				continue
+			}
+			var b bytes.Buffer
+			_ = format.Run(&b, rep) // an error says what cannot be printed; a panic would be ours
+		}
+	})
 }

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // ConfigVersion is the version of Config that this package writes and reads.
@@ -159,4 +161,94 @@ func ParseConfig(data []byte) (*Config, error) {
 			"use the loader image of the operator's release", c.Version, ConfigVersion)
 	}
 	return &c, nil
+}
+
+// Folders in a loader's Pod that the operator and the loader agree on.
+const (
+	// DataPath has the claim with the user's data, read-only.
+	DataPath = "/data"
+	// SchemaPath has the user's SQL that makes the tables, read-only.
+	SchemaPath = "/etc/benchrun/schema"
+	// FilesPath has the user's files for the workload, read-only.
+	FilesPath = "/etc/benchrun/files"
+	// SocketPath has the server's Unix socket, read-only.
+	SocketPath = "/run/benchrun-socket"
+	// WorkPath is in memory, for files that a program is started with.
+	WorkPath = "/run/benchrun"
+	// ToolPath is where the loader is copied to in an image that is not its own.
+	ToolPath = "/benchrun"
+)
+
+// Data are files of the user's that a workload loads in place of rows of its own.
+type Data struct {
+	// Claim is the PersistentVolumeClaim's name, Root the folder where it is mounted.
+	Claim string `json:"claim,omitempty"`
+	Root  string `json:"root"`
+	// Path of the file, or of the folder with the files, within Root.
+	Path string `json:"path"`
+	// Format of a file of rows: TSV, empty for TSV, or CSV. Files of TPROCHLoad have HammerDB's.
+	Format string `json:"format,omitempty"`
+	// Separator of fields, one character; empty is a tab for TSV and a comma for CSV.
+	Separator string `json:"separator,omitempty"`
+	// EmptyIs is what an empty field is: EmptyString, empty for EmptyString, or NULL.
+	EmptyIs string `json:"emptyIs,omitempty"`
+	// HeaderLines are how many records at the beginning are no rows.
+	HeaderLines int64 `json:"headerLines,omitempty"`
+	// Table that the rows go to; empty is the workload's own. Columns are those of the fields, in their order; empty are all
+	// that the table has.
+	Table   string   `json:"table,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+}
+
+const (
+	// DataTSV is the format of SELECT … INTO OUTFILE.
+	DataTSV = "TSV"
+	// DataCSV is the format of RFC 4180.
+	DataCSV = "CSV"
+	// EmptyIsText makes an empty field an empty string.
+	EmptyIsText = "EmptyString"
+	// EmptyIsNull makes an empty field NULL.
+	EmptyIsNull = "NULL"
+)
+
+// DurationMetric is the name of how long the measured phase took. No loader reports it: it follows from the totals.
+const DurationMetric = "durationSeconds"
+
+// RowsMetric is the name of how many rows were inserted, as far as the workload counts rows: an attempt whose rows the server
+// counts differently does not count. No loader reports it, either.
+const RowsMetric = "insertedRows"
+
+// Metric of an attempt by its name; an empty name is that of the first one. Percentiles of latencies have the names of their
+// columns in results.csv, for example insertP99Micros. It says whether there is one.
+func (s *Summary) Metric(name string) (Metric, bool) {
+	i := slices.IndexFunc(s.Metrics, func(m Metric) bool { return name == "" || m.Name == name })
+	switch {
+	case i >= 0:
+		return s.Metrics[i], true
+	case name == DurationMetric && s.Totals.Micros > 0:
+		return Metric{Name: name, Value: float64(s.Totals.Micros) / 1e6, Unit: "s", Better: "lower"}, true
+	case name == RowsMetric && s.Totals.Rows > 0:
+		return Metric{Name: name, Value: float64(s.Totals.Rows), Unit: "rows", Better: "higher"}, true
+	}
+	return s.percentile(name)
+}
+
+// percentile of a latency by the name of its column.
+func (s *Summary) percentile(name string) (Metric, bool) {
+	for _, l := range s.Latencies {
+		of, found := strings.CutPrefix(name, l.Operation)
+		value, known := l.Percentiles()[of]
+		if found && known && l.Count > 0 {
+			return Metric{Name: name, Value: float64(value), Unit: "µs", Better: "lower"}, true
+		}
+	}
+	return Metric{}, false
+}
+
+// Percentiles by what the columns of results.csv have behind the name of the operation.
+func (l *Latency) Percentiles() map[string]int64 {
+	return map[string]int64{
+		"P50Micros": l.P50Micros, "P95Micros": l.P95Micros, "P99Micros": l.P99Micros, "P999Micros": l.P999Micros,
+		"MaxMicros": l.MaxMicros,
+	}
 }

@@ -6,6 +6,8 @@ package result
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // FingerprintVersion is the version of Fingerprint.
@@ -80,4 +82,103 @@ func DecodeFingerprint(message string) (*Fingerprint, error) {
 		return nil, fmt.Errorf("the fingerprint has version %d, this program reads %d", f.Version, FingerprintVersion)
 	}
 	return &f, nil
+}
+
+// HostReportVersion is the version of HostReport.
+const HostReportVersion = 1
+
+// HostSettings are kernel settings of a node, in the kernel's words. Those that nobody asked about are empty.
+type HostSettings struct {
+	Swappiness string `json:"swappiness,omitempty"`
+	// IOScheduler is that of the disk below the data volume.
+	IOScheduler          string `json:"ioScheduler,omitempty"`
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
+}
+
+// HostTuning is what a run has changed on a node.
+type HostTuning struct {
+	Node string `json:"node"`
+	// Disk whose I/O scheduler was changed.
+	Disk   string       `json:"disk,omitempty"`
+	Before HostSettings `json:"before"`
+	After  HostSettings `json:"after"`
+	// Restored says whether the values of Before were read back at the end, and Message why not.
+	Restored bool   `json:"restored"`
+	Message  string `json:"message,omitempty"`
+}
+
+// HostReport is what a Pod that reads or changes a node's settings leaves in its termination message.
+type HostReport struct {
+	Version int `json:"version"`
+	// Settings as they were read back last.
+	Settings HostSettings `json:"settings"`
+	// Problem is why not all was read or changed, in a sentence; empty if it was.
+	Problem string `json:"problem,omitempty"`
+}
+
+// maxHostReport bounds a report in bytes.
+const maxHostReport = 3 << 10
+
+// EncodeHostReport is a report as it stands in a termination message.
+func EncodeHostReport(r HostReport) ([]byte, error) {
+	r.Version, r.Problem = HostReportVersion, Truncate(r.Problem, 1024)
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the report about the node: %w", err)
+	}
+	if len(data) > maxHostReport {
+		return nil, fmt.Errorf("the report about the node has %d bytes; at most %d are allowed", len(data), maxHostReport)
+	}
+	return data, nil
+}
+
+// DecodeHostReport reads a termination message.
+func DecodeHostReport(message string) (*HostReport, error) {
+	if len(message) > maxHostReport {
+		return nil, fmt.Errorf("the report about the node has %d bytes; at most %d are allowed", len(message), maxHostReport)
+	}
+	var r HostReport
+	if err := json.Unmarshal([]byte(message), &r); err != nil {
+		return nil, fmt.Errorf("reading the report about the node: %w", err)
+	}
+	if r.Version != HostReportVersion {
+		return nil, fmt.Errorf("the report about the node has version %d, this program reads %d", r.Version, HostReportVersion)
+	}
+	return &r, nil
+}
+
+// Input is a file that the run brought along: a script, SQL, data.
+type Input struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	// Rows of a file of rows, without its header.
+	Rows int64 `json:"rows,omitempty"`
+	// SHA256 is the hexadecimal digest.
+	SHA256 string `json:"sha256"`
+}
+
+// MaxSummaryInputs is how many inputs a summary names. More of them become one, whose digest is that of what sha256sum prints
+// about all of them, sorted by name.
+const MaxSummaryInputs = 3
+
+// condense makes inputs few enough for a summary.
+func condense(all []Input) []Input {
+	if len(all) <= MaxSummaryInputs {
+		return all
+	}
+	sorted := slices.SortedFunc(slices.Values(all), func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
+	var printed strings.Builder
+	one := Input{Name: fmt.Sprintf("%d files", len(all))}
+	for _, in := range sorted {
+		printed.WriteString(sumLine(in.SHA256, in.Name))
+		one.Bytes += in.Bytes
+		one.Rows += in.Rows
+	}
+	one.SHA256 = Digest([]byte(printed.String()))
+	return []Input{one}
+}
+
+// InputOf is a file with that content.
+func InputOf(name string, content []byte) Input {
+	return Input{Name: name, Bytes: int64(len(content)), SHA256: Digest(content)}
 }

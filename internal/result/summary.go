@@ -122,3 +122,80 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 
 // Truncate cuts s to at most n bytes, between two characters.
 func Truncate(s string, n int) string { return finding.Truncate(s, n) }
+
+// TableLoad is how a table was loaded in the measured phase.
+type TableLoad struct {
+	Name string `json:"name"`
+	// Rows that the server says it wrote, Bytes of text that were sent to it.
+	Rows  int64 `json:"rows"`
+	Bytes int64 `json:"bytes"`
+	// Statements that it took, and the sum of their warnings, which are 0 in a result.
+	Statements int64 `json:"statements"`
+	Warnings   int64 `json:"warnings"`
+	// StartMicros is when its first statement was sent; Micros the time from then until its last one was answered.
+	StartMicros int64 `json:"startMicros"`
+	Micros      int64 `json:"micros"`
+	// FileSHA256 is the hexadecimal digest of the file that it was loaded from, if there was one.
+	FileSHA256 string `json:"fileSHA256,omitempty"`
+}
+
+// ToolFacts are what is known of a program other than the loader that made the load.
+type ToolFacts struct {
+	// Name of the program, and its Version if it says one.
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	// Commands in the order of their execution.
+	Commands []ToolCommand `json:"commands"`
+	// Data says where data come from that trials share; empty if they share none.
+	Data ToolData `json:"data,omitempty"`
+}
+
+// ToolData is where the data of a trial come from.
+type ToolData string
+
+const (
+	// DataPrepared were made for this trial.
+	DataPrepared ToolData = "Prepared"
+	// DataKept are those of an earlier trial, which no trial has written to.
+	DataKept ToolData = "Kept"
+)
+
+// ToolCommand is one execution of a program.
+type ToolCommand struct {
+	Phase    string   `json:"phase"`
+	Args     []string `json:"args"`
+	ExitCode int      `json:"exitCode"`
+	Micros   int64    `json:"micros"`
+}
+
+// Add adds what was done by somebody else or at another time. For how long, and why it ended, is for the caller to say.
+func (t *Totals) Add(other *Totals) {
+	t.Rows += other.Rows
+	t.Transactions += other.Transactions
+	t.Statements += other.Statements
+	t.Bytes += other.Bytes
+	t.RowsDeleted += other.RowsDeleted
+	t.Queries += other.Queries
+	t.Errors += other.Errors
+}
+
+// Totals are the sums of an interval alone.
+func (i *Interval) Totals() Totals {
+	return Totals{
+		Rows: i.Rows, Transactions: i.Transactions, RowsDeleted: i.RowsDeleted, Queries: i.Queries, Bytes: i.Bytes, Errors: i.Errors,
+	}
+}
+
+// Consumed adds what another Pod consumed, or the same one at another time; the resident memory is the larger one.
+// CPUs and limits are of a Pod, and stay.
+func (c *ClientFacts) Consumed(other *ClientFacts) {
+	c.UserMicros += other.UserMicros
+	c.SystemMicros += other.SystemMicros
+	c.LateAnswers += other.LateAnswers
+	c.MaxRSSBytes = max(c.MaxRSSBytes, other.MaxRSSBytes)
+	if c.ThrottledMicros < 0 || other.ThrottledMicros < 0 {
+		c.ThrottledMicros = -1 // unknown of one is unknown of all
+	} else {
+		c.ThrottledMicros += other.ThrottledMicros
+	}
+}

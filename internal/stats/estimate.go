@@ -4,10 +4,20 @@
 package stats
 
 import (
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
@@ -94,4 +104,89 @@ func logRatios(baseline, variant []float64) ([]float64, bool) {
 		}
 	}
 	return ratios, true
+}
+
+// MeanOfTrials is the geometric mean of the values of trials, of which there is one at least: the ratio of two means is then
+// the mean of the ratios of trials that were measured next to each other. Of values that have no logarithm, it is the arithmetic
+// mean.
+func MeanOfTrials(values []float64) float64 {
+	switch {
+	case len(values) == 1:
+		return values[0] // not rounded
+	case slices.Min(values) <= 0:
+		return stat.Mean(values, nil)
+	}
+	return stat.GeometricMean(values, nil)
+}
+
+// maxHistogramDigits bounds the significant digits of a histogram, and with them its size in memory, which does not depend on how
+// long its text is: 0.5 MB with 3 digits, as the loader writes them, and more than 50 MB with 5.
+const maxHistogramDigits = 3
+
+var errHistogramTooLarge = errors.New("the histogram has too many significant digits")
+
+// DecodeHistogram reads a histogram in the HdrHistogram V2 encoding, base64, that somebody else may have written.
+func DecodeHistogram(text string) (*hdrhistogram.Histogram, error) {
+	const (
+		outerHeader = 8 // a cookie, and the length of what follows, which is compressed
+		toDigits    = 12
+	)
+	encoded := base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))
+	if _, err := io.CopyN(io.Discard, encoded, outerHeader); err != nil {
+		return nil, fmt.Errorf("reading a histogram: %w", err)
+	}
+	header, err := zlib.NewReader(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("reading a histogram: %w", err)
+	}
+	var start [toDigits + 4]byte
+	if _, err := io.ReadFull(header, start[:]); err != nil {
+		return nil, fmt.Errorf("reading a histogram: %w", err)
+	}
+	if binary.BigEndian.Uint32(start[toDigits:]) > maxHistogramDigits {
+		return nil, errHistogramTooLarge
+	}
+	return hdrhistogram.Decode([]byte(text))
+}
+
+// Latency of an operation at a point.
+type Latency struct {
+	P50Micros, P99Micros float64
+	// Merged says that the percentiles are those of all trials' operations together. Otherwise a trial has no histogram, and they
+	// are the medians of what each trial took from its own.
+	Merged bool
+}
+
+// LatencyOf an operation in the trials of a point; false if none has one.
+func LatencyOf(records []*result.Record, operation string) (Latency, bool) {
+	var all *hdrhistogram.Histogram
+	var p50, p99 []float64
+	merged := true
+	for _, r := range records {
+		i := slices.IndexFunc(r.Summary.Latencies, func(l result.Latency) bool { return l.Operation == operation && l.Count > 0 })
+		if i < 0 {
+			continue
+		}
+		l := &r.Summary.Latencies[i]
+		p50, p99 = append(p50, float64(l.P50Micros)), append(p99, float64(l.P99Micros))
+		h, err := DecodeHistogram(l.Histogram)
+		switch {
+		case l.Histogram == "" || err != nil:
+			merged = false
+		case all == nil:
+			all = h
+		default:
+			merged = merged && all.Merge(h) == 0
+		}
+	}
+	switch {
+	case len(p50) == 0:
+		return Latency{}, false
+	case !merged:
+		return Latency{P50Micros: Summarize(p50).Median, P99Micros: Summarize(p99).Median}, true
+	}
+	const median, high = 50, 99
+	return Latency{
+		P50Micros: float64(all.ValueAtQuantile(median)), P99Micros: float64(all.ValueAtQuantile(high)), Merged: true,
+	}, true
 }

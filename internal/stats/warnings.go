@@ -116,3 +116,15 @@ func PointFindings(records []*result.Record, values []float64) []PointFinding {
 func findingsOf(r *result.Record) []finding.Finding {
 	return slices.Concat(r.Summary.Findings, r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
 }
+
+// throttledFrom is the part of the measured phase from which on being held back is said.
+const throttledFrom = 0.01
+
+// heldBack is about a trial whose server was throttled at its CPU limit; none if it was not, or if nobody knows.
+func heldBack(s *result.Summary) []finding.Finding {
+	share := s.Throttled()
+	if share < throttledFrom {
+		return nil
+	}
+	return []finding.Finding{finding.HeldBack(100 * share)}
+}

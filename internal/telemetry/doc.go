@@ -10,6 +10,5 @@
 //
 //	transitions.go  two statuses → the transitions between them
 //	metrics.go      transitions → counters and histograms
-//	labels.go       the values that labels may have: nobody outside of the operator can add one
 //	state.go        runs and comparisons → gauges
 package telemetry

@@ -5,7 +5,10 @@ package trial
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -96,4 +99,173 @@ func digestOf(c *result.Config) string {
 		return err.Error()
 	}
 	return result.Digest(text)
+}
+
+// Stage is how far an attempt is.
+type Stage string
+
+const (
+	// StagePending: not all loaders run yet.
+	StagePending Stage = "Pending"
+	// StageRunning: the loaders run.
+	StageRunning Stage = "Running"
+	// StageEnded: the attempt has ended, and its outcome is known.
+	StageEnded Stage = "Ended"
+)
+
+// Verdict is what the state of its Job and Pods means for an attempt.
+type Verdict struct {
+	Stage Stage
+	// Waiting says what a pending attempt waits for, in the cluster's words if it has any.
+	Waiting string
+	// Held: it waits until Kueue admits its Job.
+	Held bool
+	// NoRoom: no node has enough of a resource that its Pod requests.
+	NoRoom bool
+	// Running is how many loaders of a pending attempt run already.
+	Running int
+	// Outcome, Cause and Message are those of an ended attempt. An accepted one counts only with its document.
+	Outcome result.Outcome
+	Cause   result.Cause
+	Message string
+	// Pod is the loader's, if there is one: of several, the leader, or the one that is the reason for the verdict.
+	Pod *corev1.Pod
+	// Summary is what that loader reported, or nil.
+	Summary *result.Summary
+}
+
+// Judge an attempt by its Job, all Pods of it, and what its loader has delivered, which is nil until then.
+func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
+	l := loadersOf(job, pods)
+	if Delivers(job, pods) != nil {
+		l.delivery = d
+	}
+	switch {
+	case l.succeeded():
+		// The Pods' phases and the Job's conditions follow some seconds later, or never if another container lives on. They may
+		// differ only by what another container did: the loaders have already exited.
+		return judgeSucceeded(l)
+	case deadlineExceeded(job) && l.terminating(job):
+		// The loaders were told to stop, and will report how far they were.
+		return Verdict{Stage: StageRunning, Pod: l.leader()}
+	case l.failedBesideOthers(), failed(job):
+		return judgeFailed(job, l)
+	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
+		return judgeSucceeded(l)
+	case unreachable(l.pods) != nil:
+		// The Job would wait for a Pod on a node that may never come back.
+		return judgeFailed(job, l)
+	case suspended(job):
+		return judgeSuspended(job, l)
+	case len(l.pods) == 0:
+		return withoutPods(job)
+	case l.pending() != nil:
+		return Verdict{
+			Stage: StagePending, Waiting: l.waiting(), Running: l.started(), Pod: l.pending(), NoRoom: podutil.NoRoom(l.pending()),
+		}
+	case l.incomplete(job):
+		waiting := fmt.Sprintf("%d of %d loaders are running; Pod %d is being created", l.started(), l.wanted, l.missing())
+		return Verdict{Stage: StagePending, Waiting: waiting, Running: l.started()}
+	case l.delivery != nil:
+		return judgeSucceeded(l)
+	default:
+		return Verdict{Stage: StageRunning, Pod: l.leader()}
+	}
+}
+
+// failed says whether a Job has failed, or is about to.
+func failed(job *batchv1.Job) bool {
+	return jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil
+}
+
+// withoutPods is the verdict about an attempt that has no Pod, and whose Job has not ended.
+func withoutPods(job *batchv1.Job) Verdict {
+	if counted(job) {
+		// The Job controller lets go of a failed Pod before it says that the Job has failed.
+		return Verdict{Stage: StageRunning}
+	}
+	return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
+}
+
+// unreachable is the first Pod whose node does not answer, or nil.
+func unreachable(pods []corev1.Pod) *corev1.Pod {
+	for i := range pods {
+		if podutil.NodeLost(&pods[i]) {
+			return &pods[i]
+		}
+	}
+	return nil
+}
+
+// jobCondition is a condition of a Job if it is true, or nil. Judge asks for FailureTarget and SuccessCriteriaMet as well as for
+// Failed and Complete, because the latter wait for Pods on nodes that may never come back.
+func jobCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	i := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == t && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &job.Status.Conditions[i]
+}
+
+// judgeSucceeded judges loaders that exited with code 0, or an only one that has delivered. The leader must leave the result,
+// and the others the confirmation that their part is in it.
+func judgeSucceeded(l loaders) Verdict {
+	v := Verdict{Pod: l.leader()}
+	switch {
+	case l.leader() == nil || len(l.pods) < l.wanted:
+		return v.Because(result.CausePodDeleted, l.podName(l.missing())+" is gone, and so is its result")
+	case l.duplicated():
+		return v.Because(result.CauseStartedTwice, fmt.Sprintf("%d Pods ran for one attempt", len(l.pods)))
+	}
+	for i := range l.pods {
+		pod := &l.pods[i]
+		if pod.DeletionTimestamp != nil {
+			return v.Because(result.CausePodDeleted, l.podName(i)+" was being deleted")
+		}
+		summary, err := l.summary(pod)
+		if errors.Is(err, result.ErrSummaryVersion) {
+			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is from another release: "+err.Error())
+		}
+		if err != nil {
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
+		}
+		if i == 0 {
+			v.Summary = summary
+		}
+		switch {
+		case summary.Failure != nil:
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but reports a failure: "+summary.Failure.Message)
+		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
+			return v.Because(result.CauseForeignResult, "the result belongs to another Pod")
+		case summary.Delivered != (i > 0):
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result")
+		}
+	}
+	v.Stage, v.Outcome = StageEnded, result.OutcomeAccepted
+	return v
+}
+
+// Because is the verdict that the attempt has ended for a cause, which decides about its outcome.
+func (v Verdict) Because(cause result.Cause, message string) Verdict {
+	v.Stage, v.Outcome, v.Cause, v.Message = StageEnded, cause.Outcome(), cause, message
+	return v
+}
+
+// terminationMessage is what the loader left; it is empty until the loader has ended. A loader that ends by itself, with exit
+// code 0 or 1, writes it last. One that is killed or crashes does not: a program that it started may have written what is there.
+func terminationMessage(pod *corev1.Pod) string {
+	if end := podutil.Ended(pod, Container); end != nil && (end.ExitCode == 0 || end.ExitCode == 1) {
+		return end.Message
+	}
+	return ""
+}
+
+// EndOf is when the loader of a Pod ended; it is the zero time until then.
+func EndOf(pod *corev1.Pod) time.Time {
+	if end := podutil.Ended(pod, Container); end != nil {
+		return end.FinishedAt.Time
+	}
+	return time.Time{}
 }

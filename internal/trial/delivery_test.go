@@ -8,11 +8,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -171,5 +174,225 @@ func alter(v reflect.Value) {
 		v.Set(reflect.MakeSlice(v.Type(), v.Len()+1, v.Len()+1))
 	default:
 		panic(v.Kind())
+	}
+}
+
+var ended = time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)
+
+// message is the termination message of a loader in the Pod with that UID: of a failure, if there is a reason.
+func message(podUID types.UID, reason result.Cause) string {
+	summary := testutil.Document(podUID, 1, 1, 1000).Summarize(result.EncodedDocument{SHA256: "feed", Gzip: []byte("gzip")})
+	if reason != "" {
+		summary = result.Summary{
+			Version: result.DocumentVersion, Identity: summary.Identity,
+			Failure: &result.Failure{Reason: reason, Message: "the loader says so"},
+		}
+	}
+	data, err := result.EncodeSummary(summary)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+type podChange func(*corev1.Pod)
+
+func loader(changes ...podChange) corev1.Pod {
+	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1-0-x", UID: "pod"}}
+	for _, change := range changes {
+		change(&p)
+	}
+	return p
+}
+
+func left(exitCode int32, message string) podChange {
+	return func(p *corev1.Pod) { testutil.EndedLoaderPod(p, exitCode, message, ended) }
+}
+
+func leftFailure(reason result.Cause) podChange { return left(1, message("pod", reason)) }
+
+func phase(phase corev1.PodPhase) podChange { return func(p *corev1.Pod) { p.Status.Phase = phase } }
+
+func beingDeleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: ended} }
+
+func outOfMemory(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled" }
+
+func disrupted(status corev1.ConditionStatus) podChange {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: status, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		})
+	}
+}
+
+func jobWith(conditions ...batchv1.JobCondition) *batchv1.Job {
+	return &batchv1.Job{
+		Spec: batchv1.JobSpec{ActiveDeadlineSeconds: ptr.To[int64](600)}, Status: batchv1.JobStatus{Conditions: conditions},
+	}
+}
+
+func condition(t batchv1.JobConditionType, reason string) batchv1.JobCondition {
+	return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: reason}
+}
+
+var (
+	failedJob  = jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonBackoffLimitExceeded))
+	evictedJob = jobWith(batchv1.JobCondition{
+		Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy,
+		Message: "Pod ns/x has condition DisruptionTarget matching FailJob rule at index 0",
+	})
+	succeededJob = jobWith(condition(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached))
+)
+
+func TestJudgeBeforeTheEnd(t *testing.T) {
+	waiting := func(reason, message string) podChange {
+		return func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: trial.Container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+			}}
+		}
+	}
+	unschedulable := func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes"}}
+	}
+	notYet := jobWith(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionFalse})
+	cases := map[string]struct {
+		job     *batchv1.Job
+		pods    []corev1.Pod
+		stage   trial.Stage
+		waiting string
+	}{
+		"no Pod":         {jobWith(), nil, trial.StagePending, "the loader's Pod is being created"},
+		"unschedulable":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), unschedulable)}, trial.StagePending, "the loader's Pod cannot be scheduled: 0/3 nodes"},
+		"no image":       {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", "not found"))}, trial.StagePending, "container loader is waiting: ErrImagePull: not found"},
+		"no message":     {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ErrImagePull", ""))}, trial.StagePending, "container loader is waiting: ErrImagePull"},
+		"being created":  {jobWith(), []corev1.Pod{loader(phase(corev1.PodPending), waiting("ContainerCreating", ""))}, trial.StagePending, "the loader's Pod is starting"},
+		"running":        {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
+		"node is lost":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodUnknown))}, trial.StageRunning, ""},
+		"Pod has failed": {jobWith(), []corev1.Pod{loader(left(1, message("pod", "")))}, trial.StageRunning, ""},
+		"two have ended": {
+			jobWith(), []corev1.Pod{loader(left(0, message("pod", ""))), loader(left(0, message("pod", "")))}, trial.StageRunning, "",
+		},
+		"being told to stop, for the deadline": {
+			jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)),
+			[]corev1.Pod{loader(phase(corev1.PodRunning), beingDeleted)},
+			trial.StageRunning, "",
+		},
+		"a false end":     {notYet, []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
+		"being suspended": {jobWith(condition(batchv1.JobSuspended, "")), nil, trial.StagePending, "the loader's Pod is being created"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := trial.Judge(tc.job, tc.pods, nil)
+			if got.Stage != tc.stage || got.Waiting != tc.waiting || got.Outcome != "" || got.Cause != "" {
+				t.Errorf("verdict is %+v", got)
+			}
+			if (got.Pod != nil) != (len(tc.pods) > 0) {
+				t.Errorf("Pod is %v", got.Pod)
+			}
+		})
+	}
+}
+
+// verdict is what is compared of a Verdict of an ended attempt.
+type verdict struct {
+	Outcome    result.Outcome
+	Cause      result.Cause
+	Message    string
+	HasSummary bool
+}
+
+func judged(v trial.Verdict) verdict {
+	return verdict{v.Outcome, v.Cause, v.Message, v.Summary != nil}
+}
+
+func invalid(cause result.Cause, message string) verdict {
+	return verdict{Outcome: result.OutcomeInvalidated, Cause: cause, Message: message}
+}
+
+type judgement struct {
+	job  *batchv1.Job
+	pods []corev1.Pod
+	want verdict
+}
+
+func checkJudgements(t *testing.T, cases map[string]judgement) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Helper()
+			got := trial.Judge(tc.job, tc.pods, nil)
+			if got.Stage != trial.StageEnded {
+				t.Errorf("stage is %s", got.Stage)
+			}
+			if diff := cmp.Diff(tc.want, judged(got)); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJudgeSuccess(t *testing.T) {
+	good := loader(left(0, message("pod", "")))
+	accepted := verdict{Outcome: result.OutcomeAccepted, HasSummary: true}
+	foreign := invalid(result.CauseForeignResult, "the result belongs to another Pod")
+	foreign.HasSummary = true
+	contradiction := invalid(result.CauseSilent, "the loader exited with code 0 but reports a failure: the loader says so")
+	contradiction.HasSummary = true
+	checkJudgements(t, map[string]judgement{
+		"accepted":           {succeededJob, []corev1.Pod{good}, accepted},
+		"accepted, complete": {jobWith(condition(batchv1.JobComplete, "")), []corev1.Pod{good}, accepted},
+		"no Pod":             {succeededJob, nil, invalid(result.CausePodDeleted, "the loader's Pod is gone, and so is its result")},
+		"two Pods":           {succeededJob, []corev1.Pod{good, loader()}, invalid(result.CauseStartedTwice, "2 Pods ran for one attempt")},
+		"being deleted": {
+			succeededJob,
+			[]corev1.Pod{loader(left(0, message("pod", "")), beingDeleted)},
+			invalid(result.CausePodDeleted, "the loader's Pod was being deleted"),
+		},
+		"no message": {
+			succeededJob,
+			[]corev1.Pod{loader(left(0, ""))},
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
+		},
+		"no container status": {
+			succeededJob,
+			[]corev1.Pod{loader(phase(corev1.PodSucceeded))},
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
+		},
+		"garbage": {
+			succeededJob,
+			[]corev1.Pod{loader(left(0, `{"rowsPerSecond": 1e9}`))},
+			invalid(result.CauseSilent, "the loader exited with code 0 but left no result: the termination message holds no summary"),
+		},
+		"exit code 0 with a failure": {succeededJob, []corev1.Pod{loader(left(0, message("pod", result.CauseSQL)))}, contradiction},
+		"another Pod's result":       {succeededJob, []corev1.Pod{loader(left(0, message("stranger", "")))}, foreign},
+	})
+}
+
+// A loader that did not end by itself has not written its termination message last: a program may have.
+func TestMessagesOfKilledLoadersDoNotCount(t *testing.T) {
+	for code, counts := range map[int32]bool{1: true, 2: false, 3: false, 134: false, 137: false, 143: false, 255: false} {
+		for reason, outcome := range map[result.Cause]result.Outcome{
+			result.CauseInterrupted: result.CauseInterrupted.Outcome(), result.CauseConnectionLost: result.CauseConnectionLost.Outcome(),
+			result.CauseToolFailed: result.CauseToolFailed.Outcome(), "": "",
+		} {
+			v := trial.Judge(failedJob, []corev1.Pod{loader(left(code, message("pod", reason)))}, nil)
+			if took := v.Summary != nil; took != (counts && reason != "") || took && v.Outcome != outcome {
+				t.Errorf("exit code %d, %q: %+v", code, reason, v)
+			}
+		}
+	}
+}
+
+// The end of a single Pod's loader decides, without waiting for the kubelet and the Job's controller.
+func TestJudgeSingleSucceededPod(t *testing.T) {
+	v := trial.Judge(jobWith(), []corev1.Pod{loader(left(0, message("pod", "")))}, nil)
+	if v.Stage != trial.StageEnded || v.Outcome != result.OutcomeAccepted || v.Summary == nil {
+		t.Errorf("verdict is %s, %s: %s", v.Stage, v.Outcome, v.Message)
+	}
+	several := jobWith()
+	several.Spec.Completions = ptr.To[int32](2)
+	if v := trial.Judge(several, []corev1.Pod{loader(left(0, message("pod", "")))}, nil); v.Stage == trial.StageEnded {
+		t.Errorf("the first of two Pods decides: %s", v.Stage)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -78,4 +79,67 @@ func Checked[P any](read func(cfg *result.Config) (P, error)) func(cfg *result.C
 		_, err := read(cfg)
 		return err
 	}
+}
+
+// maxTries is how often a transaction is tried before its client gives up. One that others disturb by chance hardly ever needs
+// three; one that waits for a lock each time would take for ever.
+const maxTries = 20
+
+// GaveUp is the error of a transaction that was tried too often. It wraps the last one.
+type GaveUp struct{ Last error }
+
+func (g GaveUp) Error() string {
+	return fmt.Sprintf("%d tries in a row failed; the last error: %v", maxTries, g.Last)
+}
+
+// Unwrap returns the last error.
+func (g GaveUp) Unwrap() error { return g.Last }
+
+var rollback = []byte("ROLLBACK")
+
+// Retry takes the error of a statement that began at the given time; nil stays nil. If the transaction is to be tried again, it
+// rolls it back, because some of these errors end the statement only, and calls again, which executes everything from the
+// transaction's beginning up to that statement. It returns the error that remains.
+func (c *Client) Retry(began time.Duration, err error, again func() error) error {
+	for try := 1; err != nil && c.TryAgain != nil && c.TryAgain(err); try++ {
+		c.Recorder.RolledBack(began, c.Recorder.Now())
+		if err := c.Session.Exec(rollback); err != nil {
+			return fmt.Errorf("rolling a transaction back: %w", err)
+		}
+		if try == maxTries {
+			return GaveUp{Last: err}
+		}
+		began = c.Recorder.Now()
+		err = again()
+	}
+	return err
+}
+
+// Staged is a Workload that is measured in stages, on the tables that its Prepare makes: each stage goes on where the one before
+// ended. Its own Measure makes the load of the first stage, which primes a server. Its Verify comes after the last stage; the
+// totals are the sums of all stages.
+type Staged interface {
+	Workload
+	// Stages in their order.
+	Stages() []Stage
+}
+
+// Stage is one of them: it is measured, or the server comes to rest.
+type Stage struct {
+	// Name of the stage, and of its phase.
+	Name string
+	// Load is measured as a workload that is measured by itself; its Prepare makes no table. Nil with Rest.
+	Load Workload
+	// Seconds ends the measured phase; 0 is no limit.
+	Seconds int
+	// Operations of the measured phase, of which there are a rate and costs: rows, or queries.
+	Operations func(t *result.Totals) int64
+	// Rest is what happens instead of a measured phase; nil with Load.
+	Rest *Rest
+}
+
+// Rest has the server come to rest, after statements and for a time at least.
+type Rest struct {
+	Statements []string
+	AtLeast    time.Duration
 }

@@ -6,6 +6,9 @@ package workload
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -180,4 +183,94 @@ type Recorder interface {
 	Transaction(due, began, ended time.Duration)
 	// RolledBack records a transaction that is tried again.
 	RolledBack(began, ended time.Duration)
+}
+
+// Prepared is a statement with placeholders, which the server parses once for all of its executions.
+type Prepared struct {
+	SQL string
+	// Types of the values of a row, in the order of their placeholders.
+	Types []mysqlwire.Type
+	// Rows is how many rows' placeholders SQL has, which is how many each execution inserts; 0 is one row's, for executions
+	// with any number of rows by MariaDB's COM_STMT_BULK_EXECUTE.
+	Rows int64
+}
+
+// MaxRows is the largest number of rows that a load can be asked to insert.
+const MaxRows = 1_000_000_000
+
+// rowsParameter is its name among the parameters of the workloads that have one.
+const rowsParameter = "rows"
+
+// Rows that a load was asked to insert; 0 if it has no such number.
+func Rows(w *result.Workload) int64 {
+	var p struct {
+		Rows int64 `json:"rows"`
+	}
+	if json.Unmarshal(w.Parameters, &p) != nil {
+		return 0 // Custom's, which are the user's own
+	}
+	return p.Rows
+}
+
+// SetRows makes a load insert so many rows instead of those that were asked for. It is an error if its rows are
+// the user's.
+func SetRows(cfg *result.Config, rows int64) error {
+	parameters := map[string]json.RawMessage{}
+	if err := json.Unmarshal(cfg.Workload.Parameters, &parameters); err != nil {
+		return fmt.Errorf("reading the parameters: %w", err)
+	}
+	if cfg.Workload.Data != nil {
+		return errors.New("trials.minSeconds cannot be combined with dataFrom: the files decide which rows there are")
+	}
+	var err error
+	if parameters[rowsParameter], err = json.Marshal(rows); err != nil {
+		return fmt.Errorf("encoding rows: %w", err)
+	}
+	if cfg.Workload.Parameters, err = json.Marshal(parameters); err != nil {
+		return fmt.Errorf("encoding the parameters: %w", err)
+	}
+	return nil
+}
+
+// Share is what one of several loader Pods has to do. What there is to do does not depend on how many share it: only who
+// does which part of it.
+type Share struct {
+	// Pod counts from 0 to Pods-1.
+	Pod, Pods int64
+}
+
+// ShareOf is the share of the Pod whose configuration it is.
+func ShareOf(cfg *result.Config) Share {
+	return Share{Pod: int64(cfg.Pod), Pods: int64(max(cfg.Pods, 1))}
+}
+
+// Number is that of this Pod's i-th thing, from 0, if all Pods take theirs in turns.
+func (s Share) Number(i int64) int64 { return i*s.Pods + s.Pod }
+
+// Of is this Pod's part of so many things.
+func (s Share) Of(n int64) int64 {
+	part := n / s.Pods
+	if s.Pod < n%s.Pods {
+		part++
+	}
+	return part
+}
+
+// Enough is an error if there are fewer than one for each Pod. The name is the API's.
+func (s Share) Enough(name string, n int64) error {
+	if n >= s.Pods {
+		return nil
+	}
+	return fmt.Errorf("%s is %d but must be at least loader.pods, %d: all loader Pods share them", name, n, s.Pods)
+}
+
+// CheckShare finds a configuration for several Pods whose workload cannot be shared.
+func CheckShare(cfg *result.Config, shared bool) error {
+	switch {
+	case cfg.Pods > 1 && !shared:
+		return fmt.Errorf("this load is made from one Pod: loader.pods is %d but must be 1", cfg.Pods)
+	case cfg.Pod < 0 || cfg.Pod >= max(cfg.Pods, 1):
+		return fmt.Errorf("this is Pod %d, but the loader Pods (%d) are numbered from 0", cfg.Pod, max(cfg.Pods, 1))
+	}
+	return nil
 }

@@ -5,13 +5,19 @@ package conn
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"reflect"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -171,3 +177,103 @@ func text(v driver.Value) string {
 
 // Close ends the session.
 func (s *Session) Close() error { return s.conn.Close() }
+
+// handshake is a connection during the driver's login. It reads along what server and client can do, and adds to the client's
+// packet what the driver does not know of. Afterwards it is in nobody's way.
+type handshake struct {
+	net.Conn
+	// greeting is the server's first packet, as far as it was read.
+	greeting []byte
+	// greeted and answered say that the server's and the client's first packet have passed.
+	greeted, answered bool
+	agreement
+}
+
+// agreement is what both sides can do.
+type agreement struct {
+	// version of the server as it is shown to people.
+	version string
+	// bulk says that the server executes a prepared statement for many rows at once.
+	bulk bool
+	// endless says that no packet follows the last one of a list of columns.
+	endless bool
+}
+
+// Read implements net.Conn.
+func (h *handshake) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if !h.greeted {
+		h.greeting = append(h.greeting, p[:n]...)
+		h.readGreeting()
+	}
+	return n, err
+}
+
+// readGreeting reads the server's first packet, if it is there. What is no greeting is the driver's to report.
+func (h *handshake) readGreeting() {
+	if len(h.greeting) < mysqlwire.HeaderSize {
+		return
+	}
+	size, _ := mysqlwire.ReadHeader(h.greeting)
+	if len(h.greeting) < mysqlwire.HeaderSize+size {
+		return
+	}
+	g, _ := mysqlwire.ReadGreeting(h.greeting[mysqlwire.HeaderSize : mysqlwire.HeaderSize+size])
+	h.greeted, h.greeting = true, nil
+	h.version, h.bulk = g.Version, g.Own&mysqlwire.OwnBulk != 0
+}
+
+// Write implements net.Conn. The driver writes its first packet in one piece. For an encrypted connection, that is the request
+// for one, which has the client's capabilities as the login behind it has.
+func (h *handshake) Write(p []byte) (int, error) {
+	login := mysqlwire.Login(p)
+	if h.answered || !login.Whole() {
+		return h.Conn.Write(p)
+	}
+	h.answered = true
+	capabilities := login.Capabilities()
+	h.endless = capabilities&mysqlwire.CapabilityEndless != 0
+	if h.bulk = h.bulk && capabilities&mysqlwire.CapabilityMySQL == 0; h.bulk {
+		p = login.WithOwn(mysqlwire.OwnBulk)
+	}
+	return h.Conn.Write(p)
+}
+
+// tlsConfig is how connections are encrypted; nil if they are not.
+func tlsConfig(server result.Server) (*tls.Config, error) {
+	switch server.TLS {
+	case result.TLSRequired:
+		// Requested for by that name: what is measured is what encryption costs, not whom to trust.
+		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // see above
+	case result.TLSVerifyIdentity:
+		cfg := &tls.Config{ServerName: server.Host, MinVersion: tls.VersionTLS12}
+		if server.CAFile == "" {
+			return cfg, nil
+		}
+		pem, err := os.ReadFile(server.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading the trusted certificate authorities: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s contains no PEM certificate", server.CAFile)
+		}
+		return cfg, nil
+	default:
+		return nil, nil
+	}
+}
+
+// encrypted is the connection that the driver has made of the one that it was given. Sessions speak over it below the driver, as
+// they do over one that is not encrypted. The driver encrypts in the middle of its login and keeps what it made to itself, in a
+// field that its next version may call otherwise: that would be an error here, and in the tests.
+func encrypted(conn driver.Conn) (*tls.Conn, error) {
+	var field reflect.Value
+	if kept := reflect.Indirect(reflect.ValueOf(conn)); kept.Kind() == reflect.Struct {
+		field = kept.FieldByName("netConn")
+	}
+	if field.Kind() != reflect.Interface || field.IsNil() || field.Elem().Type() != reflect.TypeFor[*tls.Conn]() {
+		return nil, fmt.Errorf("the driver's connection %T does not have its encrypted connection where it had", conn)
+	}
+	return (*tls.Conn)(field.Elem().UnsafePointer()), nil
+}

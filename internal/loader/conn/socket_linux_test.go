@@ -104,3 +104,99 @@ func TestSocketEnds(t *testing.T) {
 		t.Error("writing to nobody succeeded")
 	}
 }
+
+// okAnswer says that all is well.
+const okAnswer = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
+
+// answering is a session over a socket whose other end answers each statement at once.
+type answering struct {
+	*Session
+	socket *socket
+	// answered gets an element when an answer was sent.
+	answered chan struct{}
+}
+
+func newAnswering(t *testing.T) *answering {
+	t.Helper()
+	s, peer := socketPair(t)
+	a := &answering{Session: &Session{below: newExchange(s, s)}, socket: s, answered: make(chan struct{})}
+	go a.answer(peer)
+	t.Cleanup(func() { _ = s.Close() })
+	return a
+}
+
+func (a *answering) answer(peer net.Conn) {
+	statement := make([]byte, 100)
+	for {
+		if _, err := peer.Read(statement); err != nil {
+			return
+		}
+		if _, err := peer.Write([]byte(okAnswer)); err != nil {
+			return
+		}
+		a.answered <- struct{}{}
+	}
+}
+
+// work is how long the client does something else after the answer was sent.
+const work = 5 * time.Millisecond
+
+// exec executes a statement and works on for a while after its answer was sent. It returns how long ago that is said to have
+// come, and how long the whole took.
+func (a *answering) exec(t *testing.T) (ago, all time.Duration) {
+	t.Helper()
+	began := time.Now()
+	ago, err := a.ExecWhile([]byte("INSERT"), func() {
+		<-a.answered
+		time.Sleep(work)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ago, time.Since(began)
+}
+
+// An answer comes when the kernel has it, and not when the client has time for it.
+func TestArrivalBeforeTheClientHasTime(t *testing.T) {
+	a := newAnswering(t)
+	a.socket.measure()
+	// The kernel begins to note times a moment after it was asked to.
+	for range 100 {
+		if a.exec(t); a.socket.arrivals.noted {
+			break
+		}
+	}
+	late := a.LateAnswers()
+	for range 3 {
+		if ago, all := a.exec(t); ago < work || ago > all {
+			t.Errorf("the answer came %s ago, after it had been sent %s before; the whole took %s", ago, work, all)
+		}
+	}
+	if a.LateAnswers() != late {
+		t.Errorf("of %d answers it is not known when they came", a.LateAnswers()-late)
+	}
+}
+
+// Where the kernel notes no times, answers that came while the client worked are counted.
+func TestArrivalUnknown(t *testing.T) {
+	a := newAnswering(t)
+	for n := range int64(3) {
+		if ago, _ := a.exec(t); ago != 0 || a.LateAnswers() != n+1 {
+			t.Errorf("the answer came %s ago; %d of %d are late", ago, a.LateAnswers(), n+1)
+		}
+	}
+}
+
+// What is not there yet is not late.
+func TestReadable(t *testing.T) {
+	s, peer := socketPair(t)
+	if s.readable() {
+		t.Error("there is something to read before anything was sent")
+	}
+	if _, err := peer.Write([]byte(okAnswer)); err != nil || !s.readable() {
+		t.Errorf("there is nothing to read: %v", err)
+	}
+	if err := s.Close(); err != nil || s.readable() {
+		t.Errorf("there is something to read after the end: %v", err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
 	"golang.org/x/sys/unix"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
@@ -114,4 +115,27 @@ func (o *Observer) goOn() {
 			fmt.Fprintln(os.Stderr, "having the server go on:", err)
 		}
 	}
+}
+
+// device counts the reads and writes that the block device of a folder has completed, of whoever on the node; -1 if the folder is
+// on none, or the kernel does not say. It needs the file systems proc and sys.
+func device(proc, sys, folder string) (reads, writes int64) {
+	var at unix.Stat_t
+	if err := unix.Stat(folder, &at); err != nil {
+		return -1, -1
+	}
+	fs, err := blockdevice.NewFS(proc, sys)
+	if err != nil {
+		return -1, -1
+	}
+	all, err := fs.ProcDiskstats()
+	if err != nil {
+		return -1, -1
+	}
+	for i := range all {
+		if d := &all[i]; d.MajorNumber == unix.Major(at.Dev) && d.MinorNumber == unix.Minor(at.Dev) {
+			return number(d.ReadIOs), number(d.WriteIOs)
+		}
+	}
+	return -1, -1
 }

@@ -12,10 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/host"
+	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -121,4 +124,84 @@ func memory(info string) int64 {
 		}
 	}
 	return -1
+}
+
+// blockIO says what limits this process, and with it all of its Pod, on the block device below a mount or on one that it lies on:
+// for example "write 100/s on 254:0", or none. It is empty if the limits cannot be read.
+func blockIO(root string, m mount) string {
+	limits, known := usage.BlockIO(os.DirFS(root), read(root, "proc/self/cgroup"))
+	if !known {
+		return ""
+	}
+	var numbers, parts []string
+	for _, dir := range devices(root, m) {
+		numbers = append(numbers, strings.TrimSpace(read(dir, "dev")))
+	}
+	for _, l := range limits {
+		// The file that a loop device stands for is on a disk that a container cannot find. What is written to the device counts
+		// as the writer's on that disk too.
+		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && isLoop(numbers[0]) {
+			parts = append(parts, l.String())
+		}
+	}
+	if len(parts) == 0 {
+		return result.NoLimit
+	}
+	return strings.Join(parts, "; ")
+}
+
+// isLoop says whether a device number is that of a loop device.
+func isLoop(number string) bool { return strings.HasPrefix(number, "7:") }
+
+// awaitInterval is the time between two looks at the node's settings.
+const awaitInterval = 200 * time.Millisecond
+
+// Disk is the name in /sys/block of the disk below a directory, or unknown. The file system of the machine is at root.
+func Disk(root, data string) string {
+	m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data))
+	if !found {
+		return result.Unknown
+	}
+	dir := disk(root, m)
+	if dir == "" {
+		return result.Unknown
+	}
+	return orUnknown(filepath.Base(dir))
+}
+
+// Await returns when the node has these settings, as far as any are asked for. It fails if the context ends before.
+func Await(ctx context.Context, root, data string, requested result.HostSettings) error {
+	return await(ctx, func() result.HostSettings { return settings(root, data, requested) }, requested)
+}
+
+func await(ctx context.Context, look func() result.HostSettings, requested result.HostSettings) error {
+	ticker := time.NewTicker(awaitInterval)
+	defer ticker.Stop()
+	for {
+		if look() == requested {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
+
+// settings of the node that are asked about. Other than those of package host they are read without any privilege.
+func settings(root, data string, requested result.HostSettings) result.HostSettings {
+	var have result.HostSettings
+	if requested.Swappiness != "" {
+		have.Swappiness = line(root, "proc/sys/vm/swappiness")
+	}
+	if requested.TransparentHugePages != "" {
+		have.TransparentHugePages = host.Chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled"))
+	}
+	if requested.IOScheduler != "" {
+		if m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data)); found {
+			have.IOScheduler = scheduler(root, m)
+		}
+	}
+	return have
 }

@@ -7,9 +7,13 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,4 +142,79 @@ func RedoFsyncs(e *engine.Engine, before, after map[string]string) (metric strin
 		}
 	}
 	return "", 0
+}
+
+// description is what a server says about the values of a variable: numbers are multiples of step, which is at least 1, and an
+// enum has these values.
+type description struct {
+	name string
+	step int64
+	enum []string
+}
+
+// Described is the engine with what this server says about the values of its variables, if it has a table of that.
+func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engine, error) {
+	if e.Variables.Descriptions == "" {
+		return e, nil
+	}
+	var all []description
+	err := eachRow(ctx, db, e.Variables.Descriptions, func(row *sql.Rows) error {
+		var d description
+		var enum string
+		err := row.Scan(&d.name, &d.step, &enum)
+		if enum != "" {
+			d.enum = strings.Split(enum, ",")
+		}
+		all = append(all, d)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading what values variables have: %w", err)
+	}
+	return describe(e, all), nil
+}
+
+// describe adds what a server says to what is known of its engine, which holds where they differ.
+func describe(e *engine.Engine, all []description) *engine.Engine {
+	described := *e
+	rounded, enums := map[string]engine.Rounding{}, map[string][]string{}
+	for _, d := range all {
+		if d.step > 1 {
+			rounded[d.name] = engine.Rounding{To: d.step}
+		}
+		if len(d.enum) > 0 {
+			enums[d.name] = d.enum
+		}
+	}
+	maps.Copy(rounded, e.Variables.Rounded)
+	maps.Copy(enums, e.Variables.Enums)
+	described.Variables.Rounded, described.Variables.Enums = rounded, enums
+	return &described
+}
+
+// SettingsDigest is the hexadecimal SHA-256 of "name=value" and a line break for each variable but
+// those of state and identity, sorted by name: equal for servers that are set alike.
+func SettingsDigest(e *engine.Engine, variables map[string]string) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if !e.Variables.IsState(name) {
+			h.Write([]byte(name + "=" + variables[name] + "\n"))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// ChangedVariables names what differs between two readings, with both values, sorted.
+func ChangedVariables(e *engine.Engine, before, after map[string]string) []string {
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	var changed []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		was, had := before[name]
+		is, has := after[name]
+		if (was != is || had != has) && !e.Variables.IsState(name) {
+			changed = append(changed, fmt.Sprintf("%s was %q and is now %q", name, was, is))
+		}
+	}
+	return changed
 }

@@ -4,6 +4,7 @@
 package presentation
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -95,4 +96,178 @@ func pointName(p *claims.Series) string {
 		return strings.TrimSpace(p.Variant + " " + stats.Label(p.Parameters))
 	}
 	return stats.Label(p.Parameters)
+}
+
+// space is what points are told apart by.
+type space []claims.Series
+
+// variants in their order; none in a run.
+func (s space) variants() []string {
+	var names []string
+	for i := range s {
+		if v := s[i].Variant; v != "" && !slices.Contains(names, v) {
+			names = append(names, v)
+		}
+	}
+	return names
+}
+
+// parameters are the names of those that are swept.
+func (s space) parameters() []string {
+	names := map[string]bool{}
+	for i := range s {
+		for name := range s[i].Parameters {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// values of a parameter, in the order of the points.
+func (s space) values(parameter string) []string {
+	var list []string
+	for i := range s {
+		if v, has := s[i].Parameters[parameter]; has && !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// has says whether a parameter, which a field names, is swept.
+func (s space) has(field, parameter string) error {
+	names := s.parameters()
+	switch {
+	case slices.Contains(names, parameter):
+		return nil
+	case len(names) == 0:
+		return fmt.Errorf("%s: %s is not swept: nothing is", field, parameter)
+	}
+	return fmt.Errorf("%s: %s is not swept; use one of %s", field, parameter, some(names))
+}
+
+// admits says whether a selector names what there is.
+func (s space) admits(of claims.Selector) error {
+	if variants := s.variants(); of.Variant != "" && !slices.Contains(variants, of.Variant) {
+		if len(variants) == 0 {
+			return errors.New("a run has no variants")
+		}
+		return fmt.Errorf("there is no variant %s; use one of %s", of.Variant, some(variants))
+	}
+	for _, name := range slices.Sorted(maps.Keys(of.Parameters)) {
+		if err := s.has("parameters", name); err != nil {
+			return err
+		}
+		one := claims.Selector{Parameters: map[string]string{name: of.Parameters[name]}}
+		if !slices.ContainsFunc(s, func(p claims.Series) bool { return one.Names(&p) }) {
+			return fmt.Errorf("no point has %s; %s is one of %s", one, name, some(s.values(name)))
+		}
+	}
+	return nil
+}
+
+// maxNamed is how many things a message names.
+const maxNamed = 12
+
+// some of several things, as a list.
+func some(list []string) string {
+	if more := len(list) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Table of several metrics at points.
+type Table struct {
+	Name, Title string
+	Metrics     []string
+	Among       claims.Selector
+	Published   []Figure
+}
+
+// Figure is a published value.
+type Figure struct {
+	// Of names the one point; an empty one is the only one that there is.
+	Of claims.Selector
+	// Metric of the value; empty is the first of the table.
+	Metric string
+	Value  float64
+}
+
+// Check says what is wrong with a table of some points, whose values are not needed.
+func (t *Table) Check(points []claims.Series) error {
+	if err := t.check(points); err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (t *Table) check(points []claims.Series) error {
+	all := space(points)
+	if err := all.admits(t.Among); err != nil {
+		return fmt.Errorf("among: %w", err)
+	}
+	chosen := t.Of(points)
+	if len(chosen) == 0 {
+		return fmt.Errorf("among: %s names no point", t.Among)
+	}
+	for i := range t.Published {
+		if err := t.checkFigure(&t.Published[i], all, chosen); err != nil {
+			return fmt.Errorf("published figure %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// checkFigure says whether a figure has one place in the table.
+func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error {
+	if f.Metric != "" && !slices.Contains(t.Metrics, f.Metric) {
+		return fmt.Errorf("the table has no metric %s; it has %s", f.Metric, some(t.Metrics))
+	}
+	if err := all.admits(f.Of); err != nil {
+		return fmt.Errorf("of: %w", err)
+	}
+	var named []claims.Series
+	for i := range chosen {
+		if f.Of.Names(&chosen[i]) {
+			named = append(named, chosen[i])
+		}
+	}
+	switch {
+	case len(named) == 0:
+		return fmt.Errorf("of: %s names no point of the table", f.Of)
+	case len(named) > 1 && f.Of.Variant == "" && len(f.Of.Parameters) == 0:
+		return errors.New("of is missing: the table has several points")
+	case len(named) > 1:
+		return fmt.Errorf("of: %s names %d points of the table, but must name exactly one: %s and %s among them", f.Of, len(named),
+			pointName(&named[0]), pointName(&named[1]))
+	}
+	return nil
+}
+
+// Of points those that the table has.
+func (t *Table) Of(points []claims.Series) []claims.Series {
+	return among(t.Among, points)
+}
+
+// PublishedAt is the figure of a metric at a point; false if there is none.
+func (t *Table) PublishedAt(metric string, point *claims.Series) (float64, bool) {
+	for i := range t.Published {
+		f := &t.Published[i]
+		if (f.Metric == metric || f.Metric == "" && metric == t.Metrics[0]) && f.Of.Names(point) {
+			return f.Value, true
+		}
+	}
+	return 0, false
+}
+
+// among points those that a selector names.
+func among(of claims.Selector, points []claims.Series) []claims.Series {
+	var named []claims.Series
+	for i := range points {
+		if of.Names(&points[i]) {
+			named = append(named, points[i])
+		}
+	}
+	return named
 }

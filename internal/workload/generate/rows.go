@@ -5,10 +5,13 @@
 package generate
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
+	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/random"
 )
@@ -95,4 +98,84 @@ func (r Rows) Checksum(n int64) checksum.Checksum {
 		sum.Add(buf)
 	}
 	return sum
+}
+
+// TwoDigits has the texts of the numbers below 100.
+var TwoDigits = func() (all [100][2]byte) {
+	for i := range all {
+		all[i] = [2]byte{byte('0' + i/10), byte('0' + i%10)}
+	}
+	return all
+}()
+
+// eightDigits is the number of numbers with up to eight digits.
+const eightDigits = 100_000_000
+
+// NumberRoom is how many bytes AppendNumber may write beyond a number's end.
+const NumberRoom = 8
+
+// AppendNumber appends a number in decimal, as strconv does, but up to eight digits at once: numbers are most of what is
+// sent.
+func AppendNumber(dst []byte, n uint64) []byte {
+	if n >= eightDigits {
+		return strconv.AppendUint(dst, n, 10)
+	}
+	// The digits as bytes of one word, the first one lowest: two fours, then four twos, then eight ones. Division by 100 and
+	// 10 is multiplication, exact for numbers of four and two digits.
+	x := n/10_000 | n%10_000<<32
+	hundreds := x * 10_486 >> 20 & 0x0000_007f_0000_007f
+	x = hundreds | (x-100*hundreds)<<16
+	tens := x * 103 >> 10 & 0x000f_000f_000f_000f
+	x = tens | (x-10*tens)<<8
+	// Zeros in front go, but not the last digit.
+	zeros := min(bits.TrailingZeros64(x)/8, 7)
+	x |= 0x3030_3030_3030_3030
+	dst = binary.LittleEndian.AppendUint64(dst, x>>(8*zeros))
+	return dst[:len(dst)-zeros]
+}
+
+const (
+	// timeDays are the days from 2010-01-01 on in which files were modified, TimeSpan the same in microseconds.
+	timeDays = 3652
+	TimeSpan = timeDays * 24 * uint64(time.Hour/time.Microsecond)
+)
+
+// days has the texts of these days.
+var days = func() (all [timeDays][len(time.DateOnly)]byte) {
+	for i := range all {
+		copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
+	return all
+}()
+
+// AppendTime appends the time so many microseconds after the beginning of 2010, as DATETIME(6) has it.
+func AppendTime(dst []byte, micros uint64) []byte {
+	const second = 1_000_000
+	fraction := micros % second
+	a, b, c := TwoDigits[fraction/10000], TwoDigits[fraction/100%100], TwoDigits[fraction%100]
+	return append(AppendSecond(dst, micros/second), '.', a[0], a[1], b[0], b[1], c[0], c[1])
+}
+
+// AppendSecond appends the time so many seconds after the beginning of 2010, as DATETIME has it.
+func AppendSecond(dst []byte, seconds uint64) []byte {
+	day, clock := seconds/86400, seconds%86400
+	dst = append(dst, days[day][:]...)
+	hour, minute, second := TwoDigits[clock/3600], TwoDigits[clock/60%60], TwoDigits[clock%60]
+	return append(dst, ' ', hour[0], hour[1], ':', minute[0], minute[1], ':', second[0], second[1])
+}
+
+// dates are the days that files were modified, in the binary form.
+var dates = func() (all [timeDays]mysqlwire.Date) {
+	for i := range all {
+		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()
+		all[i] = mysqlwire.NewDate(year, int(month), day)
+	}
+	return all
+}()
+
+// AppendTimeValue is AppendTime in the binary form.
+func AppendTimeValue(v mysqlwire.Values, dst []byte, micros uint64) []byte {
+	const second, day = 1_000_000, 86400
+	seconds := micros / second
+	return v.AppendDatetime(dst, dates[seconds/day], uint32(seconds%day), uint32(micros%second))
 }

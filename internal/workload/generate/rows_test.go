@@ -4,7 +4,9 @@
 package generate
 
 import (
+	"math"
 	"regexp"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -129,5 +131,27 @@ func BenchmarkRows(b *testing.B) {
 func BenchmarkChecksum(b *testing.B) {
 	for b.Loop() {
 		NewRows(1).Checksum(1000)
+	}
+}
+
+func TestAppendNumber(t *testing.T) {
+	numbers := []uint64{0, math.MaxUint64}
+	for power := uint64(1); power < 1e13; power *= 10 {
+		numbers = append(numbers, power-1, power, power+1, 7*power)
+	}
+	for n := uint64(0); n < eightDigits; n += 997 {
+		numbers = append(numbers, n)
+	}
+	for _, n := range numbers {
+		if got, want := string(AppendNumber([]byte("x"), n)), "x"+strconv.FormatUint(n, 10); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+func BenchmarkAppendNumber(b *testing.B) {
+	var buf []byte
+	for n := uint64(1_000_000); b.Loop(); n++ {
+		buf = AppendNumber(buf[:0], n)
 	}
 }

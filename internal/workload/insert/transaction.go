@@ -6,9 +6,11 @@ package insert
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // take begins another transaction, if there is one.
@@ -101,4 +103,140 @@ func recommit(c *workload.Client, began time.Duration, err error, again func() e
 		return c.Session.Exec(CommitStatement)
 	})
 	return began, err
+}
+
+// How transactions end, as the API names it.
+const (
+	// CommitExplicit ends each transaction with a COMMIT.
+	CommitExplicit = "Explicit"
+	// CommitAutocommit has the server commit each statement.
+	CommitAutocommit = "Autocommit"
+)
+
+// CheckCommit checks the parameter commit, of which empty is Explicit. A transaction has so many statements, which a parameter
+// of that name says.
+func CheckCommit(commit, name string, statements int64) error {
+	switch {
+	case commit != "" && commit != CommitExplicit && commit != CommitAutocommit:
+		return fmt.Errorf("commit is %q but must be %s or %s", commit, CommitExplicit, CommitAutocommit)
+	case commit == CommitAutocommit && statements != 1:
+		return fmt.Errorf("commit Autocommit makes each statement a transaction: %s is %d but must be 1", name, statements)
+	}
+	return nil
+}
+
+// SessionCommit is the assignment that has a session commit each statement, or none.
+func SessionCommit(auto bool) string {
+	if auto {
+		return "autocommit=1"
+	}
+	return "autocommit=0"
+}
+
+// paced says whether a transaction does not begin as soon as its client is free.
+func (l *Load) paced() bool { return l.Pace != pace.Parameters{} }
+
+// dueTooLate says whether the transaction that was taken is due only when the time is over. So are all that come after it.
+func (w *inserter) dueTooLate() bool {
+	return w.Pace.RatePerSecond > 0 && w.client.Expired(w.Pace.RatePerSecond.Due(w.end))
+}
+
+// meanwhile is what a client does while the server works: it makes the next statement. If transactions have their times, it
+// leaves those that have not begun to who is free when they are due, and takes one only when it is free itself.
+func (w *inserter) meanwhile() func() {
+	if !w.paced() {
+		return w.next
+	}
+	return func() {
+		if w.last < w.end {
+			w.next()
+		}
+	}
+}
+
+// await waits until the transaction is due that begins with the statement, if it begins one and there is a rate.
+func (w *inserter) await(ctx context.Context) error {
+	if w.Pace.RatePerSecond == 0 || (w.first-1)%w.PerTransaction != 0 {
+		return nil
+	}
+	w.due = w.Pace.RatePerSecond.Due(w.end)
+	if err := w.client.SleepUntil(ctx, w.due); err != nil {
+		return err
+	}
+	w.began = w.client.Recorder.Now()
+	return nil
+}
+
+// committed records the transaction that was committed, if there is a rate.
+func (w *inserter) committed() {
+	if w.Pace.RatePerSecond > 0 {
+		w.client.Recorder.Transaction(w.due, w.began, w.client.Recorder.Now())
+	}
+}
+
+// goOn comes after a transaction: it thinks, and makes the next statement, unless that was made meanwhile.
+func (w *inserter) goOn(ctx context.Context) error {
+	if !w.paced() {
+		return nil
+	}
+	if err := Think(ctx, w.client, w.Pace); err != nil {
+		return err
+	}
+	w.next()
+	return nil
+}
+
+// Think lets a client pause after a transaction, as long as the parameters say and its limit allows.
+func Think(ctx context.Context, c *workload.Client, p pace.Parameters) error {
+	think := p.ThinkTime()
+	if think == 0 {
+		return nil
+	}
+	until := c.Recorder.Now() + think
+	if c.Limit > 0 {
+		until = min(until, c.Limit)
+	}
+	return c.SleepUntil(ctx, until)
+}
+
+// warmed is what a Pod has sent before its measured phase: whole transactions, the first of its share. The measured phase counts
+// its transactions and their rows from the beginning, and has the rows that many further on.
+type warmed struct {
+	// up says that something was to be sent, underWay that it is being sent.
+	up, underWay bool
+	// rows of all Pods, if each has sent as many transactions as this one.
+	rows int64
+}
+
+// unbounded is a number of rows that no load comes to, and to which those that were sent can be added.
+const unbounded = math.MaxInt64 / 2
+
+// bound of the rows of the phase that is under way: a warm-up ends by time only.
+func (d *dispenser) bound() int64 {
+	if d.warmed.underWay {
+		return unbounded
+	}
+	return d.Rows
+}
+
+// row is the number, among all rows that are ever sent, of row n of the phase that is under way.
+func (d *dispenser) row(n int64) int64 { return d.warmed.rows + n }
+
+// longestTransaction is how many rows the longest transaction of any phase has. Those of a warm-up are whole, however few rows
+// are measured afterwards.
+func (l *Load) longestTransaction() int64 {
+	if whole, _ := l.Pace.Before(); whole > 0 {
+		return l.PerTransaction
+	}
+	return min(l.PerTransaction, l.Rows)
+}
+
+// BeginWarmUp begins a phase without a bound of rows.
+func (l *Load) BeginWarmUp() { l.warmed.up, l.warmed.underWay = true, true }
+
+// Continue begins the phase that has as many rows as were asked for, after those that were sent. What was taken and not sent,
+// because the time was over, is sent now.
+func (l *Load) Continue() {
+	l.warmed.underWay, l.warmed.rows = false, l.done.Load()*l.Share.Pods*l.PerTransaction
+	l.Taken.Store(0)
 }

@@ -4,16 +4,20 @@
 package sysbench
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
 // sharesTables says whether a script has the tables sbtest1 and so on, which are the same for all but a few scripts.
@@ -95,3 +99,169 @@ func (p *Parameters) numbersRows() bool {
 
 // underscored is an option as scripts define it. sysbench takes dashes, too.
 func underscored(option string) string { return strings.ReplaceAll(option, "-", "_") }
+
+const (
+	// reachedShare is the part of the transactions that were due of which fewer were not the offered rate.
+	reachedShare = 0.99
+	// chance is how many standard deviations fewer transactions than the rate asks for may have been due: their moments are
+	// random, and so is their number, as Poisson's distribution has it.
+	chance = 3
+)
+
+// rateFindings say that an offered rate was not reached: that too few were done of the transactions that were due. Those
+// are the ones that were done or still waited at the end, and no fewer than the rate says: the program may not have kept up
+// with making them. A rate of 0 offers none.
+//
+// A latency counts from when its transaction was due, so that it has the wait of one that had to. It is not known of those
+// that never began: without a finding, the worst latencies would be missing without a word.
+func rateFindings(rate int64, report *output.Report) []finding.Finding {
+	if rate == 0 {
+		return nil
+	}
+	f := report.Final
+	waiting := int64(0)
+	if report.Queue != nil {
+		waiting = *report.Queue
+	}
+	expected := float64(rate) * *f.Seconds
+	due := max(float64(f.Events+waiting), expected-chance*math.Sqrt(expected))
+	reached := float64(f.Events) / due
+	if reached >= reachedShare {
+		return nil
+	}
+	return []finding.Finding{finding.Missed{
+		Rate: rate, Reached: float64(f.Events) / *f.Seconds, Share: 100 * reached, Waiting: waiting, Unit: "transactions/s",
+	}.Finding()}
+}
+
+const (
+	// statementsVariable bounds how many statements a server keeps prepared, of all connections.
+	statementsVariable = "max_prepared_stmt_count"
+	// defaultStatements is its value in all versions of MariaDB and MySQL.
+	defaultStatements = 16_382
+	// rangeStatements are those of a script with ranges, besides its others.
+	rangeStatements = 4
+)
+
+// statements are how many a thread of a script prepares for each table. What is not listed prepares none.
+var statements = map[string]int64{
+	"oltp_point_select": 1, "oltp_read_only": 1 + rangeStatements, "oltp_read_write": 5 + rangeStatements, scriptChurn: 4,
+	"oltp_update_index": 1, "oltp_update_non_index": 1, scriptDelete: 1, "select_random_points": 1, "select_random_ranges": 1,
+	pointsFile: 1, rangesFile: 1, scanFile: 1, updatesFile: 1,
+}
+
+// checkStatements finds a load that the server would refuse as it begins: it prepares more statements than the server keeps. What
+// a server of the user's own keeps is known if the run says so.
+func (p *Parameters) checkStatements(cfg *result.Config) error {
+	most, known := int64(defaultStatements), !cfg.Server.Borrowed
+	for _, s := range cfg.Settings {
+		if strings.EqualFold(underscored(s.Name), statementsVariable) {
+			n, err := strconv.ParseInt(s.Value, 10, 64)
+			most, known = n, err == nil
+		}
+	}
+	prepared := p.prepares()
+	if !known || prepared <= most {
+		return nil
+	}
+	return fmt.Errorf("%d threads prepare %d statements for %d tables, and the server keeps %d (%s): set %[5]s in "+
+		"database.variables to %[6]d or more, use fewer threads or tables, or set options db_ps_mode: disable",
+		p.Threads, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Threads)) // BEGIN and COMMIT
+}
+
+// prepares is how many statements all threads prepare at the same time, at least.
+func (p *Parameters) prepares() int64 {
+	load := p.script()
+	options := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		options[underscored(name)] = p.Options[name]
+	}
+	maps.Copy(options, load.run)
+	if options["db_ps_mode"] == "disable" {
+		return 0
+	}
+	each := statements[load.lua]
+	if each > rangeStatements && slices.Contains([]string{"off", "0", "false"}, options["range_selects"]) {
+		each -= rangeStatements
+	}
+	tables := p.tables()
+	if n, err := strconv.ParseInt(load.run["tables"], 10, 64); err == nil {
+		tables = n
+	}
+	prepared := int64(p.Threads) * tables * each
+	if p.Churn > 0 {
+		prepared = max(prepared, int64(p.Threads)*p.tables()*statements[scriptChurn])
+	}
+	return prepared
+}
+
+func (p *Parameters) tables() int64 {
+	if p.Tables != nil {
+		return int64(*p.Tables)
+	}
+	return int64(defaultTables)
+}
+
+// Verify implements Tool.
+func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
+	server := workload.ServerCounted(in)
+	if !server.Passed {
+		return []result.Check{server}, nil // there may be no tables to look at
+	}
+	rows, err := t.rows(ctx, in)
+	return append([]result.Check{server}, rows...), err
+}
+
+// rows compares the tables of sysbench's own scripts with what their definition leaves in them.
+func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
+	if t.params.ScriptFrom != nil || t.params.Script == scriptTPCC {
+		return nil, nil // the script's own check says
+	}
+	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + t.warmupEvents
+	tables, low, high := t.expected(written)
+	got := int64(0)
+	for i := range tables {
+		var n int64
+		if err := in.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT COUNT(*) FROM sbtest%d", i+1)).Scan(&n); err != nil {
+			return nil, fmt.Errorf("counting the rows of sbtest%d: %w", i+1, err)
+		}
+		got += n
+	}
+	detail := fmt.Sprintf("%d in %d tables", got, tables)
+	if got < low || got > high {
+		detail += fmt.Sprintf(", want %d to %d", low, high)
+	}
+	return []result.Check{{Name: "rows", Passed: got >= low && got <= high, Detail: detail}}, nil
+}
+
+// What sysbench's scripts take if nothing is said.
+const (
+	defaultTables    int32 = 1
+	defaultTableSize int64 = 10_000
+)
+
+// expected is how many rows are in how many tables after so many events, at least and at most.
+func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
+	p := t.params
+	tables, size := defaultTables, defaultTableSize
+	if p.Tables != nil {
+		tables = *p.Tables
+	}
+	if p.TableSize != nil {
+		size = *p.TableSize
+	}
+	low = int64(tables) * size
+	high = low
+	switch t.script.lua {
+	case scriptInsert:
+		low, high = low+events, high+events
+	case scriptDelete:
+		low -= min(events, low)
+	case scriptBulkInsert:
+		tables, low, high = p.Threads, events, events
+	}
+	if p.Options["skip_trx"] == "on" || p.Options["auto_inc"] == "off" {
+		low, high = 0, math.MaxInt64 // an event may do half of its work, or begin with empty tables
+	}
+	return tables, low, high
+}

@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload/random"
 )
@@ -159,3 +163,43 @@ func (r *Reader) more() bool {
 	}
 	return len(r.buf) > 0
 }
+
+// Scale is a scale factor in hundredths: 100 is about a gigabyte of text. Steps are hundredths because the number of
+// suppliers must be divisible by four for a part's four suppliers to be different ones.
+type Scale int64
+
+// MaxScale keeps all keys but those of orders within 32 bits.
+const MaxScale Scale = 1000_00
+
+var scaleText = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})(\.[0-9]{1,2})?$`)
+
+// ParseScale reads a scale factor: from 0.01 to 1000, with at most two decimal places.
+func ParseScale(text string) (Scale, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
+	if !scaleText.MatchString(text) || err != nil || n < 1 || Scale(n) > MaxScale {
+		return 0, fmt.Errorf("scaleFactor is %q but must be 0.01 to 1000 with at most two decimal places", text)
+	}
+	return Scale(n), nil
+}
+
+// Days count from 1992-01-01. Orders are of 1992-01-02 to 1998-08-02, and what belongs to them happens within 151 days.
+const (
+	firstOrderDay = 1
+	lastOrderDay  = 2405
+	lastDay       = lastOrderDay + 121 + 30
+)
+
+// currentDay is what the rules take for today, 1995-06-17: what was received or shipped until then is done.
+const currentDay = 1263
+
+// dates has each day as YYYY-MM-DD.
+var dates = func() (all [lastDay + 1][len(time.DateOnly)]byte) {
+	origin := time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
+	for day := range all {
+		copy(all[day][:], origin.AddDate(0, 0, day).Format(time.DateOnly))
+	}
+	return all
+}()
+
+func appendDate(dst []byte, day int64) []byte { return append(dst, dates[day][:]...) }

@@ -3,7 +3,9 @@
 
 package tproch
 
-import "github.com/benchrun-dev/benchrun/internal/workload/random"
+import (
+	"github.com/benchrun-dev/benchrun/internal/workload/random"
+)
 
 // textBytes is how much text comments are cut out of: more than enough for no two long ones to be the same by chance
 // often, and little enough to be made within milliseconds and to stay in the CPU's cache.
@@ -128,4 +130,148 @@ func appendCents(dst []byte, cents int64) []byte {
 	}
 	dst = appendInt(dst, cents/100)
 	return append(dst, '.', byte('0'+cents/10%10), byte('0'+cents%10))
+}
+
+// order is what both ORDERS and LINEITEM need to know of an order.
+type order struct {
+	key, items, day int64
+	// draw goes on with what only ORDERS needs.
+	draw random.Stream
+}
+
+// orderAt is order n, which counts from 0.
+func (d *Data) orderAt(n int64) order {
+	o := order{key: orderKey(n + 1), draw: random.At(d.keys[Orders], n)}
+	o.items = o.draw.Between(1, maxItems)
+	o.day = o.draw.Between(firstOrderDay, lastOrderDay)
+	return o
+}
+
+// orderKey is sparse: eight keys of each 32 are used.
+func orderKey(n int64) int64 { return n>>3<<5 | n&7 }
+
+// customerOf draws the key of a customer who orders: one in three never does.
+func (d *Data) customerOf(draw *random.Stream) int64 {
+	x := draw.Below(d.Units(Customer) / 3 * 2)
+	return x/2*3 + x%2 + 1
+}
+
+// maxItems of an order.
+const maxItems = 7
+
+// item is a row of LINEITEM but for its text.
+type item struct {
+	part, quantity, discount, tax int64
+	// price of all its pieces, in hundredths.
+	price   int64
+	shipped int64
+	// draw goes on with what only LINEITEM needs.
+	draw random.Stream
+}
+
+// itemAt is item i, which counts from 0, of order n.
+func (d *Data) itemAt(n, i, orderDay int64) item {
+	it := item{draw: random.At(d.keys[LineItem], n*maxItems+i)}
+	it.part = it.draw.Between(1, d.Units(Part))
+	it.quantity = it.draw.Between(1, 50)
+	it.discount = it.draw.Between(0, 10)
+	it.tax = it.draw.Between(0, 8)
+	it.price = it.quantity * retailPrice(it.part)
+	it.shipped = orderDay + it.draw.Between(1, 121)
+	return it
+}
+
+// final says whether an item was shipped.
+func (i *item) final() bool { return i.shipped <= currentDay }
+
+// sums are what an order's items make: its price in hundredths, and whether all of them were shipped (F), none (O) or
+// some (P).
+func (d *Data) sums(n int64, o *order) (price int64, status byte) {
+	// In millionths of the currency, so that it is rounded once.
+	total, done := int64(0), int64(0)
+	for i := range o.items {
+		it := d.itemAt(n, i, o.day)
+		total += it.price * (100 - it.discount) * (100 + it.tax)
+		if it.final() {
+			done++
+		}
+	}
+	price = (total + 5000) / 10000
+	switch done {
+	case 0:
+		return price, 'O'
+	case o.items:
+		return price, 'F'
+	}
+	return price, 'P'
+}
+
+// order makes a row of ORDERS.
+func (d *Data) order(dst []byte, n int64) []byte {
+	o := d.orderAt(n)
+	price, status := d.sums(n, &o)
+	dst = appendDate(dst, o.day)
+	dst = append(dst, '|')
+	dst = appendInt(dst, o.key)
+	dst = append(dst, '|')
+	dst = appendInt(dst, d.customerOf(&o.draw))
+	dst = append(dst, '|')
+	dst = append(dst, pick(&o.draw, priorities)...)
+	dst = append(dst, "|0|Clerk#"...)
+	dst = appendDigits(dst, o.draw.Between(1, 10*int64(d.scale)), 9)
+	dst = append(dst, '|', status, '|')
+	dst = appendCents(dst, price)
+	dst = append(dst, '|')
+	dst = d.appendComment(dst, &o.draw, 19, 78)
+	return append(dst, '\n')
+}
+
+// lineItems makes the rows of LINEITEM that belong to order n.
+func (d *Data) lineItems(dst []byte, n int64) []byte {
+	o := d.orderAt(n)
+	for i := range o.items {
+		it := d.itemAt(n, i, o.day)
+		dst = d.lineItem(dst, &o, &it, i)
+	}
+	return dst
+}
+
+func (d *Data) lineItem(dst []byte, o *order, it *item, i int64) []byte {
+	draw := &it.draw
+	receipt := it.shipped + draw.Between(1, 30)
+	returned, status := byte('N'), byte('O')
+	if receipt <= currentDay {
+		returned = "RA"[draw.Below(2)]
+	}
+	if it.final() {
+		status = 'F'
+	}
+	dst = appendDate(dst, it.shipped)
+	dst = append(dst, '|')
+	dst = appendInt(dst, o.key)
+	dst = append(dst, '|')
+	dst = appendCents(dst, it.discount)
+	dst = append(dst, '|')
+	dst = appendCents(dst, it.price)
+	dst = append(dst, '|')
+	dst = appendInt(dst, d.supplierOf(it.part, draw.Below(suppliersPerPart)))
+	dst = append(dst, '|')
+	dst = appendInt(dst, it.quantity)
+	dst = append(dst, '|', returned, '|')
+	dst = appendInt(dst, it.part)
+	dst = append(dst, '|', status, '|')
+	dst = appendCents(dst, it.tax)
+	dst = append(dst, '|')
+	dst = appendDate(dst, o.day+draw.Between(30, 90))
+	dst = append(dst, '|')
+	dst = appendDate(dst, receipt)
+	dst = append(dst, '|')
+	dst = append(dst, pick(draw, shipModes)...)
+	dst = append(dst, '|')
+	dst = appendInt(dst, i+1)
+	dst = append(dst, '|')
+	dst = append(dst, pick(draw, instructs)...)
+	dst = append(dst, '|')
+	dst = d.appendComment(dst, draw, 10, 43)
+	return append(dst, '\n')
 }

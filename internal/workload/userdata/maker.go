@@ -4,6 +4,7 @@
 package userdata
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -118,4 +119,90 @@ func (m *maker) unchanged(ctx context.Context) error {
 			"dump with --default-character-set=utf8mb4", s.charset)}
 	}
 	return nil
+}
+
+// encodings are what files begin with that are no UTF-8, the longer ones first.
+var encodings = []struct{ prefix, name, way string }{
+	{"\x00\x00\xfe\xff", "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+	{"\xff\xfe\x00\x00", "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+	{"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+	{"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+	{"\x1f\x8b", "compressed by gzip", "gunzip"},
+	{"\xfd7zXZ\x00", "compressed by xz", "unxz"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd", "unzstd"},
+	{"PK\x03\x04", "a ZIP archive or a spreadsheet", "unzip, or an export as CSV"},
+}
+
+// longestPrefix is how much of a file notUTF8 needs.
+const longestPrefix = 6
+
+// notUTF8 says what a file is that begins like this, if that is no text in UTF-8.
+func notUTF8(begin []byte) string {
+	for _, e := range encodings {
+		if bytes.HasPrefix(begin, []byte(e.prefix)) {
+			return fmt.Sprintf("is %s, and must be text in UTF-8: convert it with %s", e.name, e.way)
+		}
+	}
+	return ""
+}
+
+// Quoting is how text becomes a literal of SQL.
+type Quoting struct {
+	// verbatim backslashes stand for themselves: the server's sql_mode has NO_BACKSLASH_ESCAPES.
+	verbatim bool
+}
+
+// QuotingOf is what the server's sessions need.
+func QuotingOf(ctx context.Context, db *sql.DB) (Quoting, error) {
+	var mode string
+	if err := db.QueryRowContext(ctx, "SELECT @@SESSION.sql_mode").Scan(&mode); err != nil {
+		return Quoting{}, fmt.Errorf("reading sql_mode: %w", err)
+	}
+	return Quoting{verbatim: strings.Contains(mode, "NO_BACKSLASH_ESCAPES")}, nil
+}
+
+// appendRow appends a row in parentheses: each field as a string, which the server makes a value of the column's type, or as
+// NULL. It does not allocate if dst has room.
+func (q Quoting) appendRow(dst []byte, fields [][]byte) []byte {
+	dst = append(dst, '(')
+	for i, field := range fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if field == nil {
+			dst = append(dst, "NULL"...)
+			continue
+		}
+		dst = append(dst, '\'')
+		dst = q.appendText(dst, field)
+		dst = append(dst, '\'')
+	}
+	return append(dst, ')')
+}
+
+// appendText doubles what means something within quotation marks. Connections are UTF-8, in which these characters are never
+// a part of others.
+func (q Quoting) appendText(dst, text []byte) []byte {
+	if bytes.IndexByte(text, '\'') < 0 && (q.verbatim || bytes.IndexByte(text, '\\') < 0) {
+		return append(dst, text...)
+	}
+	for _, c := range text {
+		if c == '\'' || c == '\\' && !q.verbatim {
+			dst = append(dst, c)
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// QuotedName is an identifier in SQL.
+func QuotedName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// QuotedNames are identifiers in SQL, separated by commas.
+func QuotedNames(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, QuotedName(name))
+	}
+	return strings.Join(all, ", ")
 }

@@ -6,7 +6,9 @@ package output
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // Merge adds up the reports of executions that ran at the same time and took so many seconds together. Each must have its
@@ -94,4 +96,104 @@ func mergeIntervals(reports []*Report) []Interval {
 	}
 	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Second, b.Second) })
 	return all
+}
+
+// Check is what a script's check command says of one condition.
+type Check struct {
+	Name   string
+	Passed bool
+	// Detail is what follows the verdict.
+	Detail string
+}
+
+// checkLine is "Check 1, warehouse: 3 PASSED", or "… FAILED!!!" with whatever follows.
+var checkLine = regexp.MustCompile(`(?m)^[ \t]*(Check [^\n]*?)[: ]+(PASSED|FAILED)[!:]*[ \t]*([^\n]*?)[ \t\r]*$`)
+
+// ParseChecks reads the output of a script's check command.
+func ParseChecks(output string) []Check {
+	var all []Check
+	for _, m := range checkLine.FindAllStringSubmatch(output, -1) {
+		all = append(all, Check{Name: m[1], Passed: m[2] == "PASSED", Detail: m[3]})
+	}
+	return all
+}
+
+// number is padded to four characters, which nan is not.
+const number = ` *(-?[\d.]+|-?nan|-?inf)`
+
+var intervalLine = regexp.MustCompile(`^\[ (\d+)s \] thds: \d+ (?:tps|eps): ` + number + `(?: qps: .+)? lat \(ms,(\d+)%\): ` +
+	number + `(?: err/s.+)?$`)
+
+// queueLine follows the line of an interval if events are due at a given rate.
+var queueLine = regexp.MustCompile(`^\[ \d+s \] queue length: (\d+),? concurrency: \d+$`)
+
+// parseInterval reads a line of intermediate results; nil if it is none.
+func parseInterval(line string) *Interval {
+	m := intervalLine.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	i := &Interval{Second: integer(m[1]), Events: decimal(m[2]), LatencyMillis: decimal(m[4])}
+	// Where no event finished, and where percentiles are switched off, sysbench prints 0.00.
+	if i.Events == nil || *i.Events == 0 || integer(m[3]) == 0 {
+		i.LatencyMillis = nil
+	}
+	return i
+}
+
+// summary reads a line of a cumulative report.
+func (p *Parser) summary(label, value string) {
+	s := p.start()
+	switch p.section {
+	case sqlSection:
+		s.sql(label, value)
+	case generalSection:
+		s.general(label, value)
+	case latencySection:
+		s.Latency.read(label, value)
+	case noSection, optionsSection, histogramSection, foreignSection:
+	}
+}
+
+func (s *Summary) sql(label, value string) {
+	switch label {
+	case "total":
+		s.SQL.Queries = integer(value)
+	case "transactions":
+		s.SQL.Transactions = count(value)
+	case "ignored errors":
+		s.SQL.IgnoredErrors = count(value)
+	case "reconnects":
+		s.SQL.Reconnects = count(value)
+	case "Number of unfinished transactions on forced shutdown":
+		s.Unfinished = integer(value)
+	}
+}
+
+func (s *Summary) general(label, value string) {
+	switch label {
+	case "total time", "time elapsed":
+		s.Seconds, s.hasSeconds = decimal(strings.TrimSuffix(value, "s")), true
+	case "total number of events":
+		s.Events, s.hasEvents = integer(value), true
+	}
+}
+
+func (l *Latency) read(label, value string) {
+	switch label {
+	case "min":
+		l.Min = decimal(value)
+	case "avg":
+		l.Avg = decimal(value)
+	case "max":
+		l.Max = decimal(value)
+	case "sum":
+		l.Sum = decimal(value)
+	}
+}
+
+// count reads a number without the rate that follows in parentheses.
+func count(value string) int64 {
+	total, _, _ := strings.Cut(value, "(")
+	return integer(total)
 }

@@ -1,0 +1,394 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// planned is the plan of a run with so many points and rounds.
+func planned(t *testing.T, points int, rounds int32, order v1alpha1.TrialOrder, seed int64) *plan.Plan {
+	t.Helper()
+	var values []v1alpha1.CommitSizeRowsPerCommit
+	for i := range points {
+		values = append(values, v1alpha1.CommitSizeRowsPerCommit(i+1))
+	}
+	spec := commits(values...)
+	spec.Trials.Order, spec.Trials.Repetitions, spec.Seed = order, &rounds, &seed
+	p, err := plan.ForRun(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// visits are the points in the order of measuring.
+func visits(p *plan.Plan) []int {
+	var list []int
+	for _, trial := range p.Trials {
+		list = append(list, trial.Point)
+	}
+	return list
+}
+
+// The order of a seed never changes: a plan is computed anew by every release.
+func TestOrderGolden(t *testing.T) {
+	cases := map[string]struct {
+		order v1alpha1.TrialOrder
+		seed  int64
+		want  []int
+	}{
+		"interleaved, seed 1":        {v1alpha1.OrderInterleaved, 1, []int{0, 2, 3, 1, 2, 1, 0, 3, 3, 2, 0, 1}},
+		"interleaved, seed 2":        {v1alpha1.OrderInterleaved, 2, []int{0, 1, 2, 3, 2, 3, 1, 0, 3, 2, 1, 0}},
+		"interleaved, largest seed":  {v1alpha1.OrderInterleaved, 9007199254740991, []int{2, 0, 3, 1, 1, 0, 3, 2, 3, 1, 0, 2}},
+		"no order is interleaved":    {"", 1, []int{0, 2, 3, 1, 2, 1, 0, 3, 3, 2, 0, 1}},
+		"shuffled, seed 1":           {v1alpha1.OrderShuffled, 1, []int{0, 3, 0, 3, 2, 2, 2, 0, 1, 1, 3, 1}},
+		"shuffled, seed 0":           {v1alpha1.OrderShuffled, 0, []int{0, 3, 3, 2, 1, 0, 1, 3, 1, 2, 2, 0}},
+		"sequential, seed 1":         {v1alpha1.OrderSequential, 1, []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},
+		"sequential, any other seed": {v1alpha1.OrderSequential, 99, []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, visits(planned(t, 4, 3, tc.order, tc.seed))); diff != "" {
+				t.Errorf("points (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSeedDefaultsToOne(t *testing.T) {
+	spec := commits(1, 2, 3, 4)
+	spec.Seed = nil
+	p, err := plan.ForRun(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(planned(t, 4, v1alpha1.DefaultRepetitions, v1alpha1.OrderInterleaved, 1).Trials, p.Trials); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+// Whatever the order, each point has one trial in each round, and trials are numbered as they are measured.
+func TestEachPointOncePerRound(t *testing.T) {
+	for _, order := range []v1alpha1.TrialOrder{v1alpha1.OrderInterleaved, v1alpha1.OrderShuffled, v1alpha1.OrderSequential} {
+		t.Run(string(order), func(t *testing.T) {
+			p := planned(t, 11, 7, order, 5)
+			seen := map[plan.Trial]bool{}
+			for i, trial := range p.Trials {
+				if trial.Number != i+1 {
+					t.Errorf("trial %d has number %d", i+1, trial.Number)
+				}
+				if order == v1alpha1.OrderInterleaved && trial.Round != i/11+1 {
+					t.Errorf("trial %d is in round %d, want %d", trial.Number, trial.Round, i/11+1)
+				}
+				trial.Number = 0
+				if seen[trial] || trial.Round < 1 || trial.Round > 7 || trial.Point < 0 || trial.Point > 10 {
+					t.Errorf("trial %d: %+v is not of the plan, or comes twice", i+1, trial)
+				}
+				seen[trial] = true
+			}
+			if len(seen) != 77 {
+				t.Errorf("%d trials", len(seen))
+			}
+		})
+	}
+}
+
+func TestShuffledMixesRounds(t *testing.T) {
+	p := planned(t, 11, 7, v1alpha1.OrderShuffled, 5)
+	if slices.IsSortedFunc(p.Trials, func(a, b plan.Trial) int { return a.Round - b.Round }) {
+		t.Error("all rounds come one after the other")
+	}
+}
+
+func TestOrderDependsOnSeed(t *testing.T) {
+	for _, order := range []v1alpha1.TrialOrder{v1alpha1.OrderInterleaved, v1alpha1.OrderShuffled} {
+		seen := map[string]int64{}
+		for seed := range int64(50) {
+			text := cmp.Diff([]int(nil), visits(planned(t, 10, 3, order, seed)))
+			if other, twice := seen[text]; twice {
+				t.Errorf("%s: seeds %d and %d give one order", order, seed, other)
+			}
+			seen[text] = seed
+		}
+	}
+}
+
+// Each point is equally likely at each place: chi-squared with 5 degrees of freedom is below 25.7 for all but one in 10,000
+// tables.
+func TestOrderIsUnbiased(t *testing.T) {
+	const points, seeds = 6, 6000
+	var counts [points][points]int
+	for seed := range int64(seeds) {
+		for place, point := range visits(planned(t, points, 1, v1alpha1.OrderInterleaved, seed)) {
+			counts[place][point]++
+		}
+	}
+	for place := range counts {
+		chi := 0.0
+		for _, n := range counts[place] {
+			d := float64(n) - seeds/points
+			chi += d * d / (seeds / points)
+		}
+		if chi > 25.7 {
+			t.Errorf("place %d: %v, chi-squared is %.1f", place, counts[place], chi)
+		}
+	}
+}
+
+func digest(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) string {
+	t.Helper()
+	d, err := plan.Digest(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The digest of a specification does not change within a version of the method: it is how published runs are found to have asked
+// for the same.
+func TestDigestGolden(t *testing.T) {
+	cases := map[string]struct {
+		spec *v1alpha1.BenchmarkRunSpec
+		want string
+	}{
+		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v2:sha256:8867fcfd085ec75130dfd7d12cb7b338da80c0e3b2c3d3cad72a51e6346c85aa"},
+		"sweep":   {commits(1, 16), "v2:sha256:50cdea3e41ad19260d3c27352932b5ce44e77906c6410326fb623cab27414707"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			// As it was stored before there were these fields.
+			tc.spec.Trials.PrimeSeconds, tc.spec.Workload.CommitSize.Commit = nil, ""
+			if got := digest(t, tc.spec); got != tc.want {
+				t.Errorf("digest is %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
+	spec := commits(1, 16)
+	spec.Claims = v1alpha1.Claims{{Name: "faster"}}
+	spec.Plots = v1alpha1.Plots{{Name: "curve", Against: "rowsPerCommit"}}
+	spec.Tables = v1alpha1.Tables{{Name: "table", Metrics: []string{"durationSeconds"}}}
+	spec.Lane = "fast"
+	spec.Suspend = ptr.To(true)
+	spec.DeadlineSeconds = ptr.To[int32](1)
+	spec.QueueDeadlineSeconds = ptr.To[int32](1)
+	spec.Title = "another"
+	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
+	spec.Cleanup = v1alpha1.CleanupNever
+	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
+	spec.Results.Retention = v1alpha1.RetentionRetain
+	before := spec.DeepCopy()
+	if got, want := digest(t, spec), digest(t, commits(1, 16)); got != want {
+		t.Errorf("digest is %s, want %s", got, want)
+	}
+	if diff := cmp.Diff(before, spec); diff != "" {
+		t.Errorf("the specification was written to:\n%s", diff)
+	}
+}
+
+// A quantity written in another way is the same quantity once the API server has stored it.
+func TestDigestOfStoredSpecification(t *testing.T) {
+	spec := commits(1, 16)
+	spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("131072Ki"))
+	data, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := new(v1alpha1.BenchmarkRunSpec)
+	if err := json.Unmarshal(data, stored); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := digest(t, stored), digest(t, commits(1, 16)); got != want {
+		t.Errorf("digest is %s, want %s", got, want)
+	}
+}
+
+func TestDigestIsSensitiveToAllElse(t *testing.T) {
+	changes := map[string][]func(*v1alpha1.BenchmarkRunSpec){
+		"PodMetadata": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.PodMetadata.Labels = map[string]string{"a": "b"} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.PodMetadata.Annotations = map[string]string{"a": "b"} },
+		},
+		"Database": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Engine = "Other" },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Image = "mariadb:11.4" },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Provisioner = "Other" },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Settings.BinaryLog = ptr.To(true) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Settings.FlushLogAtTrxCommit = nil },
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Database.Settings.LogFileSize = ptr.To(resource.MustParse("97Mi"))
+			},
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Variables = map[string]v1alpha1.VariableValue{"a": ""} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Storage.Medium = v1alpha1.MediumMemory },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Storage.StorageClassName = "fast" },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Storage.Size = resource.MustParse("6Gi") },
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Database.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+			},
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](0)}
+			},
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeSelector = map[string]string{"disk": "ssd"} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Tolerations = []corev1.Toleration{{Key: "k"}} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.NodeAffinity = &corev1.NodeAffinity{} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.PriorityClassName = "high" },
+		},
+		"Workload": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Type = "Other" },
+			func(s *v1alpha1.BenchmarkRunSpec) { *s.Workload.CommitSize.Rows++ },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.RowsPerCommit++ },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.Seconds = ptr.To[int32](5) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.ErrorPercent = ptr.To[int32](5) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Sweep = nil },
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Workload.CommitSize.Sweep.RowsPerCommit = []v1alpha1.CommitSizeRowsPerCommit{16, 1}
+			},
+		},
+		"Sweep": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} },
+		},
+		"Trials": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Precision = &v1alpha1.PrecisionSpec{Min: 6, Max: 12} },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Order = v1alpha1.OrderShuffled },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Server = v1alpha1.ServerFresh },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.DeadlineSeconds++ },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.MaxInvalid = ptr.To[int32](0) },
+		},
+		"Loader": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.SeparateFromDatabase = v1alpha1.SeparationNone },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Transport = v1alpha1.TransportUnixSocket },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Scratch = &v1alpha1.ScratchSpec{} },
+		},
+		"Placement": {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement = v1alpha1.PlacementAny }},
+		"Seed": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = ptr.To[int64](2) },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = ptr.To[int64](0) },
+		},
+	}
+	base := digest(t, commits(1, 16))
+	seen := map[string]bool{base: true}
+	for field, list := range changes {
+		for i, change := range list {
+			spec := commits(1, 16)
+			change(spec)
+			d := digest(t, spec)
+			if seen[d] {
+				t.Errorf("change %d of %s gives a digest that was seen before", i, field)
+			}
+			seen[d] = true
+		}
+	}
+	// A new field must be decided about.
+	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	var have []string
+	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
+		have = append(have, field.Name)
+	}
+	slices.Sort(fields)
+	slices.Sort(have)
+	if diff := cmp.Diff(have, fields); diff != "" {
+		t.Errorf("fields of the specification that are tested (-have +tested):\n%s", diff)
+	}
+}
+
+// inStages is a workload with three stages that are measured, and one that is not.
+const inStages = `{"type": "IIBench", "iiBench": {"stages": [
+	{"name": "l.i0", "insert": {"rows": 10}}, {"name": "l.x", "createIndexes": 3}, {"name": "rest", "rest": {}},
+	{"name": "q", "query": {"by": "PrimaryKey", "seconds": 1}}]}}`
+
+// A trial measures a point for each of its stages. Its own parameters have none.
+func TestStages(t *testing.T) {
+	spec := specOf(t, inStages, "")
+	spec.Trials.Repetitions = ptr.To[int32](2)
+	p, err := plan.ForRun(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points []parameters
+	for _, point := range p.Points {
+		points = append(points, point.Parameters)
+		if point.Swept() != nil {
+			t.Errorf("a trial at %v sets %v", point.Parameters, point.Swept())
+		}
+	}
+	if diff := cmp.Diff([]parameters{{"stage": "l.i0"}, {"stage": "l.x"}, {"stage": "q"}}, points); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	if want := []plan.Trial{{Number: 1, Round: 1}, {Number: 2, Round: 2}}; !cmp.Equal(want, p.Trials) {
+		t.Errorf("trials %+v", p.Trials)
+	}
+	if from, to := p.Measured(&p.Trials[1]); from != 0 || to != 3 {
+		t.Errorf("a trial measures points %d to %d", from, to)
+	}
+	whole, err := parametersAt(&spec.Workload, p.Points[2])
+	if err != nil || strings.Contains(string(whole), `"stage"`) || !strings.Contains(string(whole), `"stages":[{"name":"l.i0"`) {
+		t.Errorf("parameters %s, %v", whole, err)
+	}
+}
+
+// Stages and a sweep multiply. Each trial has the points of one combination, which stand together.
+func TestStagesOfASweep(t *testing.T) {
+	swept := strings.Replace(inStages, `"stages"`, `"sweep": {"storageEngine": ["InnoDB", "Aria"]}, "stages"`, 1)
+	p, err := plan.ForRun(specOf(t, swept, ""))
+	if err != nil || len(p.Points) != 6 {
+		t.Fatalf("%d points, %v", len(p.Points), err)
+	}
+	if got := p.Points[4]; !cmp.Equal(got.Parameters, parameters{"stage": "l.x", "storageEngine": "Aria"}) ||
+		!cmp.Equal(got.Swept(), parameters{"storageEngine": "Aria"}) {
+		t.Errorf("point 4 is %v, of which %v is swept", got.Parameters, got.Swept())
+	}
+	seen := map[int]int{}
+	for i := range p.Trials {
+		from, to := p.Measured(&p.Trials[i])
+		seen[from]++
+		if to-from != 3 {
+			t.Errorf("a trial measures points %d to %d", from, to)
+		}
+	}
+	if seen[0] == 0 || seen[3] != seen[0] || len(seen) != 2 {
+		t.Errorf("trials begin at points %v", seen)
+	}
+}
+
+func TestWithoutStages(t *testing.T) {
+	p, err := plan.ForRun(commits(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Trials {
+		if from, to := p.Measured(&p.Trials[i]); from != p.Trials[i].Point || to != from+1 {
+			t.Errorf("a trial at point %d measures points %d to %d", p.Trials[i].Point, from, to)
+		}
+	}
+	if got := p.Points[1]; !cmp.Equal(got.Swept(), got.Parameters) {
+		t.Errorf("a trial at %v sets %v", got.Parameters, got.Swept())
+	}
+}
+
+// A program of somebody's own may have a parameter that is called stage.
+func TestAParameterCalledStage(t *testing.T) {
+	p, err := plan.ForRun(specOf(t, `{"type": "Sysbench", "sysbench": {"options": {"stage": "a"}, "sweep": {"options": {"stage": ["a", "b"]}}}}`, ""))
+	if err != nil || len(p.Points) != 2 || !cmp.Equal(p.Points[1].Swept(), parameters{"stage": "b"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -1,0 +1,232 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+func printedComparison(t *testing.T, printer func(io.Writer, *report.Comparison) error, s *report.Comparison) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := printer(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// hostile is a report whose names and messages have everything that some format gives a meaning.
+func hostile() *report.Report {
+	const nasty = "a|b <img src=x> & \"q\" 'x' `c` \\ @all\n# EOF\x1b[31m\x00 ünï 日本 **b** {x=\"1\"},;"
+	r := small()
+	r.Run.Name, r.Run.Outcome, r.Run.Message, r.Run.Workload = nasty, "Failed", nasty, nasty
+	r.Run.Findings = []finding.Finding{finding.OfProgram(nasty)}
+	for i := range r.Points {
+		r.Points[i].Parameters = map[string]string{"a b": nasty + fmt.Sprint(i), "a-b": "", "a_b": "1"}
+		for _, record := range r.Points[i].Records {
+			record.Parameters = r.Points[i].Parameters
+			record.Summary.Metrics[1].Name, record.Summary.Metrics[1].Unit = nasty, nasty
+			record.Summary.Latencies[0].Operation = nasty
+		}
+	}
+	r.Claims[0].Name, r.Claims[0].Verdict, r.Claims[0].Detail = nasty, claims.DoesNotHold, nasty
+	for _, record := range r.Records {
+		record.Message = nasty
+	}
+	return r
+}
+
+// thousand is a report of 1,000 points, each with a warning of its own, and a disturbed attempt for each.
+func thousand() *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	for i := range 1000 {
+		parameters := map[string]string{"rowsPerCommit": fmt.Sprint(i), "secondaryIndexes": fmt.Sprint(i % 7)}
+		record := testutil.Record(i+1, 2, parameters, float64(1000+i))
+		record.Summary.Findings = []finding.Finding{finding.OfProgram(fmt.Sprintf("warning %d: %s", i, strings.Repeat("long ", 1000)))}
+		r.Records = append(r.Records, record, &result.Record{
+			Version: 1, Trial: i + 1, Attempt: 1, Parameters: parameters, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted,
+			Message: strings.Repeat("evicted ", 100),
+		})
+		r.Trials = append(r.Trials, report.Trial{Number: i + 1, Round: 1, Parameters: parameters})
+		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
+	}
+	return r
+}
+
+// The formats that Files and ComparisonFiles do not have.
+func TestFormatsGolden(t *testing.T) {
+	published := []string{report.SummaryFile, report.CSVFile, report.JSONFile}
+	for _, f := range report.Formats() {
+		for name, r := range reports() {
+			if f.Run != nil && !slices.Contains(append(published, report.BenchFile), f.File) {
+				testutil.Golden(t, name+"."+f.File, []byte(printed(t, f.Run, r)))
+			}
+		}
+		if !slices.Contains(published, f.File) {
+			testutil.Golden(t, "comparison."+f.File, []byte(printedComparison(t, f.Comparison, reportOfComparison())))
+		}
+	}
+}
+
+// Every format prints every report as valid UTF-8 that ends with a newline, the same each time, and hands on a writer's
+// error.
+func TestFormats(t *testing.T) {
+	all := reports()
+	all["hostile"], all["thousand"], all["empty"] = hostile(), thousand(), new(report.Report)
+	names, files := map[string]bool{}, map[string]bool{}
+	for _, f := range report.Formats() {
+		if names[f.Name] || files[f.File] || strings.ContainsAny(f.File, "/\\ ") {
+			t.Errorf("%s, %s: not the only one, or no name of a file", f.Name, f.File)
+		}
+		names[f.Name], files[f.File] = true, true
+		check := func(name, text, again string, failing error) {
+			if !utf8.ValidString(text) || text != again || text != "" && !strings.HasSuffix(text, "\n") {
+				t.Errorf("%s of %s:\n%.500s", f.Name, name, text)
+			}
+			if text != "" && failing == nil {
+				t.Errorf("%s of %s: the writer's error is lost", f.Name, name)
+			}
+		}
+		for name, r := range all {
+			if f.Run == nil {
+				break
+			}
+			if r.Run.Spec == nil {
+				r.Run.Spec = json.RawMessage("{}")
+			}
+			check(name, printed(t, f.Run, r), printed(t, f.Run, r), f.Run(brokenWriter{}, r))
+		}
+		for name, s := range map[string]*report.Comparison{"comparison": reportOfComparison(), "empty": {Spec: json.RawMessage("{}")}} {
+			check(name, printedComparison(t, f.Comparison, s), printedComparison(t, f.Comparison, s), f.Comparison(brokenWriter{}, s))
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+// The text for terminals has no Markdown.
+func TestTextHasNoMarkdown(t *testing.T) {
+	texts := map[string]string{"comparison": printedComparison(t, report.ComparisonText, reportOfComparison())}
+	for name, r := range reports() {
+		texts[name] = printed(t, report.Text, r)
+	}
+	for name, text := range texts {
+		if strings.ContainsAny(text, "|#") || strings.Contains(text, "**") {
+			t.Errorf("%s has Markdown:\n%s", name, text)
+		}
+	}
+}
+
+// A terminal gets no escape sequences from a database's messages.
+func TestTextIsHarmless(t *testing.T) {
+	for _, c := range printed(t, report.Text, hostile()) {
+		if c != '\n' && (c < ' ' || c == 0x7f) {
+			t.Errorf("it has the control character %q", c)
+		}
+	}
+}
+
+// A job summary stays below GitHub's limit, says the answer first, and how much of a table it leaves out.
+func TestGitHubIsShort(t *testing.T) {
+	text := printed(t, report.GitHub, thousand())
+	if len(text) >= 1<<20 {
+		t.Errorf("%d bytes", len(text))
+	}
+	for _, want := range []string{
+		"### commit-size: 1999 rows/s (one trial) at rowsPerCommit=999, secondaryIndexes=5", "\n*800 more rows are left out: summary.md and results.csv",
+		"\n- *800 more are left out: summary.md",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q", want)
+		}
+	}
+	s := reportOfComparison()
+	for i := range 60 {
+		variant := fmt.Sprintf("variant-%d", i)
+		s.Variants = append(s.Variants, report.ComparisonVariant{Name: variant})
+		for point := range 210 {
+			p := s.Pairs[0]
+			p.Variant, p.Parameters = variant, map[string]string{"rowsPerCommit": fmt.Sprint(point)}
+			s.Pairs = append(s.Pairs, p)
+		}
+	}
+	if text := printedComparison(t, report.ComparisonGitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// Nothing in a report is taken for HTML, for a column or for somebody's name.
+func TestGitHubIsEscaped(t *testing.T) {
+	text := printed(t, report.GitHub, hostile())
+	for _, never := range []string{"<img", "@all"} {
+		if strings.Contains(text, never) {
+			t.Errorf("it has %q", never)
+		}
+	}
+	columns := 0
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "|") {
+			columns = 0
+			continue
+		}
+		n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if columns > 0 && n != columns {
+			t.Errorf("%d columns and %d: %s", columns, n, line)
+		}
+		columns = n
+	}
+}
+
+func TestSummaryNamesInputs(t *testing.T) {
+	r := small()
+	data := result.Input{Name: "own.csv", Bytes: 120, Rows: 7, SHA256: strings.Repeat("a", 64)}
+	schema := result.Input{Name: "own.sql", Bytes: 30, SHA256: strings.Repeat("b", 64)}
+	for _, record := range r.Records {
+		if record.Summary != nil {
+			record.Summary.Inputs = []result.Input{schema, data}
+		}
+	}
+	summary := func() string {
+		var b strings.Builder
+		if err := report.Summary(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text := summary()
+	for _, want := range []string{
+		"- input own.csv: 7 rows, 120 bytes, sha256 " + data.SHA256 + "\n", "- input own.sql: 30 bytes, sha256 " + schema.SHA256 + "\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "not the same") {
+		t.Errorf("the same inputs are said to differ:\n%s", text)
+	}
+	data.SHA256 = strings.Repeat("c", 64)
+	r.Records[1].Summary.Inputs = []result.Input{schema, data}
+	want := "- input own.csv changed between trials: sha256 " + strings.Repeat("a", 64) + " for trial 1, 3, 4, 5, 6; sha256 " +
+		data.SHA256 + " for trial 2\n"
+	if text := summary(); !strings.Contains(text, want) || strings.Contains(text, "input own.sql was") {
+		t.Errorf("%q is missing in\n%s", want, text)
+	}
+}
