@@ -6,17 +6,25 @@
 package controllers
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -141,4 +149,217 @@ func namesOf(configs []corev1.ConfigMap) string {
 		names += configs[i].Name + " "
 	}
 	return names
+}
+
+// everyChild is every kind of object that a run makes for a database instance, or that is made of these, by the name that it has for
+// instance 1 of the run.
+func everyChild(c *cluster, run *v1alpha1.BenchmarkRun) map[string]client.Object {
+	c.t.Helper()
+	objects, err := database.Objects(run, 1, "", c.reconciler.Images)
+	c.must(err)
+	children := map[string]client.Object{"Secret": database.Secret(run, "of-a-stranger")}
+	for _, object := range objects {
+		child := object.(client.Object)
+		children[c.reconciler.writer(run).kindOf(child)] = child
+		child.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))})
+	}
+	set := children["StatefulSet"].(*appsv1.StatefulSet)
+	children["Pod"] = &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: set.Name + "-0", Labels: set.Spec.Template.Labels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: database.ServerContainer, Image: "mine"}}},
+	}
+	return children
+}
+
+// suspendedRun has two trials, each on a server of its own with a volume.
+func suspendedRun() *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun("run", "").Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Suspend, r.Spec.Trials.Server = ptr.To(true), v1alpha1.ServerFresh
+	}).Obj()
+}
+
+// What a stranger makes beforehand under the name of a child of a run, with all labels and the owner reference of the operator's
+// own, is never used: the run goes on with other names, or ends because its name is taken.
+func TestEnvtestForgedChildren(t *testing.T) {
+	taken := map[string]bool{"Secret": true, "Pod": true}
+	for _, kind := range []string{"ConfigMap", "Service", "PodDisruptionBudget", "PersistentVolumeClaim", "StatefulSet", "Secret", "Pod"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			c.apply(suspendedRun())
+			c.reconcile("run")
+			child := everyChild(c, c.get("run"))[kind]
+			c.must(api.Create(t.Context(), child))
+			c.change("run", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = nil })
+			if taken[kind] {
+				run := c.until("run", v1alpha1.ConditionFailed)
+				failed := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed)
+				if failed.Reason != v1alpha1.ReasonNameTaken || !strings.Contains(failed.Message, child.GetName()) {
+					t.Errorf("%s: %s", failed.Reason, failed.Message)
+				}
+				return
+			}
+			c.until("run", v1alpha1.ConditionComplete)
+			for name, record := range c.recordsOf("run") {
+				if record.Instance < 2 {
+					t.Errorf("%s was measured on instance %d, a part of which is forged", name, record.Instance)
+				}
+			}
+		})
+	}
+}
+
+// A copy of prepared data that is there beforehand is not restored: nobody knows what is in it. The run makes its own.
+func TestEnvtestForgedDataCopy(t *testing.T) {
+	c := newCluster(t)
+	run := suspendedRun()
+	run.Spec.Trials.Data = v1alpha1.DataRestore
+	run.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{Script: "tpcc"}}
+	c.apply(run)
+	c.reconcile("run")
+	run = c.get("run")
+	forged := database.DataCopy(run)
+	forged.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))}
+	c.must(api.Create(t.Context(), forged))
+	c.change("run", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = nil })
+	for c.jobs["run-t1-a1"] == 0 {
+		if _, err := c.try("run"); err != nil {
+			t.Logf("to be tried again: %v", err)
+		}
+		c.react()
+	}
+	var used corev1.PersistentVolumeClaim
+	c.must(c.exists(&used, forged.Name))
+	if made := c.get("run").Status.DataCopy; used.UID == forged.UID || made.UID != string(used.UID) {
+		t.Errorf("the copy is %s, the status names %s, the forged one was %s", used.UID, made.UID, forged.UID)
+	}
+}
+
+// A finalizer of somebody else on a child keeps the child, and nothing else: what loads no node any more is not waited for.
+func TestEnvtestKeptChildren(t *testing.T) {
+	for kind, kept := range map[string]client.Object{
+		"Job":                   &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1"}},
+		"ConfigMap":             &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-db1"}},
+		"Service":               &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "run-db1"}},
+		"PodDisruptionBudget":   &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "run-db1"}},
+		"PersistentVolumeClaim": &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "run-db1"}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			run := suspendedRun()
+			run.Spec.Suspend = nil
+			c.apply(run)
+			for c.jobs["run-t1-a1"] == 0 {
+				c.reconcile("run")
+				c.react()
+			}
+			kept.SetNamespace(c.namespace)
+			c.keep(kept)
+			c.until("run", v1alpha1.ConditionComplete)
+			c.allAccepted("run", 2)
+		})
+	}
+}
+
+// A Job that somebody deletes before it has ended, and that a finalizer keeps, is an attempt that does not count.
+func TestEnvtestKeptJobWithoutRecord(t *testing.T) {
+	c := newCluster(t)
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
+	c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }
+	for c.jobs["run-t1-a1"] == 0 {
+		c.reconcile("run")
+		c.react()
+	}
+	c.loader = c.succeed
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "run-t1-a1"}}
+	c.keep(job)
+	c.must(api.Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	c.must(api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(c.namespace),
+		client.MatchingLabels{batchv1.JobNameLabel: job.Name}, client.GracePeriodSeconds(0)))
+	c.until("run", v1alpha1.ConditionComplete)
+	record := c.recordsOf("run")["run-t1-a1"]
+	if record == nil || record.Cause != result.CausePodDeleted || !strings.Contains(record.Message, "finalizers") {
+		t.Errorf("the record of the Job that was deleted: %+v", record)
+	}
+}
+
+// What a run has left that was deleted with --cascade=orphan keeps its lane for as long as it may load a node.
+func TestEnvtestOrphanedChildren(t *testing.T) {
+	c := newCluster(t)
+	c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }
+	c.queue(nil, "first", "second")
+	for c.jobs["first-t1-a1"] == 0 {
+		c.turn("first", "second")
+	}
+	c.must(api.Delete(t.Context(), c.get("first")))
+	orphans := []client.Object{c.owned("first-t1-a1"), c.owned("first-db1")}
+	for _, orphan := range orphans {
+		c.must(api.Patch(t.Context(), orphan, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))))
+	}
+	for range 3 {
+		c.tryAll("first", "second")
+	}
+	c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+	for _, orphan := range orphans {
+		c.must(api.Delete(t.Context(), orphan, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	}
+	for range 3 {
+		c.react() // its Pods are collected
+		c.tryAll("first", "second")
+	}
+	if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
+		t.Errorf("the next run is not admitted: %s", got.Message)
+	}
+}
+
+// Two managers that both believe to be the leader do the same as one: the same trials, as many results, no Job twice. An
+// error of theirs is that the other one was faster; each is called again.
+func TestEnvtestTwoManagersAtOnce(t *testing.T) {
+	c := newCluster(t)
+	managers := []*BenchmarkRunReconciler{c.newReconciler(), c.newReconciler()}
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).Obj())
+	for range 400 {
+		var both sync.WaitGroup
+		for _, manager := range managers {
+			both.Go(func() {
+				_, err := manager.Reconcile(t.Context(), ctrl.Request{
+					NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: "run"},
+				})
+				if err != nil {
+					t.Logf("one was slower: %v", err)
+				}
+			})
+		}
+		both.Wait()
+		c.react()
+		if apimeta.IsStatusConditionTrue(c.get("run").Status.Conditions, v1alpha1.ConditionFinished) {
+			break
+		}
+	}
+	c.settle("run")
+	c.allAccepted("run", 4)
+	c.nothingRuns()
+}
+
+// allAccepted checks that a run has measured each of so many trials at the first attempt.
+func (c *cluster) allAccepted(name string, trials int) {
+	c.t.Helper()
+	run := c.get(name)
+	progress := fmt.Sprintf("%d/%[1]d", trials)
+	if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) || run.Status.Progress != progress {
+		c.t.Errorf("status is %+v, want %s", run.Status, progress)
+	}
+	var want []string
+	for n := range trials {
+		want = append(want, fmt.Sprintf("%s-t%d-a1 Accepted", name, n+1))
+	}
+	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
+		c.t.Errorf("records (-want +got):\n%s", diff)
+	}
+	for job, times := range c.jobs {
+		if times != 1 {
+			c.t.Errorf("Job %s was made %d times", job, times)
+		}
+	}
 }

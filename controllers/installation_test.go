@@ -6,11 +6,13 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -224,6 +228,20 @@ func TestEnvtestInstallationOfAMember(t *testing.T) {
 	for r, want := range map[*BenchmarkRunReconciler]part{i.two: bystander, i.one: claimant} {
 		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != want || err != nil {
 			t.Errorf("%s is %d, want %d: %v", r.Installation.Name, is, want, err)
+		}
+	}
+}
+
+// pageIn is the page among results. It is whole, and has a plot, and what else it is to have.
+func pageIn(t *testing.T, results *corev1.ConfigMap, name string, more ...string) {
+	t.Helper()
+	text, err := result.UnpackFile(page.File, results.BinaryData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range append([]string{"<!DOCTYPE html>", "<title>" + name, "<svg", "</html>"}, more...) {
+		if !bytes.Contains(bytes.ToLower(text), bytes.ToLower([]byte(want))) {
+			t.Errorf("the page lacks %q:\n%.2000s", want, text)
 		}
 	}
 }

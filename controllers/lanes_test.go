@@ -7,6 +7,7 @@ package controllers
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -15,14 +16,21 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -265,5 +273,188 @@ func TestEnvtestLaneInOrder(t *testing.T) {
 		if !apimeta.IsStatusConditionTrue(c.get(name).Status.Conditions, v1alpha1.ConditionComplete) {
 			t.Errorf("%s is not complete", name)
 		}
+	}
+}
+
+// Two installations that watch different namespaces and share a namespace of Leases respect each other. One that waits for a run
+// which it does not watch looks again from time to time. If it may read that run, it also finds that it is gone.
+func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
+	for name, mayRead := range map[string]bool{"it may read the other's runs": true, "it may not": false} {
+		t.Run(name, func(t *testing.T) {
+			other, c := newCluster(t), newCluster(t)
+			c.reconciler.LaneNamespace = other.namespace
+			if !mayRead {
+				c.reconciler.Live = &Live{Reader: interceptor.NewClient(api, interceptor.Funcs{
+					Get: func(ctx context.Context, w client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+						if _, run := o.(*v1alpha1.BenchmarkRun); run && key.Namespace != c.namespace {
+							return apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, key.Name, nil)
+						}
+						return w.Get(ctx, key, o, opts...)
+					},
+				})}
+			}
+			other.queue(nil, "theirs")
+			other.reconcile("theirs")
+			c.queue(nil, "ours")
+			if again := c.reconcile("ours").RequeueAfter; again != 10*time.Second {
+				t.Errorf("it looks again after %s, want 10 s", again)
+			}
+			lease := "(Lease " + other.namespace + "/default.lane.benchrun.dev)"
+			c.says("ours", "False Queued: waiting for a run of another installation, which holds lane default "+lease+
+				"; next in the queue")
+			other.until("theirs", v1alpha1.ConditionDatabaseReady)
+			c.must(api.Delete(t.Context(), other.get("theirs")))
+			c.turn("ours", "ours")
+			if busy := c.busy(); len(busy) != 0 {
+				t.Errorf("%v has something, while the other's server is there", busy)
+			}
+			other.collectGarbageOf("theirs")
+			if !mayRead {
+				c.turn("ours", "ours")
+				if c.condition("ours", v1alpha1.ConditionAdmitted).Status != metav1.ConditionFalse {
+					t.Error("admitted, although nobody could know that the other is gone")
+				}
+				other.reconcile("theirs") // its own manager releases the lane
+			}
+			c.turns("ours", v1alpha1.ConditionAdmitted, "ours")
+			if got := holderOf(other.lease()).Name; got != "ours" {
+				t.Errorf("the lane is that of %s", got)
+			}
+		})
+	}
+}
+
+// What changes in a lane leads to the run that is next, and to the name of its holder, who may be gone: not to all that wait.
+func TestEnvtestLaneWakesItsQueue(t *testing.T) {
+	c := newCluster(t)
+	c.queue(nil, "a", "b", "c")
+	c.queue(func(r *v1alpha1.BenchmarkRun) { r.Spec.Lane = "other" }, "elsewhere")
+	c.turn("a", "b", "c")
+	names := func(requests []reconcile.Request) []string {
+		var list []string
+		for _, r := range requests {
+			list = append(list, r.Name)
+		}
+		slices.Sort(list)
+		return list
+	}
+	if got := names(c.reconciler.lanes().waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the Lease leads to %v", got)
+	}
+	h := c.reconciler.lanes().enqueueNext()
+	measured := func(tell func(queue)) []string {
+		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer q.ShutDown()
+		tell(q)
+		var requests []reconcile.Request
+		for q.Len() > 0 {
+			r, _ := q.Get()
+			requests = append(requests, r)
+			q.Done(r)
+		}
+		return names(requests)
+	}
+	a, b := c.get("a"), c.get("b")
+	c.change("b", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) })
+	suspended := c.get("b")
+	for what, tc := range map[string]struct {
+		tell func(queue)
+		want []string
+	}{
+		"a run is created": {func(q queue) { h.Create(t.Context(), event.CreateEvent{Object: b}, q) }, nil},
+		"a run is deleted": {func(q queue) { h.Delete(t.Context(), event.DeleteEvent{Object: b}, q) }, []string{"c"}},
+		"a run is suspended": {func(q queue) {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: b, ObjectNew: suspended}, q)
+		}, []string{"c"}},
+		"a trial is measured": {func(q queue) { h.Update(t.Context(), event.UpdateEvent{ObjectOld: a, ObjectNew: a}, q) }, nil},
+	} {
+		if got := measured(tc.tell); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: woken are %v, want %v", what, got, tc.want)
+		}
+	}
+}
+
+// template of a Pod with those labels.
+func template(labels map[string]string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "any", Image: "any"}}, NodeName: "any",
+		},
+	}
+}
+
+// stranger makes a Pod with those labels, controlled by an object or by nobody.
+func (c *cluster) stranger(name string, labels map[string]string, controller *metav1.OwnerReference) {
+	c.t.Helper()
+	t := template(labels)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name, Labels: t.Labels}, Spec: t.Spec}
+	if controller != nil {
+		pod.OwnerReferences = []metav1.OwnerReference{*controller}
+	}
+	c.must(api.Create(c.t.Context(), pod))
+}
+
+// Whatever labels somebody gives to his own Pods, and whatever controls these: they do not hold the lane of a run, nor of a run
+// that is gone. What a run has made does, until it is gone, too.
+func TestEnvtestOnlyWhatARunHasMadeHoldsItsLane(t *testing.T) {
+	for name, gone := range map[string]bool{"the run has finished": false, "the run is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }
+			c.queue(nil, "first", "second")
+			for c.jobs["first-t1-a1"] == 0 {
+				c.turn("first", "second")
+			}
+			run := c.get("first")
+			loader, server := plan.Labels(run, v1alpha1.ComponentLoader), plan.Labels(run, v1alpha1.ComponentDatabase)
+			server[v1alpha1.LabelInstance] = "7"
+			meta := func(name string, labels map[string]string) metav1.ObjectMeta {
+				return metav1.ObjectMeta{Namespace: c.namespace, Name: name, Labels: labels}
+			}
+			// These have names that the run does not need next. Without labels, no list of the run's objects has them.
+			job := &batchv1.Job{ObjectMeta: meta("first-t9-a1", nil), Spec: batchv1.JobSpec{Template: template(loader)}}
+			job.Spec.Suspend = ptr.To(true)
+			set := &appsv1.StatefulSet{ObjectMeta: meta("first-db7", nil), Spec: appsv1.StatefulSetSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: server}, Template: template(server),
+			}}
+			set.Spec.Template.Spec.RestartPolicy, set.Spec.Template.Spec.NodeName = corev1.RestartPolicyAlways, ""
+			c.must(api.Create(t.Context(), job))
+			c.must(api.Create(t.Context(), set))
+			forged := func(apiVersion, kind, name string) *metav1.OwnerReference {
+				return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: "forged", Controller: ptr.To(true)}
+			}
+			c.stranger("alone", loader, nil)
+			c.stranger("of-a-job", loader, metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job")))
+			c.stranger("of-a-set", server, metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet")))
+			c.stranger("of-another-kind", loader, forged("example.com/v1", "Job", "first-t3-a1"))
+			if gone {
+				c.must(api.Delete(t.Context(), run))
+				c.tryAll("first", "second")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+				for _, name := range []string{"first-t1-a1", "first-db1"} {
+					c.must(api.Delete(t.Context(), c.owned(name), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+				}
+				c.tryAll("first", "second") // the Pods are still there, and what controlled them is not
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+			} else {
+				c.change("first", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) })
+				c.tryAll("first", "first", "first", "second")
+				c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+			}
+			var pods corev1.PodList
+			c.list(&pods)
+			for i := range pods.Items {
+				if ref := metav1.GetControllerOf(&pods.Items[i]); ref != nil && (ref.Name == "first-t1-a1" || ref.Name == "first-db1") {
+					c.must(api.Delete(t.Context(), &pods.Items[i], client.GracePeriodSeconds(0)))
+				}
+			}
+			for range 3 {
+				c.tryAll("first", "second")
+			}
+			if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
+				t.Errorf("the next run is not admitted: %s", got.Message)
+			}
+		})
 	}
 }

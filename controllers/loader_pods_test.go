@@ -6,16 +6,22 @@
 package controllers
 
 import (
+	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -98,5 +104,237 @@ func TestEnvtestTwoLoadersAndAStranger(t *testing.T) {
 	c.must(err)
 	if record.Cause != result.CauseForeignResult || !strings.Contains(record.Message, "other Pods have measured together") {
 		t.Errorf("record %+v", record)
+	}
+}
+
+// The first attempt at each point finds out how many rows last trials.minSeconds; all trials of the point insert so many.
+func TestEnvtestPilot(t *testing.T) {
+	c := newCluster(t)
+	requested := map[string]string{}
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		config := c.configOf(job)
+		requested[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
+		c.succeed(job, pod) // 100 rows in a second
+	}
+	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.Order, r.Spec.Trials.MinSeconds = v1alpha1.OrderSequential, ptr.To[int32](2)
+	}).Obj())
+	run := c.until("run", v1alpha1.ConditionComplete)
+	want := []string{
+		"run-t1-a1 Pilot", "run-t1-a2 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Pilot", "run-t3-a2 Accepted", "run-t4-a1 Accepted",
+	}
+	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	pilot, trial := `2 s, {"commit":"Explicit","compat":"None","rows":1000000000,"rowsPerCommit":%d}`,
+		`0 s, {"commit":"Explicit","compat":"None","rows":220,"rowsPerCommit":%d}`
+	if diff := cmp.Diff(map[string]string{
+		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
+		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
+	}, requested); diff != "" {
+		t.Errorf("asked of the loaders (-want +got):\n%s", diff)
+	}
+	if run.Status.Progress != "4/4" || ptr.Deref(run.Status.Trials.Invalidated, 0) != 0 {
+		t.Errorf("progress %s, %+v", run.Status.Progress, run.Status.Trials)
+	}
+	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows per trial; the pilot inserted 100 in 1.0 s\n") {
+		t.Errorf("the summary does not say what the pilots decided:\n%s", text)
+	}
+}
+
+// The cache has no rows of pilots: a run of the comparison knows them all the same, and one that somebody else has made does not.
+func TestEnvtestRowsOfItsComparison(t *testing.T) {
+	l := newInLane(t)
+	comparison := testutil.MakeComparison("s", l.namespace, "a", "b").Obj()
+	comparison.UID = ""
+	l.must(api.Create(t.Context(), comparison))
+	observed := func(name string) map[string]int64 {
+		run := testutil.MakeRun(name, l.namespace).With(func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Trials.MinSeconds = ptr.To[int32](5)
+		}).Obj()
+		run.UID, run.Labels = "", plan.ComparisonLabels(comparison)
+		run.Annotations = map[string]string{v1alpha1.AnnotationRows: `{"":4400}`}
+		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind("BenchmarkComparison"))}
+		l.must(api.Create(t.Context(), run))
+		if name == "made" {
+			comparison.Status.CurrentRuns = []v1alpha1.CurrentRun{{Name: name, UID: string(run.UID)}}
+			l.must(api.Status().Update(t.Context(), comparison))
+		}
+		cached := new(v1alpha1.BenchmarkRun)
+		l.must(l.reconciler.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
+		seen, err := l.reconciler.observe(t.Context(), cached, l.reconciler.Client)
+		l.must(err)
+		return seen.ComparisonRows
+	}
+	if diff := cmp.Diff(map[string]int64{"": 4400}, observed("made")); diff != "" {
+		t.Errorf("rows of a run that the comparison has made (-want +got):\n%s", diff)
+	}
+	if rows := observed("forged"); rows != nil {
+		t.Errorf("a run that somebody else has made has the rows %v", rows)
+	}
+}
+
+// What the first run of a comparison has decided holds for all others.
+func TestEnvtestComparisonPilot(t *testing.T) {
+	s := newComparisons(t)
+	pilot := testutil.Record(1, 1, nil, 1000)
+	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
+	s.pilots = []*result.Record{pilot}
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkComparison) {
+		comparison.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
+	}).Obj())
+	s.untilComparison(v1alpha1.ConditionFinished)
+	for i, name := range s.made {
+		want := `{"":4400}`
+		if i == 0 {
+			want = ""
+		}
+		if got := s.get(name).Annotations[v1alpha1.AnnotationRows]; got != want {
+			t.Errorf("%s has the rows %q, want %q", name, got, want)
+		}
+	}
+	var results corev1.ConfigMap
+	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
+	if text := results.Data["summary.md"]; !strings.Contains(text, "rows per trial, set by the first pilot for all variants: 4400\n") {
+		t.Errorf("the summary does not say how many rows:\n%s", text)
+	}
+}
+
+// Containers that a policy has added to the Pods of a run stand beside its numbers, and so do volumes that stay after it.
+func TestEnvtestPlaceOfAnAttempt(t *testing.T) {
+	c := newCluster(t)
+	class := &storagev1.StorageClass{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "keeps-"}, Provisioner: "example.com/none",
+		ReclaimPolicy: ptr.To(corev1.PersistentVolumeReclaimRetain),
+	}
+	c.must(api.Create(t.Context(), class))
+	t.Cleanup(func() {
+		if err := api.Delete(context.Background(), class); err != nil {
+			t.Error(err)
+		}
+	})
+	c.policy = func(p *corev1.Pod) {
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "agent", Image: "agent"})
+	}
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Database.Storage.Medium, r.Spec.Database.Storage.StorageClassName = v1alpha1.MediumVolume, class.Name
+	}).Obj())
+	c.until("run", v1alpha1.ConditionComplete)
+	summary := c.summary("run")
+	for _, want := range []string{
+		"- other containers ran in the Pods: database: agent, loader: agent",
+		"- the database's volumes were not deleted: the reclaim policy of storage class " + class.Name + " is Retain",
+	} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, summary)
+		}
+	}
+}
+
+// seen lets loaders succeed with what their observer saw in each attempt.
+func (c *cluster) seen(of func(trial, attempt int) *result.Observed) {
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		trial, _ := strconv.Atoi(job.Labels[v1alpha1.LabelTrial])
+		attempt, _ := strconv.Atoi(job.Labels[v1alpha1.LabelAttempt])
+		document := testutil.Document(pod.UID, trial, attempt, 1000)
+		document.Observed = of(trial, attempt)
+		c.leave(job, pod, document)
+	}
+}
+
+// observed is a server that its limit held back for that long, on a node whose disk takes that long.
+func observed(throttledMicros, fdatasyncMicros int64) *result.Observed {
+	return &result.Observed{
+		Before: &result.ProcessFacts{Process: "7@1", CPULimitMillis: 1000},
+		After:  &result.ProcessFacts{Process: "7@1", CPULimitMillis: 1000, ThrottledMicros: throttledMicros},
+		Probe: &result.NodeProbe{
+			Fdatasync: result.FsyncLatency{Calls: 75, Median: fdatasyncMicros, P95: fdatasyncMicros + 50, Max: 1000},
+			CPU:       result.WorkTime{Times: 11, Median: 500_000, P95: 510_000},
+		},
+	}
+}
+
+func (c *cluster) summary(run string) string {
+	c.t.Helper()
+	var results corev1.ConfigMap
+	c.must(api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: run + "-results"}, &results))
+	return results.Data["summary.md"]
+}
+
+// An attempt whose server was held back for longer than the run allows is measured again. At its own limit, without a bound,
+// it counts, with a warning.
+func TestEnvtestThrottled(t *testing.T) {
+	c := newCluster(t)
+	c.seen(func(_, attempt int) *result.Observed {
+		if attempt == 1 {
+			return observed(300_000, 100)
+		}
+		return observed(9_000, 100)
+	})
+	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Trials.MaxThrottledPercent = ptr.To[int32](1)
+	}).Obj())
+	run := c.until("run", v1alpha1.ConditionComplete)
+	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was throttled at its CPU limit (1) for 0.30 s of the measured " +
+		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
+	if got := c.summary("run"); !strings.Contains(got, says) {
+		t.Errorf("the summary does not say %q:\n%s", says, got)
+	}
+	if got := run.Status.Points[0].Warnings; len(got) != 0 {
+		t.Errorf("warnings %q of a point that was not held back", got)
+	}
+
+	c.settle("run")
+	c.apply(testutil.MakeRun("own-limit", "").Repetitions(1).Obj())
+	run = c.until("own-limit", v1alpha1.ConditionComplete)
+	want := []string{"the server was throttled at its CPU limit for 30% of the measured phase: the number depends on that limit"}
+	if diff := cmp.Diff(want, run.Status.Points[0].Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+// How the node differed stands in the status and in the summary: between the trials of a run, and from the last run that
+// asked for the same.
+func TestEnvtestNodeThatChanges(t *testing.T) {
+	c := newCluster(t)
+	// Latencies rise from trial to trial; fewer than five say nothing of a trend.
+	latencies := []int64{100, 102, 105, 107, 110}
+	c.seen(func(trial, _ int) *result.Observed { return observed(0, latencies[trial-1]) })
+	same := func(name string) *v1alpha1.BenchmarkRun { return testutil.MakeRun(name, "").Repetitions(5).Obj() }
+	c.apply(same("first"))
+	run := c.until("first", v1alpha1.ConditionComplete)
+	if e := run.Status.Environment; e.Warnings != nil ||
+		e.TrialProbe != (v1alpha1.TrialProbe{FdatasyncMicros: 105, FdatasyncP95Micros: 155, WorkNanos: 500_000}) {
+		t.Errorf("the first run's environment is %+v", e)
+	}
+	c.settle("first")
+
+	latencies = []int64{300, 350, 400, 450, 500}
+	other := same("other")
+	other.Spec.Seed = ptr.To[int64](2)
+	const drift = "disk probe: fdatasync took 300 µs (p95 350 µs) before trial 1 and 500 µs (p95 550 µs) before trial 5"
+	for name, tc := range map[string]struct {
+		run  *v1alpha1.BenchmarkRun
+		want []string
+	}{
+		"asks for something else": {other, []string{drift}},
+		"asks for the same": {same("again"), []string{drift, "disk probe: fdatasync took 400 µs (p95 450 µs), but 105 µs " +
+			"(p95 155 µs) in run first, the last with the same specification"}},
+	} {
+		c.apply(tc.run)
+		run := c.until(tc.run.Name, v1alpha1.ConditionComplete)
+		c.settle(tc.run.Name)
+		if diff := cmp.Diff(tc.want, run.Status.Environment.Warnings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		summary := c.summary(tc.run.Name)
+		for _, warning := range tc.want {
+			if !strings.Contains(summary, "- "+warning+"\n") {
+				t.Errorf("%s: the summary does not say %q:\n%s", name, warning, summary)
+			}
+		}
 	}
 }

@@ -6,13 +6,21 @@
 package controllers
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -152,5 +160,211 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
 		})
+	}
+}
+
+// A result that does not leave its Pod whole is no result, whatever of it arrives.
+func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		log     func([]byte) []byte
+		message func(string) string
+		says    string
+	}{
+		"a line of the log is lost": {
+			log: func(b []byte) []byte {
+				lines := bytes.SplitAfter(b, []byte("\n"))
+				return bytes.Join(append(lines[:1:1], lines[2:]...), nil)
+			},
+			says: "DocumentLost",
+		},
+		"the log is cut":   {log: func(b []byte) []byte { return b[:len(b)/2] }, says: "DocumentLost"},
+		"the log is empty": {log: func([]byte) []byte { return nil }, says: "DocumentLost"},
+		"a byte is another": {
+			log: func(b []byte) []byte {
+				changed := bytes.Clone(b)
+				at := len(changed) / 2
+				changed[at] = 'A' + (changed[at]-'A'+1)%26
+				return changed
+			},
+			says: "DocumentLost",
+		},
+		"the checksum is another": {
+			message: func(m string) string {
+				before, after, _ := strings.Cut(m, `"documentSHA256":"`)
+				return before + `"documentSHA256":"` + strings.Repeat("0", 64) + after[64:]
+			},
+			says: "DocumentLost",
+		},
+		"the termination message is garbage":   {message: func(string) string { return "\x00\xff Killed" }, says: "Silent: the loader exited with code 0 but left no result"},
+		"the termination message is cut":       {message: func(m string) string { return m[:len(m)/2] }, says: "Silent"},
+		"the termination message is not there": {message: func(string) string { return "" }, says: "Silent"},
+		"the result is another Pod's": {
+			message: func(m string) string {
+				at := strings.Index(m, `"podUID":"`) + len(`"podUID":"`)
+				return m[:at] + "another-" + m[at+8:]
+			},
+			says: "ForeignResult",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+				c.succeed(job, pod)
+				end := pod.Status.ContainerStatuses[0].State.Terminated
+				end.FinishedAt = metav1.NewTime(c.clock.Now().Add(-time.Minute))
+				if test.log != nil {
+					c.logs[pod.Name] = test.log(c.logs[pod.Name])
+				}
+				if test.message != nil {
+					end.Message = test.message(end.Message)
+				}
+			}
+			c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Trials.MaxInvalid = ptr.To[int32](0)
+			}).Obj())
+			failed := c.patiently("run", v1alpha1.ConditionFailed)
+			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
+			if condition.Reason != v1alpha1.ReasonTooManyInvalid || !strings.Contains(condition.Message, test.says) {
+				t.Errorf("failed with %s: %s; want %s", condition.Reason, condition.Message, test.says)
+			}
+			if failed.Status.Headline != "" || len(failed.Status.Points) != 0 || *failed.Status.Trials.Measured != 0 {
+				t.Errorf("there is a number: %+v", failed.Status)
+			}
+		})
+	}
+}
+
+// A whole document that is not what this attempt was asked for is no result, although its Pod has left it.
+func TestEnvtestDocumentsOfOtherAttempts(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string]func(*result.Document){
+		"is of the run": func(d *result.Document) { d.Identity.RunUID = "another" },
+		"is of trial 2": func(d *result.Document) { d.Identity.Trial = 2 },
+		"attempt 7":     func(d *result.Document) { d.Identity.Attempt = 7 },
+		"digest":        func(d *result.Document) { d.Config.Settings = nil },
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t)
+			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+				document := testutil.Document(pod.UID, 1, 1, 1000)
+				document.Config, document.Identity.RunUID = *c.configOf(job), job.Labels[v1alpha1.LabelRunUID]
+				change(document)
+				c.write(job, pod, document)
+			}
+			c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Trials.MaxInvalid = ptr.To[int32](0)
+			}).Obj())
+			failed := c.patiently("run", v1alpha1.ConditionFailed)
+			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
+			if !strings.Contains(condition.Message, "ForeignResult") || !strings.Contains(condition.Message, says) {
+				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
+			}
+		})
+	}
+}
+
+// copying is a comparison s of two variants of a server, in two rounds, that begin with copies of prepared data.
+type copying struct {
+	*inLane
+	// used are, by StatefulSet, the claim of the copy and the Secret with the password; claims are the copies that were seen.
+	used   map[string][]string
+	claims map[string]*corev1.PersistentVolumeClaim
+}
+
+func newCopying(t *testing.T) *copying {
+	t.Helper()
+	c := &copying{newInLane(t), map[string][]string{}, map[string]*corev1.PersistentVolumeClaim{}}
+	c.before = c.look
+	c.comparison("s", 2, func(comparison *v1alpha1.BenchmarkComparison) {
+		run := &comparison.Spec.Template.Spec
+		run.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{Script: "tpcc"}}
+		run.Trials.Data = v1alpha1.DataRestore
+		comparison.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
+	})
+	return c
+}
+
+// look at what is there.
+func (c *copying) look() {
+	var there appsv1.StatefulSetList
+	c.list(&there)
+	for _, set := range there.Items {
+		var names []string
+		for _, volume := range set.Spec.Template.Spec.Volumes {
+			switch volume.Name {
+			case "copy":
+				names = append(names, volume.PersistentVolumeClaim.ClaimName)
+			case "credentials":
+				names = append(names, volume.Secret.SecretName)
+			}
+		}
+		c.used[set.Name] = names
+	}
+	for _, claim := range c.copies() {
+		c.claims[claim.Name] = &claim
+	}
+}
+
+// copies are the claims of copies.
+func (c *copying) copies() []corev1.PersistentVolumeClaim {
+	c.t.Helper()
+	var claims corev1.PersistentVolumeClaimList
+	c.must(api.List(c.t.Context(), &claims, client.InNamespace(c.namespace),
+		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy}))
+	return claims.Items
+}
+
+// All servers of a variant have the same copy and the same password. The copies are the comparison's, and gone at its end.
+func TestEnvtestComparisonCopiesData(t *testing.T) {
+	c := newCopying(t)
+	c.until("s", v1alpha1.ConditionFinished, "s")
+	secret := "s-" + string(c.getComparison().UID)[:8]
+	want := map[string][]string{
+		"s-r1-a-db1": {secret, "s-data-a"}, "s-r2-a-db1": {secret, "s-data-a"},
+		"s-r1-b-db1": {secret, "s-data-b"}, "s-r2-b-db1": {secret, "s-data-b"},
+	}
+	if diff := cmp.Diff(want, c.used); diff != "" {
+		t.Errorf("what the servers use (-want +got):\n%s", diff)
+	}
+	uids := sets.New[string]()
+	for name, claim := range c.claims {
+		uids.Insert(string(claim.UID))
+		if !metav1.IsControlledBy(claim, c.getComparison()) {
+			t.Errorf("%s has the owners %v", name, claim.OwnerReferences)
+		}
+	}
+	if len(c.claims) != 2 || len(uids) != 2 {
+		t.Errorf("%d copies were there, under the names %v", len(uids), sets.KeySet(c.claims))
+	}
+	for range 3 {
+		c.turn("s")
+	}
+	if left := c.copies(); len(left) > 0 {
+		t.Errorf("%d copies are left", len(left))
+	}
+	c.nothingRuns()
+}
+
+// A claim of somebody else's under the name of a copy is left alone, and nobody's server begins with what is in it.
+func TestEnvtestDataCopyNameTaken(t *testing.T) {
+	c := newCopying(t)
+	theirs := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "s-data-a"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}
+	c.must(api.Create(t.Context(), theirs))
+	c.until("s", v1alpha1.ConditionFinished, "s")
+	want := "NameTaken: PersistentVolumeClaim s-data-a exists and does not belong to this comparison"
+	if got := reasonOfEnd(c.getComparison()); !strings.HasPrefix(got, "MemberFailed: ") || !strings.Contains(got, want) {
+		t.Errorf("it ended %s", got)
+	}
+	if err := c.exists(theirs, "s-data-a"); err != nil || theirs.DeletionTimestamp != nil {
+		t.Errorf("it was touched: %v, %+v", err, theirs.ObjectMeta)
 	}
 }

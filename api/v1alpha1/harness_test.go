@@ -6,15 +6,22 @@
 package v1alpha1_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -188,4 +195,211 @@ func plannable(t *testing.T, object *unstructured.Unstructured) error {
 
 func dryRun(t *testing.T, object client.Object) error {
 	return api.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
+}
+
+// clientSideApply is how large an object may be: kubectl apply keeps a copy in an annotation.
+const clientSideApply = 256 << 10
+
+// mostOfCRD leaves some of that to spare; test/docs has the same bound.
+const mostOfCRD = 240_000
+
+// TestEnvtestBudget: the schemas of both kinds have room to spare. A comparison holds a run's specification as a template, and
+// its database and workload once more in a list of variants: the API server multiplies the cost of each rule by the length of the
+// list.
+func TestEnvtestBudget(t *testing.T) {
+	for _, kind := range []string{"benchmarkruns", "benchmarkcomparisons"} {
+		c := crd(t, kind)
+		encoded, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("CRD budget: %s has %d of %d bytes", c.Name, len(encoded), clientSideApply)
+		if len(encoded) > mostOfCRD {
+			t.Errorf("%s has %d bytes, of at most %d: kubectl apply takes %d", c.Name, len(encoded), mostOfCRD, clientSideApply)
+		}
+	}
+	fits := 0
+	for n := int64(16); n <= 1<<20; n *= 2 {
+		comparison := crd(t, "benchmarkcomparisons")
+		*comparison.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["variants"].MaxItems = n
+		if err := accepted(t, comparison); err != nil {
+			t.Logf("CRD budget: the rules do not fit into a comparison of %d variants: %.300v", n, err)
+			break
+		}
+		fits = int(n)
+	}
+	t.Logf("CRD budget: the rules fit into a comparison of %d variants", fits)
+	if fits < 32 {
+		t.Errorf("the rules fit into a comparison of %d variants: it has up to 16, and there is no room to spare", fits)
+	}
+}
+
+// crd is that of a kind.
+func crd(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_" + kind + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := new(apiextensionsv1.CustomResourceDefinition)
+	if err := yaml.UnmarshalStrict(text, c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// accepted is what the API server says of a CRD under another name: it has this one already.
+func accepted(t *testing.T, c *apiextensionsv1.CustomResourceDefinition) error {
+	t.Helper()
+	object := asObject(t, c)
+	object.SetName("others.benchrun.dev")
+	names := map[string]any{"plural": "others", "singular": "other", "kind": "Other", "listKind": "OtherList"}
+	if err := unstructured.SetNestedField(object.Object, names, "spec", "names"); err != nil {
+		t.Fatal(err)
+	}
+	return dryRun(t, object)
+}
+
+func asObject(t *testing.T, c *apiextensionsv1.CustomResourceDefinition) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetAPIVersion(apiextensionsv1.SchemeGroupVersion.String())
+	object.SetKind("CustomResourceDefinition")
+	unstructured.RemoveNestedField(object.Object, "status")
+	unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
+	return object
+}
+
+// The API server's defaults are those that the operator uses for what is unset.
+func TestEnvtestDefaults(t *testing.T) {
+	object := parsed(t, minimal, spec("database: {storage: {}}"))
+	if err := dryRun(t, object); err != nil {
+		t.Fatal(err)
+	}
+	var run v1alpha1.BenchmarkRun
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
+		t.Fatal(err)
+	}
+	s := &run.Spec
+	if s.Seed == nil || *s.Seed != v1alpha1.DefaultSeed || s.Trials.MaxInvalid == nil ||
+		*s.Trials.MaxInvalid != v1alpha1.DefaultMaxInvalid || s.Trials.DeadlineSeconds != v1alpha1.DefaultTrialDeadlineSeconds ||
+		s.Database.Storage.Size.String() != v1alpha1.DefaultStorageSize ||
+		s.Trials.Repetitions != nil {
+		t.Errorf("defaults of the API server: seed %v, trials %+v, storage %s", s.Seed, s.Trials, s.Database.Storage.Size.String())
+	}
+}
+
+// An object that the operator has not seen yet is not ready to anybody who waits for it, such as Helm 4.
+func TestEnvtestNewObjectIsInProgress(t *testing.T) {
+	for _, text := range []string{minimal, `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: valid, namespace: default}
+spec:
+  template: {spec: {database: {}, workload: {type: CommitSize, commitSize: {rows: 100}}}}
+  variants: [{name: a}, {name: b}]
+`} {
+		object := parsed(t, text, "metadata: {name: seen-by-nobody}")
+		if err := api.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := api.Delete(context.Background(), object); err != nil {
+				t.Error(err)
+			}
+		})
+		stored := object.DeepCopy()
+		if err := api.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := kstatus.Compute(stored); err != nil || got.Status != kstatus.InProgressStatus {
+			t.Errorf("%s: %+v, %v", object.GetKind(), got, err)
+		}
+	}
+}
+
+// TestEnvtestSamples asks a real API server to take every sample, strictly.
+func TestEnvtestSamples(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"../../config/samples/*.yaml", "../../config/samples/publications/*.yaml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%d files like %s, %v", len(found), pattern, err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			object := parsed(t, "metadata: {namespace: default}", document)
+			if kind := object.GetKind(); kind != "BenchmarkRun" && kind != "BenchmarkComparison" {
+				continue // what a run needs besides, for example a ConfigMap with a script
+			}
+			if err := dryRun(t, object); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// yamlBlock is YAML for Benchrun. That of other programs, for example workflows, is in blocks of yml.
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestEnvtestDocs asks a real API server, and then the operator, to take every YAML block of the documentation: a run, or a
+// part of a run's spec.
+func TestEnvtestDocs(t *testing.T) {
+	blocks := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+			blocks++
+			if err := firstSight(t, documented(t, block[1])); err != nil {
+				t.Errorf("%s: %v in\n%s", page, err, block[1])
+			}
+		}
+	}
+	if blocks < 20 {
+		t.Errorf("%d blocks of YAML were found: is the documentation elsewhere?", blocks)
+	}
+}
+
+// documented is the run that a block shows. What is no run of its own completes the shortest one.
+func documented(t *testing.T, block string) *unstructured.Unstructured {
+	t.Helper()
+	shown := parsed(t, block)
+	if shown.GetKind() != "" {
+		return parsed(t, "metadata: {namespace: default}", block)
+	}
+	run := parsed(t, minimal)
+	if _, has := shown.Object["workload"]; has {
+		unstructured.RemoveNestedField(run.Object, "spec", "workload")
+	}
+	merge(run.Object, map[string]any{"spec": shown.Object})
+	return run
+}
+
+// pages are the README and everything in docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found := []string{"../../README.md"}
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

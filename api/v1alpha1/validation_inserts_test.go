@@ -6,6 +6,7 @@
 package v1alpha1_test
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -249,4 +250,202 @@ func TestEnvtestStageRules(t *testing.T) {
 			says:  "needs a stage with createIndexes before it",
 		},
 	})
+}
+
+// TestEnvtestPacingRules asks a real API server about the rules of rates and pauses, which three workloads have in common.
+func TestEnvtestPacingRules(t *testing.T) {
+	for _, of := range []struct {
+		valid string
+		with  func(string) string
+	}{
+		{minimalBulkInsert, bulk},
+		{minimalIIBench, ii},
+		{minimal, func(s string) string { return spec("workload: {commitSize: {" + s + "}}") }},
+	} {
+		with := of.with
+		checkRules(t, of.valid, map[string]rule{
+			"rate": {
+				allowed: []string{with("ratePerSecond: 0"), with("ratePerSecond: 100000000"), with("sweep: {ratePerSecond: [0, 5]}")},
+				refused: []string{with("ratePerSecond: -1"), with("ratePerSecond: 100000001"), with("sweep: {ratePerSecond: [-1]}")},
+				says:    "ratePerSecond",
+			},
+			"a point's rate": {
+				allowed: []string{with("ratePerSecond: 7, points: [{ratePerSecond: 5}]")},
+				refused: []string{with("points: [{ratePerSecond: -1}]")}, says: "points[0].ratePerSecond",
+			},
+			"rates are a set": {refused: []string{with("sweep: {ratePerSecond: [5, 5]}")}, says: "Duplicate value"},
+			"think time": {
+				allowed: []string{with("thinkTimeMilliseconds: 0"), with("thinkTimeMilliseconds: 3600000"), with("thinkTimeMilliseconds: 5, ratePerSecond: 0")},
+				refused: []string{with("thinkTimeMilliseconds: -1"), with("thinkTimeMilliseconds: 3600001")},
+				says:    "thinkTimeMilliseconds",
+			},
+			"warm-up and ramp": {
+				allowed: []string{with("warmupSeconds: 0, rampSeconds: 0"), with("warmupSeconds: 3600, rampSeconds: 3600")},
+				refused: []string{
+					with("warmupSeconds: -1"), with("warmupSeconds: 3601"), with("rampSeconds: -1"), with("rampSeconds: 3601"),
+				},
+				says: "Seconds",
+			},
+			"rate and think time": {
+				allowed: []string{with("thinkTimeMilliseconds: 0, ratePerSecond: 5")},
+				refused: []string{with("thinkTimeMilliseconds: 5, ratePerSecond: 5")},
+				later:   []string{with("thinkTimeMilliseconds: 5, sweep: {ratePerSecond: [5]}")},
+				says:    "set ratePerSecond or thinkTimeMilliseconds, not both",
+			},
+		})
+	}
+	const file = "spec: {workload: {dataFrom: {persistentVolumeClaim: files, path: rows.tsv}}}"
+	if err := firstSight(t, parsed(t, minimalBulkInsert, file, bulk("warmupSeconds: 0, rampSeconds: 0"))); err != nil {
+		t.Error(err)
+	}
+	for _, field := range []string{"warmupSeconds", "rampSeconds"} {
+		err := dryRun(t, parsed(t, minimalBulkInsert, file, bulk(field+": 1")))
+		if err == nil || !strings.Contains(err.Error(), "warmupSeconds and rampSeconds need an unlimited number of rows") {
+			t.Errorf("%s with a file: %v", field, err)
+		}
+	}
+}
+
+func encrypted(s string) string {
+	return spec("database: {tls: {mode: Required}}, workload: {bulkInsert: {" + s + "}}")
+}
+
+func onMySQL(s string) string {
+	return spec("database: {engine: MySQL}, workload: {bulkInsert: {" + s + "}}")
+}
+
+func fromFile(s string) string {
+	return spec("workload: {dataFrom: {persistentVolumeClaim: rows, path: a.csv}, bulkInsert: {" + s + "}}")
+}
+
+func commitSize(s string) string { return spec("workload: {commitSize: {" + s + "}}") }
+
+// TestEnvtestProtocolRules asks a real API server how rows may be sent, and how transactions may end.
+func TestEnvtestProtocolRules(t *testing.T) {
+	for name, r := range map[string]struct {
+		base             string
+		allowed, refused []string
+		says             string
+	}{
+		"protocol": {
+			minimalBulkInsert,
+			[]string{
+				bulk("protocol: Text"), bulk("protocol: Prepared"), bulk("sweep: {protocol: [Text, Prepared, Bulk]}"),
+				bulk("points: [{protocol: Bulk}, {protocol: Text}]"), encrypted("protocol: Bulk"),
+			},
+			[]string{bulk("protocol: Binary"), bulk("sweep: {protocol: [bulk]}"), bulk("points: [{protocol: X}]")},
+			`supported values: "Text", "Prepared", "Bulk"`,
+		},
+		"protocols of MySQL": {
+			minimalBulkInsert,
+			[]string{
+				onMySQL(""), onMySQL("protocol: Prepared"), onMySQL("sweep: {protocol: [Text, Prepared]}"),
+				onMySQL("points: [{protocol: Prepared}, {concurrency: 2}]"),
+			},
+			[]string{
+				onMySQL("protocol: Bulk"), onMySQL("sweep: {protocol: [Text, Bulk]}"), onMySQL("points: [{concurrency: 2}, {protocol: Bulk}]"),
+			},
+			"bulkInsert.protocol must be Text or Prepared with engine MySQL",
+		},
+		"protocols of files": {
+			minimalBulkInsert,
+			[]string{fromFile(""), fromFile("sweep: {protocol: [Text]}"), fromFile("points: [{protocol: Text}, {concurrency: 2}]")},
+			[]string{
+				fromFile("protocol: Bulk"), fromFile("sweep: {protocol: [Text, Prepared]}"), fromFile("points: [{concurrency: 2}, {protocol: Bulk}]"),
+			},
+			"dataFrom goes with protocol Text",
+		},
+		"bulkInsert's commit": {
+			minimalBulkInsert,
+			[]string{
+				bulk("commit: Explicit, statementsPerTransaction: 2"), bulk("commit: Autocommit"),
+				bulk("sweep: {commit: [Explicit, Autocommit], statementsPerTransaction: [1]}"),
+				bulk("commit: Autocommit, statementsPerTransaction: 2, points: [{statementsPerTransaction: 1}, {commit: Explicit}]"),
+			},
+			[]string{
+				bulk("commit: Autocommit, statementsPerTransaction: 2"), bulk("commit: Autocommit, sweep: {statementsPerTransaction: [1, 2]}"),
+				bulk("sweep: {commit: [Explicit, Autocommit], statementsPerTransaction: [2]}"),
+				bulk("statementsPerTransaction: 2, sweep: {commit: [Autocommit]}"),
+				bulk("points: [{commit: Autocommit, statementsPerTransaction: 2}]"), bulk("commit: Autocommit, points: [{statementsPerTransaction: 2}]"),
+			},
+			"statementsPerTransaction must be 1",
+		},
+		"modes of commit": {minimalBulkInsert, nil, []string{bulk("commit: Auto")}, `supported values: "Explicit", "Autocommit"`},
+		"commitSize's commit": {
+			minimal,
+			[]string{
+				commitSize("commit: Autocommit"), commitSize("commit: Explicit, rowsPerCommit: 2"),
+				commitSize("sweep: {commit: [Explicit, Autocommit]}"), commitSize("points: [{rowsPerCommit: 2}, {commit: Autocommit}]"),
+			},
+			[]string{
+				commitSize("commit: Autocommit, rowsPerCommit: 2"), commitSize("commit: Autocommit, sweep: {rowsPerCommit: [1, 2]}"),
+				commitSize("rowsPerCommit: 2, sweep: {commit: [Autocommit]}"), commitSize("rowsPerCommit: 2, points: [{commit: Autocommit}]"),
+				commitSize("points: [{rowsPerCommit: 2, commit: Autocommit}]"),
+			},
+			"rowsPerCommit must be 1",
+		},
+	} {
+		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
+	}
+}
+
+// TestEnvtestPodsRules asks a real API server about loader.pods.
+func TestEnvtestPodsRules(t *testing.T) {
+	const pods = "loader: {pods: 4}, "
+	type table struct {
+		base                    string
+		allowed, refused, later []string
+		says                    string
+	}
+	rules := map[string]table{
+		"CommitSize": {minimal, nil, []string{spec("loader: {pods: 2}")}, nil, "loader.pods must be 1"},
+		"Custom":     {minimalCustom, nil, []string{spec("loader: {pods: 2}")}, nil, "loader.pods must be 1"},
+		"a mixed list": {
+			minimalBulkInsert,
+			[]string{spec(pods + "workload: {bulkInsert: {concurrency: 4, points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
+			nil,
+			[]string{spec(pods + "workload: {bulkInsert: {points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
+			"concurrency is 1 but must be at least loader.pods, 4",
+		},
+		"deletes": {
+			minimalIIBench,
+			[]string{spec("workload: {iiBench: {keepRows: 1000}}")},
+			nil,
+			[]string{spec(pods + "workload: {iiBench: {insertThreads: 4, keepRows: 1000}}")},
+			"(keepRows) loads from one Pod",
+		},
+		"bulk_insert": {
+			minimalSysbench,
+			[]string{spec("workload: {sysbench: {script: bulk_insert, threads: 4}}")},
+			nil,
+			[]string{spec(pods + "workload: {sysbench: {script: bulk_insert, threads: 4}}")},
+			"script bulk_insert loads from one Pod",
+		},
+		"too many": {minimalBulkInsert, nil, []string{spec("loader: {pods: 65}"), spec("loader: {pods: 0}")}, nil, "spec.loader.pods"},
+	}
+	for _, w := range []struct{ base, member, parameter string }{
+		{minimalBulkInsert, "bulkInsert", "concurrency"},
+		{minimalIIBench, "iiBench", "insertThreads"},
+		{minimalSysbench, "sysbench", "threads"},
+	} {
+		workload := func(s string) string { return spec(pods + "workload: {" + w.member + ": {" + s + "}}") }
+		rules[w.member] = table{
+			w.base,
+			[]string{
+				workload(w.parameter + ": 4"), workload("sweep: {" + w.parameter + ": [4, 8]}"),
+				workload("points: [{" + w.parameter + ": 4}, {" + w.parameter + ": 16}]"),
+			},
+			nil,
+			[]string{
+				spec("loader: {pods: 4}"), workload(w.parameter + ": 3"), workload(w.parameter + ": 8, sweep: {" + w.parameter + ": [2, 8]}"),
+				workload(w.parameter + ": 8, points: [{" + w.parameter + ": 3}]"),
+			},
+			"but must be at least loader.pods, 4: all loader Pods share them",
+		}
+	}
+	for name, r := range rules {
+		t.Run(name, func(t *testing.T) {
+			checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, later: r.later, says: r.says}})
+		})
+	}
 }

@@ -5,6 +5,7 @@ package database_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"testing"
@@ -335,4 +336,89 @@ func TestNetworkPolicy(t *testing.T) {
 			t.Errorf("%s: there is a policy", provisioner)
 		}
 	}
+}
+
+func TestBlockIOClass(t *testing.T) {
+	for _, class := range []string{"", "disk-100"} {
+		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.BlockIOClass = class }).Obj()
+		for _, o := range objects(t, run, 1, "", images) {
+			set, ok := o.(*appsv1.StatefulSet)
+			if !ok {
+				continue
+			}
+			if got := set.Spec.Template.Annotations["blockio.resources.beta.kubernetes.io/pod"]; got != class {
+				t.Errorf("the Pod has class %q, want %q", got, class)
+			}
+		}
+	}
+}
+
+func TestBlockIORefused(t *testing.T) {
+	p := pod(waiting("CreateContainerError", `failed to set BlockIO class`))
+	if database.BlockIORefused(p) {
+		t.Error("a Pod without a class was refused one")
+	}
+	p.Annotations = map[string]string{database.AnnotationBlockIO: "disk-100"}
+	if !database.BlockIORefused(p) {
+		t.Error("a Pod that was refused its class is not seen")
+	}
+	p = pod(waiting("ErrImagePull", "not found"))
+	p.Annotations = map[string]string{database.AnnotationBlockIO: "disk-100"}
+	if database.BlockIORefused(p) {
+		t.Error("a Pod without its image was refused a class")
+	}
+}
+
+func TestVolumeIsMeasuredByTheProbe(t *testing.T) {
+	for mode, want := range map[v1alpha1.VolumeBenchmarkMode]bool{"": false, v1alpha1.VolumeBenchmarkDisabled: false, v1alpha1.VolumeBenchmarkEnabled: true} {
+		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.VolumeBenchmark = mode }).Obj()
+		for _, o := range objects(t, run, 1, "", images) {
+			if set, ok := o.(*appsv1.StatefulSet); ok {
+				if got := slices.Contains(set.Spec.Template.Spec.InitContainers[0].Args, "--volume-benchmark"); got != want {
+					t.Errorf("mode %q: the probe measures the volume: %t, want %t", mode, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What a cluster gives users to asks for none, and still not to be root, whatever provides the database.
+func TestUsersAreLeftToTheCluster(t *testing.T) {
+	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerStatefulSet, v1alpha1.ProvisionerMariaDBOperator} {
+		run := testutil.MakeRun("r", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = provisioner }).Obj()
+		objects, err := database.Objects(run, 1, "", podutil.Images{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := users(t, objects)
+		for _, object := range objects {
+			podutil.LeaveUsers(object)
+		}
+		after := users(t, objects)
+		if before < 3 || after != 0 {
+			t.Errorf("%s: %d users and groups, %d of them left", provisioner, before, after)
+		}
+		if !bytes.Contains(encoded(t, objects), []byte(`"runAsNonRoot":true`)) {
+			t.Errorf("%s: may be root", provisioner)
+		}
+	}
+}
+
+func encoded(t *testing.T, objects []database.Object) []byte {
+	t.Helper()
+	text, err := json.Marshal(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// users counts those that objects ask for, and groups.
+func users(t *testing.T, objects []database.Object) int {
+	t.Helper()
+	count := 0
+	for _, field := range []string{`"runAsUser":`, `"runAsGroup":`, `"fsGroup":`} {
+		count += bytes.Count(encoded(t, objects), []byte(field))
+	}
+	return count
 }

@@ -4,13 +4,18 @@
 package kubectl
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -130,5 +135,212 @@ spec:
 				t.Errorf("exit code %d\n%s%s\nwant %d, %q", code, out, errs, tc.code, tc.says)
 			}
 		})
+	}
+}
+
+func TestBuilt(t *testing.T) {
+	got, err := built("CommitSize", "mariadb:11.8", []string{
+		"workload.commitSize.rows=10000", "spec.workload.commitSize.sweep.rowsPerCommit=1,16,256", "database.storage.size=2Gi",
+		"database.variables.innodb_flush_method=O_DIRECT", "database.settings.binaryLog=false",
+		"database.resources.limits.memory=1Gi", "trials.repetitions=6", "database.nodeSelector.kubernetes.io/hostname=a",
+		"claims=[{name: best, bestAt: {at: {parameters: {rowsPerCommit: '16'}}}}]",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"database": map[string]any{
+			"image": "mariadb:11.8", "storage": map[string]any{"size": "2Gi"}, "settings": map[string]any{"binaryLog": false},
+			"variables":    map[string]any{"innodb_flush_method": "O_DIRECT"},
+			"resources":    map[string]any{"limits": map[string]any{"memory": "1Gi"}},
+			"nodeSelector": map[string]any{"kubernetes.io/hostname": "a"},
+		},
+		"workload": map[string]any{"type": "CommitSize", "commitSize": map[string]any{
+			"rows": int64(10000), "sweep": map[string]any{"rowsPerCommit": []any{int64(1), int64(16), int64(256)}},
+		}},
+		"trials": map[string]any{"repetitions": int64(6)},
+		"claims": []any{map[string]any{"name": "best", "bestAt": map[string]any{"at": map[string]any{
+			"parameters": map[string]any{"rowsPerCommit": "16"},
+		}}}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestSetErrors: a mistake is answered by what is allowed there.
+func TestSetErrors(t *testing.T) {
+	for setting, says := range map[string]string{
+		"workload.commitsize.rows=1": `spec.workload has no field "commitsize"; it has bulkInsert, commitSize, custom, dataFrom, iiBench, limits, ` +
+			"schemaFrom, sysbench, tprochLoad, type",
+		"workload.commitSize.row=1":                 `spec.workload.commitSize has no field "row"; it has commit, compat, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep`,
+		"workload.commitSize.rows=many":             "spec.workload.commitSize.rows is a number: cannot unmarshal string",
+		"workload.commitSize.rows=":                 "spec.workload.commitSize.rows is a number: a value is missing",
+		"workload.commitSize.rows.more=1":           "spec.workload.commitSize.rows has no fields: spec.workload.commitSize.rows.more is too long",
+		"workload.commitSize.sweep.rowsPerCommit=a": "spec.workload.commitSize.sweep.rowsPerCommit is a list, for example 1,2,3, each a number",
+		"workload.commitSize=1":                     "spec.workload.commitSize is an object with the fields commit, compat, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep",
+		"workload.commitSize.points=[{rows: 1}]":    `a list of objects with the fields commit, ratePerSecond, rowsPerCommit: unknown field "rows"`,
+		"database.storage.size=much":                "spec.database.storage.size is a quantity",
+		"database.storage.size.x=1":                 "spec.database.storage.size has no fields",
+		"database.settings.binaryLog=maybe":         "spec.database.settings.binaryLog is true or false",
+		"database.variables=1":                      "spec.database.variables is a map: write the key after a dot",
+		"seed":                                      "write PATH=VALUE",
+		"=1":                                        `spec has no field ""`,
+	} {
+		if _, err := built("CommitSize", "", []string{setting}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v does not say %q", setting, err, says)
+		}
+	}
+	const types = "use one of CommitSize, BulkInsert, IIBench, TPROCHLoad, Sysbench, Custom"
+	if _, err := built("commitsize", "", nil); err == nil || !strings.Contains(err.Error(), "use one of BulkInsert, CommitSize, Custom, IIBench, Sysbench, TPROCHLoad") {
+		t.Errorf("%v does not say %q", err, types)
+	}
+}
+
+const nameReferences = "../../config/kustomize/name-references.yaml"
+
+// kustomized is what kustomize makes of a run and a comparison that name a ConfigMap which it generates.
+func kustomized(t *testing.T, more string) string {
+	t.Helper()
+	const own = "{type: Sysbench, sysbench: {scriptFrom: {name: script, key: own.lua}, seconds: 1}}"
+	folder := t.TempDir()
+	references, err := os.ReadFile(nameReferences)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{
+		"name-references.yaml": string(references),
+		"own.lua":              "function event() end\n",
+		"run.yaml":             "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\nspec: {database: {}, workload: " + own + "}\n",
+		"comparison.yaml": "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: c}\nspec:\n  template: {spec: {database: {}, workload: " +
+			own + "}}\n  variants: [{name: one}, {name: two, workload: {sysbench: {scriptFrom: {name: script, key: own.lua}}}}]\n",
+		"kustomization.yaml": "resources: [run.yaml, comparison.yaml]\nconfigMapGenerator: [{name: script, files: [own.lua]}]\n" + more,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := resources.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// With the file that Benchrun ships, kustomize renames what runs and comparisons name; without it, validate says what is missing.
+func TestKustomize(t *testing.T) {
+	stream := kustomized(t, "configurations: [name-references.yaml]\n")
+	if names := regexp.MustCompile(`name: script-[a-z0-9]{10}\n`).FindAllString(stream, -1); len(names) != 4 {
+		t.Errorf("%d names of the ConfigMap in\n%s", len(names), stream)
+	}
+	if code, out, errs := runMain(t, stream, "validate", "-f", "-"); code != ExitFine {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	code, out, _ := runMain(t, kustomized(t, ""), "validate", "-f", "-")
+	const want = "workload.sysbench.scriptFrom: there is no ConfigMap script, which kustomize has called script-"
+	if code != ExitError || strings.Count(out, want) != 2 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	code, out, _ = runMain(t, strings.ReplaceAll(stream, "  own.lua:", "  other.lua:"), "validate", "-f", "-")
+	if code != ExitError || !strings.Contains(out, "has no key own.lua; it has other.lua") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// Every field of the API that names a ConfigMap, a Secret or a claim of the user is in the file.
+func TestNameReferences(t *testing.T) {
+	var file struct {
+		NameReference []struct {
+			FieldSpecs []struct{ Kind, Path string }
+		}
+	}
+	text, err := os.ReadFile(nameReferences)
+	if err == nil {
+		err = yaml.Unmarshal(text, &file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, r := range file.NameReference {
+		for _, f := range r.FieldSpecs {
+			named[f.Kind+" "+f.Path] = true
+		}
+	}
+	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
+	found := 0
+	for kind, plural := range map[string]string{"BenchmarkRun": "benchmarkruns", "BenchmarkComparison": "benchmarkcomparisons"} {
+		text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_" + plural + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var crd struct {
+			Spec struct {
+				Versions []struct {
+					Schema struct{ OpenAPIV3Schema map[string]any }
+				}
+			}
+		}
+		if err := yaml.Unmarshal(text, &crd); err != nil {
+			t.Fatal(err)
+		}
+		properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
+		for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
+			if reference.MatchString(path) {
+				found++
+				if !named[kind+" "+path] {
+					t.Errorf("%s: %s is missing", kind, path)
+				}
+			}
+		}
+	}
+	if found != len(named) {
+		t.Errorf("the file has %d fields, and the API %d", len(named), found)
+	}
+}
+
+// fieldsBelow are the paths of all fields of a schema, as kustomize writes them.
+func fieldsBelow(path string, schema map[string]any) []string {
+	all := []string{path}
+	if items, isList := schema["items"].(map[string]any); isList {
+		schema = items
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, below := range properties {
+		all = append(all, fieldsBelow(path+"/"+name, below.(map[string]any))...)
+	}
+	return all
+}
+
+// The SQL that stands beside a run is read before the cluster has it.
+func TestValidateReadsTheSchema(t *testing.T) {
+	const schema = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {own.sql: 'CREATE TABLE inserts (a INT); DROP TABLE shop.orders'}\n---\n"
+	const spec = "spec: {database: {}, workload: {type: BulkInsert, bulkInsert: {rows: 10}, schemaFrom: {name: schema, key: own.sql}}}"
+	const run = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\n" + spec
+	const comparison = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: a}\nspec: {template: {" + spec + "}, variants: " +
+		"[{name: one}, {name: two, database: {settings: {flushLogAtTrxCommit: 0}}}]}"
+	for text, want := range map[string]string{
+		schema + run:        "BenchmarkRun a: spec.workload.schemaFrom: own.sql: statement 2, line 1: shop.orders names another schema",
+		schema + comparison: "BenchmarkComparison a: spec.variants[one]: workload.schemaFrom: own.sql: statement 2",
+		strings.ReplaceAll(schema, "shop.", "bench.") + run: "BenchmarkRun a: valid",
+		run: "BenchmarkRun a: valid",
+	} {
+		if _, out, _ := runMain(t, text, "validate", "-f", "-"); !strings.Contains(out, want) {
+			t.Errorf("%s\nthere is no %q in\n%s", text, want, out)
+		}
+	}
+}
+
+func TestValidateWarnsOfProgramsOnOtherServers(t *testing.T) {
+	const run = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\nspec:\n" +
+		"  database: {provisioner: External, external: {host: db, credentialsSecretName: bench}}\n" +
+		"  workload: {type: Sysbench, sysbench: {scriptFrom: {name: scripts, key: a.lua}}}\n"
+	code, out, _ := runMain(t, run, "validate", "-f", "-")
+	if code != ExitFine || !strings.Contains(out, `; warning: workload.sysbench.scriptFrom runs a program of yours on a server that was there before`) {
+		t.Errorf("%d: %s", code, out)
 	}
 }

@@ -4,11 +4,20 @@
 package kubectl
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -151,5 +160,116 @@ func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
 	broken.Spec.Template.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
 	if _, err := judgedSoFar(t.Context(), clusterWith(broken), broken); err == nil || !strings.Contains(err.Error(), "planning comparison pair") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Where one stands in the queue of a lane is looked up, in all namespaces that the user may list.
+func TestPosition(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	at := func(seconds int) metav1.Time {
+		return metav1.NewTime(time.Date(2026, 1, 2, 3, 4, seconds, 0, time.UTC))
+	}
+	in := func(namespace, name string, created int, admitted metav1.ConditionStatus) *v1alpha1.BenchmarkRun {
+		return testutil.MakeRun(name, namespace).With(func(r *v1alpha1.BenchmarkRun) {
+			r.CreationTimestamp = at(created)
+			r.Status.Conditions = []metav1.Condition{
+				{Type: v1alpha1.ConditionAdmitted, Status: admitted},
+				{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonQueued},
+			}
+		}).Obj()
+	}
+	mine := in("ns", "mine", 30, metav1.ConditionFalse)
+	objects := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mine, in("a", "holder", 20, metav1.ConditionTrue),
+		in("a", "before", 10, metav1.ConditionFalse), in("ns", "also-before", 25, metav1.ConditionFalse), in("a", "after", 40, metav1.ConditionFalse)).Build()
+	for name, tc := range map[string]struct {
+		all  bool
+		want string
+	}{
+		"all namespaces": {true, "run a/holder is admitted to lane default.\nQueue of lane default: position 3 of 4."},
+		"one namespace":  {false, "Queue of lane default: position 2 of 2 in this namespace (you are not allowed to list the others)."},
+	} {
+		from := interceptor.NewClient(objects, interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+				o := client.ListOptions{}
+				o.ApplyOptions(opts)
+				if !tc.all && o.Namespace == "" {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", nil)
+				}
+				return c.List(ctx, list, opts...)
+			},
+		})
+		got, err := position(t.Context(), from, runSubject{mine})
+		if text := strings.Join(got, "\n"); err != nil || text != tc.want {
+			t.Errorf("%s: %q, %v, want %q", name, text, err, tc.want)
+		}
+	}
+	running := in("ns", "mine", 30, metav1.ConditionTrue)
+	running.Status.Conditions[1].Reason = v1alpha1.ReasonMeasuring
+	if got, err := position(t.Context(), objects, runSubject{running}); got != nil || err != nil {
+		t.Errorf("of a run that measures it says %q, %v", got, err)
+	}
+}
+
+// Two runs of one name are distinguished by the last parts of their paths, if these differ.
+func TestCompareNamesFiles(t *testing.T) {
+	_, r := measuredRun(t, "main", 1)
+	_, again := measuredRun(t, "main", 1)
+	again.Run.UID = "another"
+	dir := t.TempDir()
+	for name, of := range map[string]*report.Report{"a.json": r, "b.json": again, "sub/a.json": again} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	header := func(before, after string) string { return before + "  " + after + "  ratio" }
+	for other, want := range map[string]string{
+		"b.json": header("a.json", "b.json"), "sub/a.json": header(dir+"/a.json", dir+"/sub/a.json"),
+	} {
+		if code, out, errOut := plugin(t, "compare", dir+"/a.json", dir+"/"+other, "--allow-undecided"); code != ExitFine ||
+			!strings.Contains(out, want) {
+			t.Errorf("exit code %d, want %q in\n%s%s", code, want, out, errOut)
+		}
+	}
+}
+
+func TestCalled(t *testing.T) {
+	for _, tc := range []struct{ a, b, wantA, wantB reference }{
+		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
+		{reference{name: "run/a"}, reference{name: "a.tgz"}, reference{name: "run/a"}, reference{name: "a.tgz"}},
+		{
+			reference{name: "/y/s.tgz", variant: "eager"},
+			reference{name: "/x/s.tgz", variant: "lazy"},
+			reference{name: "s.tgz:eager"},
+			reference{name: "s.tgz:lazy"},
+		},
+		{reference{name: "/x/"}, reference{name: "/y/x"}, reference{name: "/x/"}, reference{name: "/y/x"}},
+		{
+			reference{name: "/x/s/", variant: "a"},
+			reference{name: "/y/s/", variant: "b"},
+			reference{name: "s:a"},
+			reference{name: "s:b"},
+		},
+	} {
+		if a, b := called(&tc.a, &tc.b); a != tc.wantA.name || b != tc.wantB.name {
+			t.Errorf("%s and %s are called %s and %s", tc.a.text(), tc.b.text(), a, b)
+		}
+	}
+}
+
+func TestIsPath(t *testing.T) {
+	for name, want := range map[string]bool{
+		"commit-size": false, "run/commit-size": false, "comparison/x": false, "brun/x": false, "a.b": false,
+		"./x": true, "../x": true, "/x": true, "x/": true, "run/": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
+		"x.tgz": true,
+	} {
+		if got := isPath(name); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

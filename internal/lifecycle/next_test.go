@@ -425,3 +425,83 @@ func TestTurnRefused(t *testing.T) {
 		t.Error("of a comparison")
 	}
 }
+
+// An instance is warmed up until a trial on it counts: an attempt that was disturbed may have ended in its warm-up.
+func TestWarmUpOfAnInstance(t *testing.T) {
+	first := func(outcome result.Outcome) []*result.Record {
+		r := records(1)
+		r[0].Place.DatabasePodUID, r[0].Instance = "db-pod", 1
+		if outcome != result.OutcomeAccepted {
+			r = []*result.Record{disturbed(1, 1, outcome, result.CauseEvicted)}
+			r[0].Place.DatabasePodUID, r[0].Instance = "db-pod", 1
+		}
+		return r
+	}
+	for name, tc := range map[string]struct {
+		records  []*result.Record
+		instance int
+		change   func(*v1alpha1.TrialsSpec)
+		want     bool
+	}{
+		"first":                 {instance: 1, want: true},
+		"second":                {records: first(result.OutcomeAccepted), instance: 1},
+		"the first one was not": {records: first(result.OutcomeInvalidated), instance: 1, want: true},
+		"another instance":      {records: first(result.OutcomeAccepted), instance: 2, want: true},
+		"not asked for":         {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.PrimeSeconds = ptr.To[int32](0) }},
+		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Server = v1alpha1.ServerFresh }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := oneAxis(1, 3)
+			run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
+			if tc.change != nil {
+				tc.change(&run.Spec.Trials)
+			}
+			if tc.instance == 2 {
+				run.Status.RemovedInstances = ptr.To[int32](1)
+			}
+			d := next(t, run, &Observed{Records: tc.records, Instances: []Instance{instanceOf(tc.instance, "db-pod")}}, now)
+			start, ok := d.Action.(StartAttempt)
+			if !ok || start.Attempt.Instance != tc.instance || start.Attempt.Prime != tc.want {
+				t.Errorf("decided %+v", d)
+			}
+		})
+	}
+}
+
+// Every disturbance may cost the server, and the next one is primed.
+func TestDefaultDeadlineHasRoomForWarmUps(t *testing.T) {
+	run := oneAxis(3, 2)
+	without := Deadline(run, planOf(t, run))
+	run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
+	if got, want := Deadline(run, planOf(t, run)), without+4*time.Minute; got != want {
+		t.Errorf("deadline is %s, want %s", got, want)
+	}
+}
+
+// A trial in stages is one attempt, whose record has no stage among its parameters, and a point of the status for each stage.
+func TestStatusOfStages(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{Stages: []v1alpha1.IIBenchStage{
+			{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 10}}, {Name: "l.x", CreateIndexes: 3},
+		}}}
+	}).Obj()
+	record := testutil.Record(1, 1, nil, 0)
+	record.Summary.Metrics = nil
+	for _, name := range []string{"l.i0", "l.x"} {
+		record.Summary.Stages = append(record.Summary.Stages, result.StageSummary{Name: name, Metrics: []result.Metric{
+			{Name: "operationsPerSecond", Value: float64(1000 * len(name)), Unit: "operations/s", Better: "higher"},
+		}})
+	}
+	status := statusOf(t, run, &Observed{Records: []*result.Record{record}}, now)
+	if status.Progress != "1/2" || status.Headline != "4000 operations/s (one trial) at stage=l.i0; 1 other stage" ||
+		status.Result != "4000 operations/s at stage=l.i0" || len(status.Points) != 2 {
+		t.Fatalf("%s, %s, %s, %+v", status.Progress, status.Headline, status.Result, status.Points)
+	}
+	if p := status.Points[1]; p.Parameters["stage"] != "l.x" || p.Median != "3000" || p.N != 1 {
+		t.Errorf("%+v", p)
+	}
+	s := &situation{run: run, plan: planOf(t, run)}
+	if got := s.parameters(2); got != nil {
+		t.Errorf("trial 2 sets %v", got)
+	}
+}

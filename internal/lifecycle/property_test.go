@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -267,5 +268,20 @@ func TestRunsByChance(t *testing.T) {
 	}
 	if ends[true] < 50 || ends[false] < 50 {
 		t.Errorf("%d runs were complete, %d failed: chance is too kind or too cruel", ends[true], ends[false])
+	}
+}
+
+// TestFrozenRandomRuns: the last status and all records of runs in a world where things go wrong by chance.
+func TestFrozenRandomRuns(t *testing.T) {
+	for seed := range uint64(12) {
+		w := newWorld(t, seed)
+		for n := 0; !w.step(); n++ {
+			if n > 2000 {
+				t.Fatalf("seed %d has no end", seed)
+			}
+		}
+		frozen.Check(t, fmt.Sprintf("scenarios/random-run-%d.json", seed), frozen.Stable(t, map[string]any{
+			"spec": w.run.Spec, "status": w.run.Status, "records": w.seen.Records,
+		}))
 	}
 }

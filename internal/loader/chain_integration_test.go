@@ -1,23 +1,29 @@
+//go:build integration
+
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
-
-//go:build integration
 
 package loader
 
 import (
 	"database/sql"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 // newChain is an attempt with the chain of the insert benchmark, small.
@@ -178,5 +184,164 @@ func TestIntegrationChainObserved(t *testing.T) {
 		if m["dataDirectoryBytes"] != 4096 || m["clientMicrosPerOperation"] <= 0 || one.Observed.Before == one.Observed.After {
 			t.Errorf("stage %s: %v", stage, m)
 		}
+	}
+}
+
+// The same workload and seed load the same rows, whatever the server. What is expected is written down here, and every layer of
+// tests runs this against a server of its own: equal to this is equal to each other. The sums are the server's, over the text of
+// all columns, and therefore not the loader's own checksum.
+func TestIntegrationEveryEngineLoadsTheSameRows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		trial *trial
+		want  map[string]string
+	}{
+		"CommitSize": {newTrial(t, commitsize.Parameters{Rows: 1000, RowsPerCommit: 10}), map[string]string{
+			"demo": "1000 rows, 2121539097290",
+		}},
+		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = 1 }), map[string]string{
+			"inserts": "10000 rows, 21701584346817",
+		}},
+		"IIBench": {newIIBench(t, func(*iibench.Parameters) {}), map[string]string{
+			"purchases_index": "25000 rows, 53638041140431",
+		}},
+		"TPROCHLoad": {newTPROCHLoad(t, func(*tprochload.Parameters) {}), map[string]string{
+			"REGION": "5 rows, 15675214009", "NATION": "25 rows, 51003782326",
+			"SUPPLIER": "100 rows, 234493128447", "CUSTOMER": "1500 rows, 3309313090940",
+			"PART": "2000 rows, 4254779744031", "PARTSUPP": "8000 rows, 17049063862898",
+			"ORDERS": "15000 rows, 32239956411690", "LINEITEM": "59630 rows, 128256073971952",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, doc := tc.trial.mustRun(t)
+			for _, c := range doc.Checks {
+				if !c.Passed {
+					t.Errorf("%+v", c)
+				}
+			}
+			for table, want := range tc.want {
+				if got := rowSum(t, table); got != want {
+					t.Errorf("%s: %s, want %s", table, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A server of another engine would be configured and read wrongly.
+func TestIntegrationAnotherEngine(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
+	tr.cfg.Server.Engine = map[*engine.Engine]string{&engine.MariaDB: "MySQL", &engine.MySQL: "MariaDB"}[testedEngine(t)]
+	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
+		"engine "+tr.cfg.Server.Engine+" was requested, but the server is "+globals(t)["version"])
+}
+
+// rowSum is the number of rows of a table and the sum of their checksums.
+func rowSum(t testing.TB, table string) string {
+	t.Helper()
+	db := other(t)
+	var columns, n, sum string
+	const names = "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns" +
+		" WHERE table_schema = 'bench' AND table_name = ?"
+	if err := db.QueryRow(names, table).Scan(&columns); err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+	query := fmt.Sprintf("SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', %s))) FROM bench.%s", columns, table)
+	if err := db.QueryRow(query).Scan(&n, &sum); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return strings.Join([]string{n, sum}, " rows, ")
+}
+
+// freePort is one that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func metricNames(doc *result.Document) []string {
+	var names []string
+	for _, m := range doc.Metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// onlyThisProcess is a proc file system that has no process but this one, and the name of it.
+func onlyThisProcess(t *testing.T) (proc, name string) {
+	t.Helper()
+	proc = t.TempDir()
+	pid := strconv.Itoa(os.Getpid())
+	if err := os.Symlink("/proc/"+pid, filepath.Join(proc, pid)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proc, strings.TrimSpace(string(text))
+}
+
+// What the server's process uses stands in the result, as facts and per row. The server of these tests may run in another
+// machine, so that the process of the test, which works as well, stands for its.
+func TestIntegrationObserved(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{Rows: 5000, RowsPerCommit: 1})
+	tr.cfg.Server.ObserverPort = freePort(t)
+	proc, name := onlyThisProcess(t)
+	o := &observer.Observer{
+		Port: tr.cfg.Server.ObserverPort, Processes: []string{name}, Data: t.TempDir(),
+		PasswordFile: tr.cfg.Server.PasswordFile, Proc: proc,
+	}
+	go o.Run(t.Context())
+	_, doc := tr.mustRun(t)
+	used, known := doc.Observed.Used()
+	if !known || used.UserMicros+used.SystemMicros <= 0 || used.MaxRSSBytes <= 0 {
+		t.Fatalf("the server used %+v, known %t", used, known)
+	}
+	probe := doc.Observed.Probe
+	if probe == nil || probe.Fdatasync.Calls == 0 || probe.CPU.Median <= 0 {
+		t.Errorf("the node's probe is %+v", probe)
+	}
+	cpu := float64(used.UserMicros+used.SystemMicros) / float64(doc.Totals.Rows)
+	i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == "serverMicrosPerRow" })
+	if i < 0 || doc.Metrics[i] != (result.Metric{Name: "serverMicrosPerRow", Value: cpu, Unit: "µs/row", Better: "lower"}) {
+		t.Errorf("serverMicrosPerRow, %v, is not among %v", cpu, doc.Metrics)
+	}
+	for _, name := range []string{"serverBytesWrittenPerRow", "serverFileCallsPerRow"} {
+		if !slices.Contains(metricNames(doc), name) {
+			t.Errorf("%s is not among %v", name, doc.Metrics)
+		}
+	}
+	if slices.Contains(finding.Texts(doc.Findings), finding.Unobserved().String()) {
+		t.Errorf("warnings %q", doc.Findings)
+	}
+}
+
+// An observer that does not answer is no reason to fail. There is one warning, and nothing is made up.
+func TestIntegrationObserverSilent(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: 1})
+	tr.cfg.Server.ObserverPort = freePort(t)
+	_, doc := tr.mustRun(t)
+	count := 0
+	for _, w := range finding.Texts(doc.Findings) {
+		if w == finding.Unobserved().String() {
+			count++
+		}
+	}
+	if count != 1 || doc.Observed != nil {
+		t.Errorf("warned %d times, observed %+v", count, doc.Observed)
+	}
+	for _, name := range metricNames(doc) {
+		if strings.HasPrefix(name, "server") {
+			t.Errorf("metric %s of a server that nobody saw", name)
+		}
+	}
+	tr = newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: 1})
+	if _, doc := tr.mustRun(t); slices.Contains(finding.Texts(doc.Findings), finding.Unobserved().String()) {
+		t.Error("a warning about an observer that is not there")
 	}
 }

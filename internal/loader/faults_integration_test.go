@@ -1,7 +1,7 @@
+//go:build integration
+
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
-
-//go:build integration
 
 package loader
 
@@ -13,13 +13,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 func TestIntegrationInterrupted(t *testing.T) {
@@ -249,4 +254,139 @@ func TestIntegrationMoreClientsThanConnections(t *testing.T) {
 			tr.mustFail(t.Context(), t, tc.cause, tc.says)
 		})
 	}
+}
+
+// rolledBack is how many transactions were rolled back on the server.
+func rolledBack(t testing.TB, db *sql.DB) (n int) {
+	t.Helper()
+	var name string
+	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_rollback'").Scan(&name, &n); err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
+// inTheWay lets somebody lock the end of CommitSize's table until the attempt has given a transaction up.
+func inTheWay(t testing.TB) {
+	t.Helper()
+	inTheWayOf(t, "demo")
+}
+
+// inTheWayOf is inTheWay for another table.
+func inTheWayOf(t testing.TB, table string) {
+	t.Helper()
+	setGlobal(t, "innodb_lock_wait_timeout", "1")
+	whileFilling(t, table, 100, func(db *sql.DB) {
+		conn, err := db.Conn(context.Background())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		before := rolledBack(t, db)
+		for _, statement := range []string{"START TRANSACTION", "SELECT * FROM bench." + table + " WHERE id > 1000000000 FOR UPDATE"} {
+			if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := eventually(func() bool { return rolledBack(t, db) > before }); err != nil {
+			t.Error("no transaction was rolled back")
+		}
+		if _, err := conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A client that another one's lock holds up for too long tries its transaction again: every row is there once, and the result
+// says how often that happened.
+func TestIntegrationLockWaitTimeout(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 7})
+	tr.cfg.LimitSeconds, tr.cfg.ErrorPercent = 4, 50
+	inTheWay(t)
+	_, doc := tr.mustRun(t)
+	sums(t, doc)
+	rate := metricsOf(doc)["errorPercent"]
+	if doc.Totals.Errors < 1 || rate <= 0 || rate > 50 {
+		t.Errorf("totals %+v, rate %g", doc.Totals, rate)
+	}
+	longest := int64(0)
+	for _, i := range doc.Series {
+		longest = max(longest, i.MaxMicros)
+	}
+	if longest < 900_000 {
+		t.Errorf("a second's wait is not in the series, whose longest latency is %d µs", longest)
+	}
+}
+
+func TestIntegrationTooManyErrors(t *testing.T) {
+	dropTable(t)
+	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 7})
+	tr.cfg.LimitSeconds, tr.cfg.ErrorPercent = 4, 0
+	inTheWay(t)
+	tr.mustFail(t.Context(), t, result.CauseTooManyErrors, "limits.errorPercent allows 0%")
+	if strings.Contains(tr.out.String(), "benchrun-document") {
+		t.Error("there is a document")
+	}
+}
+
+// encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own, and
+// so does MySQL, which has no such variable.
+func encrypts(t testing.TB) bool {
+	return testedEngine(t) == &engine.MySQL || globals(t)["have_ssl"] == "YES"
+}
+
+// Each way of sending something works over an encrypted connection: single statements, statements made while the server
+// works, and the files of LOAD DATA.
+func TestIntegrationTLS(t *testing.T) {
+	encrypted := encrypts(t)
+	for name, tr := range map[string]*trial{
+		"CommitSize":           newTrial(t, commitsize.Parameters{Rows: 50, RowsPerCommit: 10}),
+		"BulkInsert":           newBulkInsert(t, func(*bulkinsert.Parameters) {}),
+		"BulkInsert, large":    newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 90_000, 70_000 }),
+		"BulkInsert, own file": newOwn(t, ownSchema, ownRows(100), asItIs),
+		"TPROCHLoad":           newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(4) }),
+		"TPROCHLoad in chunks": newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk = "Chunked", 20_000 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr.cfg.Server.TLS = result.TLSRequired
+			if !encrypted {
+				tr.mustFail(t.Context(), t, result.CauseConnect, "TLS")
+				return
+			}
+			_, doc := tr.mustRun(t)
+			if !strings.HasPrefix(doc.Server.Encryption, "TLSv1.3 ") {
+				t.Errorf("encryption %q", doc.Server.Encryption)
+			}
+			sums(t, doc)
+			if len(doc.Checks) < 2 {
+				t.Errorf("checks %+v", doc.Checks)
+			}
+		})
+	}
+}
+
+// A row that the server leaves out is noticed over an encrypted connection as well.
+func TestIntegrationTLSWarnings(t *testing.T) {
+	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks = false })
+	tr.cfg.Workload.Data = tprochFolder(t)
+	replaceInFile(t, tr.cfg.Workload.Data.Root+"/nation.tbl", "\n1|", "\n0|")
+	if !encrypts(t) {
+		tr.mustFail(t.Context(), t, result.CauseCheckFailed, "NATION: 1, the first: Duplicate entry '0'")
+		return
+	}
+	tr.cfg.Server.TLS = result.TLSRequired
+	tr.mustFail(t.Context(), t, result.CauseCheckFailed, "NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written, 24 in the table")
+}
+
+// The server's own certificate is nobody's whom the system trusts.
+func TestIntegrationTLSOfAStranger(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
+	tr.cfg.Server.TLS = result.TLSVerifyIdentity
+	words := "certificate"
+	if !encrypts(t) {
+		words = "TLS"
+	}
+	tr.mustFail(t.Context(), t, result.CauseConnect, words)
 }

@@ -10,6 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // The sink swallows every workload that needs no answer but that all is well, statements of several packets too.
@@ -74,5 +80,117 @@ func TestNoopRefuses(t *testing.T) {
 		if _, err := Noop(t.Context(), workload, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", workload, err, want)
 		}
+	}
+}
+
+// A rate that was not reached is a warning, and so is nothing else: a load that ends with its last row, or when its time is over,
+// has reached its rate if its last transaction began when it was due.
+func TestOfferedRateReached(t *testing.T) {
+	const second = time.Second
+	for name, tc := range map[string]struct {
+		o       offered
+		rows    int64
+		ended   time.Duration
+		limit   int
+		reached float64
+		want    string
+	}{
+		"all rows":               {offered{100, 1000, 10 * second}, 1000, 10*second + 90*time.Millisecond, 0, 100, ""},
+		"a long last statement":  {offered{100, 1000, 10 * second}, 1000, 13 * second, 0, 100, ""},
+		"a little late":          {offered{100, 1000, 10*second + 90*time.Millisecond}, 1000, 11 * second, 0, 99.11, ""},
+		"too late":               {offered{100, 1000, 12500 * time.Millisecond}, 1000, 12500 * time.Millisecond, 0, 80, "the rate of 100 rows/s was not reached: 80.0 rows/s, 80.0% of the offered load"},
+		"until the time is over": {offered{100, 0, 9990 * time.Millisecond}, 999, 10 * second, 10, 100, ""},
+		"half by then":           {offered{100, 0, 10 * second}, 500, 10 * second, 10, 50, "50.0 rows/s, 50.0% of the offered load; 499 were still queued at the end and have no latency"},
+		"no more than there are": {offered{100, 600, 10 * second}, 500, 10 * second, 10, 50, "; 100 were still queued at the end"},
+		"none":                   {offered{1, 10, 0}, 0, 0, 1, 0, "0.0% of the offered load"},
+	} {
+		doc := &result.Document{Totals: result.Totals{Rows: tc.rows, Micros: tc.ended.Microseconds(), StoppedBy: result.StoppedByRows}}
+		if doc.Config.LimitSeconds = tc.limit; tc.limit > 0 {
+			doc.Totals.StoppedBy = result.StoppedBySeconds
+		}
+		text := strings.Join(finding.Texts(tc.o.findings(doc)), "\n")
+		if !strings.Contains(text, tc.want) || (text == "") != (tc.want == "") {
+			t.Errorf("%s: warning %q, want %q", name, text, tc.want)
+		}
+		m := tc.o.metrics(doc)
+		if off := m[1].Value - tc.reached; off < -0.01 || off > 0.01 || m[0].Value != float64(tc.o.rate) {
+			t.Errorf("%s: metrics %v, want %g%% reached", name, m, tc.reached)
+		}
+	}
+}
+
+func values(list []result.Metric) map[string]float64 {
+	all := map[string]float64{}
+	for _, m := range list {
+		all[m.Name] = m.Value
+	}
+	return all
+}
+
+// The 99th percentile of rates is one that nearly all seconds reached, below the median. The second that the end cut short is none.
+func TestPerSecond(t *testing.T) {
+	var series []result.Interval
+	for i := range 201 {
+		series = append(series, result.Interval{EndMicros: int64(i+1) * 1e6, Rows: int64(1000 + i), Queries: 7})
+	}
+	series[10].Rows, series[200].Rows = 0, 1
+	rows := func(t *result.Totals) int64 { return t.Rows }
+	want := map[string]float64{"perSecondRateP50": 1100, "perSecondRateP99": 1002}
+	if diff := cmp.Diff(want, values(perSecond(series, rows)), cmpopts.EquateApprox(0, 1)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := values(perSecond(series, func(t *result.Totals) int64 { return t.Queries })); got["perSecondRateP50"] != 7 {
+		t.Errorf("queries: %v", got)
+	}
+	for name, none := range map[string][]result.Interval{"nothing": nil, "one": series[:1], "no operations": {{EndMicros: 1e6}, {EndMicros: 2e6}}} {
+		if got := perSecond(none, rows); got != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestLongest(t *testing.T) {
+	list := []result.Latency{{Operation: "insert", MaxMicros: 5}, {Operation: "query", MaxMicros: 9}, {Operation: "transaction", MaxMicros: 100}, {Operation: "wait", MaxMicros: 70}}
+	if got := values(longest(list)); got["longestOperationMicros"] != 9 {
+		t.Errorf("%v", got)
+	}
+	if got := longest(list[2:]); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+// What nobody has observed is left out, and not zero.
+func TestDeviceCosts(t *testing.T) {
+	process := func(read, switches, device int64) *result.ProcessFacts {
+		return &result.ProcessFacts{
+			Process: "7@1", ReadBytes: read, VoluntarySwitches: switches, InvoluntarySwitches: 1, DeviceReads: device, DeviceWrites: 2 * device,
+		}
+	}
+	o := &result.Observed{Before: process(1000, 10, 7), After: process(5000, 50, 17)}
+	want := map[string]float64{
+		"serverBytesReadPerOperation": 400, "serverSwitchesPerOperation": 4, "deviceReadsPerOperation": 1, "deviceWritesPerOperation": 2,
+	}
+	if diff := cmp.Diff(want, values(deviceCosts(o, 10))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	o.Before.ReadBytes, o.After.ReadBytes, o.After.VoluntarySwitches = -1, -1, -1
+	o.After.DeviceReads, o.After.DeviceWrites = -1, -1
+	if got := deviceCosts(o, 10); got != nil {
+		t.Errorf("%v", got)
+	}
+	if got := deviceCosts(nil, 10); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+// A stage of which the observer saw only the beginning knows nothing of its end.
+func TestObservedOfAStage(t *testing.T) {
+	w := watch{seen: result.Observed{Probe: &result.NodeProbe{}, Before: &result.ProcessFacts{}}}
+	if got := w.ofStage(); got != nil {
+		t.Errorf("%+v", got)
+	}
+	w.seen.After = &result.ProcessFacts{Process: "7@1"}
+	if got := w.ofStage(); got == nil || got.Probe != nil || got.After.Process != "7@1" {
+		t.Errorf("%+v", got)
 	}
 }

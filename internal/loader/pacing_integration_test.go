@@ -1,18 +1,28 @@
+//go:build integration
+
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
-
-//go:build integration
 
 package loader
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"net"
+	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
+	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
@@ -170,4 +180,296 @@ func TestIntegrationPacedPods(t *testing.T) {
 	if transactions != doc.Totals.Transactions || transactions != 301 {
 		t.Errorf("%d transactions over time, %d in all", transactions, doc.Totals.Transactions)
 	}
+}
+
+// warmedUp makes an attempt that warms the server up, and one that does not, and checks that what was measured is the same but
+// for the phase before.
+func warmedUp(t *testing.T, definition workload.Definition, parameters any, rows int64) *result.Document {
+	t.Helper()
+	measured := func(seconds int) *result.Document {
+		tr := newTrialOf(t, definition, parameters)
+		tr.cfg.PrimeSeconds = seconds
+		_, doc := tr.mustRun(t)
+		if doc.Totals.Rows != rows || doc.Totals.StoppedBy != result.StoppedByRows {
+			t.Errorf("with a warm-up of %d s: %+v", seconds, doc.Totals)
+		}
+		if len(doc.Checks) == 0 {
+			t.Error("nothing was checked")
+		}
+		return doc
+	}
+	cold, warm := measured(0), measured(30)
+	var without, phases []string
+	for _, p := range cold.Phases {
+		without = append(without, p.Name)
+	}
+	for _, p := range warm.Phases {
+		phases = append(phases, p.Name)
+	}
+	at := slices.Index(phases, "prime")
+	if at < 1 || phases[at-1] != "readback" || phases[at+1] != "prepare" || !slices.Equal(slices.Delete(slices.Clone(phases), at, at+1), without) {
+		t.Errorf("phases %v, without a warm-up %v", phases, without)
+	}
+	if at > 0 && warm.Phases[at].Micros < 1000 {
+		t.Errorf("the warm-up took %d µs", warm.Phases[at].Micros)
+	}
+	if !slices.EqualFunc(cold.Checks, warm.Checks, func(a, b result.Check) bool { return a.Name == b.Name && a.Passed == b.Passed }) {
+		t.Errorf("checks %+v, without a warm-up %+v", warm.Checks, cold.Checks)
+	}
+	return warm
+}
+
+// What is measured after a warm-up is the whole load, on new tables, and nothing of the warm-up is in its numbers.
+func TestIntegrationPrime(t *testing.T) {
+	for name, tc := range map[string]struct {
+		definition workload.Definition
+		parameters any
+	}{
+		"CommitSize": {commitsize.Definition, &commitsize.Parameters{Rows: 3000, RowsPerCommit: 100}},
+		"BulkInsert": {bulkinsert.Definition, &bulkinsert.Parameters{
+			Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Concurrency: 2, Tables: 2,
+		}},
+		"IIBench": {iibench.Definition, &iibench.Parameters{
+			Schema: "InsertBenchmark", Rows: 3000, RowsPerCommit: 100, RowsPerStatement: 100, StorageEngine: "InnoDB",
+			SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 2, QueryThreads: 1, KeepRows: 1000, ReportEveryRows: 1000,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := warmedUp(t, tc.definition, tc.parameters, 3000)
+			rows := int64(0)
+			for _, i := range doc.Series {
+				rows += i.Rows
+			}
+			if rows != 3000 {
+				t.Errorf("the series has %d rows", rows)
+			}
+		})
+	}
+}
+
+// Of several Pods, the first one warms the server up for all.
+func TestIntegrationPrimeWithSeveralPods(t *testing.T) {
+	tr := newTrialOf(t, bulkinsert.Definition, &bulkinsert.Parameters{
+		Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Concurrency: 4, Tables: 1,
+	})
+	tr.cfg.PrimeSeconds = 30
+	doc := tr.mustLoad(t, 2)
+	if doc.Totals.Rows != 3000 || len(doc.Pods) != 2 || doc.Pods[0].Rows+doc.Pods[1].Rows != 3000 || doc.Pods[1].Rows == 0 {
+		t.Errorf("%+v of Pods %+v", doc.Totals, doc.Pods)
+	}
+	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
+		t.Errorf("phases %+v", doc.Phases)
+	}
+}
+
+// A warm-up ends when its time is over, whatever the load.
+func TestIntegrationPrimeIsBounded(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{Rows: 1_000_000_000, RowsPerCommit: 100})
+	tr.cfg.PrimeSeconds, tr.cfg.LimitSeconds = 1, 2
+	_, doc := tr.mustRun(t)
+	for _, p := range doc.Phases {
+		took := time.Duration(p.Micros) * time.Microsecond
+		if p.Name == "prime" && (took < time.Second || took > 8*time.Second) {
+			t.Errorf("the warm-up took %s", took)
+		}
+	}
+	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 2_000_000 {
+		t.Errorf("totals %+v", doc.Totals)
+	}
+	if !slices.ContainsFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
+		t.Errorf("phases %+v", doc.Phases)
+	}
+}
+
+// indebted gives the server some thousand dirty pages, which it would keep.
+func indebted(t testing.TB) *sql.DB {
+	t.Helper()
+	db := other(t)
+	for _, statement := range []string{
+		"CREATE DATABASE IF NOT EXISTS quiesce",
+		"DROP TABLE IF EXISTS quiesce.pages",
+		"CREATE TABLE quiesce.pages (id INT AUTO_INCREMENT PRIMARY KEY, filler CHAR(250)) ENGINE=InnoDB",
+		"INSERT INTO quiesce.pages (filler) VALUES " + strings.Repeat("('x'),", 999) + "('x')",
+		"INSERT INTO quiesce.pages (filler) SELECT a.filler FROM quiesce.pages a, (SELECT id FROM quiesce.pages LIMIT 99) b",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _, _ = db.Exec("DROP DATABASE quiesce") })
+	return db
+}
+
+func TestIntegrationQuiesceReachesItsGoals(t *testing.T) {
+	db := indebted(t)
+	before := dirtyPages(t)
+	found, err := server.Quiesce(t.Context(), testedEngine(t), testedDialect(t), db, server.QuiesceAtMost)
+	// A hundredth of the buffer pool of 128 MiB, and what the server writes on its own.
+	if after := dirtyPages(t); err != nil || len(found) > 0 || before < 1000 || after > 200 {
+		t.Errorf("of %d dirty pages %d are left: findings %v, error %v", before, after, found, err)
+	}
+}
+
+// A transaction that is left open keeps the server from purging what others change: that is what the warning says.
+func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
+	db := indebted(t)
+	reader, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A connection of its own, which is closed with its transaction.
+	defer reader.Close()
+	if _, err := reader.ExecContext(t.Context(), "START TRANSACTION WITH CONSISTENT SNAPSHOT"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if _, err := db.Exec("UPDATE quiesce.pages SET filler = ? WHERE id = 1", strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := server.Quiesce(t.Context(), testedEngine(t), testedDialect(t), db, time.Second)
+	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.HasPrefix(warning, "the server did not settle: after 1 s it still had ") ||
+		!strings.Contains(warning, " transactions in the purge history (goal: 100)") {
+		t.Errorf("warning %q, error %v", warning, err)
+	}
+}
+
+// Where the server cannot be asked, it is waited for as long as its debt falls: this one keeps its dirty pages.
+func TestIntegrationMariaDBQuiesceOfAServerThatKeepsItsDebt(t *testing.T) {
+	db := indebted(t)
+	unrequested := *testedEngine(t)
+	unrequested.Counters.WriteBack = "SET GLOBAL innodb_no_such_variable=ON"
+	began := time.Now()
+	found, err := server.Quiesce(t.Context(), &unrequested, testedDialect(t), db, time.Hour)
+	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.Contains(warning, " dirty pages (goal: ") || time.Since(began) > 5*time.Minute {
+		t.Errorf("warning %q after %s, error %v", warning, time.Since(began), err)
+	}
+}
+
+// An attempt that is told to stop does not wait.
+func TestIntegrationQuiesceInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := server.Quiesce(ctx, testedEngine(t), testedDialect(t), other(t), time.Hour); err == nil {
+		t.Error("the wait went on")
+	}
+}
+
+func dirtyPages(t testing.TB) int {
+	t.Helper()
+	status, err := server.Status(t.Context(), testedDialect(t), other(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(status["Innodb_buffer_pool_pages_dirty"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// inSlices lets trials take turns, each in a schema of its own.
+func inSlices(t *testing.T, trials ...*trial) {
+	t.Helper()
+	referee := httptest.NewServer(new(turns.Referee))
+	t.Cleanup(referee.Close)
+	host, text, err := net.SplitHostPort(referee.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, tr := range trials {
+		tr.cfg.Turns = &result.Turns{
+			Host: host, Port: port, PasswordFile: tr.cfg.Server.PasswordFile,
+			Variants: len(trials), Place: place, Seed: 3, SliceMilliseconds: 60,
+		}
+		if place > 0 {
+			tr.cfg.Server.Schema = "bench" + strconv.Itoa(place)
+		}
+	}
+}
+
+// Two trials take turns: each measures for as long as was asked for, both together take twice as long, and no row is lost. It is
+// the same for whatever clients wait for: answers, each other, or the time at which a transaction is due.
+func TestIntegrationSlices(t *testing.T) {
+	const seconds = 2
+	paced := func() *trial {
+		p := commitsize.Parameters{RowsPerCommit: 5}
+		p.RatePerSecond = 200
+		return newTrial(t, p)
+	}
+	several := func() *trial {
+		return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 5_000_000, 20 })
+	}
+	each := func() *trial {
+		return newIIBench(t, func(p *iibench.Parameters) {
+			p.Rows, p.RowsPerCommit, p.RowsPerStatement, p.InsertThreads, p.QueryThreads, p.KeepRows = 5_000_000, 50, 50, 2, 1, 1000
+			p.ReportEveryRows = 1000
+		})
+	}
+	one := func() *trial { return newTrial(t, commitsize.Parameters{RowsPerCommit: 1}) }
+	for name, pair := range map[string][2]*trial{
+		"one client": {one(), one()}, "several": {several(), one()}, "each other": {each(), each()}, "a rate": {paced(), one()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inSlices(t, pair[:]...)
+			docs := make([]*result.Document, len(pair))
+			var running sync.WaitGroup
+			for i, tr := range pair {
+				tr.cfg.LimitSeconds = seconds
+				running.Go(func() {
+					var err error
+					if _, docs[i], err = tr.run(t.Context(), t); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			running.Wait()
+			if t.Failed() {
+				t.FailNow()
+			}
+			whole := int64(0)
+			for i, doc := range docs {
+				// A slice waits for what is under way, for seconds on a loaded machine; one piece is none.
+				if doc.Turns == nil || doc.Turns.Slices < 3 || doc.Turns.PagesInPauses == nil {
+					t.Fatalf("trial %d: turns %+v", i, doc.Turns)
+				}
+				// What each server needs to come to rest passes once: it is not what the others wait for in their turns.
+				if rested, met := phaseOf(doc, "quiesce"), phaseOf(doc, "meet"); rested < 0 || rested > met || met > phaseOf(doc, "probe") {
+					t.Errorf("trial %d: phases %+v", i, doc.Phases)
+				}
+				if m := doc.Totals.Micros; m < 0.97*seconds*1e6 || m > 1.5*seconds*1e6 {
+					t.Errorf("trial %d measured for %d µs, want %d s", i, m, seconds)
+				}
+				whole = max(whole, doc.Turns.Micros)
+				sums(t, doc)
+			}
+			if whole < 1.94*seconds*1e6 {
+				t.Errorf("both together took %d µs, less than one after the other", whole)
+			}
+		})
+	}
+}
+
+// phaseOf is the place of a phase among those of a document; -1 if it has none of that name.
+func phaseOf(doc *result.Document, name string) int {
+	return slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == name })
+}
+
+// Whoever ends early takes the other along, and says why; the other says that it was not its own fault.
+func TestIntegrationSlicesLost(t *testing.T) {
+	dropTable(t)
+	lost, other := newTrial(t, commitsize.Parameters{RowsPerCommit: 1}), newTrial(t, commitsize.Parameters{RowsPerCommit: 1})
+	inSlices(t, lost, other)
+	lost.cfg.LimitSeconds, other.cfg.LimitSeconds = 60, 60
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	whileMeasuring(t, 20, func(*sql.DB) { cancel() })
+	var running sync.WaitGroup
+	running.Go(func() { lost.mustFail(ctx, t, result.CauseInterrupted) })
+	running.Go(func() { other.mustFail(t.Context(), t, result.CauseAlternationBroken, "another variant") })
+	running.Wait()
 }

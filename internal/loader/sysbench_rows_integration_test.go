@@ -1,18 +1,25 @@
+//go:build integration && sysbench
+
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
-
-//go:build integration && sysbench
 
 package loader
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
@@ -110,5 +117,198 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 				t.Errorf("%s, %q: %d statements were executed as prepared ones, totals %+v", script, mode, n, doc.Totals)
 			}
 		}
+	}
+}
+
+// One thread does some twenty transactions a second of the hundred that are due. That is said beside the number, and shows in
+// the latencies, which count from when each transaction was due and not from when its turn came, 50 ms before its end.
+func TestSysbenchRateNotReached(t *testing.T) {
+	tr := newSysbenchTrial(t, sysbench.Parameters{Rate: 100, Seconds: 3})
+	tr.ownScript(t, `
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT SLEEP(0.05)") end
+`)
+	_, doc := tr.mustRun(t)
+	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 100 transactions/s was not reached") ||
+		!strings.Contains(all, "were still queued at the end") {
+		t.Errorf("warnings %q", doc.Findings)
+	}
+	if l := doc.Latencies[0]; l.P50Micros < 500_000 {
+		t.Errorf("half of the transactions took no more than %d µs from when they were due", l.P50Micros)
+	}
+}
+
+// Two Pods with a warm-up each: what both did is in the tables, in the histogram and in the numbers.
+func TestSysbenchPods(t *testing.T) {
+	for name, p := range map[string]sysbench.Parameters{
+		"oltp_insert": {
+			Script: "oltp_insert", Threads: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
+		},
+		"events": {Script: "oltp_read_write", Threads: 2, TableSize: ptr.To[int64](500), Events: 301},
+		"tpcc": {
+			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := newSysbenchTrial(t, p)
+			doc := tr.mustLoad(t, 2)
+			toolPodsAddUp(t, doc)
+			if p.Events > 0 && (doc.Totals.Transactions != p.Events || doc.Totals.StoppedBy != result.StoppedByRows) {
+				t.Errorf("totals %+v, want %d events", doc.Totals, p.Events)
+			}
+			if p.Seconds > 0 && (doc.Totals.Micros < int64(p.Seconds)*1_000_000 || doc.Totals.Micros > int64(p.Seconds)*1_000_000+3_000_000) {
+				t.Errorf("%d µs for %d s", doc.Totals.Micros, p.Seconds)
+			}
+			seeds := map[string]bool{}
+			for _, c := range doc.Tool.Commands {
+				i := slices.IndexFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--rand-seed=") })
+				if strings.HasPrefix(c.Phase, "measure") {
+					seeds[c.Args[i]] = true
+				}
+			}
+			if len(seeds) != 2 || !strings.Contains(doc.ToolOutput["measure of Pod 1"], "Threads fairness:") {
+				t.Errorf("seeds %v, outputs of %v", seeds, len(doc.ToolOutput))
+			}
+			if name == "tpcc" {
+				sameConstants(t, doc)
+			}
+		})
+	}
+}
+
+var tpccConstants = regexp.MustCompile(`(?m)^constants: c_last=(\d+) (c_id=\d+ i_id=\d+)$`)
+
+// sameConstants checks that the hot rows of tpcc are the same ones in whatever was executed, and that last names are asked for by
+// another constant than they were loaded by.
+func sameConstants(t *testing.T, doc *result.Document) {
+	t.Helper()
+	seen := map[string]int{}
+	for _, phase := range []string{"warmup", "measure", "warmup of Pod 1", "measure of Pod 1"} {
+		for _, m := range tpccConstants.FindAllString(doc.ToolOutput[phase], -1) {
+			seen[m]++
+		}
+	}
+	running := tpccConstants.FindStringSubmatch(doc.ToolOutput["measure"])
+	loading := tpccConstants.FindStringSubmatch(doc.ToolOutput["prepare"])
+	if len(seen) != 1 || loading == nil || running == nil || seen[running[0]] != 4 || loading[2] != running[2] || loading[1] == running[1] {
+		t.Errorf("constants in runs %v, when loading %q", seen, loading)
+	}
+}
+
+// toolPodsAddUp checks that the parts of two Pods are the whole.
+func toolPodsAddUp(t *testing.T, doc *result.Document) {
+	t.Helper()
+	var parts, series int64
+	for _, p := range doc.Pods {
+		parts += p.Transactions
+		if p.Transactions < 1 || p.Clients < 1 || p.Client.UserMicros < 1 {
+			t.Errorf("Pod %d is %+v", p.Pod, p)
+		}
+	}
+	for _, i := range doc.Series {
+		series += i.Transactions
+	}
+	n := doc.Totals.Transactions
+	if len(doc.Pods) != 2 || parts != n || series != n || doc.Latencies[0].Count != n {
+		t.Errorf("%d transactions, %d in the parts, %d in the series, %d latencies", n, parts, series, doc.Latencies[0].Count)
+	}
+	if rate := doc.Metrics[0].Value * float64(doc.Totals.Micros) / 1e6; fmt.Sprintf("%.0f", rate) != fmt.Sprint(n) {
+		t.Errorf("the headline stands for %g transactions, there were %d", rate, n)
+	}
+}
+
+// newKeptTrial is a short trial of a run that keeps its data.
+func newKeptTrial(t testing.TB, p sysbench.Parameters) *trial {
+	t.Helper()
+	if p.TableSize == nil {
+		p.TableSize = ptr.To[int64](700)
+	}
+	tr := newSysbenchTrial(t, p)
+	tr.cfg.KeepData = true
+	return tr
+}
+
+// keptData makes the trials that follow begin without a schema, and removes it at the end.
+func keptData(t *testing.T) {
+	t.Helper()
+	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema)
+	t.Cleanup(func() { mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema) })
+}
+
+// verbs are the commands that were executed, and where the data of the trial come from.
+func verbs(doc *result.Document) []string {
+	all := []string{string(doc.Tool.Data)}
+	for _, c := range doc.Tool.Commands {
+		all = append(all, c.Args[len(c.Args)-1])
+	}
+	return all
+}
+
+func TestSysbenchKeepsData(t *testing.T) {
+	keptData(t)
+	prepared, kept := []string{"Prepared", "cleanup", "prepare", "run"}, []string{"Kept", "run"}
+	churned := []string{"Prepared", "cleanup", "prepare", "run", "run"}
+	for i, step := range []struct {
+		p    sysbench.Parameters
+		want []string
+	}{
+		{sysbench.Parameters{Script: "oltp_read_only"}, prepared},
+		{sysbench.Parameters{Script: "oltp_read_only", Options: map[string]string{"db-ps-mode": "disable"}}, kept},
+		{sysbench.Parameters{Script: "scan"}, kept},
+		{sysbench.Parameters{Script: "update-index"}, kept}, // and has spent them
+		{sysbench.Parameters{Script: "points-covered-si"}, prepared},
+		{sysbench.Parameters{Script: "insert"}, kept},
+		{sysbench.Parameters{Script: "delete"}, prepared},
+		{sysbench.Parameters{Script: "delete"}, prepared},
+		{sysbench.Parameters{Script: "point-query"}, prepared},
+		{sysbench.Parameters{Script: "point-query", Churn: 300}, churned},
+		{sysbench.Parameters{Script: "scan", Churn: 300}, kept},
+		{sysbench.Parameters{Script: "scan"}, prepared},
+		{sysbench.Parameters{Script: "scan", TableSize: ptr.To[int64](800)}, prepared},
+	} {
+		step.p.Events = 20
+		_, doc := newKeptTrial(t, step.p).mustRun(t)
+		if diff := cmp.Diff(step.want, verbs(doc)); diff != "" {
+			t.Errorf("trial %d, %s (-want +got):\n%s", i+1, step.p.Script, diff)
+		}
+		if !slices.ContainsFunc(doc.Checks, func(c result.Check) bool { return c.Name == "rows" && c.Passed }) {
+			t.Errorf("trial %d, %s: checks %+v", i+1, step.p.Script, doc.Checks)
+		}
+	}
+}
+
+// Churn writes as many transactions as it says, and leaves as many rows. The rows are others then.
+func TestSysbenchChurns(t *testing.T) {
+	keptData(t)
+	sums := map[int64]string{}
+	for _, churn := range []int64{0, 300} {
+		_, doc := newKeptTrial(t, sysbench.Parameters{Script: "scan", Churn: churn, Events: 5}).mustRun(t)
+		var name string
+		var sum sql.NullString
+		if err := other(t).QueryRow("CHECKSUM TABLE "+sysbenchSchema+".sbtest1").Scan(&name, &sum); err != nil || !sum.Valid {
+			t.Fatal(err, sum)
+		}
+		sums[churn] = sum.String
+		if churn > 0 && !slices.Contains(doc.Tool.Commands[2].Args, "--events=300") {
+			t.Errorf("commands %+v", doc.Tool.Commands)
+		}
+	}
+	if sums[0] == sums[300] {
+		t.Error("churn has changed no row")
+	}
+}
+
+// Nobody takes what an interrupted load has written to for what was prepared.
+func TestSysbenchKeepsNothingThatWasWrittenTo(t *testing.T) {
+	keptData(t)
+	read := sysbench.Parameters{Script: "point-query", Events: 20}
+	newKeptTrial(t, read).mustRun(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	writes := newKeptTrial(t, sysbench.Parameters{Script: "update-index", Seconds: 60})
+	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
+	writes.mustFail(ctx, t, result.CauseInterrupted, "SIGTERM")
+	_, doc := newKeptTrial(t, read).mustRun(t)
+	if diff := cmp.Diff([]string{"Prepared", "cleanup", "prepare", "run"}, verbs(doc)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

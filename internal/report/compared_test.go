@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -231,5 +235,224 @@ func TestBenchstatAgreesWithCompare(t *testing.T) {
 		if differ := verdict == stats.Faster || verdict == stats.Slower; differ == strings.Contains(row, "~") || row == "" {
 			t.Errorf("%s: %s, but benchstat: %q", name, verdict, row)
 		}
+	}
+}
+
+// comparisonToCompare has six whole rounds at one point, of which the comparison has compared lazy with durable.
+func comparisonToCompare() *report.Comparison {
+	s := reportOfComparison()
+	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalencePercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":6}}`)
+	s.Rounds = 6
+	s.Runs = nil
+	for round := range s.Rounds {
+		for v, variant := range []string{"durable", "lazy", "same"} {
+			s.Runs = append(s.Runs, report.ComparisonRun{
+				Round: round + 1, Variant: variant, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
+				Values: []report.ComparisonValue{{
+					Parameters: map[string]string{"rowsPerCommit": "1"}, Value: (1 - 0.1*float64(v)) * around100[round],
+				}},
+			})
+		}
+	}
+	// A round that is not whole does not count.
+	s.Runs = append(s.Runs, report.ComparisonRun{
+		Round: 7, Variant: "durable", Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
+		Values: []report.ComparisonValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
+	})
+	s.Pairs, s.Overall = s.Pairs[:1], nil
+	s.Pairs[0].BaselineValues, s.Pairs[0].Values = around100, times(3, around100)
+	return s
+}
+
+// Two variants are compared round by round, by the comparison's own verdict if it has one.
+func TestCompareVariants(t *testing.T) {
+	s := comparisonToCompare()
+	own, err := report.CompareVariants(s, "durable", "lazy", "")
+	if err != nil || len(own.Pairs) != 1 || cmp.Diff(s.Pairs[0], own.Pairs[0]) != "" {
+		t.Errorf("not the comparison's own: %v, %+v", err, own)
+	}
+	c, err := report.CompareVariants(s, "lazy", "same", "rowsPerSecond")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 0.9 and 0.8 of values that go up and down: paired, their ratio does not scatter at all. They have one decimal.
+	if p := c.Pairs[0]; p.Verdict != stats.Slower || p.Separate || p.Rounds != 6 || p.High-p.Low > 0.01 {
+		t.Errorf("%+v", p)
+	}
+	for name, test := range map[string]struct {
+		baseline, variant, metric, says string
+		change                          func(*report.Comparison)
+	}{
+		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
+		"itself":     {"durable", "durable", "", "both are variant durable", nil},
+		"metric":     {"durable", "lazy", "other", "compared only", nil},
+		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = report.Unfinished }},
+		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = "" }},
+		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Comparison) { s.Outcome = "Failed" }},
+		"empty":      {"durable", "lazy", "", "no pairs", func(s *report.Comparison) { s.Pairs = nil }},
+		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = stats.Slower }},
+		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = "Splendid" }},
+		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
+		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) {
+			s.Overall = slices.Clone(s.Pairs)
+			s.Overall[0].Verdict = stats.Slower
+		}},
+		"spec": {"lazy", "same", "", "reading the specification", func(s *report.Comparison) { s.Spec = json.RawMessage(`{`) }},
+	} {
+		s := comparisonToCompare()
+		if test.change != nil {
+			test.change(s)
+		}
+		if _, err := report.CompareVariants(s, test.baseline, test.variant, test.metric); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Variants of two comparisons were not measured in the same rounds.
+func TestCompareVariantsOfTwoComparisons(t *testing.T) {
+	other := comparisonToCompare()
+	other.Name, other.UID = "other", "other"
+	a, err := report.VariantSide(comparisonToCompare(), "durable", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := report.VariantSide(other, "same", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := report.CompareSides(a, b, 5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 || c.Baseline != "durable-or-not:durable" || c.Variant != "other:same" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What a comparison means is decided by its verdict, by its ratio, and by the worse end of its interval.
+func TestRulingOfAPair(t *testing.T) {
+	slower := stats.Comparison{Verdict: stats.Slower, Ratio: 0.75, Low: 0.5, High: 0.9}
+	noise := stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Ratio: 1, Low: 0.75, High: 1.3}
+	contradiction := noise
+	contradiction.Cause = stats.Contradiction
+	shown := noise
+	shown.Verdict, shown.Cause = stats.NoDifferenceShown, ""
+	for name, tc := range map[string]struct {
+		comparison stats.Comparison
+		better     string
+		threshold  float64
+		want       report.Ruling
+	}{
+		"the ratio is beyond the limit":                    {slower, "higher", 0.2, report.Regression},
+		"the ratio is the limit":                           {slower, "higher", 0.25, report.Fine},
+		"only the end of the interval is beyond the limit": {slower, "higher", 0.3, report.Fine},
+		"the end of the interval is the limit":             {noise, "higher", 0.25, report.Fine},
+		"the end of the interval is beyond the limit":      {noise, "higher", 0.24, report.Undecided},
+		"no difference is shown":                           {shown, "higher", 0.24, report.Undecided},
+		"no difference is shown, and none beyond":          {shown, "higher", 0.25, report.Fine},
+		"nothing is a regression":                          {noise, "higher", -1, report.Undecided},
+		// 1 / 1.3 is a loss of 23%.
+		"lower is better, within the limit":      {noise, "lower", 0.24, report.Fine},
+		"lower is better, beyond the limit":      {noise, "lower", 0.22, report.Undecided},
+		"the rounds contradict each other":       {contradiction, "higher", 0.9, report.Undecided},
+		"no values":                              {stats.Comparison{Verdict: stats.CannotSay}, "higher", 0.9, report.Undecided},
+		"no values, lower is better":             {stats.Comparison{Verdict: stats.CannotSay}, "lower", 0.9, report.Undecided},
+		"before the first look":                  {stats.Comparison{Verdict: stats.CannotSay, High: math.Inf(1)}, "higher", 0.9, report.Undecided},
+		"before the first look, lower is better": {stats.Comparison{Verdict: stats.CannotSay, High: math.Inf(1)}, "lower", 0.9, report.Undecided},
+	} {
+		p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: tc.better}}
+		if got := (&report.Compared{Threshold: tc.threshold}).Of(&p); got != tc.want {
+			t.Errorf("%s: %s instead of %s", name, got, tc.want)
+		}
+	}
+}
+
+// How sure a loss must be. Of 4.9% (1 to 9%), which is slower for sure, 5% is possible and 1% is probable.
+func TestCertainty(t *testing.T) {
+	slower := stats.Comparison{Verdict: stats.Slower, Ratio: 0.951, Low: 0.91, High: 0.99}
+	noise := stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Ratio: 0.9, Low: 0.7, High: 1.1}
+	equal := stats.Comparison{Verdict: stats.Equal, Ratio: 0.99, Low: 0.97, High: 1.02}
+	for name, tc := range map[string]struct {
+		comparison stats.Comparison
+		threshold  float64
+		possible   report.Ruling
+		probable   report.Ruling
+		proven     report.Ruling
+	}{
+		"any loss":                    {slower, 0, report.Regression, report.Regression, report.Regression},
+		"below all of it":             {slower, 0.005, report.Regression, report.Regression, report.Regression},
+		"below the ratio":             {slower, 0.04, report.Regression, report.Regression, report.Fine},
+		"above the ratio":             {slower, 0.05, report.Regression, report.Fine, report.Fine},
+		"above all of it":             {slower, 0.10, report.Fine, report.Fine, report.Fine},
+		"noise":                       {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
+		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine, report.Fine},
+		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine, report.Fine},
+		"nothing is one":              {slower, -1, report.Fine, report.Fine, report.Fine},
+	} {
+		for certainty, want := range map[report.Certainty]report.Ruling{
+			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable, report.Proven: tc.proven,
+		} {
+			p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: "higher"}}
+			if got := (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p); got != want {
+				t.Errorf("%s, %s: %s instead of %s", name, certainty, got, want)
+			}
+		}
+	}
+}
+
+// What a pipeline is told.
+func TestRuling(t *testing.T) {
+	base := runOf("main", around100, around100)
+	noisy := []float64{90, 110, 95, 105, 100, 97}
+	for name, test := range map[string]struct {
+		after     *report.Report
+		threshold float64
+		want      report.Ruling
+	}{
+		"the same":                             {runOf("b", around100, around100), 0.05, report.Fine},
+		"slower by more":                       {runOf("b", around100, times(0.9, around100)), 0.05, report.Regression},
+		"slower, nothing is a regression":      {runOf("b", around100, times(0.9, around100)), -1, report.Fine},
+		"slower by less":                       {runOf("b", around100, times(0.9, around100)), 0.15, report.Fine},
+		"any loss counts":                      {runOf("b", around100, times(0.95, around100)), 0, report.Regression},
+		"faster":                               {runOf("b", around100, times(3, around100)), 0, report.Fine},
+		"too few trials":                       {runOf("b", around100, around100[:2]), 0.05, report.Undecided},
+		"too few trials, but a regression too": {runOf("b", times(0.5, around100), around100[:2]), 0.05, report.Regression},
+		"a point is missing":                   {runOf("b", around100), 0.05, report.Undecided},
+		// The interval is about ±10%: no answer within 5%, but it excludes a loss of 20%.
+		"noise":                         {runOf("b", noisy, around100), 0.05, report.Undecided},
+		"noise that excludes the limit": {runOf("b", noisy, around100), 0.20, report.Fine},
+		// A point estimate beyond the limit is no regression while the interval has both sides.
+		"noise, slower":              {runOf("b", times(0.93, noisy), around100), 0.05, report.Undecided},
+		"noise, nothing is excluded": {runOf("b", noisy, around100), -1, report.Undecided},
+	} {
+		if got := compared(t, base, test.after, test.threshold).Ruling(); got != test.want {
+			t.Errorf("%s: %s instead of %s\n%s", name, got, test.want,
+				printedCompared(t, report.ComparedText, compared(t, base, test.after, test.threshold)))
+		}
+	}
+}
+
+// More is worse where lower is better, and the percentage is that of the sentence.
+func TestRulingWhereLowerIsBetter(t *testing.T) {
+	lower := func(r *report.Report) *report.Report {
+		for i := range r.Points {
+			for _, record := range r.Points[i].Records {
+				record.Summary.Metrics[0] = result.Metric{Name: "seconds", Unit: "s", Better: "lower", Value: record.Summary.Metrics[0].Value}
+			}
+			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
+		}
+		return r
+	}
+	base := lower(runOf("main", around100))
+	c := compared(t, base, lower(runOf("b", times(1.1, around100))), 0.09)
+	if c.Ruling() != report.Regression || !strings.Contains(printedCompared(t, report.ComparedText, c), "b takes 10% more time than main") {
+		t.Errorf("%s", printedCompared(t, report.ComparedText, c))
+	}
+	if c.Threshold = 0.095; c.Ruling() != report.Fine {
+		t.Error("a loss of 9.1% is a regression beyond 9.5%")
+	}
+	if c := compared(t, base, lower(runOf("b", times(0.9, around100))), 0); c.Ruling() != report.Fine {
+		t.Error("what is faster is a regression")
 	}
 }

@@ -5,18 +5,22 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // What was published can be printed again, in every format.
@@ -125,5 +129,119 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	if _, err := report.DecodeComparison([]byte(`{"version":1,"run":{"name":"a"}}`)); err == nil {
 		t.Error("the results of a run are decoded as those of a comparison")
+	}
+}
+
+// inStages is the report of a run with two trials in two stages, and an attempt that was disturbed.
+func inStages() *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	byPoint := map[string][]*result.Record{}
+	for number := range 2 {
+		r.Trials = append(r.Trials, report.Trial{Number: number + 1, Round: number + 1})
+		record := testutil.Record(number+1, 1, nil, 0)
+		latencies := record.Summary.Latencies
+		record.Summary.Metrics, record.Summary.Latencies = nil, nil
+		for i, name := range []string{"l.i0", "qr100"} {
+			record.Summary.Stages = append(record.Summary.Stages, result.StageSummary{
+				Name: name, Latencies: latencies, Totals: result.Totals{Rows: int64(100 * (i + 1)), Micros: 1e6, StoppedBy: result.StoppedByRows},
+				Metrics: []result.Metric{{Name: "operationsPerSecond", Value: float64(1000*(i+1) + number), Unit: "operations/s", Better: "higher"}},
+			})
+		}
+		r.Records = append(r.Records, record)
+		for _, m := range record.Measurements() {
+			byPoint[m.Parameters["stage"]] = append(byPoint[m.Parameters["stage"]], m)
+		}
+	}
+	r.Records = append(r.Records, &result.Record{Version: 1, Trial: 3, Attempt: 1, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted})
+	for _, name := range []string{"l.i0", "qr100"} {
+		r.Points = append(r.Points, stats.Summarized(map[string]string{"stage": name}, byPoint[name]))
+	}
+	return r
+}
+
+// A stage is a row in the files of a run, as a point without stages is.
+func TestStagesInFiles(t *testing.T) {
+	r := inStages()
+	rows, err := csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll()
+	if err != nil || len(rows) != 5 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if got := strings.Join(rows[0][:6], " "); got != "trial round attempt stage operationsPerSecond rows" {
+		t.Errorf("head %s", got)
+	}
+	if got := strings.Join(rows[2][:6], " "); got != "1 1 1 qr100 2000 200" {
+		t.Errorf("row 2 is %s", got)
+	}
+	if text := printed(t, report.Bench, r); strings.Count(text, "/stage=l.i0 ") != 2 || strings.Count(text, "/stage=qr100 ") != 2 {
+		t.Errorf("benchmarks:\n%s", text)
+	}
+}
+
+// People read the stages in their order, without a best one.
+func TestStagesInSummary(t *testing.T) {
+	text := printed(t, report.Summary, inStages())
+	for _, want := range []string{"|  l.i0 |", "| qr100 |", "2 of 6 trials measured", "The stages are not ranked"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "best") {
+		t.Errorf("the summary has a best stage:\n%s", text)
+	}
+}
+
+// Two runs are compared stage by stage. One that missed its offered rate has no verdict.
+func TestStagesCompared(t *testing.T) {
+	before, after := inStages(), inStages()
+	for _, r := range []*report.Report{before, after} {
+		r.Run.Planned, r.Records = 2, r.Records[:2]
+	}
+	after.Run.UID = "another"
+	for _, record := range after.Points[1].Records {
+		record.Summary.Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
+	}
+	var sides []*report.Side
+	for _, r := range []*report.Report{before, after} {
+		side, err := report.RunSide(r, "", r.Run.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides = append(sides, side)
+	}
+	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)
+	if err != nil || len(c.Pairs) != 2 || c.Pairs[0].Cause == stats.RateMissed || c.Pairs[1].Cause != stats.RateMissed {
+		t.Errorf("%v: %+v", err, c)
+	}
+}
+
+// What a comparison has published says which variants may have missed an offered rate.
+func TestStagesOfVariantsCompared(t *testing.T) {
+	at := map[string]string{"stage": "qr100"}
+	metric := result.Metric{Name: "operationsPerSecond", Unit: "operations/s", Better: "higher"}
+	s := &report.Comparison{
+		Name: "s", Rounds: 7, Planned: 7, Spec: []byte(`{"variants":[{"name":"old"},{"name":"slow"},{"name":"new"}]}`), Outcome: "Complete",
+		Variants: []report.ComparisonVariant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}},
+	}
+	for i, v := range s.Variants[1:] {
+		pair := stats.Paired{
+			Variant: v.Name, Baseline: "old", Parameters: at, Metric: metric, RateMissed: v.Name == "slow",
+			BaselineValues: slices.Repeat([]float64{100}, 7), Values: slices.Repeat([]float64{float64(200 + 100*i)}, 7),
+		}
+		pair.Judge(stats.Design{MinRounds: 6, MaxRounds: 7, EquivalencePercent: 5, Comparisons: 2})
+		s.Pairs = append(s.Pairs, pair)
+	}
+	for round := range 7 {
+		for i, v := range s.Variants {
+			s.Runs = append(s.Runs, report.ComparisonRun{
+				Variant: v.Name, Round: round + 1, Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
+				Values: []report.ComparisonValue{{Parameters: at, Value: float64(100*(i+1) + round)}},
+			})
+		}
+	}
+	for pair, want := range map[[2]string]bool{{"old", "slow"}: true, {"slow", "new"}: true, {"old", "new"}: false} {
+		c, err := report.CompareVariants(s, pair[0], pair[1], "")
+		if err != nil || len(c.Pairs) != 1 || (c.Pairs[0].Cause == stats.RateMissed) != want {
+			t.Errorf("%v: %v, %+v", pair, err, c)
+		}
 	}
 }

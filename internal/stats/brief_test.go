@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,5 +107,95 @@ func TestMergeUnanswered(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got); diff != "" || n != len(pairs) {
 			t.Errorf("%s: made of %d (-want +got):\n%s", name, n, diff)
 		}
+	}
+}
+
+// said is a pair with a verdict and the interval of a ratio.
+func said(verdict stats.Verdict, ratio, low, high float64) stats.Paired {
+	p := stats.Paired{Variant: "lazy", Baseline: "durable", Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}
+	p.Verdict, p.Ratio, p.Low, p.High, p.EquivalencePercent = verdict, ratio, low, high, 5
+	return p
+}
+
+// A column of a terminal has the answer in the most words that fit.
+func TestBriefAnswer(t *testing.T) {
+	faster, equal, none := said(stats.Faster, 1.74, 1.6, 1.89), said(stats.Equal, 1, 0.97, 1.03), said(stats.NoDifferenceShown, 1, 0.94, 1.06)
+	time := said(stats.Faster, 0.79, 0.7, 0.9)
+	time.Metric = result.Metric{Name: "totalSeconds", Unit: "s", Better: "lower"}
+	size := said(stats.Slower, 1.2, 1.1, 1.3)
+	size.Metric = result.Metric{Name: "sizeBytes", Unit: "bytes", Better: "lower"}
+	long := said(stats.Slower, 0.881, 0.7, 0.996)
+	long.Variant = strings.Repeat("v", 20)
+	early := said(stats.CannotSay, 0, 0, 0)
+	early.Cause, early.Rounds, early.FirstLook = stats.TooFewRounds, 2, 6
+	noisy := said(stats.CannotSay, 1, 0.5, 2)
+	noisy.Cause = stats.Noise
+	missed := said(stats.CannotSay, 1, 0.5, 2)
+	missed.Cause = stats.RateMissed
+	for _, tc := range []struct {
+		overall, list []stats.Paired
+		want          string
+	}{
+		{nil, nil, ""},
+		{nil, []stats.Paired{faster}, "lazy 1.7× as fast (1.6–1.9×)"},
+		{nil, []stats.Paired{time}, "lazy 21% less time (10–30%)"},
+		{nil, []stats.Paired{size}, "sizeBytes 20% higher (10–30%)"},
+		{nil, []stats.Paired{long}, strings.Repeat("v", 20) + " 12% slower"},
+		{nil, []stats.Paired{equal}, "equal within 5% (0.97–1.03)"},
+		{nil, []stats.Paired{none}, "no difference shown (0.94–1.06)"},
+		{nil, []stats.Paired{early}, "too few rounds for an answer (2 of 6)"},
+		{nil, []stats.Paired{noisy}, "no answer: too much noise"},
+		{nil, []stats.Paired{missed}, "no answer: offered rate not reached"},
+		{[]stats.Paired{faster}, []stats.Paired{faster, equal}, "lazy 1.7× as fast (1.6–1.9×) overall"},
+		{nil, []stats.Paired{equal, faster, noisy}, "lazy 1.7× as fast; 1 of 3 differs"},
+		{[]stats.Paired{noisy}, []stats.Paired{equal, equal}, "equal within 5%"},
+		{nil, []stats.Paired{equal, noisy}, "1 of 2 equal within 5%"},
+		{nil, []stats.Paired{none, none}, "no difference shown"},
+		{nil, []stats.Paired{none, noisy}, "no difference shown for 1 of 2"},
+		{nil, []stats.Paired{noisy, noisy}, "no answer: too much noise"},
+		{nil, []stats.Paired{noisy, missed}, "no answer for 2 points"},
+	} {
+		got := stats.BriefAnswer(tc.overall, tc.list)
+		if got != tc.want || utf8.RuneCountInString(got) > 40 {
+			t.Errorf("answer %q, want %q", got, tc.want)
+		}
+	}
+}
+
+// None of the stages of trials is better than another: the first one leads, and nothing is ranked.
+func TestStagesAreNotRanked(t *testing.T) {
+	points := measured("higher", []float64{100, 101, 99}, []float64{2000, 2003, 1997}, []float64{5, 6, 4})
+	for i, name := range []string{"l.i0", "l.x", "qr100"} {
+		points[i].Parameters, points[i].Metric.Unit = map[string]string{result.StageParameter: name}, "operations/s"
+		points[i].Records = []*result.Record{{Summary: &result.Summary{Stage: name}}}
+	}
+	if got := stats.Headline(points); got != "100 operations/s (99–101) at stage=l.i0; 2 other stages" {
+		t.Errorf("headline %s", got)
+	}
+	if got := stats.Brief(points); got != "100 operations/s at stage=l.i0" {
+		t.Errorf("brief %s", got)
+	}
+	points[0].Parameters[result.StageParameter] = "a-name-that-is-too-long-for-a-column"
+	if got := stats.Brief(points); got != "100 operations/s, first of 3 stages" {
+		t.Errorf("brief %s", got)
+	}
+	if s := stats.Stand(points); s.Best != 0 || s.Rivals != nil || stats.Ranked(points) {
+		t.Errorf("%+v", s)
+	}
+	points[0].Summary = stats.Summary{}
+	if got := stats.Best(points); got != 1 {
+		t.Errorf("without the first stage, stage %d leads", got)
+	}
+}
+
+// A parameter of somebody's own program may be called stage: its points are ranked.
+func TestAParameterCalledStage(t *testing.T) {
+	points := measured("higher", []float64{100, 101, 99}, []float64{2000, 2003, 1997})
+	for i := range points {
+		points[i].Parameters = map[string]string{result.StageParameter: string(rune('a' + i))}
+		points[i].Records = []*result.Record{{Summary: &result.Summary{}}}
+	}
+	if got := stats.Best(points); got != 1 || !stats.Ranked(points) {
+		t.Errorf("point %d is the best", got)
 	}
 }

@@ -289,3 +289,95 @@ func TestJobIsQueuedByKueue(t *testing.T) {
 		}
 	}
 }
+
+// The first attempt on an instance is asked to warm it up, and has more time; workloads that cannot be ended by time are not.
+func TestPrime(t *testing.T) {
+	tproch := func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadTPROCHLoad, TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{}}
+	}
+	for name, tc := range map[string]struct {
+		change   func(*v1alpha1.BenchmarkRun)
+		first    bool
+		seconds  int
+		deadline int64
+	}{
+		"first":         {first: true, seconds: 20, deadline: 3640},
+		"later":         {deadline: 3600},
+		"not asked for": {change: func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.PrimeSeconds = nil }, first: true, deadline: 3600},
+		"TPROCHLoad":    {change: tproch, first: true, deadline: 3600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.PrimeSeconds = ptr.To[int32](20) }).Obj()
+			if tc.change != nil {
+				tc.change(run)
+			}
+			a := trial.Attempt{Number: 1, Instance: 1, Prime: tc.first}
+			a.Trial.Number = 1
+			c, err := trial.Config(run, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, err := trial.Job(run, a, podutil.Images{Loader: "loader"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.PrimeSeconds != tc.seconds || *job.Spec.ActiveDeadlineSeconds != tc.deadline {
+				t.Errorf("warm-up of %d s, deadline %d s", c.PrimeSeconds, *job.Spec.ActiveDeadlineSeconds)
+			}
+		})
+	}
+}
+
+// The loader of a chain is told of all of its stages, and of none as a parameter of the trial.
+func TestConfigOfStages(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
+			Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB", Clients: 2, Stages: []v1alpha1.IIBenchStage{
+				{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 400, RowsPerCommit: 100}},
+				{Name: "rest", Rest: &v1alpha1.IIBenchRestStage{}},
+				{Name: "l.x", CreateIndexes: 3},
+			},
+		}}
+	}).Obj()
+	p, err := plan.ForRun(&run.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range p.Trials {
+		c, err := trial.Config(run, trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `"stages":[{"name":"l.i0","insert":{"rows":400,"rowsPerCommit":100}},{"name":"rest","rest":{}},{"name":"l.x","createIndexes":3}]`
+		if c.Parameters != nil || !strings.Contains(string(c.Workload.Parameters), want) {
+			t.Errorf("trial %d: parameters %v, workload %s", of.Number, c.Parameters, c.Workload.Parameters)
+		}
+	}
+	if _, err := trial.Validate(run, p.Points[0]); err != nil {
+		t.Error(err)
+	}
+	run.Spec.Loader.Pods = 2
+	if _, err := trial.Validate(run, p.Points[0]); err == nil || !strings.Contains(err.Error(), "loader.pods is 2 but must be 1") {
+		t.Errorf("with two Pods: %v", err)
+	}
+	if got := trial.NotInSlices(&run.Spec); !strings.Contains(got, "use alternation: Trials") {
+		t.Errorf("in slices: %q", got)
+	}
+}
+
+// The Job of a loader in an image of the user's own asks for users in two places, and for none if the cluster gives them.
+func TestUsersAreLeftToTheCluster(t *testing.T) {
+	made := job(t, toolJobs()["custom"])
+	users := func() int {
+		text, err := json.Marshal(made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), `"runAsUser":`)
+	}
+	before := users()
+	podutil.LeaveUsers(made)
+	if after := users(); before != 2 || after != 0 {
+		t.Errorf("%d users, %d of them left", before, after)
+	}
+}

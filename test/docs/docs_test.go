@@ -5,14 +5,20 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/hack/prose"
 )
@@ -163,4 +169,144 @@ func anchors(text string) map[string]bool {
 		}, match[1])] = true
 	}
 	return found
+}
+
+// What a specification may have: a rule that looks at several fields is one that its author must know.
+const (
+	maxRules   = 16
+	maxRule    = 300
+	maxCRDSize = 240_000 // compact JSON, of which client-side apply takes 262,144 bytes with all that it adds
+)
+
+// The rules that stand on the specification of a run, and its CRD, grow with each parameter unless somebody counts them. The
+// architecture page has the figures: a change that makes one larger is a change of that page, to be seen in its review.
+func TestRulesOfTheSpecification(t *testing.T) {
+	crd, size := customResource(t, "benchmarkruns")
+	_, sizeOfComparisons := customResource(t, "benchmarkcomparisons")
+	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	transitions, longest := 0, 0
+	for _, rule := range spec.XValidations {
+		longest = max(longest, len(rule.Rule))
+		if strings.Contains(rule.Rule, "oldSelf") {
+			transitions++
+		}
+	}
+	if len(spec.XValidations) > maxRules || longest > maxRule || max(size, sizeOfComparisons) > maxCRDSize {
+		t.Errorf("%d rules, one of %d characters, in CRDs of %d and %d bytes: at most %d, %d and %d", len(spec.XValidations), longest,
+			size, sizeOfComparisons, maxRules, maxRule, maxCRDSize)
+	}
+	want := fmt.Sprintf("The specification itself has %d rules that look at several fields, and %d about what may change. The longest has %d "+
+		"characters. As compact JSON, the CRD of runs has %d kB, that of comparisons %d kB.", len(spec.XValidations)-transitions,
+		transitions, longest, size/1000, sizeOfComparisons/1000)
+	if page := strings.Join(strings.Fields(read(t, "docs/architecture.md")), " "); !strings.Contains(page, want) {
+		t.Errorf("docs/architecture.md does not say: %s", want)
+	}
+}
+
+// customResource is the definition of a resource, and its size as compact JSON, in which kubectl and the API server keep it.
+func customResource(t *testing.T, plural string) (apiextensionsv1.CustomResourceDefinition, int) {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte(read(t, "config/crd/bases/benchrun.dev_"+plural+".yaml")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd, len(text)
+}
+
+// The README begins with a comparison: that of the sample which it names, whatever its layout, in about 20 lines.
+func TestReadmeComparison(t *testing.T) {
+	const most, widest = 24, 100
+	block := between(t, read(t, "README.md"), "```yaml\n", "```\n")
+	if lines := strings.Count(block, "\n"); lines > most {
+		t.Errorf("the comparison has %d lines", lines)
+	}
+	for line := range strings.SplitSeq(block, "\n") {
+		if len(line) > widest {
+			t.Errorf("a code host cuts this line off: %s", line)
+		}
+	}
+	var shown, sample any
+	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/comparison-durable-or-not.yaml"): &sample} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(sample, shown); diff != "" {
+		t.Errorf("README.md is not the sample (-sample +README):\n%s", diff)
+	}
+}
+
+// The README's answer is that of the recorded demo, and its words say the same figures.
+func TestReadmeAnswer(t *testing.T) {
+	answer := strings.Trim(between(t, read(t, "README.md"), "<!-- answer -->\n", "<!-- /answer -->"), "`\n")
+	demo := between(t, read(t, "docs/quick-start.md"), "<!-- demo -->\n", "<!-- /demo -->")
+	if answer == "" || !strings.Contains(demo, "\n"+answer+"\n") {
+		t.Errorf("docs/quick-start.md, which make readme records, does not have\n%s", answer)
+	}
+	interval := regexp.MustCompile(`\(([0-9.]+–[0-9.]+×)\)`).FindStringSubmatch(answer)
+	rounds := regexp.MustCompile(`Decided +([0-9]+)/`).FindStringSubmatch(answer)
+	if interval == nil || rounds == nil {
+		t.Fatalf("no interval and rounds in\n%s", answer)
+	}
+	spelled := map[string]string{"6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve"}
+	text := strings.Join(strings.Fields(read(t, "README.md")), " ")
+	for _, want := range []string{"`" + interval[1] + "` is the **interval**", "until the answer is known, here " + spelled[rounds[1]] + "."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("README.md does not say: %s", want)
+		}
+	}
+}
+
+// What the README says of the project in its first lines is so.
+func TestReadmeFacts(t *testing.T) {
+	facts := between(t, read(t, "README.md"), "[Install]", "```")
+	for fact, c := range map[string]struct{ file, has string }{
+		"Apache-2.0":               {"LICENSE", "Apache License\n                           Version 2.0"},
+		"Kubernetes 1.31 or later": {"charts/benchrun/Chart.yaml", `kubeVersion: ">=1.31.`},
+		"no release yet":           {"CHANGELOG.md", "There is no release yet."},
+	} {
+		if !strings.Contains(facts, fact) {
+			t.Errorf("the first lines do not say %q", fact)
+		}
+		if !strings.Contains(read(t, c.file), c.has) {
+			t.Errorf("%s does not say so: %s", c.file, fact)
+		}
+	}
+}
+
+// between two marks, of which the first must be there.
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, from)
+	part, _, also := strings.Cut(rest, to)
+	if !found || !also {
+		t.Fatalf("there is nothing between %q and %q", from, to)
+	}
+	return part
+}
+
+// naming are the fields of the API that name an object of the namespace.
+var naming = regexp.MustCompile(`json:"([a-zA-Z]*(?:SecretName|From))[,"]`)
+
+// TestSecurityNamesWhatIsMounted: everything that the author of a run can have mounted is named where administrators look.
+func TestSecurityNamesWhatIsMounted(t *testing.T) {
+	var fields []string
+	for _, file := range tracked(t, "api/v1alpha1/*_types.go") {
+		for _, match := range naming.FindAllStringSubmatch(read(t, file), -1) {
+			fields = append(fields, match[1])
+		}
+	}
+	slices.Sort(fields)
+	if fields = slices.Compact(fields); len(fields) < 6 {
+		t.Errorf("%d fields: %v", len(fields), fields)
+	}
+	for _, field := range fields {
+		if !strings.Contains(read(t, "SECURITY.md"), field+"`") {
+			t.Errorf("SECURITY.md does not name %s", field)
+		}
+	}
 }

@@ -7,10 +7,17 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
 // four is a run of one trial of eight seconds with four loader Pods.
@@ -55,3 +62,76 @@ var _ = Describe("four loader Pods", func() {
 		Expect(outcomes(ctx, "deleted")).To(Equal(map[string]string{"t1-a1": "Invalidated PodDeleted", "t1-a2": "Accepted"}))
 	}, SpecTimeout(runTime))
 })
+
+var _ = DescribeTable("data and a schema that are not there fail within the deadline, in the cluster's words",
+	func(ctx SpecContext, from, words string) {
+		apply(ctx, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {own.sql: CREATE TABLE inserts (a INT)}")
+		apply(ctx, fmt.Sprintf(`
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: stuck}
+spec:
+  database: {image: mariadb:11.8, storage: {size: 1Gi}}
+  workload: {type: BulkInsert, bulkInsert: {rows: 10, rowsPerStatement: 10}, %s}
+  trials: {repetitions: 1, startDeadlineSeconds: 30}
+`, from))
+		Expect(failure(finished(ctx, "stuck"))).To(And(
+			HavePrefix("LoaderNotStarted: "), ContainSubstring("within trials.startDeadlineSeconds (30)"), ContainSubstring(words)))
+	},
+	Entry("a claim", "dataFrom: {persistentVolumeClaim: none-such, path: a}",
+		`persistentvolumeclaim "none-such" not found`, SpecTimeout(runTime)),
+	Entry("a ConfigMap", "schemaFrom: {name: none-such, key: own.sql}", `configmap "none-such" not found`, SpecTimeout(runTime)),
+	Entry("a key", "schemaFrom: {name: schema, key: other.sql}", "references non-existent config key: other.sql", SpecTimeout(runTime)),
+)
+
+// inTurns is a comparison whose servers are up at the same time, where there is room for them.
+const inTurns = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkComparison
+metadata: {name: turns}
+spec:
+  template:
+    spec:
+      database:
+        image: mariadb:11.8
+        storage: {size: 1Gi}
+        resources: {requests: {cpu: 100m}, limits: {cpu: "1500m", memory: 672Mi}}
+      workload: {type: CommitSize, commitSize: {rowsPerCommit: 10}, limits: {seconds: 2}}
+      loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 256Mi}}}
+      trials: {primeSeconds: 0}
+  variants:
+  - {name: durable}
+  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
+  maxRounds: 2
+  earlyStop: {policy: Disabled}
+`
+
+var _ = It("measures whole runs where the servers of all variants do not fit at the same time", takesMinutes, func(ctx SpecContext) {
+	apply(ctx, strings.Replace(inTurns, "requests: {cpu: 100m}", "requests: {cpu: 1100m}", 1))
+	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
+	var comparison v1alpha1.BenchmarkComparison
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
+	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateRuns))
+	Expect(comparison.Status.AlternationReason).To(ContainSubstring("Insufficient cpu"))
+}, SpecTimeout(3*runTime))
+
+var _ = It("measures where connections are denied by default, with the policy of the documentation", Serial, func(ctx SpecContext) {
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "restrict-networks.md"))
+	Expect(err).NotTo(HaveOccurred())
+	documented := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
+	Expect(documented).NotTo(BeNil())
+
+	enforce(ctx)
+	apply(ctx, denyAll)
+	apply(ctx, strings.Replace(small("denied", "")+modest, "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
+	Expect(failure(finished(ctx, "denied"))).To(HavePrefix(v1alpha1.ReasonDatabaseUnreachable))
+
+	applyText(ctx, string(documented[1]))
+	apply(ctx, inTurns) // whose loaders ask the observer of one of them for their turns
+	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
+	var comparison v1alpha1.BenchmarkComparison
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
+	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateSlices), comparison.Status.AlternationReason)
+}, SpecTimeout(3*runTime))

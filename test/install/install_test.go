@@ -314,3 +314,75 @@ func TestEnvtestManagerHoldsLanes(t *testing.T) {
 		t.Errorf("arguments are %v", args)
 	}
 }
+
+// The Pods of runs ask for the users of their images, but on OpenShift, which the chart knows by its API, and where the
+// administrator says so.
+func TestEnvtestUsersOfPods(t *testing.T) {
+	const openShift = "--api-versions=security.openshift.io/v1"
+	for _, tc := range []struct {
+		args []string
+		want bool
+	}{
+		{nil, false},
+		{[]string{openShift}, true},
+		{[]string{openShift, "--set=podUsers=Image"}, false},
+		{[]string{"--set=podUsers=Cluster"}, true},
+	} {
+		objects, err := helm(t, slices.Concat(images, tc.args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--cluster-users"); got != tc.want {
+			t.Errorf("%v: the manager has the flag: %t", tc.args, got)
+		}
+	}
+	if _, err := helm(t, append(slices.Clone(images), "--set=podUsers=Root")...); err == nil {
+		t.Error("users that nobody knows are accepted")
+	}
+}
+
+// What is in other namespaces is not named unless the administrator says so.
+func TestEnvtestOtherNamespacesAreNotNamed(t *testing.T) {
+	for value, named := range map[string]bool{"": false, "false": false, "true": true} {
+		args := slices.Clone(images)
+		if value != "" {
+			args = append(args, "--set=nameOtherNamespaces="+value)
+		}
+		objects, err := helm(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--name-other-namespaces")
+		if got != named {
+			t.Errorf("nameOtherNamespaces=%s: the manager has the flag: %t", value, got)
+		}
+	}
+	if _, err := helm(t, append(slices.Clone(images), "--set=nameOtherNamespaces=some")...); err == nil {
+		t.Error("a value that is no boolean is accepted")
+	}
+}
+
+// The chart states after how long finished runs are deleted. 0 reaches the manager: without the flag they would be deleted.
+func TestEnvtestDefaultTTL(t *testing.T) {
+	for name, tc := range map[string]struct{ set, want string }{
+		"default":        {want: "--default-ttl=720h"},
+		"shorter":        {set: "--set=defaultTTL=1h30m", want: "--default-ttl=1h30m"},
+		"none, a number": {set: "--set=defaultTTL=0", want: "--default-ttl=0"},
+		"none, a text":   {set: "--set-string=defaultTTL=0", want: "--default-ttl=0"},
+	} {
+		objects, err := helm(t, append(slices.Clone(images), slices.DeleteFunc([]string{tc.set}, func(s string) bool { return s == "" })...)...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		args := deployment(t, objects).Spec.Template.Spec.Containers[0].Args
+		given := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return !strings.HasPrefix(a, "--default-ttl") })
+		if !slices.Equal(given, []string{tc.want}) {
+			t.Errorf("%s: arguments are %v, want %s", name, given, tc.want)
+		}
+	}
+	for _, value := range []string{"30d", "1", "-1h", ""} {
+		if _, err := helm(t, append(slices.Clone(images), "--set=defaultTTL="+value)...); err == nil {
+			t.Errorf("defaultTTL=%s is accepted", value)
+		}
+	}
+}

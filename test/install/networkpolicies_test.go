@@ -10,10 +10,12 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 )
@@ -119,5 +121,89 @@ func TestEnvtestDefaultsOfSharedClusters(t *testing.T) {
 		if may != tc.mayPolicies {
 			t.Errorf("%s: the manager may make policies: %t", name, may)
 		}
+	}
+}
+
+// Host tuning is off unless the administrator switches it on. Then the manager may make Jobs in its own namespace, also if it
+// works for another one only.
+func TestEnvtestHostTuningIsOff(t *testing.T) {
+	const flag = "--host-tuning"
+	for name, tc := range map[string]struct {
+		args []string
+		on   bool
+	}{
+		"by default":                 {nil, false},
+		"switched on":                {[]string{"--set=hostTuning.enabled=true"}, true},
+		"for runs of two namespaces": {[]string{"--set=hostTuning.enabled=true", "--set=hostTuning.namespaces={one,two}"}, true},
+		"for one namespace":          {[]string{"--set=hostTuning.enabled=true", "--set=watchNamespaces={default}"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, err := helm(t, append(slices.Clone(images), tc.args...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scoped := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--host-tuning-namespaces=one,two")
+			if scoped != (name == "for runs of two namespaces") {
+				t.Errorf("the manager is told the namespaces: %t", scoped)
+			}
+			if on := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, flag); on != tc.on {
+				t.Errorf("%s: %t", flag, on)
+			}
+			names := 0
+			for _, o := range objects {
+				if strings.HasSuffix(o.GetName(), "-host-tuning") {
+					names++
+				}
+			}
+			if !tc.on {
+				if names != 0 {
+					t.Errorf("%d objects are for it", names)
+				}
+				return
+			}
+			var role rbacv1.Role
+			var binding rbacv1.RoleBinding
+			find(t, objects, "Role", "-host-tuning", &role)
+			find(t, objects, "RoleBinding", "-host-tuning", &binding)
+			if role.Namespace != namespace || binding.Namespace != namespace || binding.RoleRef.Name != role.Name {
+				t.Errorf("Role in %s, bound in %s", role.Namespace, binding.Namespace)
+			}
+			jobs := slices.IndexFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Equal(r.Resources, []string{"jobs"}) })
+			if jobs < 0 || !slices.Contains(role.Rules[jobs].Verbs, "create") {
+				t.Errorf("the manager may not make Jobs: %v", role.Rules)
+			}
+		})
+	}
+	if args := deployment(t, kustomize(t, "config/default")).Spec.Template.Spec.Containers[0].Args; slices.Contains(args, flag) {
+		t.Errorf("kustomize switches it on: %v", args)
+	}
+}
+
+// Rights on the kind of the MariaDB operator, and what needs them, are there unless the administrator takes them away.
+func TestEnvtestMariaDBOperatorIsOptional(t *testing.T) {
+	for value, off := range map[string]bool{"": false, "true": false, "false": true} {
+		args := slices.Clone(images)
+		if value != "" {
+			args = append(args, "--set=mariadbOperator.enabled="+value)
+		}
+		objects, err := helm(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--mariadb-operator=false"); got != off {
+			t.Errorf("mariadbOperator.enabled=%s: the manager is told to do without: %t", value, got)
+		}
+		var role rbacv1.ClusterRole
+		find(t, objects, "ClusterRole", "-manager", &role)
+		about := func(r rbacv1.PolicyRule) bool { return slices.Contains(r.APIGroups, "k8s.mariadb.com") }
+		if got := !slices.ContainsFunc(role.Rules, about); got != off {
+			t.Errorf("mariadbOperator.enabled=%s: the manager has no rights on it: %t", value, got)
+		}
+		if len(role.Rules) < 10 {
+			t.Errorf("mariadbOperator.enabled=%s: %d rules", value, len(role.Rules))
+		}
+	}
+	if _, err := helm(t, append(slices.Clone(images), "--set=mariadbOperator.enable=false")...); err == nil {
+		t.Error("a value that does not exist is accepted")
 	}
 }

@@ -4,13 +4,18 @@
 package tprochload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
+	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // tprochFolder has all tables' files, in a folder sf of a volume, as Benchrun would make them for a seed; changed by name.
@@ -170,4 +176,176 @@ func TestWarningsAreLocated(t *testing.T) {
 			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
+}
+
+// pieces reads a text in pieces of so many lines, into a buffer of so many bytes.
+func pieces(t *testing.T, src io.Reader, lines int64, buffer int) (parts []string, passed, bytes int64, err error) {
+	t.Helper()
+	l := newLines(src, func(n, b int64) { passed += n; bytes += b })
+	for more := true; more; more = l.more() {
+		l.want(lines)
+		var part []byte
+		p := make([]byte, buffer)
+		for {
+			n, err := l.Read(p)
+			part = append(part, p[:n]...)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return parts, passed, bytes, l.err
+			}
+		}
+		parts = append(parts, string(part))
+	}
+	return parts, passed, bytes, l.err
+}
+
+func TestLinesComeInPieces(t *testing.T) {
+	long := strings.Repeat("x", 3*lineBuffer) + "\n"
+	for name, tc := range map[string]struct {
+		text  string
+		lines int64
+		want  []string
+	}{
+		"one by one":                  {"a\nbb\nccc\n", 1, []string{"a\n", "bb\n", "ccc\n"}},
+		"some left":                   {"a\nbb\nccc\n", 2, []string{"a\nbb\n", "ccc\n"}},
+		"exactly all":                 {"a\nbb\nccc\n", 3, []string{"a\nbb\nccc\n"}},
+		"all":                         {"a\nbb\nccc\n", 1 << 62, []string{"a\nbb\nccc\n"}},
+		"empty lines":                 {"\n\n\n", 2, []string{"\n\n", "\n"}},
+		"longer than what is read":    {long + "b\n" + long, 1, []string{long, "b\n", long}},
+		"no line feed at the end":     {"a\nb", 1, []string{"a\n", "b"}},
+		"the end of the text is left": {"a\nb", 5, []string{"a\nb"}},
+		"nothing":                     {"", 1, []string{""}},
+	} {
+		for _, buffer := range []int{1, 2, 3, 7, 16 << 10, 2 * lineBuffer} {
+			for kind, src := range map[string]io.Reader{
+				"whole": strings.NewReader(tc.text), "halves": iotest.HalfReader(strings.NewReader(tc.text)),
+			} {
+				got, passed, bytes, err := pieces(t, src, tc.lines, buffer)
+				if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+					t.Errorf("%s, %s, %d bytes at a time: %v, %d pieces, want %d", name, kind, buffer, err, len(got), len(tc.want))
+				}
+				if passed != int64(strings.Count(tc.text, "\n")) || bytes != int64(len(tc.text)) {
+					t.Errorf("%s: %d lines and %d bytes passed", name, passed, bytes)
+				}
+			}
+		}
+	}
+}
+
+func TestLinesKeepTheSourcesError(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	src := io.MultiReader(strings.NewReader("a\nb\n"), iotest.ErrReader(broken))
+	for _, lines := range []int64{1, 2, 100} {
+		if _, _, _, err := pieces(t, src, lines, 100); !errors.Is(err, broken) {
+			t.Errorf("%d lines: the error is %v", lines, err)
+		}
+		src = io.MultiReader(strings.NewReader("a\nb\n"), iotest.ErrReader(broken))
+	}
+}
+
+func BenchmarkLines(b *testing.B) {
+	p := make([]byte, 16<<10)
+	l := newLines(endless{}, func(int64, int64) {})
+	l.want(1 << 62)
+	b.SetBytes(int64(len(p)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Read(p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// endless is a text without an end whose lines have 128 bytes.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := 127; i < len(p); i += 128 {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+// bulk is a server that takes all files, and the recorders of several clients.
+type bulk struct {
+	workloadtest.Silence
+	mu sync.Mutex
+	// begun and loaded are the tables in the order of their first statement and of the end of their last.
+	begun, loaded []string
+	text          map[string]string
+	// missing has tables that were begun before one that they refer to was loaded.
+	missing []string
+	refuse  string
+	clock   time.Duration
+	sent    int64
+}
+
+func (b *bulk) Load(clause string, data io.Reader) (int64, int64, error) {
+	table := strings.Fields(clause)[2]
+	b.mu.Lock()
+	b.begun = append(b.begun, table)
+	for _, t := range tproch.Tables() {
+		for _, parent := range t.Parents() {
+			if t.String() == table && !slices.Contains(b.loaded, parent.String()) {
+				b.missing = append(b.missing, table+" before "+parent.String())
+			}
+		}
+	}
+	b.mu.Unlock()
+	text, err := io.ReadAll(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if table == b.refuse {
+		return 0, 0, errors.New("refused")
+	}
+	b.loaded = append(b.loaded, table)
+	b.text[table] += string(text)
+	return int64(strings.Count(string(text), "\n")), 0, nil
+}
+
+func (b *bulk) Now() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock += time.Millisecond
+	return b.clock
+}
+
+func (b *bulk) Sent(_ time.Duration, rows, _ int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sent += rows
+}
+
+// measure lets so many clients load. The first error ends the others, as the loader has it.
+func (b *bulk) measure(t *testing.T, w workload.Workload, clients int) error {
+	t.Helper()
+	b.text = map[string]string{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	errs := make(chan error, clients)
+	var working sync.WaitGroup
+	for i := range clients {
+		working.Go(func() {
+			if _, err := w.Measure(ctx, &workload.Client{Index: i, Session: b, Recorder: b}); err != nil {
+				errs <- err
+				cancel()
+			}
+		})
+	}
+	working.Wait()
+	close(errs)
+	return <-errs
+}
+
+func names(tables []tproch.Table) []string {
+	var all []string
+	for _, t := range tables {
+		all = append(all, t.String())
+	}
+	return all
 }
