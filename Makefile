@@ -136,7 +136,7 @@ generated: generate manifests docs-reference fmt
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: commit these files" >&2; exit 1; }
 
 .PHONY: structure
-structure: ## Print what the structure costs: lines of each room, arrows, rules, bytes of CRDs; COMMIT=… for an earlier one.
+structure: ## Print the lines of each room beside their ceilings, which lint holds; COMMIT=… for an earlier one.
 	@hack/structure.sh $(COMMIT)
 
 ##@ Test one layer
@@ -204,6 +204,10 @@ frozen: ## Compare plans, objects, rows, statuses, reports, pages and verdicts w
 .PHONY: freeze
 freeze: ## Record them anew, and empty the tables of what may differ; in a commit of its own.
 	@hack/frozen.sh freeze
+
+.PHONY: soak
+soak: ## CI from a fresh clone, N times (1), beside BURNERS (0) processes that take a CPU each; appends to docs/soak.csv.
+	@hack/soak.sh $(or $(N),1) $(or $(BURNERS),0)
 
 ##@ Measure Benchrun itself
 

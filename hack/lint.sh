@@ -5,6 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 have shellcheck || apt_install shellcheck || die "install shellcheck: https://www.shellcheck.net"
+"$HACK/structure.sh" >/dev/null
 tool golangci-lint-kube-api-linter run
 tool golangci-lint-kube-api-linter run --config .golangci-kal.yml ./api/...
 git ls-files -z 'hack/*.sh' 'hack/*/entrypoint' hack/node-image/node-storage 'hack/*/runc*' .ci/run | xargs -0 shellcheck -x

@@ -1,37 +1,41 @@
 #!/usr/bin/env bash
-# structure.sh [COMMIT] — prints what the structure of the code costs, at a commit or as committed last: lines of each room without
-# tests and generated code, arrows between packages, who imports the state machine, rules of a run's specification, bytes of CRDs.
+# structure.sh [COMMIT|--freeze]: prints what the structure of the code costs, at a commit or as committed last, beside its ceilings
+# (hack/structure.csv), and fails if one is exceeded. Whoever needs more of a room takes it from another one, in the same change.
+# --freeze lowers each ceiling that has become too high; none is ever raised so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-commit=${1:-HEAD}
+ceilings=hack/structure.csv
+commit=HEAD
+[ "${1:---freeze}" = --freeze ] || commit=$1
 git rev-parse --verify --quiet "$commit^{commit}" >/dev/null || { echo "structure.sh: no commit $commit" >&2; exit 2; }
+files=$(git ls-tree -r --name-only "$commit" -- '*.go' api cmd controllers hack internal test | grep '\.go$' | grep -v zz_generated | sort -u)
 
-# sources are the Go files that people write, without tests.
-sources() {
-	git ls-tree -r --name-only "$commit" -- api cmd controllers hack internal | grep '\.go$' | grep -vE '_test\.go$|zz_generated'
+# helpers are what only tests import.
+helpers='^internal/(.*/)?(testutil|workloadtest|pagetest)/|^test/'
+code=$(grep -vE "_test\.go\$|$helpers" <<<"$files")
+tests=$(grep -E "_test\.go\$|$helpers" <<<"$files")
+
+lines() { xargs -I{} git show "$commit:{}" | wc -l; }
+
+# measured prints NAME,NUMBER of everything that has a ceiling.
+measured() {
+	local room
+	for room in $(sed -E 's#^(internal/[^/]+|api|cmd|controllers|hack)/.*#\1#' <<<"$code" | sort -u); do
+		echo "$room,$(grep "^$room/" <<<"$code" | lines)"
+	done
+	echo "all code,$(lines <<<"$code")"
+	echo "all tests,$(lines <<<"$tests")"
+	echo "Go files,$(wc -l <<<"$files")"
+	echo "bytes of CRDs,$(for crd in $(git ls-tree --name-only "$commit" config/crd/bases/); do git show "$commit:$crd"; done | wc -c)"
 }
 
-room() {
-	sed -E 's#^(internal/[^/]+|api|cmd|controllers|hack)/.*#\1#' <<<"$1"
-}
-
-echo "| room | lines of code |"
-echo "|---|--:|"
-sources | while read -r file; do
-	echo "$(room "$file") $(git show "$commit:$file" | grep -c '')"
-done | awk '{lines[$1] += $2; all += $2} END {for (r in lines) print "| `" r "` | " lines[r] " |"; print "| all | " all " |"}' | sort
-
-echo
-module=$(git show "$commit:go.mod" | awk '/^module/ {print $2}')
-arrows=$(git grep -E "^\s+(\w+ )?\"$module/" "$commit" -- 'api/*.go' 'cmd/*.go' 'controllers/*.go' 'hack/*.go' 'internal/*.go' |
-	grep -v '_test\.go:' | sed -E "s#^[^:]*:([^:]*)/[^/]*:.*\"$module/([^\"]*)\".*#\1 \2#" | sort -u | wc -l)
-machine=$({ git grep -l "\"$module/internal/lifecycle\"" "$commit" -- '*.go' || [ $? -eq 1 ]; } |
-	awk '!/_test[.]go$|:(controllers|internal\/lifecycle)\// {files++} END {print files + 0}')
-echo "- arrows between packages: $arrows"
-echo "- files outside the controllers that import the state machine: $machine"
-for crd in $(git ls-tree --name-only "$commit" config/crd/bases/); do
-	echo "- $(basename "$crd" .yaml): $(git show "$commit:$crd" | wc -c) bytes of YAML"
-done
-git show "$commit:api/v1alpha1/benchmarkrun_types.go" | sed '/^type BenchmarkRunSpec struct/q' | grep 'XValidation:rule' |
-	grep -v 'self.metadata' | sed -E 's/.*XValidation:rule="(([^"\\]|\\.)*)".*/\1/' |
-	awk '{rules++; if (length($0) > longest) longest = length($0)} END {print "- rules on a run'"'"'s specification: " rules ", the longest with " longest " characters"}'
+now=$(measured)
+if [ "${1:-}" = --freeze ]; then
+	awk -F, 'FILENAME != "-" {ceiling[$1] = $2; next} {print $1 "," ($1 in ceiling && ceiling[$1] < $2 ? ceiling[$1] : $2)}' \
+		"$ceilings" - <<<"$now" >"$ceilings.new"
+	mv "$ceilings.new" "$ceilings"
+fi
+awk -F, 'BEGIN {print "| room | lines | ceiling |"; print "|---|--:|--:|"}
+	FILENAME != "-" {ceiling[$1] = $2; next}
+	{print "| " $1 " | " $2 " | " ceiling[$1] " |"; if ($2 > ceiling[$1] + 0) over = over "\n" $1 ": " $2 " of at most " ceiling[$1] + 0}
+	END {if (over) {print "structure.sh: above the ceiling:" over > "/dev/stderr"; exit 1}}' "$ceilings" - <<<"$now"
