@@ -20,7 +20,7 @@ lines() { xargs -I{} git show "$commit:{}" | wc -l; }
 # measured prints NAME,NUMBER of everything that has a ceiling.
 measured() {
 	local room
-	for room in $(sed -E 's#^(internal/[^/]+|api|cmd|controllers|hack)/.*#\1#' <<<"$code" | sort -u); do
+	sed -E 's#^(internal/[^/]+|api|cmd|controllers|hack)/.*#\1#' <<<"$code" | sort -u | while read -r room; do
 		echo "$room,$(grep "^$room/" <<<"$code" | lines)"
 	done
 	echo "all code,$(lines <<<"$code")"
