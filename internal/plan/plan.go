@@ -147,25 +147,30 @@ func below(pcg *rand.PCG, n uint64) uint64 {
 // lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method and of the names of the fields: v2 since trials.server.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
-	measured := spec.DeepCopy()
-	measured.Title = ""
-	measured.Claims = nil
-	measured.Plots = nil
-	measured.Tables = nil
-	measured.Lane = ""
-	measured.Suspend = nil
-	measured.DeadlineSeconds = nil
-	measured.QueueDeadlineSeconds = nil
-	measured.TTLSecondsAfterFinished = nil
-	measured.Cleanup = ""
-	measured.ImagePullSecrets = nil
-	measured.Results = v1alpha1.ResultsSpec{}
-	data, err := json.Marshal(measured)
+	data, err := json.Marshal(measured(spec))
 	if err != nil {
 		return "", fmt.Errorf("encoding the specification: %w", err)
 	}
 	sum := sha256.Sum256(data)
 	return "v2:sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// measured is what of a specification changes a number.
+func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
+	rest := spec.DeepCopy()
+	rest.Title = ""
+	rest.Claims = nil
+	rest.Plots = nil
+	rest.Tables = nil
+	rest.Lane = ""
+	rest.Suspend = nil
+	rest.DeadlineSeconds = nil
+	rest.QueueDeadlineSeconds = nil
+	rest.TTLSecondsAfterFinished = nil
+	rest.Cleanup = ""
+	rest.ImagePullSecrets = nil
+	rest.Results = v1alpha1.ResultsSpec{}
+	return rest
 }
 
 // stagesField is the member's list of stages, each with a name. One that only rests is not measured.

@@ -135,6 +135,37 @@ func SettingDifferences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, erro
 	return changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to))), nil
 }
 
+// Changes are the fields of what each trial of two specifications measures that differ, by their paths from "spec"; none if either
+// cannot be read. Which points there are, and how often they are measured, is not among them.
+func Changes(from, to json.RawMessage) []Difference {
+	var of [2]map[string]string
+	for i, text := range []json.RawMessage{from, to} {
+		var spec v1alpha1.BenchmarkRunSpec
+		if json.Unmarshal(text, &spec) != nil {
+			return nil
+		}
+		rest := measured(&spec)
+		rest.Sweep = nil
+		t := &rest.Trials
+		t.Repetitions, t.Precision, t.MaxInvalid = nil, nil, nil
+		t.StartDeadlineSeconds, t.DeadlineSeconds = 0, 0
+		encoded, err := json.Marshal(rest)
+		if err != nil {
+			return nil
+		}
+		of[i] = map[string]string{}
+		if flatten(of[i], "spec", encoded) != nil {
+			return nil
+		}
+		maps.DeleteFunc(of[i], func(path, _ string) bool {
+			parts := strings.Split(path, ".")
+			return path == "spec.workload.type" ||
+				len(parts) > 3 && parts[1] == "workload" && (parts[3] == "sweep" || parts[3] == "points")
+		})
+	}
+	return changes(of[0], of[1])
+}
+
 // changes are the names that have another value, in order.
 func changes(from, to map[string]string) []Difference {
 	all := maps.Clone(from)

@@ -81,7 +81,7 @@ type ComparisonVariant struct {
 	// Baseline: the others are compared with it.
 	Baseline bool `json:"baseline,omitempty"`
 	// Differences from the baseline in what is asked for.
-	Differences []Difference `json:"differences,omitempty"`
+	Differences []plan.Difference `json:"differences,omitempty"`
 	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
 	Besides string `json:"besides,omitempty"`
 	// Volume says on what the data was; empty if that is not known.
@@ -93,16 +93,6 @@ type ComparisonVariant struct {
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }
-
-// Difference is a setting or another field of the specification that has two values.
-type Difference struct {
-	Name string `json:"name"`
-	// From is the baseline's value, To the variant's.
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
-func (d Difference) String() string { return fmt.Sprintf("%s (%s → %s)", d.Name, d.From, d.To) }
 
 // Requested are the differences from the baseline for people.
 func (v *ComparisonVariant) Requested() []string {
@@ -232,7 +222,7 @@ func OfComparison(
 			return nil, err
 		}
 		rep.Variants = append(rep.Variants, ComparisonVariant{
-			Name: v.Name, Title: comparison.Spec.Variants[i].Title, Baseline: v.Baseline, Differences: requestedDifferences(v.Differences),
+			Name: v.Name, Title: comparison.Spec.Variants[i].Title, Baseline: v.Baseline, Differences: v.Differences,
 			Besides: v.Others.String(), OtherVariables: v.Others, SpecDigest: digest, Volume: v.Volume.String(),
 		})
 		if v.Others != nil {
@@ -282,13 +272,4 @@ func valuesAt(points []plan.Point, values []float64) []ComparisonValue {
 		}
 	}
 	return list
-}
-
-// requestedDifferences are differences in what is asked for, as they are printed.
-func requestedDifferences(list []plan.Difference) []Difference {
-	var all []Difference
-	for _, d := range list {
-		all = append(all, Difference(d))
-	}
-	return all
 }

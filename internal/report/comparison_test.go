@@ -39,7 +39,7 @@ func reportOfComparison() *report.Comparison {
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
+				Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
 			},
 			{
 				Name: "same", SpecDigest: "v1:sha256:01",

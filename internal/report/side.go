@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -219,7 +220,7 @@ type ComparedFinding struct {
 type ComparedChange struct {
 	// Variant of the comparison; empty if two sides are compared.
 	Variant string `json:"variant,omitempty"`
-	Difference
+	plan.Difference
 }
 
 // UnpairedPoint is a point that only one side has.
@@ -271,8 +272,8 @@ func (s *Comparison) changes() []ComparedChange {
 // changesBetween two sides: of the specification, of inputs and of the environment.
 func changesBetween(a, b *Side) []ComparedChange {
 	var list []ComparedChange
-	for _, c := range slices.Concat(differing(a.spec, b.spec), differingFacts(a, b, true), differingFacts(a, b, false)) {
-		list = append(list, ComparedChange{Difference: Difference{Name: c.name, From: c.before, To: c.after}})
+	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), differingFacts(a, b, true), differingFacts(a, b, false)) {
+		list = append(list, ComparedChange{Difference: c})
 	}
 	return list
 }

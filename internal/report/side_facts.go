@@ -4,15 +4,13 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -81,20 +79,20 @@ func comparisonFacts(s *Comparison, variant string) []fact {
 // differences of what was asked for beside the workload, of the environment, and of the node's speed, a line for each.
 func differences(a, b *Side) []string {
 	var list []string
-	for _, path := range differing(a.spec, b.spec) {
-		if !aboutWork(path.name) {
-			list = append(list, path.String())
+	for _, d := range plan.Changes(a.spec, b.spec) {
+		if !aboutWork(d.Name) {
+			list = append(list, line(d))
 		}
 	}
 	for _, fact := range differingFacts(a, b, false) {
-		list = append(list, fact.String())
+		list = append(list, line(fact))
 	}
 	return append(list, stats.ProbeDifferences(a.probe, b.probe)...)
 }
 
 // differingFacts are those that both sides know, and that are not the same: about inputs, or about everything else.
-func differingFacts(a, b *Side, inputs bool) []change {
-	var list []change
+func differingFacts(a, b *Side, inputs bool) []plan.Difference {
+	var list []plan.Difference
 	for _, f := range a.facts {
 		if f.input != inputs {
 			continue
@@ -104,7 +102,7 @@ func differingFacts(a, b *Side, inputs bool) []change {
 			continue
 		}
 		if before, after := strings.Join(f.values, ", "), strings.Join(b.facts[i].values, ", "); before != after {
-			list = append(list, change{f.name, before, after})
+			list = append(list, plan.Difference{Name: f.name, From: before, To: after})
 		}
 	}
 	return list
@@ -115,15 +113,15 @@ func differingFacts(a, b *Side, inputs bool) []change {
 func otherwise(a, b *Side) []string {
 	var list []string
 	if a.workload != b.workload {
-		list = append(list, change{"workload", a.workload, b.workload}.String())
+		list = append(list, line(plan.Difference{Name: "workload", From: a.workload, To: b.workload}))
 	}
-	for _, path := range differing(a.spec, b.spec) {
-		if aboutWork(path.name) {
-			list = append(list, path.String())
+	for _, d := range plan.Changes(a.spec, b.spec) {
+		if aboutWork(d.Name) {
+			list = append(list, line(d))
 		}
 	}
 	for _, fact := range differingFacts(a, b, true) {
-		list = append(list, fact.String())
+		list = append(list, line(fact))
 	}
 	return append(list, otherRows(a, b)...)
 }
@@ -184,88 +182,11 @@ func betweenRunsText(fraction float64) string {
 		"(--between-runs); more trials do not reduce this part.", stats.Format(100*fraction))
 }
 
-// change of a field between two specifications.
-type change struct{ name, before, after string }
-
-func (c change) String() string { return fmt.Sprintf("%s: %s → %s", c.name, c.before, c.after) }
+// line is a difference in a list of them.
+func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
 
 // aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.
 func aboutWork(path string) bool {
 	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
 		path == "spec.loader.pods"
-}
-
-// irrelevant fields say how long something may take, what is judged, and what is kept: not what a trial measures. The
-// values of a sweep and its points say which points there are: those of only one side are named.
-func irrelevant(path string) bool {
-	for _, prefix := range []string{
-		"spec.claims", "spec.results", "spec.suspend", "spec.cleanup", "spec.lane", "spec.ttlSecondsAfterFinished",
-		"spec.deadlineSeconds", "spec.queueDeadlineSeconds", "spec.trials.repetitions", "spec.trials.precision",
-		"spec.trials.startDeadlineSeconds", "spec.trials.deadlineSeconds", "spec.trials.maxInvalid", "spec.sweep",
-		"spec.workload.type",
-	} {
-		if path == prefix || strings.HasPrefix(path, prefix+".") {
-			return true
-		}
-	}
-	parts := strings.Split(path, ".")
-	return len(parts) > 3 && parts[1] == "workload" && (parts[3] == "sweep" || parts[3] == "points")
-}
-
-// differing are the fields in which two specifications differ, in alphabetical order; none if either is not known.
-func differing(a, b json.RawMessage) []change {
-	before, after := flattened(a), flattened(b)
-	if before == nil || after == nil {
-		return nil
-	}
-	names := map[string]bool{}
-	for name := range before {
-		names[name] = true
-	}
-	for name := range after {
-		names[name] = true
-	}
-	var list []change
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		x, hadIt := before[name]
-		y, hasIt := after[name]
-		if irrelevant(name) || hadIt && hasIt && x == y {
-			continue
-		}
-		if !hadIt {
-			x = "not set"
-		}
-		if !hasIt {
-			y = "not set"
-		}
-		list = append(list, change{name, x, y})
-	}
-	return list
-}
-
-// flattened are the fields of a specification by their paths, with lists as one value each; nil if it cannot be read.
-func flattened(spec json.RawMessage) map[string]string {
-	var tree map[string]any
-	dec := json.NewDecoder(bytes.NewReader(spec))
-	dec.UseNumber() // as they are written: 1000000 and not 1e+06
-	if dec.Decode(&tree) != nil {
-		return nil
-	}
-	fields := map[string]string{}
-	var walk func(path string, value any)
-	walk = func(path string, value any) {
-		if members, is := value.(map[string]any); is {
-			for name, member := range members {
-				walk(path+"."+name, member)
-			}
-			return
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return
-		}
-		fields[path] = strings.Trim(string(text), `"`)
-	}
-	walk("spec", tree)
-	return fields
 }

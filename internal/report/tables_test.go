@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -114,7 +115,7 @@ func TestTablesOfComparison(t *testing.T) {
 // The rows of a comparison say what their servers were asked for, where variants differ.
 func TestTableCSVHasSettings(t *testing.T) {
 	s := reportOfComparison()
-	s.Variants[2].Differences = []report.Difference{{Name: "innodb_buffer_pool_size", From: "16777216", To: "134217728"}}
+	s.Variants[2].Differences = []plan.Difference{{Name: "innodb_buffer_pool_size", From: "16777216", To: "134217728"}}
 	s.Spec = json.RawMessage(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"parameters":{"rowsPerCommit":"1"}}}]}`)
 	list, err := s.RequestedTables()
 	want := "variant,innodb_buffer_pool_size,innodb_flush_log_at_trx_commit,round,rowsPerSecond\n" +

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -41,7 +42,7 @@ func Comparison() ComparisonCase {
 			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01ab"},
 			{
 				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
-				Differences: []report.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
+				Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
 				Unrequested: 1,
 				Besides:     "1 of the other 214 variables differ: innodb_io_capacity (200 → 400)",
 			},
