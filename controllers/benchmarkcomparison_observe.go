@@ -172,7 +172,7 @@ func (r *BenchmarkComparisonReconciler) remains(
 	reader client.Reader, seen *lifecycle.ComparisonObserved,
 ) error {
 	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return r.withMariaDBs(v.Run) })
-	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB, false)
+	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB, comparison.DeletionTimestamp != nil)
 	if err != nil {
 		return err
 	}

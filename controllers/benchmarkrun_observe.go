@@ -67,7 +67,13 @@ func (r *BenchmarkRunReconciler) observe(
 		return nil, err
 	}
 	if run.DeletionTimestamp != nil {
-		return &o.seen, nil // what it has recorded concerns nobody any more, and may be deleted already
+		// What it has recorded concerns nobody any more, and may be deleted already. Its objects may have lost their references.
+		remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
+		if err != nil {
+			return nil, err
+		}
+		o.seen.Orphaned = remains.Disturb(nil, r.Clock.Now())
+		return &o.seen, nil
 	}
 	if o.seen.Images, err = r.images(ctx, run); err != nil {
 		return nil, err

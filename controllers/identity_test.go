@@ -286,30 +286,55 @@ func TestEnvtestKeptJobWithoutRecord(t *testing.T) {
 
 // What a run has left that was deleted with --cascade=orphan keeps its lane for as long as it may load a node.
 func TestEnvtestOrphanedChildren(t *testing.T) {
-	c := newCluster(t)
-	c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }
-	c.queue(nil, "first", "second")
-	for c.jobs["first-t1-a1"] == 0 {
-		c.turn("first", "second")
-	}
-	c.must(api.Delete(t.Context(), c.get("first")))
-	orphans := []client.Object{c.owned("first-t1-a1"), c.owned("first-db1")}
-	for _, orphan := range orphans {
-		c.must(api.Patch(t.Context(), orphan, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))))
-	}
-	for range 3 {
-		c.tryAll("first", "second")
-	}
-	c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
-	for _, orphan := range orphans {
-		c.must(api.Delete(t.Context(), orphan, client.PropagationPolicy(metav1.DeletePropagationBackground)))
-	}
-	for range 3 {
-		c.react() // its Pods are collected
-		c.tryAll("first", "second")
-	}
-	if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
-		t.Errorf("the next run is not admitted: %s", got.Message)
+	for name, orphaning := range map[string]func(c *cluster, orphan func()){
+		"of a run that is gone": func(c *cluster, orphan func()) {
+			c.must(api.Delete(t.Context(), c.get("first")))
+			orphan()
+		},
+		// The garbage collector takes the references away first, and then its finalizer. Somebody else's may stay.
+		"of a run that is being deleted": func(c *cluster, orphan func()) {
+			first := c.get("first")
+			first.Finalizers = []string{"example.com/keep"}
+			c.must(api.Update(t.Context(), first))
+			c.must(api.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+			orphan()
+			for range 3 {
+				c.tryAll("first", "second")
+			}
+			c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+			first = c.get("first")
+			first.Finalizers = nil
+			c.must(api.Update(t.Context(), first))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.loader = func(_ *batchv1.Job, pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning }
+			c.queue(nil, "first", "second")
+			for c.jobs["first-t1-a1"] == 0 {
+				c.turn("first", "second")
+			}
+			orphans := []client.Object{c.owned("first-t1-a1"), c.owned("first-db1")}
+			orphaning(c, func() {
+				for _, orphan := range orphans {
+					c.must(api.Patch(t.Context(), orphan, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))))
+				}
+			})
+			for range 3 {
+				c.tryAll("first", "second")
+			}
+			c.says("second", "False Queued: waiting for run "+c.namespace+"/first, which holds lane default; next in the queue")
+			for _, orphan := range orphans {
+				c.must(api.Delete(t.Context(), orphan, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			}
+			for range 3 {
+				c.react() // its Pods are collected
+				c.tryAll("first", "second")
+			}
+			if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
+				t.Errorf("the next run is not admitted: %s", got.Message)
+			}
+		})
 	}
 }
 

@@ -83,7 +83,7 @@ func (o owner) taken(kind, name string) error {
 // whatever their labels say.
 type ownership struct {
 	owner owner
-	// gone says that the owner does not exist any more.
+	// gone says that the owner does not exist any more, or is being deleted.
 	gone bool
 	// predecessor are the objects that are being deleted, and strangers the names of those that stay, both in order.
 	predecessor lifecycle.Predecessor

@@ -55,7 +55,7 @@ func deleted(s *situation) *Decision {
 	switch a := s.removeEverything(); {
 	case a != nil:
 		d.Action = a
-	case s.disturbs():
+	case s.disturbs() || s.seen.Orphaned:
 		d.After = time.Second
 	default:
 		if leave(s, &d); d.Action == (Wait{}) {

@@ -28,6 +28,9 @@ type Observed struct {
 	// Made is what the operator has made itself. Unclaimed are Jobs with the run's controller reference that are not among it.
 	Made      v1alpha1.MadeObjects
 	Unclaimed []Attempt
+	// Orphaned says of a run that is being deleted that something of it may load a node, with or without its controller reference:
+	// with --cascade=orphan, references go before the run.
+	Orphaned bool
 	// Lane of the run.
 	Lane Lane
 	// Named: the comparison that it belongs to names it as its current run.
