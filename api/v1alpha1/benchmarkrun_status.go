@@ -152,8 +152,8 @@ type RunState struct {
 	RemovedInstances *int32 `json:"removedInstances,omitempty"`
 }
 
-// RefusalStatus is an object that the API server refuses, for example because of a quota or a policy. Creation is retried until
-// trials.startDeadlineSeconds after startTime; then the run or comparison ends as Rejected.
+// RefusalStatus is an object that the API server refuses. Creation is retried until trials.startDeadlineSeconds after startTime;
+// then the run or comparison ends as Rejected.
 type RefusalStatus struct {
 	// object that is refused, by kind and name, for example Job commit-size-t9-a1.
 	// +optional

@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// HostTuningSpec is what a run changes in the kernel of its database's node, which affects everything that runs there.
+// HostTuningSpec is what a run changes in the kernel of its database's node. It affects everything that runs there.
 //
 // +kubebuilder:validation:MinProperties=1
 type HostTuningSpec struct {

@@ -18,7 +18,7 @@ const (
 	SweepOneFactor SweepMode = "OneFactor"
 )
 
-// SweepSpec says how the values of the workload's sweep are combined: at most 6 parameters and 1000 points.
+// SweepSpec combines the values of the workload's sweep: at most 6 parameters and 1000 points.
 type SweepSpec struct {
 	// mode is Grid (every combination) or OneFactor (one parameter at a time; the others keep the workload's own values). Defaults
 	// to Grid.

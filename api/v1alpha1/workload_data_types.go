@@ -23,8 +23,8 @@ const (
 	EmptyFieldIsNull EmptyField = "NULL"
 )
 
-// DataSource is your own data on a volume, mounted read-only; the user 65532 must be able to read it. The files are read before
-// and after the load: an attempt whose files have changed does not count.
+// DataSource is your own data on a volume. The volume is mounted read-only; the user 65532 must be able to read the files. They
+// are read before and after the load: an attempt whose files have changed does not count.
 //
 // +kubebuilder:validation:XValidation:rule="!self.path.startsWith('/') && !self.path.split('/').exists(s, s == '..')",message="path is relative to the volume: it begins without / and has no .."
 // +kubebuilder:validation:XValidation:rule="!has(self.separator) || self.separator.matches('^[\\t !#-&(-/:-@\\\\[\\\\]^_`{-~]$')",message="separator is one ASCII character: a tab, a space or a punctuation mark other than a backslash or a quotation mark"

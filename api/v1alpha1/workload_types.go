@@ -6,7 +6,7 @@ package v1alpha1
 // WorkloadType names a workload. Its member of WorkloadSpec has the same name in lower camel case, for example commitSize.
 type WorkloadType string
 
-// WorkloadSpec is the load on the database: a union with exactly one member, the one that type names. A member has a workload's
+// WorkloadSpec is the load on the database. It has exactly one member, the one that type names. A member has a workload's
 // parameters; its sweep lists values to vary, and its points whole combinations.
 //
 // +kubebuilder:validation:XValidation:rule="(self.type == 'CommitSize') == has(self.commitSize)",message="the member commitSize goes with type CommitSize, which needs it; write commitSize: {} for its defaults"
