@@ -260,8 +260,8 @@ bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 	@hack/bench-sysbench.sh
 
 .PHONY: bench-statistics
-bench-statistics: ## How often verdicts and intervals are right, in simulated comparisons; writes its page of tables.
-	@$(LIB) go run ./test/statistics -write docs/reference/statistics-tables.md $(FLAGS)
+bench-statistics: ## How often verdicts and intervals are right, in simulated comparisons; writes docs/reference/statistics.
+	@$(LIB) go run ./test/statistics -write docs/reference $(FLAGS)
 
 .PHONY: bench-verdict
 bench-verdict: ## How many rounds a verdict takes, for simulated and recorded noise.

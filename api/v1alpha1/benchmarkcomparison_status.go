@@ -7,12 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkComparisonStatus is the progress of a comparison and its answers. It is computed from the results of its runs. Once
-// the comparison has finished it does not change.
+// BenchmarkComparisonStatus is the progress of a comparison and its answers. It does not change after the comparison has
+// finished.
 type BenchmarkComparisonStatus struct {
-	// conditions are Admitted (its lane's turn), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
-	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and
-	// Flux.
+	// conditions are Admitted (it has its lane), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
+	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -20,22 +19,21 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that this status describes; -1 before the operator has seen it.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// queuedTime is since when the comparison could measure, if its lane was free: since its creation, or since it was last resumed.
-	// Runs and comparisons are admitted to a lane in this order. Unset while it is suspended.
+	// queuedTime is when the comparison was created or last resumed: the order of admission to a lane. Unset while it is suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
-	// startTime is when the comparison was first admitted: when it had its lane.
+	// startTime is when the comparison first had its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the comparison ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest;
-	// later by the time for which it was suspended or waited for its lane again.
+	// deadline is when the comparison ends unless it makes progress before or, with spec.deadlineSeconds, at the latest. Time in
+	// which it is suspended or waits for its lane again moves it.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
@@ -44,18 +42,18 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
-	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME. Of several that see the
-	// comparison, it was the first. Another one takes over when it is gone.
+	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME: the first that saw it, or one
+	// that took over from it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
 	Installation string `json:"installation,omitempty"`
 
-	// images are those that all runs of the comparison use, as they were when it was admitted.
+	// images are those that all runs use, as of its admission.
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
-	// alternation is what alternates between the variants of a round: that of the spec or, if that is Automatic, what was chosen.
+	// alternation is that of the spec or, if that is Automatic, the one chosen.
 	// +optional
 	// +kubebuilder:validation:Enum=Runs;Trials;Slices
 	Alternation Alternation `json:"alternation,omitempty"`
@@ -66,7 +64,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	AlternationReason string `json:"alternationReason,omitempty"`
 
-	// refusal is the object, for example a run, that the API server refuses at the moment. Absent: none.
+	// refusal is the object that the API server refuses at the moment. Absent: none.
 	// +optional
 	Refusal RefusalStatus `json:"refusal,omitzero"`
 
@@ -74,12 +72,11 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when the comparison is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the
-	// default of the installation after it. Unset: it stays.
+	// expirationTime is when the comparison is deleted. Unset: it stays.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
-	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
+	// elapsed is the time from startTime to the last result, for example 4m31s.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -105,30 +102,29 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// result is the answer in at most 40 characters, for example "lazy 3.1× as fast (2.8–3.4×)": the largest difference. A
-	// difference over all points is followed by "overall".
+	// result is the answer in at most 40 characters: the largest difference, for example "lazy 3.1× as fast (2.8–3.4×)", followed by
+	// "overall" if it is one over all points.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
 
-	// answer is what the comparison shows, for example "lazy is 3.1× as fast as durable (2.8–3.4×)". Until the comparison is
-	// Finished, it is what the rounds so far show, and may change.
+	// answer is what the comparison shows, for example "lazy is 3.1× as fast as durable (2.8–3.4×)". It may change until the
+	// comparison is Finished.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Answer string `json:"answer,omitempty"`
 
-	// pairs are those of each variant with the baseline, point by point, in the order of the variants and of the sweep. At
-	// most 64 are listed; the results have all of them.
+	// pairs compare each variant with the baseline, point by point. At most 64 are listed; the results have all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:MinItems=1
 	Pairs []PairStatus `json:"pairs,omitempty"`
 
-	// overall compares each variant that has several points with the baseline over all of them together: by the geometric mean of
-	// the ratios. Its intervals and those of the pairs hold together at 95%. Those without a swept parameter have none.
+	// overall compares each variant that has several points with the baseline over all points, by the geometric mean of the ratios.
+	// Its intervals and those of the pairs hold together at 95%.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=15
@@ -141,7 +137,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=128
 	Claimed string `json:"claimed,omitempty"`
 
-	// claims are what the numbers say of the claims, in the order of the specification.
+	// claims are the verdicts about the claims, in the order of the specification.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -149,7 +145,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// differences says of each variant in what it differs from the baseline: server settings, image, resources, storage, workload.
+	// differences say how each variant differs from the baseline: settings, image, resources, storage, workload.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -158,7 +154,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Differences []string `json:"differences,omitempty"`
 
-	// volumes say of each variant on what its data was, by its first run that was measured.
+	// volumes describe the data volume of each variant, as of its first measured run.
 	// +optional
 	// +listType=map
 	// +listMapKey=variant
@@ -166,14 +162,13 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Volumes []VolumeStatus `json:"volumes,omitempty"`
 
-	// database says, if the variants share one, how many servers the runs have measured: one, unless a server was disturbed and
-	// replaced.
+	// database says how many servers the runs have measured, if the variants share one.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Database string `json:"database,omitempty"`
 
-	// warnings that must be read with the answer, for example that runs did not share a node.
+	// warnings that must be read with the answer.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -186,27 +181,25 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	Results ResultsReference `json:"results,omitzero"`
 
-	// operatorState is what the operator keeps for itself, so that it can go on after a restart.
+	// operatorState is the operator's own state.
 	// +optional
 	ComparisonState `json:"operatorState,omitzero"`
 }
 
 // ComparisonState is what the operator cannot compute again.
 type ComparisonState struct {
-	// currentRuns are the runs of the round that the comparison has made: the last one or, with alternation Trials or Slices, one
-	// of each variant. Only these measure while the comparison has its lane: a run with the comparison's owner reference that
-	// somebody else has made never has a turn.
+	// currentRuns are the runs that the comparison has made for this round. Only these may measure in its lane.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	CurrentRuns []CurrentRun `json:"currentRuns,omitempty"`
 
-	// disturbed are the attempts at the round that is under way in which a slice was invalidated, with alternation Slices.
+	// disturbed are the attempts at this round in which a slice was invalidated, with alternation Slices.
 	// +optional
 	Disturbed DisturbedRound `json:"disturbed,omitzero"`
 
-	// lastInstance is the highest number of an instance of a database that variants share so far. A number is never used again.
+	// lastInstance is the highest number of an instance of a shared database. Numbers are not used again.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	LastInstance *int32 `json:"lastInstance,omitempty"`
@@ -219,7 +212,7 @@ type DisturbedRound struct {
 	// +kubebuilder:validation:Minimum=1
 	Round int32 `json:"round,omitempty"`
 
-	// attempts are the UIDs of the first run of each attempt at the round that was disturbed.
+	// attempts are the UIDs of the first run of each disturbed attempt.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -256,8 +249,8 @@ type CurrentRun struct {
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
 
-	// trials is the number of trials that the run may have measured before it waits for the runs of the other variants; 0 is none. A
-	// run may end when this is above the number of all of its trials. Unset: it does not wait.
+	// trials is how many trials the run may have measured before it waits for the other variants; above the number of all of its
+	// trials, it may end. Unset: it does not wait.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Trials *int32 `json:"trials,omitempty"`
@@ -265,8 +258,7 @@ type CurrentRun struct {
 
 // RunCounts counts the runs of a comparison.
 type RunCounts struct {
-	// finished runs, whatever their end. They stay as long as the comparison; one that is deleted before the comparison has finished
-	// ends it.
+	// finished runs, whatever their end. If one is deleted before the comparison has finished, the comparison ends.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Finished *int32 `json:"finished,omitempty"`
@@ -277,7 +269,7 @@ type RunCounts struct {
 	Invalidated *int32 `json:"invalidated,omitempty"`
 }
 
-// VolumeStatus is what the data volume of a variant was like. A value that could not be read is "unknown".
+// VolumeStatus describes the data volume of a variant. A value that could not be read is "unknown".
 type VolumeStatus struct {
 	// variant whose runs had this volume.
 	// +required
@@ -303,13 +295,13 @@ type VolumeStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
-	// blockIO is what limits the database's Pod on the disk of the volume, for example "write 100/s on 254:0", or none.
+	// blockIO is the limit on the disk of the volume, for example "write 100/s on 254:0", or none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	BlockIO string `json:"blockIO,omitempty"`
 
-	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the volume, before the server started.
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync before the server started.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkComparison compares variants of one run. It measures every variant in each round, as a BenchmarkRun of its own, in an
-// order that is drawn anew for every round, and says of every point which variant is faster than the baseline.
+// BenchmarkComparison compares variants of one run. Every round measures each variant, as a BenchmarkRun of its own, in a newly
+// drawn order. The result says for every point which variants are faster than the baseline.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -32,8 +32,7 @@ type BenchmarkComparison struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to compare. Only suspend, deadlineSeconds and ttlSecondsAfterFinished can be changed: an answer is about one
-	// specification only.
+	// spec is what to compare. Only suspend, deadlineSeconds, queueDeadlineSeconds and ttlSecondsAfterFinished can be changed.
 	// +required
 	Spec BenchmarkComparisonSpec `json:"spec,omitzero"`
 
@@ -66,16 +65,14 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.sliceMilliseconds) == has(oldSelf.sliceMilliseconds)",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.alternation == 'Slices' || !has(self.sliceMilliseconds)",message="sliceMilliseconds needs alternation: Slices"
 type BenchmarkComparisonSpec struct {
-	// template is the run that all variants are made of. It must be a whole run by itself. The comparison holds the lane of the
-	// template from its first run to its end: nothing else in that lane is measured between its runs.
+	// template is the run that all variants are made of: a whole run by itself. The comparison holds the template's lane from its
+	// first run to its end.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed: delete the comparison, or create one with another name"
 	Template RunTemplate `json:"template,omitzero"`
 
-	// variants are the 2 to 16 runs to compare: each is the template with what the variant names laid over it. A variant that
-	// names nothing is the template itself. Variants that all ask for the same database, and differ in their workload alone, are
-	// measured on one server, which belongs to the comparison: unless provisioner is External, or trials.server is Fresh. Otherwise
-	// each run has a server of its own.
+	// variants are the 2 to 16 runs to compare: the template with what each variant names laid over it. Variants that differ in
+	// their workload alone share one server, unless provisioner is External or trials.server is Fresh.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -90,10 +87,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// maxRounds is how often each variant is measured at most; see earlyStop. The order of the variants is drawn anew for every
-	// round, so that what the machine does meanwhile affects all variants alike. With fewer than 6 rounds there is no verdict. The
-	// more rounds are allowed, the larger a difference must be to be shown by the first of them. From 2 to 200, and with all
-	// variants at most 400 runs; defaults to 20.
+	// maxRounds is how often each variant is measured at most; see earlyStop. Fewer than 6 rounds give no verdict. From 2 to 200,
+	// and with all variants at most 400 runs; defaults to 20.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=2
@@ -101,43 +96,32 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="maxRounds cannot be changed: delete the comparison, or create one with another name"
 	MaxRounds int32 `json:"maxRounds,omitempty"`
 
-	// alternation is what alternates between the variants of a round. Runs: they are measured one after the other, each with the
-	// machine to itself. Trials: the servers of all variants are up at the same time, on one node if the template's placement is
-	// SameNode, and their trials take turns, in an order that is drawn anew for each trial; while one is measured, the others are
-	// idle. Slices: the same, and the trials of all variants are under way at the same time and take turns within: each is measured
-	// for half a second or so while the others stand still, until all have measured as long as they should. Trials and, even more,
-	// Slices tell smaller differences apart in less time, because what the machine does meanwhile affects neighbors alike; they
-	// need room for all servers at once. Slices needs a workload that the loader itself generates, from one Pod, and the observer.
-	// Automatic: Slices where they are possible and the cluster has room for all variants at once, Trials there if the load has more
-	// than one connection, whose rates in slices may be off by more than 10%, and otherwise Runs; status.alternation and
-	// status.alternationReason say which, and why. Defaults to Automatic.
+	// alternation is what takes turns within a round: Runs (one variant at a time), Trials (all servers are up), Slices (of trials),
+	// or Automatic: the first of Slices, Trials and Runs that is possible (status.alternation). Defaults to Automatic. See
+	// https://github.com/benchrun-dev/benchrun/blob/main/docs/how-to/compare-variants.md
 	// +optional
 	// +kubebuilder:default=Automatic
 	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the comparison, or create one with another name"
 	Alternation Alternation `json:"alternation,omitempty"`
 
-	// trialsPerRound is how often a round measures each point of each variant, for alternation Trials and Slices. The value of the
-	// round is the geometric mean of these trials: they are measured on the same servers, and count as one. From 1 to 50; unset: 6
-	// with alternation Trials, or 1.
+	// trialsPerRound is how often a round measures each point of each variant, with alternation Trials or Slices. Their geometric
+	// mean is the value of the round. From 1 to 50; unset: 6 with alternation Trials, or 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
 	TrialsPerRound *int32 `json:"trialsPerRound,omitempty"`
 
-	// sliceMilliseconds is the mean length of a slice, for alternation Slices. Lengths are drawn, from half of it to one and a half,
-	// so that slices do not keep step with what a server does once a second. A slice waits for the statements that are under way at
-	// its end. In shorter slices, what a server flushes for its own load falls into the turns of the others. From 500 to 60000;
-	// unset: 500.
+	// sliceMilliseconds is the mean length of a slice, with alternation Slices. Lengths are drawn from 0.5 to 1.5 times this. A
+	// slice waits for statements that are under way at its end. From 500 to 60000; unset: 500.
 	// +optional
 	// +kubebuilder:validation:Minimum=500
 	// +kubebuilder:validation:Maximum=60000
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 	SliceMilliseconds *int32 `json:"sliceMilliseconds,omitempty"`
 
-	// equivalencePercent is the difference that does not matter: variants that are closer than that count as equal, and the
-	// comparison plans for a difference of that size. From 1 to 50; defaults to 5.
+	// equivalencePercent is the difference that does not matter: closer variants count as equal. From 1 to 50; defaults to 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
@@ -151,8 +135,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="earlyStop cannot be changed: delete the comparison, or create one with another name"
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
 
-	// claims are what somebody says of the numbers of all variants. They are judged by what is measured, and the comparison does not
-	// end early before each of them has its answer.
+	// claims are statements to test about the numbers of all variants (kubectl explain benchmarkrun.spec.claims). The comparison does not end early before each has its
+	// verdict.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
@@ -164,8 +148,7 @@ type BenchmarkComparisonSpec struct {
 	// +optional
 	Tables Tables `json:"tables,omitempty"`
 
-	// seed of all randomness: the order of the variants, and the seeds of the runs. All runs of a round have the same seed, which
-	// differs from round to round. From 0 to 9007199254740991; defaults to 1.
+	// seed of the order of the variants and of the runs' seeds: one for each round. From 0 to 9007199254740991; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -173,37 +156,35 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="seed cannot be changed: delete the comparison, or create one with another name"
 	Seed *int64 `json:"seed,omitempty"`
 
-	// suspend stops the comparison, suspends the run that is under way, and gives the comparison's lane to the next; what was
-	// measured is kept. With alternation Trials or Slices, the round that is under way begins again later. Defaults to false.
+	// suspend stops the comparison and its current run, and releases the lane; measurements are kept. With alternation Trials or
+	// Slices, the current round begins again later. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the comparison this long after its start, which is when it had its lane for the first time; the time for
-	// which it is suspended or waits for its lane does not count. Unset: the comparison ends when it has made no progress for
-	// as long as one attempt of its runs may take, counted from the end, or the deadline, of its last run; at most, it takes as
-	// long as all of its runs may take. From 1 to 31536000.
+	// deadlineSeconds ends the comparison this long after its start, without the time in which it is suspended or waits for its
+	// lane. Unset: it ends without progress for as long as one attempt may take, and when all of its runs could have ended. From 1
+	// to 31536000. See https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends the comparison when it has waited for its lane for so long, since it was created or resumed. Unset:
-	// it waits as long as it takes. From 1 to 31536000.
+	// queueDeadlineSeconds ends the comparison when it has waited this long for its lane, since it was created or resumed. Unset: no
+	// limit. From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
-	// ttlSecondsAfterFinished deletes the comparison with its runs this long after it has finished, with its results if
-	// results.retention is WithRun. Unset: the comparison is deleted after the installation's default, 30 days unless the
-	// administrator has changed it (status.expirationTime). From 0 to 31536000.
+	// ttlSecondsAfterFinished deletes the comparison and its runs this long after its end, with its results if results.retention is
+	// WithRun. Unset: the installation's default, 30 days unless changed (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
-	// results is how long the ConfigMap with the comparison's results is kept. Those of its runs are kept as the template says.
+	// results is how long the ConfigMap with the comparison's results is kept. The template says it for those of runs.
 	// +optional
 	// +kubebuilder:default={}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="results cannot be changed: delete the comparison, or create one with another name"
@@ -212,24 +193,17 @@ type BenchmarkComparisonSpec struct {
 
 // RunTemplate is the run that variants are made of.
 //
-// What the comparison decides cannot be set in it. Its rules of immutability are left out of the CRD: the comparison has its own.
-//
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.trials) || !(has(self.spec.trials.repetitions) || has(self.spec.trials.precision))",message="leave out repetitions and precision of template.spec.trials: each run of a comparison measures every point once, and maxRounds says how often that is repeated"
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the comparison"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification. title, claims, plots, tables, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and
-	// trials.precision are the comparison's to decide and cannot be set here.
+	// spec is a run's specification (kubectl explain benchmarkrun.spec), without title, claims, plots, tables, seed, suspend,
+	// ttlSecondsAfterFinished, trials.repetitions and trials.precision, which the comparison sets.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 }
 
-// Variant is the template with changes.
-//
-// The overlays have the types of the specification. The CRD has them without defaults, which would be laid over the template too,
-// without required fields, and without the rules that look at several fields: those are applied to the whole run that results,
-// before anything is created (hack/crds makes this part of the CRD). Bounds, enums and unknown fields are checked when the
-// comparison is applied.
+// Variant is the template with changes. The run that results is validated as a whole before anything is created.
 type Variant struct {
 	// name of the variant: a DNS label of at most 20 characters.
 	// +required
@@ -244,13 +218,13 @@ type Variant struct {
 	// +kubebuilder:validation:MaxLength=128
 	Title string `json:"title,omitempty"`
 
-	// database has the fields of the template's database to replace. What is not named stays as in the template; maps (variables,
+	// database has the fields of the template's database to replace (kubectl explain benchmarkrun.spec.database). Maps (variables,
 	// nodeSelector, limits, requests) and lists are replaced as a whole.
 	// +optional
 	Database *DatabaseSpec `json:"database,omitempty"`
 
-	// workload has the fields of the template's workload to replace. What is not named stays as in the template; maps and lists
-	// are replaced as a whole. The type cannot be changed.
+	// workload has the fields of the template's workload to replace (kubectl explain benchmarkrun.spec.workload). Maps and lists are
+	// replaced as a whole. The type cannot be changed.
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 }
@@ -287,18 +261,15 @@ const (
 // EarlyStopSpec is when a comparison ends before all rounds are measured.
 type EarlyStopSpec struct {
 	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
-	// equivalencePercent; that is looked at after every round up to 20, every fifth up to 60, every tenth beyond),
-	// WhenOverallDecided (it ends when each variant has its answer over all points together, status.overall, which takes fewer
-	// rounds than an answer at every point; with one point, the same as WhenDecided) or Disabled (all rounds are measured).
-	// Defaults to WhenDecided.
+	// equivalencePercent), WhenOverallDecided (when each variant has its answer over all points together, status.overall) or
+	// Disabled (all rounds are measured). Defaults to WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
 	// +kubebuilder:validation:Enum=WhenDecided;WhenOverallDecided;Disabled
 	Policy EarlyStopPolicy `json:"policy,omitempty"`
 
-	// minRounds is the number of rounds before which the comparison does not end. With several pairs, the first answer is possible
-	// later: after 7 rounds for 30 pairs, after 9 for 1,000. That variants are equal is said after 10 rounds at the earliest. From 6
-	// to 200; defaults to 6.
+	// minRounds is the number of rounds before which the comparison does not end. Equal is said after 10 rounds at the earliest.
+	// From 6 to 200; defaults to 6.
 	// +optional
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:Minimum=6

@@ -7,13 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkRunStatus is the progress of a run and what it has measured. It is computed from the records of the attempts, of
-// which it names the newest. Once the run has finished it does not change, except for ResultsAvailable
-// and, if a node could be restored only later, hostTuning.
+// BenchmarkRunStatus is the progress of a run and what it has measured. After the run has finished, only ResultsAvailable and
+// hostTuning change.
 type BenchmarkRunStatus struct {
-	// conditions are Admitted (it is the run's turn in its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable,
-	// Finished (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for
-	// Helm and Flux.
+	// conditions are Admitted (it has its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or
+	// Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -21,13 +19,12 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status was computed for; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that this status describes; -1 before the operator has seen it.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// queuedTime is since when the run could measure, if its lane was free: since its creation, or since it was last resumed. Runs
-	// and comparisons are admitted to a lane in this order. Unset while it is suspended.
+	// queuedTime is when the run was created or last resumed: the order of admission to a lane. Unset while it is suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
@@ -35,8 +32,8 @@ type BenchmarkRunStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the run ends unless it makes progress before; with spec.deadlineSeconds, when it ends at the latest: that
-	// long after startTime, later by the time for which it was suspended or waited for its lane again.
+	// deadline is when the run ends unless it makes progress before or, with spec.deadlineSeconds, at the latest. Time in which it
+	// is suspended or waits for its lane again moves it.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
@@ -53,12 +50,11 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when the run is deleted: spec.ttlSecondsAfterFinished after completionTime or, without that, the default
-	// of the installation after it. Unset: it stays, or it is deleted with its comparison.
+	// expirationTime is when the run is deleted. Unset: it stays, or is deleted with its comparison.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
-	// elapsed is the time from startTime to the last result, for people, for example 4m31s.
+	// elapsed is the time from startTime to the last result, for example 4m31s.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -74,21 +70,20 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Trials TrialCounts `json:"trials,omitzero"`
 
-	// result is the best point's median in a few words, for example "14970 rows/s at rowsPerCommit=1024": headline has it with its
-	// interval.
+	// result is the best point's median, for example "14970 rows/s at rowsPerCommit=1024".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
 
-	// headline is the best point's median with its interval, and which other points cannot be distinguished from it, for example
-	// "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
+	// headline is the best point's median with its interval and the points that may be as good, for example "14970 rows/s
+	// (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Headline string `json:"headline,omitempty"`
 
-	// points are the points measured so far, in the order of the sweep. At most 64 are listed; the results have all of them.
+	// points measured so far, in the order of the sweep. At most 64 are listed; the results have all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -101,7 +96,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=128
 	Claimed string `json:"claimed,omitempty"`
 
-	// claims are what the numbers say of the claims, in the order of the specification.
+	// claims are the verdicts about the claims, in the order of the specification.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -109,15 +104,15 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// installation is the installation of Benchrun that acts on this run, as NAMESPACE/NAME. Of several that see the run, it was
-	// the first. Another one takes over when it is gone.
+	// installation is the installation of Benchrun that acts on this run, as NAMESPACE/NAME: the first that saw it, or one that took
+	// over from it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
 	Installation string `json:"installation,omitempty"`
 
-	// images are those that the run uses, as they were when it was admitted. An operator that is upgraded meanwhile goes on with
-	// them. From the first accepted attempt on they are named by digest, if the nodes pull them from a registry.
+	// images are those that the run uses, as of its admission. After the first accepted attempt they are named by digest, if the
+	// nodes pull them from a registry.
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
@@ -125,7 +120,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
 
-	// hostTuning is what database.hostTuning has changed, on each node that the database ran on. At most 16 nodes are listed.
+	// hostTuning is what database.hostTuning has changed on each node of the database. At most 16 nodes are listed.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
@@ -137,37 +132,36 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Results ResultsReference `json:"results,omitzero"`
 
-	// operatorState is what the operator keeps for itself, so that it can go on after a restart.
+	// operatorState is the operator's own state.
 	// +optional
 	RunState `json:"operatorState,omitzero"`
 }
 
 // RunState is what the operator cannot compute again.
 type RunState struct {
-	// records is the newest record of an attempt. Each record names the one before it: a ConfigMap that cannot be reached from
-	// here is not a measurement of this run.
+	// records is the newest record of an attempt. Each record names the one before it; others do not count.
 	// +optional
 	Records RecordReference `json:"records,omitzero"`
 
 	// What the operator has made itself, and knows by it.
 	MadeObjects `json:",inline"`
 
-	// removedInstances is the highest number of a database instance that was removed. A number is never used again.
+	// removedInstances is the highest number of a removed database instance. Numbers are not used again.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RemovedInstances *int32 `json:"removedInstances,omitempty"`
 }
 
-// RefusalStatus is an object that the API server refuses: a quota is full, a permission is missing, or a policy or a webhook
-// denies it. It is created again until trials.startDeadlineSeconds after startTime; then the run or comparison ends as Rejected.
+// RefusalStatus is an object that the API server refuses. Creation is retried until trials.startDeadlineSeconds after startTime;
+// then the run or comparison ends as Rejected.
 type RefusalStatus struct {
-	// object that is refused: its kind and its name, for example Job commit-size-t9-a1.
+	// object that is refused, by kind and name, for example Job commit-size-t9-a1.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
 
-	// instance is the number of the database instance that the object is a part of. Absent: it is of none.
+	// instance is the number of the database instance that the object belongs to. Absent: none.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Instance *int32 `json:"instance,omitempty"`
@@ -192,15 +186,13 @@ type RecordReference struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// MadeObjects are what the operator has made. An object that has such a name and another UID is not the run's, whatever its
-// labels and its owner reference say.
+// MadeObjects are what the operator has made. An object with such a name and another UID is not the run's.
 type MadeObjects struct {
 	// attempt is the newest attempt's Job.
 	// +optional
 	Attempt ObjectReference `json:"attempt,omitzero"`
 
-	// tokenDigests are SHA-256 of tokens, one of which the next attempt's Job carries: by it, an operator that was restarted, or
-	// another one, knows the Job. One for each operator that may make it.
+	// tokenDigests are SHA-256 of tokens, one of which the next attempt's Job carries: one for each operator that may make it.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -209,7 +201,7 @@ type MadeObjects struct {
 	// +kubebuilder:validation:items:MaxLength=64
 	TokenDigests []string `json:"tokenDigests,omitempty"`
 
-	// server stands for the newest database instance: its StatefulSet, MariaDB resource or PodDisruptionBudget.
+	// server is the newest database instance: its StatefulSet, MariaDB resource or PodDisruptionBudget.
 	// +optional
 	Server ObjectReference `json:"server,omitzero"`
 
@@ -286,8 +278,8 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// median of the trials in unit, a decimal number with at most four significant digits; from 1e16 on, and below 1e-6, with
-	// an exponent.
+	// median of the trials in unit: a decimal number with at most four significant digits, and an exponent from 1e16 on and below
+	// 1e-6.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -305,8 +297,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	High string `json:"high,omitempty"`
 
-	// interval says what low and high are: MinMax, the smallest and largest value (fewer than 6 trials have no 95%
-	// interval), or Confidence95, the 95% confidence interval of the median.
+	// interval says what low and high are: MinMax (fewer than 6 trials) or Confidence95 (of the median).
 	// +optional
 	// +kubebuilder:validation:Enum=MinMax;Confidence95
 	Interval IntervalKind `json:"interval,omitempty"`
@@ -317,7 +308,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
 
-	// warnings that must be read with the number. If there is no room for all, the last one says how many more the results have.
+	// warnings that must be read with the number. The last one may say how many more the results have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -351,8 +342,8 @@ type ResultsReference struct {
 	// +kubebuilder:validation:MaxLength=128
 	Digest string `json:"digest,omitempty"`
 
-	// fromRun is the UID of an earlier run of the same name and specification, if these are its results: they were retained, and
-	// nothing was measured. Unset: they are this run's own.
+	// fromRun is the UID of an earlier run of the same name and specification whose retained results these are. Unset: they are this
+	// run's own.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -32,8 +32,7 @@ type BenchmarkRun struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure. Only suspend, the deadlines and ttlSecondsAfterFinished can be changed: a result has numbers of
-	// one specification only.
+	// spec is what to measure. Only suspend, the deadlines and ttlSecondsAfterFinished can be changed.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 
@@ -97,7 +96,7 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trials cannot be changed: delete the run, or create one with another name"
 	Trials TrialsSpec `json:"trials,omitzero"`
 
-	// claims are what somebody says of the numbers. They are judged by what is measured.
+	// claims are statements to test about the numbers.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
@@ -115,8 +114,8 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="loader cannot be changed: delete the run, or create one with another name"
 	Loader LoaderSpec `json:"loader,omitzero"`
 
-	// imagePullSecrets are Secrets in the run's namespace with credentials for the registries of its images, as in a Pod. Those that
-	// the operator was installed with are added. A Secret that does not exist is ignored.
+	// imagePullSecrets are Secrets in the run's namespace with credentials for registries, in addition to those of the installation.
+	// A missing Secret is ignored.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -124,7 +123,7 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
 
-	// podMetadata is added to the Pods of the database and of the loader, for example to keep a service mesh out of them.
+	// podMetadata is added to the Pods of the database and of the loader.
 	// +optional
 	PodMetadata PodMetadata `json:"podMetadata,omitzero"`
 
@@ -135,8 +134,7 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="placement cannot be changed: delete the run, or create one with another name"
 	Placement Placement `json:"placement,omitempty"`
 
-	// seed of all randomness: the order of the trials and the data. The same seed gives the same order and the same data on
-	// every machine. From 0 to 9007199254740991; defaults to 1.
+	// seed of the order of the trials and of the data. From 0 to 9007199254740991; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -144,8 +142,8 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="seed cannot be changed: delete the run, or create one with another name"
 	Seed *int64 `json:"seed,omitempty"`
 
-	// lane is the queue of the run: of the runs in a lane one measures at a time, the oldest first, whatever their namespaces. A DNS
-	// label of at most 40 characters; defaults to default.
+	// lane is the queue of the run, across namespaces: one run of a lane measures at a time, the oldest first. A DNS label of at
+	// most 40 characters; defaults to default.
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MinLength=1
@@ -154,39 +152,37 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="lane cannot be changed: delete the run, or create one with another name"
 	Lane string `json:"lane,omitempty"`
 
-	// suspend stops the run, removes its database and gives its lane to the next; what was measured is kept. The interrupted trial
-	// starts again when suspend becomes false and the run has its lane again. Defaults to false.
+	// suspend stops the run, removes its database and releases its lane; measurements are kept. The interrupted trial starts again
+	// when the run is resumed and has its lane. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the run this long after its start, whatever it waits for; the time for which it is suspended or waits
-	// for its lane does not count. Unset: the run ends when it has made no progress (nothing was created, no attempt was recorded)
-	// for as long as one attempt may take, and at the latest when all trials and all allowed disturbances could have been:
-	// https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines has the formulas. From 1 to 31536000.
+	// deadlineSeconds ends the run this long after its start, without the time in which it is suspended or waits for its lane.
+	// Unset: it ends without progress for as long as one attempt may take, and when all attempts could have ended. From 1 to
+	// 31536000. See https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends the run when it has waited for its lane for so long, since it was created or resumed. A run of a
-	// comparison does not wait by itself. Unset: it waits as long as it takes. From 1 to 31536000.
+	// queueDeadlineSeconds ends the run when it has waited this long for its lane, since it was created or resumed. Unset: no limit.
+	// From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
-	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it, for inspection) or
-	// Never (it stays until the run is deleted). Defaults to Always.
+	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it) or Never (it stays until
+	// the run is deleted). Defaults to Always.
 	// +optional
 	// +kubebuilder:default=Always
 	// +kubebuilder:validation:Enum=Always;OnSuccess;Never
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cleanup cannot be changed: delete the run, or create one with another name"
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
-	// ttlSecondsAfterFinished deletes the run this long after it has finished, with its results if results.retention is WithRun.
-	// Unset: a run of a comparison is deleted with its comparison; another run after the installation's default, 30 days unless the
-	// administrator has changed it (status.expirationTime). From 0 to 31536000.
+	// ttlSecondsAfterFinished deletes the run this long after its end, with its results if results.retention is WithRun. Unset: with
+	// its comparison, or after the installation's default, 30 days unless changed (status.expirationTime). From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -5,8 +5,7 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/util/intstr"
 
-// Claims are what somebody says of the numbers, for example a publication of its own. They are judged by what was measured, and
-// cannot be changed: a claim that is made when the numbers are known says nothing.
+// Claims are statements to test about the numbers, for example those of a publication. They cannot be changed.
 //
 // +listType=map
 // +listMapKey=name
@@ -14,8 +13,8 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is something that is said of the numbers. It is true or false of the ratio between points: the run or comparison judges
-// it by the interval of that ratio, which holds at 95% for all claims together.
+// Claim is a statement about the ratio between points. Its verdict follows from the interval of that ratio, which holds at 95%
+// for all claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
 type Claim struct {
@@ -32,26 +31,26 @@ type Claim struct {
 	// +kubebuilder:validation:MaxLength=256
 	Statement string `json:"statement,omitempty"`
 
-	// metric is the name of what the claim is about, for example lineitemSeconds: a metric of results.csv, or durationSeconds,
-	// which is how long the measured phase took. Unset: the metric that the run reports first.
+	// metric is a metric of results.csv, for example lineitemSeconds, or durationSeconds, the length of the measured phase. Unset:
+	// the metric that the run reports first.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// ratio claims that the values of one point are so many times those of another.
+	// ratio claims that the values of one point are a multiple of those of another.
 	// +optional
 	Ratio *RatioClaim `json:"ratio,omitempty"`
 
-	// bestAt claims which points are the best: those with the highest rate, or the shortest time.
+	// bestAt claims which points are best: highest rate or shortest time.
 	// +optional
 	BestAt *BestAtClaim `json:"bestAt,omitempty"`
 
-	// monotonic claims that the values only grow, or only fall, with a parameter.
+	// monotonic claims that the values only rise, or only fall, with a parameter.
 	// +optional
 	Monotonic *MonotonicClaim `json:"monotonic,omitempty"`
 
-	// noDifference claims that the values of two points are equal but for a few percent.
+	// noDifference claims that the values of two points are equal within a few percent.
 	// +optional
 	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
 
@@ -59,8 +58,7 @@ type Claim struct {
 	// +optional
 	Needs ClaimNeeds `json:"needs,omitzero"`
 
-	// published are figures from the publication. The claim is judged by them too: some publications do not say what their own
-	// tables show.
+	// published are figures of the publication, by which the claim is judged too.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -68,7 +66,7 @@ type Claim struct {
 	Published []PublishedFigure `json:"published,omitempty"`
 }
 
-// ClaimNeeds is what a claim needs of the machine, on which it says nothing: of that of each variant that it names.
+// ClaimNeeds is what a claim needs of the machine of each variant that it names.
 //
 // +kubebuilder:validation:MinProperties=1
 type ClaimNeeds struct {
@@ -107,7 +105,7 @@ func (v *SelectedValue) UnmarshalJSON(text []byte) error {
 	return (*intstr.IntOrString)(v).UnmarshalJSON(text)
 }
 
-// PointSelector names points: those that have the values it says. What it does not say may be anything.
+// PointSelector selects the points with the given values.
 //
 // +kubebuilder:validation:MinProperties=1
 type PointSelector struct {
@@ -132,7 +130,7 @@ type PointSelector struct {
 // +kubebuilder:validation:XValidation:rule="double(self) > 0.0",message="write a number above 0 in quotes, for example \"8\" or \"7.5\""
 type ClaimedNumber string
 
-// RatioClaim claims that the values of one point are so many times those of another.
+// RatioClaim claims that the values of one point are a multiple of those of another.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="set atLeast or atMost, or both"
 type RatioClaim struct {
@@ -144,7 +142,7 @@ type RatioClaim struct {
 	// +required
 	To PointSelector `json:"to,omitzero"`
 
-	// toMetric is the metric of to, which may then be the point of of. Unset: the claim's.
+	// toMetric is the metric of to. Unset: the claim's.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -159,9 +157,9 @@ type RatioClaim struct {
 	AtMost ClaimedNumber `json:"atMost,omitempty"`
 }
 
-// BestAtClaim claims that the best of some points is one of those that at names.
+// BestAtClaim claims that the best of some points is among those that at selects.
 type BestAtClaim struct {
-	// at names the points that the best is said to be one of.
+	// at selects the points that the best is said to be among.
 	// +required
 	At PointSelector `json:"at,omitzero"`
 
@@ -180,9 +178,9 @@ const (
 	DirectionFalling ClaimedDirection = "Falling"
 )
 
-// MonotonicClaim claims that the values only grow, or only fall, as a parameter grows.
+// MonotonicClaim claims that the values only rise, or only fall, as a parameter grows.
 type MonotonicClaim struct {
-	// parameter is the name of a swept parameter whose values are numbers; at least three of them are measured.
+	// parameter is the name of a swept parameter with at least three numeric values.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -193,11 +191,11 @@ type MonotonicClaim struct {
 	// +kubebuilder:validation:Enum=Rising;Falling
 	Direction ClaimedDirection `json:"direction,omitempty"`
 
-	// among names the points, which must not differ in anything but the parameter. Unset: all.
+	// among selects points that differ in the parameter alone. Unset: all.
 	// +optional
 	Among PointSelector `json:"among,omitzero"`
 
-	// withinPercent is how far a step may go the wrong way and still count as level. From 1 to 50; defaults to 5.
+	// withinPercent is how far a step may go the wrong way. From 1 to 50; defaults to 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
@@ -205,7 +203,7 @@ type MonotonicClaim struct {
 	WithinPercent int32 `json:"withinPercent,omitempty"`
 }
 
-// NoDifferenceClaim claims that the values of two points are equal but for a few percent.
+// NoDifferenceClaim claims that the values of two points are equal within a few percent.
 type NoDifferenceClaim struct {
 	// of names one point.
 	// +required

@@ -10,9 +10,6 @@ import (
 
 // DatabaseSpec is the server to measure, with its settings, placement and storage.
 //
-// Rules that parse quantities stand on BenchmarkRunSpec: the API server estimates their cost by the longest possible text, which
-// a list of this type would multiply.
-//
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="settings.bufferPoolSize sets innodb_buffer_pool_size: set one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !self.variables.exists(k, k in ['innodb_log_file_size', 'loose_innodb_log_file_size', 'innodb_redo_log_capacity', 'loose_innodb_redo_log_capacity'])",message="settings.logFileSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity: set one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit: set one of them"
@@ -28,24 +25,22 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
 // +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server: MariaDB or MySQL. Defaults to MariaDB.
+	// engine is the family of the database server. Defaults to MariaDB.
 	// +optional
 	// +kubebuilder:default=MariaDB
 	// +kubebuilder:validation:Enum=MariaDB;MySQL
 	Engine Engine `json:"engine,omitempty"`
 
-	// image is the server's container image. It must honor the contract of the engine's official image
-	// (MARIADB_ROOT_PASSWORD_FILE or MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). It is pulled if the node does not have it, and
-	// the digest of the image that ran is recorded in status.environment. Unset: the operator's default for the engine, which is
-	// mariadb:11.8 or mysql:8.4 unless it was installed with another, or none if the server is external.
+	// image is the server's container image. It must accept the same files and variables as the engine's official image
+	// (MARIADB_ROOT_PASSWORD_FILE or MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). Unset: the operator's default for the engine,
+	// mariadb:11.8 or mysql:8.4 unless changed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// provisioner is how the database is provided: StatefulSet, which needs Kubernetes only; MariaDBOperator, which creates a
-	// MariaDB resource and needs the MariaDB operator (k8s.mariadb.com); or External, a server that exists already. Defaults to
-	// StatefulSet.
+	// provisioner is StatefulSet, MariaDBOperator (needs the MariaDB operator, k8s.mariadb.com) or External (an existing server).
+	// Defaults to StatefulSet.
 	// +optional
 	// +kubebuilder:default=StatefulSet
 	// +kubebuilder:validation:Enum=StatefulSet;MariaDBOperator;External
@@ -59,16 +54,13 @@ type DatabaseSpec struct {
 	// +optional
 	TLS TLSSpec `json:"tls,omitzero"`
 
-	// settings are the server settings that every benchmark should state. Settings that are left out keep the server's
-	// defaults; the effective values are always recorded. An external server is not configured, but must have these settings
-	// already: otherwise the run ends SettingNotEffective.
+	// settings are the server settings that every benchmark should state. Unset ones keep the server's defaults. An external server
+	// must have these settings already: otherwise the run ends SettingNotEffective.
 	// +optional
 	Settings ServerSettings `json:"settings,omitzero"`
 
-	// variables are any other server variables, verbatim, as in my.cnf: lower case, with underscores. Each is read back from
-	// the server before anything is measured; the run ends SettingNotEffective if the server has another value. A variable with
-	// the prefix loose_ may be unknown to the server, and is then recorded as ignored; an option that no variable shows, as not
-	// verifiable.
+	// variables are other server variables as in my.cnf: lower case, with underscores. Each is read back before measuring; the run
+	// ends SettingNotEffective if the server has another value. With the prefix loose_, the server may not know it.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200
@@ -77,26 +69,23 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="use settings.binaryLog for the binary log: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
 
-	// storage is the volume of the server's data directory. It is deleted with the run. Unset: a volume of 5Gi of the cluster's
-	// default class, unless the server is external.
+	// storage is the volume of the data directory. It is deleted with the run. Unset: 5Gi of the cluster's default class.
 	// +optional
 	Storage StorageSpec `json:"storage,omitzero"`
 
-	// resources of the server's container. Requests that are left out equal the limits, so that the Pod is Guaranteed.
-	// Unset: one CPU, and memory for 1.25 times the buffer pool plus 512Mi, with engine MySQL plus 1Gi.
+	// resources of the server's container. Requests that are left out equal the limits. Unset: one CPU, and memory for 1.25 times
+	// the buffer pool plus 512Mi, with engine MySQL plus 1Gi.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a small container beside
-	// the server (100m CPU, 32Mi) that reads what the server's process uses, how a CPU limit holds it back, and what the
-	// node is like before each trial. Without it these are unknown, as they are with other provisioners than StatefulSet.
-	// Unset: Enabled.
+	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a container beside the server
+	// (100m CPU, 32Mi) that reads resource usage, CPU throttling and the state of the node. Unset: Enabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	Observer ObserverMode `json:"observer,omitempty"`
 
-	// hostTuning changes kernel settings of the database's node before the server starts, and restores them at the end. A run that
-	// asks for it ends HostTuningNotAllowed unless an administrator has allowed it for the installation. Unset: nothing is changed.
+	// hostTuning changes kernel settings of the database's node until the end of the run. The run ends HostTuningNotAllowed unless
+	// the installation allows it. Unset: nothing is changed.
 	// +optional
 	HostTuning *HostTuningSpec `json:"hostTuning,omitempty"`
 
@@ -117,7 +106,7 @@ type DatabaseSpec struct {
 	// +optional
 	NodeAffinity *corev1.NodeAffinity `json:"nodeAffinity,omitempty"`
 
-	// priorityClassName of the database's Pod. If the database is preempted, the current attempt is invalidated.
+	// priorityClassName of the database's Pod. Preemption invalidates the current attempt.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -162,15 +151,14 @@ const (
 // +kubebuilder:validation:Pattern=`^[^\r\n]*$`
 type VariableValue string
 
-// ServerSettings are the settings that a published number is worth little without.
+// ServerSettings are the server settings that every benchmark should state.
 type ServerSettings struct {
-	// bufferPoolSize is innodb_buffer_pool_size, for example 256Mi. It must be below resources.limits.memory. From 5Mi on.
+	// bufferPoolSize is innodb_buffer_pool_size, for example 256Mi. It must be below resources.limits.memory. At least 5Mi.
 	// +optional
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
 	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size or, with engine MySQL,
-	// innodb_redo_log_capacity. MariaDB before 10.5 makes several files of that size: set innodb_log_files_in_group. From 4Mi on,
-	// with engine MySQL from 8Mi on.
+	// innodb_redo_log_capacity. MariaDB before 10.5 has innodb_log_files_in_group of them. At least 4Mi, with engine MySQL 8Mi.
 	// +optional
 	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
 
@@ -181,7 +169,7 @@ type ServerSettings struct {
 	// +kubebuilder:validation:Maximum=3
 	FlushLogAtTrxCommit *int32 `json:"flushLogAtTrxCommit,omitempty"`
 
-	// binaryLog switches the binary log on or off. Unset: off, whatever the engine's own default is, unless the server is external.
+	// binaryLog switches the binary log on or off. Unset: off, unless the server is external.
 	// +optional
 	BinaryLog *bool `json:"binaryLog,omitempty"`
 }
@@ -203,15 +191,14 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.medium == 'Volume' || !has(self.storageClassName)",message="storageClassName goes with medium Volume only: Memory is a tmpfs, and NodeDisk what the node has"
 // +kubebuilder:validation:XValidation:rule="self.medium != 'Memory' || !has(self.blockIOClass)",message="blockIOClass needs a disk: a tmpfs has no disk to limit"
 type StorageSpec struct {
-	// medium is Volume (a PersistentVolume that is provisioned for the run and deleted with it), NodeDisk (an emptyDir: a directory
-	// on the disk where the node keeps the files of its Pods, which is there at once and in every cluster), or Memory (a tmpfs).
+	// medium is Volume (a PersistentVolume provisioned for the run), NodeDisk (an emptyDir on the node's disk) or Memory (a tmpfs).
 	// Defaults to Volume.
 	// +optional
 	// +kubebuilder:default=Volume
 	// +kubebuilder:validation:Enum=Volume;NodeDisk;Memory
 	Medium StorageMedium `json:"medium,omitempty"`
 
-	// size of the volume. A server that takes more of its node's disk (medium NodeDisk) is evicted by the kubelet. Defaults to 5Gi.
+	// size of the volume. With medium NodeDisk, the kubelet evicts a server that takes more. Defaults to 5Gi.
 	// +optional
 	// +kubebuilder:default="5Gi"
 	Size resource.Quantity `json:"size,omitzero"`
@@ -222,21 +209,17 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// blockIOClass is a block I/O class of the nodes' container runtime, which limits what the database's Pod may read from a disk
-	// and write to it: a slow disk. The administrator of the nodes defines the classes. What is in force is read back before the
-	// server starts and recorded in status.environment.blockIO; the run ends BlockIOClassNotEffective if the node has no such
-	// class, or if it does not limit the disk of the volume. At most 63 letters, digits, dots, dashes and underscores. Needs
-	// provisioner StatefulSet, and a medium that is a disk. Unset: no class.
+	// blockIOClass is a block I/O class of the nodes' container runtime, which limits the server's reads and writes. The run ends
+	// BlockIOClassNotEffective if it does not limit the disk of the volume. At most 63 letters, digits, dots, dashes and
+	// underscores. Needs provisioner StatefulSet. Unset: no class.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	BlockIOClass string `json:"blockIOClass,omitempty"`
 
-	// volumeBenchmark is Enabled, or Disabled. Enabled measures what the volume can do before the server of each database instance
-	// starts, in about 30 seconds: sequential reads and writes of 1 MiB and random ones of 16 KiB, with direct I/O, and writes of
-	// 4 KiB with fdatasync, one at a time. status.environment.volumeBenchmark has the results. Needs provisioner StatefulSet.
-	// Defaults to Disabled.
+	// volumeBenchmark Enabled measures the volume for about 30 seconds before each server starts
+	// (status.environment.volumeBenchmark). Needs provisioner StatefulSet. Defaults to Disabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	VolumeBenchmark VolumeBenchmarkMode `json:"volumeBenchmark,omitempty"`

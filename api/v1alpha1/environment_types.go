@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// ImageName is the name of a container image, or what such names begin with.
+// ImageName is the name of a container image, or the beginning of such names.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=512
@@ -25,7 +25,7 @@ type ImagesStatus struct {
 	// +kubebuilder:validation:MaxProperties=8
 	Databases map[string]ImageName `json:"databases,omitempty"`
 
-	// registry is what the names of images that name none are completed with. Absent: the node completes them.
+	// registry completes names of images without one. Absent: the node completes them.
 	// +optional
 	Registry ImageName `json:"registry,omitempty"`
 }
@@ -38,14 +38,13 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=256
 	ServerVersion string `json:"serverVersion,omitempty"`
 
-	// settingsDigest is the sha256 of all server variables, without those that are state or identity: runs with the same
-	// digest ran on the same configuration.
+	// settingsDigest is the SHA-256 of all server variables that are configuration, not state or identity.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	SettingsDigest string `json:"settingsDigest,omitempty"`
 
-	// databaseImage is the digest of the image that the server ran, as the node's container runtime names it.
+	// databaseImage is the digest of the image that the server ran.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -109,7 +108,7 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
-	// blockIO is what limits the database's Pod on the disk of the data volume, for example "write 100/s on 254:0", or none.
+	// blockIO is the limit on the disk of the data volume, for example "write 100/s on 254:0", or none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -127,19 +126,17 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=32
 	TransparentHugePages string `json:"transparentHugePages,omitempty"`
 
-	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume, before the server started:
-	// what a durable commit costs at least here.
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume before the server started.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
 
-	// fdatasyncMeanMicros is the mean of that latency. It is far above the median where a limit of block I/O lets a few writes pass
-	// at once and then makes the next one wait.
+	// fdatasyncMeanMicros is the mean of that latency.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 
-	// volumeBenchmark is what the empty volume could do before the server started, if storage.volumeBenchmark is Enabled.
+	// volumeBenchmark is the performance of the empty volume, if storage.volumeBenchmark is Enabled.
 	// +optional
 	// +listType=map
 	// +listMapKey=pattern
@@ -147,12 +144,11 @@ type Environment struct {
 	// +kubebuilder:validation:MinItems=1
 	VolumeBenchmark []VolumePattern `json:"volumeBenchmark,omitempty"`
 
-	// trialProbe is what the node and the volume were like before the trials, in the medians of all of them.
+	// trialProbe has the medians of what was probed on the node and the volume before the trials.
 	// +optional
 	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
 
-	// warnings say how the node or the volume differed between trials, or from what they were in the last run of this
-	// namespace that asked for the same.
+	// warnings say how the node or the volume differed between trials, or from the namespace's last run of the same kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -162,7 +158,7 @@ type Environment struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// TrialProbe is what the database's node was like in the quiet time before a trial's measured phase, by its observer.
+// TrialProbe is the state of the database's node in the quiet time before a trial.
 type TrialProbe struct {
 	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume.
 	// +optional
@@ -180,7 +176,7 @@ type TrialProbe struct {
 	WorkNanos int64 `json:"workNanos,omitempty"`
 }
 
-// VolumePattern is what a volume does of one kind of operations, one at a time.
+// VolumePattern is the performance of a volume for one kind of operations, one at a time.
 type VolumePattern struct {
 	// pattern of the operations, for example randomRead16KiB.
 	// +required

@@ -3,19 +3,18 @@
 
 package v1alpha1
 
-// HostTuningSpec is what a run changes in the kernel of its database's node. These settings are the whole node's: they affect
-// everything that runs there.
+// HostTuningSpec is what a run changes in the kernel of its database's node. It affects everything that runs there.
 //
 // +kubebuilder:validation:MinProperties=1
 type HostTuningSpec struct {
-	// swappiness is vm.swappiness: how readily the kernel swaps memory of processes out to keep files in its cache. From 0 to 200.
+	// swappiness is vm.swappiness. From 0 to 200.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=200
 	Swappiness *int32 `json:"swappiness,omitempty"`
 
-	// ioScheduler is the I/O scheduler of the disk below the data volume: none, mq-deadline, kyber or bfq. The kernel may not offer
-	// all of them: the run ends SettingNotEffective with the names of those that it does.
+	// ioScheduler is the I/O scheduler of the disk below the data volume. The run ends SettingNotEffective if the kernel does not
+	// offer it.
 	// +optional
 	// +kubebuilder:validation:Enum=none;mq-deadline;kyber;bfq
 	IOScheduler IOScheduler `json:"ioScheduler,omitempty"`
@@ -25,8 +24,7 @@ type HostTuningSpec struct {
 	// +kubebuilder:validation:Enum=always;madvise;never
 	TransparentHugePages TransparentHugePages `json:"transparentHugePages,omitempty"`
 
-	// dropPageCache says when the node's cache of files, directory entries and inodes is written back and dropped: BeforeEachTrial,
-	// or Never. Unset: Never.
+	// dropPageCache is when the node's page cache is written back and dropped: BeforeEachTrial or Never. Unset: Never.
 	// +optional
 	// +kubebuilder:validation:Enum=Never;BeforeEachTrial
 	DropPageCache DropPageCache `json:"dropPageCache,omitempty"`

@@ -18,11 +18,10 @@ const (
 	SweepOneFactor SweepMode = "OneFactor"
 )
 
-// SweepSpec says how the values of the workload's sweep are combined. A sweep varies at most 6 parameters and has at most
-// 1000 points.
+// SweepSpec combines the values of the workload's sweep: at most 6 parameters and 1000 points.
 type SweepSpec struct {
-	// mode is Grid (every combination of the values) or OneFactor (one parameter at a time; the others keep the workload's
-	// own values). Defaults to Grid.
+	// mode is Grid (every combination) or OneFactor (one parameter at a time; the others keep the workload's own values). Defaults
+	// to Grid.
 	// +optional
 	// +kubebuilder:default=Grid
 	// +kubebuilder:validation:Enum=Grid;OneFactor
@@ -83,18 +82,18 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.dataSeed) || self.data == 'Restore'",message="dataSeed goes with data: Restore"
 type TrialsSpec struct {
 	// repetitions is the number of trials of each point. From 1 to 100. Unset, and without precision: 6, the fewest that give a
-	// median an interval at 95%.
+	// median a 95% interval.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions *int32 `json:"repetitions,omitempty"`
 
-	// precision repeats each point until its median is known precisely enough, instead of a fixed number of times.
+	// precision repeats each point until its median is known precisely enough.
 	// +optional
 	Precision *PrecisionSpec `json:"precision,omitempty"`
 
-	// order is Interleaved (rounds that visit every point once, each in a new seeded order, so that a drift of the machine
-	// affects all points alike), Shuffled, or Sequential. Defaults to Interleaved.
+	// order is Interleaved (rounds that visit every point once, each in a new seeded order), Shuffled or Sequential. Defaults to
+	// Interleaved.
 	// +optional
 	// +kubebuilder:default=Interleaved
 	// +kubebuilder:validation:Enum=Interleaved;Shuffled;Sequential
@@ -107,39 +106,32 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;Fresh
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// primeSeconds is how long at most a new database instance is primed: the load of its first trial is made once before it,
-	// without being measured, and removed. The first load on a new server meets empty caches, a new log and an untouched volume,
-	// and would differ from all others. CommitSize, BulkInsert and IIBench are primed; TPROCHLoad cannot be ended by time,
-	// Sysbench has workload.sysbench.warmupSeconds, and Custom its own command. With server Fresh no server is primed. 0 primes
-	// none. From 0 to 3600; defaults to 30.
+	// primeSeconds is how long at most the load of a new database instance's first trial is made before it, without being measured.
+	// For CommitSize, BulkInsert and IIBench, with server Reused. 0 primes none. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
-	// minSeconds is the least duration of the measured phase of each trial, for CommitSize and BulkInsert: shorter ones scatter.
-	// Before the first trial of each point a pilot makes its load for this long, without being measured; if it inserts more than
-	// rows, or there is no rows, the trials of the point insert as many and 10% more, rounded up to two digits. The number is
-	// recorded with the pilot, and the same for all variants of a comparison. limits.seconds, if set, must be larger. Unset: no
-	// pilot, and rows as asked. From 1 to 3600.
+	// minSeconds is the least duration of a trial of CommitSize or BulkInsert. A pilot makes the load of each point for this long
+	// first; if it inserts more than rows, trials insert 10% more than the pilot, rounded up to two digits. Must be below
+	// limits.seconds. Unset: no pilot. From 1 to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	MinSeconds *int32 `json:"minSeconds,omitempty"`
 
-	// data is Recreate (for each trial), Keep (until a trial has written to them; for scripts of Sysbench that share tables), or
-	// Restore (for large data of Sysbench: the rows are prepared once, a copy of the data directory is put on a volume of its own,
-	// and each further server of the run, or of the variant of a comparison, begins with the copy; on one server the data are kept
-	// as with Keep). The volume of the copy has the size and the class of database.storage, and is deleted at the end. Restore needs
-	// provisioner StatefulSet and its observer. Always each trial begins with the rows that preparation makes. Defaults to Recreate.
+	// data is Recreate (for each trial), Keep (until a trial has written to them; for Sysbench scripts that share tables) or Restore
+	// (for Sysbench: each new server begins with a copy of the prepared data directory, on a volume like database.storage; needs
+	// provisioner StatefulSet and its observer). Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate
 	// +kubebuilder:validation:Enum=Recreate;Keep;Restore
 	Data DataLifetime `json:"data,omitempty"`
 
-	// dataSeed is the seed of the rows that are prepared, with data: Restore: runs that begin with the same copy have the same one.
-	// The runs of a comparison have the comparison's seed. Unset: the run's seed. From 0 to 9007199254740991.
+	// dataSeed is the seed of the prepared rows, with data Restore. Unset: the seed of the comparison or, without one, of the run.
+	// From 0 to 9007199254740991.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
@@ -154,32 +146,30 @@ type TrialsSpec struct {
 	StartDeadlineSeconds int32 `json:"startDeadlineSeconds,omitempty"`
 
 	// deadlineSeconds is how long one attempt may take, including preparation; the first one on a database instance has twice
-	// primeSeconds more. From 10 to 15552000, which is 180 days; defaults to 3600.
+	// primeSeconds more. From 10 to 15552000; defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=15552000
 	DeadlineSeconds int32 `json:"deadlineSeconds,omitempty"`
 
-	// maxInvalid is how many attempts of the whole run may be invalidated (evicted, out of memory, restarted and so on) before
-	// the run fails. A failed run keeps its results. From 0 to 1000; defaults to 3.
+	// maxInvalid is how many attempts of the run may be invalidated (evicted, out of memory, restarted and so on) before it fails.
+	// From 0 to 1000; defaults to 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	MaxInvalid *int32 `json:"maxInvalid,omitempty"`
 
-	// maxThrottledPercent is the part of the measured phase in which a CPU limit may hold the server back. An attempt beyond it
-	// is invalidated with the cause Throttled, and measured again. Unset: 100 at the limit that the run asks for, and 1 at a
-	// lower one that somebody else has set, for example a LimitRange or a resize of the Pod. From 0 to 100.
+	// maxThrottledPercent is the part of the measured phase in which a CPU limit may throttle the server. Beyond it, the attempt is
+	// invalidated as Throttled. Unset: 100 at the limit that the run sets, 1 at a lower limit from elsewhere. From 0 to 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MaxThrottledPercent *int32 `json:"maxThrottledPercent,omitempty"`
 }
 
-// PrecisionSpec stops measuring a point when the 95% confidence interval of its median is narrow enough. It is checked after
-// whole rounds only.
+// PrecisionSpec stops measuring a point, after a whole round, when the 95% interval of its median is narrow enough.
 //
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="precision.min must not be above precision.max"
 type PrecisionSpec struct {
@@ -189,7 +179,7 @@ type PrecisionSpec struct {
 	// +kubebuilder:validation:Maximum=50
 	TargetRelativeCIPercent int32 `json:"targetRelativeCIPercent,omitempty"`
 
-	// min is the smallest number of repetitions: below 6 there is no 95% interval of a median. From 6 to 100; defaults to 6.
+	// min is the smallest number of repetitions. From 6 to 100; defaults to 6.
 	// +optional
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:Minimum=6
@@ -228,9 +218,8 @@ const (
 
 // LoaderSpec is where the loader runs, and with which resources.
 type LoaderSpec struct {
-	// pods is the number of Pods that make the load together, for BulkInsert, IIBench and Sysbench. They share the connections
-	// (concurrency, insertThreads, threads) and start at the same moment; the data do not depend on their number. resources and
-	// scratch apply to each Pod. From 1 to 64; defaults to 1.
+	// pods is the number of Pods that make the load of BulkInsert, IIBench or Sysbench. They share its connections and start at the
+	// same moment; resources and scratch apply to each. From 1 to 64; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -261,10 +250,8 @@ type LoaderSpec struct {
 	// +kubebuilder:validation:Enum=Preferred;Required;None
 	SeparateFromDatabase Separation `json:"separateFromDatabase,omitempty"`
 
-	// transport is TCP, or UnixSocket: connections by a socket in the file system, without the network, as of a client on the
-	// server's own machine. The loader's Pods then run on the database's node, and share a small volume of the database's storage
-	// class with its Pod, in which the server has its socket: mysqld.sock in /run/mysqld, as in the official images. UnixSocket
-	// needs database.provisioner StatefulSet, no TLS, and separateFromDatabase None. Unset: TCP.
+	// transport is TCP or UnixSocket, which connects by mysqld.sock in the server's /run/mysqld, from Pods on the database's node.
+	// UnixSocket needs provisioner StatefulSet, no TLS, and separateFromDatabase None. Unset: TCP.
 	// +optional
 	// +kubebuilder:validation:Enum=TCP;UnixSocket
 	Transport Transport `json:"transport,omitempty"`

@@ -39,7 +39,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// ratio of the variant's values to the baseline's, round by round, a decimal number with at most four significant digits.
+	// ratio of the variant's values to the baseline's: a decimal number with at most four significant digits.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

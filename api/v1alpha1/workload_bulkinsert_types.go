@@ -42,9 +42,8 @@ type BulkInsertSize int64
 // +kubebuilder:validation:Maximum=128
 type Connections int32
 
-// BulkInsertWorkload fills a table with INSERT statements of many rows each, in transactions of several statements, over
-// several connections. Row n is a function of the seed and n, so the table's content depends neither on the sizes nor on the
-// number of connections.
+// BulkInsertWorkload fills tables with INSERT statements of many rows, in transactions, over several connections. Row n depends
+// on the seed and n alone.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.statementsPerTransaction == 1 && (!has(self.sweep) || !has(self.sweep.statementsPerTransaction) || self.sweep.statementsPerTransaction == [1])",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
@@ -52,32 +51,30 @@ type Connections int32
 type BulkInsertWorkload struct {
 	Pacing `json:",inline"`
 
-	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integer
-	// columns; about 17 bytes). Neither has a secondary index. Defaults to FileList.
+	// table is FileList (id, path, modification_time, file_size; about 190 bytes of SQL per row) or Narrow (two integers; about 17
+	// bytes). Defaults to FileList.
 	// +optional
 	// +kubebuilder:default=FileList
 	// +kubebuilder:validation:Enum=FileList;Narrow
 	Table BulkInsertTable `json:"table,omitempty"`
 
-	// tables is the number of tables of that kind. Connections take tables in turn: the first connection writes to the first
-	// table, the second to the second, and so on. From 1 to 64; defaults to 1.
+	// tables is the number of tables, which the connections take in turn. From 1 to 64; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Tables int32 `json:"tables,omitempty"`
 
-	// rows to insert in each trial, into all tables together. With dataFrom, all rows of the file if it has fewer. From 1 to
-	// 1000000000; defaults to 1000000.
+	// rows to insert in each trial, into all tables. With dataFrom, at most those of the file. From 1 to 1000000000; defaults to
+	// 1000000.
 	// +optional
 	// +kubebuilder:default=1000000
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows int64 `json:"rows,omitempty"`
 
-	// rowsPerStatement is the number of rows in an INSERT; the last one has the remainder. A statement must fit into
-	// max_allowed_packet: 16 MiB hold about 75000 rows of FileList. With protocol Prepared, it has at most 65535 placeholders:
-	// 21845 rows of FileList, 32767 of Narrow. From 1 to 1000000; defaults to 2000.
+	// rowsPerStatement is the number of rows in an INSERT, which must fit into max_allowed_packet; the last one has the remainder.
+	// With protocol Prepared, at most 21845 rows of FileList or 32767 of Narrow. From 1 to 1000000; defaults to 2000.
 	// +optional
 	// +kubebuilder:default=2000
 	// +benchrun:sweep=numbers of rows in an INSERT
@@ -91,36 +88,32 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=1000
 	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// concurrency is the number of connections that insert at the same time. Each one keeps one or two statements in the
-	// loader's memory. From 1 to 128; defaults to 1.
+	// concurrency is the number of connections that insert at the same time. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=128
 	Concurrency Connections `json:"concurrency,omitempty"`
 
-	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … With schemaFrom, it applies to tables without
-	// an ENGINE clause, and tables with another engine are refused. An engine that the server does not have ends the run with
-	// the server's message. 1 to 64 letters, digits and underscores; defaults to InnoDB.
+	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … With schemaFrom, it applies to tables without an
+	// ENGINE clause; others must name the same. 1 to 64 letters, digits and underscores; defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
 	// +benchrun:sweep=storage engines
 	// +benchrun:sweep:max=16
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
 
-	// protocol is Text (each INSERT is SQL), Prepared (an INSERT of rowsPerStatement rows is prepared once and executed with their
-	// values in binary form, COM_STMT_EXECUTE) or Bulk (an INSERT of one row is prepared once and executed for rowsPerStatement
-	// rows, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). Statements are prepared before the clock starts. Only Text loads files
-	// of dataFrom. Defaults to Text.
+	// protocol is Text (each INSERT is SQL), Prepared (a prepared INSERT of rowsPerStatement rows, COM_STMT_EXECUTE) or Bulk (a
+	// prepared INSERT of one row for rowsPerStatement rows, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). dataFrom needs Text.
+	// Defaults to Text.
 	// +optional
 	// +kubebuilder:default=Text
 	// +benchrun:sweep=protocols
 	// +benchrun:sweep:max=3
 	Protocol BulkInsertProtocol `json:"protocol,omitempty"`
 
-	// commit is Explicit (autocommit is off, and a COMMIT ends each transaction) or Autocommit (the server commits each INSERT, so
-	// that a transaction takes one round trip instead of two; insert latencies include the commit, and there are no commit
-	// latencies). Autocommit goes with statementsPerTransaction 1. Defaults to Explicit.
+	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT; insert latencies include
+	// the commit). Autocommit needs statementsPerTransaction 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
 	// +benchrun:sweep=ways to commit

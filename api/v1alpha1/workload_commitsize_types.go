@@ -22,8 +22,7 @@ const (
 // +kubebuilder:validation:Maximum=1000000000
 type CommitSizeRowsPerCommit int64
 
-// CommitSizeWorkload fills a table of an ID and a string of 20 characters with single-row INSERT statements over one
-// connection.
+// CommitSizeWorkload fills a table of an ID and a string of 20 characters with single-row INSERTs over one connection.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.rows) || self.rowsPerCommit <= self.rows",message="rowsPerCommit must not be above rows"
 // +kubebuilder:validation:XValidation:rule="!has(self.rows) || !has(self.sweep) || !has(self.sweep.rowsPerCommit) || self.sweep.rowsPerCommit.all(n, n <= self.rows)",message="rowsPerCommit must not be above rows"
@@ -34,31 +33,28 @@ type CommitSizeRowsPerCommit int64
 type CommitSizeWorkload struct {
 	Pacing `json:",inline"`
 
-	// rows to insert in each trial. Unset: as many as fit into limits.seconds, so that slow and fast points are measured for the
-	// same time; without that limit, 10000. From 1 to 1000000000.
+	// rows to insert in each trial. Unset: as many as fit into limits.seconds; without that limit, 10000. From 1 to 1000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows *int64 `json:"rows,omitempty"`
 
-	// rowsPerCommit is the number of rows in a transaction; the last transaction has the remainder. From 1 to rows; defaults
-	// to 1.
+	// rowsPerCommit is the number of rows in a transaction; the last one has the remainder. From 1 to rows; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=sizes of transactions
 	// +benchrun:sweep:max=1000
 	RowsPerCommit CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
-	// compat imitates a published program. Isotopp commits where that script does: its first transaction has one row, the
-	// following ones have rowsPerCommit each. Defaults to None.
+	// compat imitates a published program. With Isotopp, the first transaction has one row, the others rowsPerCommit each. Defaults
+	// to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Isotopp
 	Compat CommitSizeCompat `json:"compat,omitempty"`
 
-	// commit is Explicit (autocommit is off, and a COMMIT ends each transaction) or Autocommit (the server commits each INSERT, so
-	// that a transaction takes one round trip instead of two; insert latencies include the commit, and there are no commit
-	// latencies). Autocommit goes with rowsPerCommit 1. Defaults to Explicit.
+	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT; insert latencies include
+	// the commit). Autocommit needs rowsPerCommit 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
 	// +benchrun:sweep=ways to commit

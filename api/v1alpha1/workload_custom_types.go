@@ -6,13 +6,9 @@ package v1alpha1
 // WorkloadCustom runs a program of your own.
 const WorkloadCustom WorkloadType = "Custom"
 
-// CustomWorkload runs any program in any image under the rules of the other workloads: settings are read back, counters are
-// recorded, and a program that ends without a result has failed.
-//
-// The program finds the database in the environment: BENCHRUN_DB_ENGINE, BENCHRUN_DB_HOST, BENCHRUN_DB_PORT,
-// BENCHRUN_DB_SCHEMA, BENCHRUN_DB_TLS, BENCHRUN_DB_CA_FILE, and the files with the credentials in BENCHRUN_DB_USER_FILE and
-// BENCHRUN_DB_PASSWORD_FILE; further BENCHRUN_SEED and BENCHRUN_RESULT_FILE, and each parameter as BENCHRUN_PARAM_<name>. It
-// runs as the user in the field user, with a read-only root; it may write to /tmp and to the folder of the result file.
+// CustomWorkload runs a program of yours in any image, with a read-only root except /tmp. The environment has BENCHRUN_DB_HOST,
+// further BENCHRUN_DB_ variables, and BENCHRUN_PARAM_<name> for each parameter. See
+// https://github.com/benchrun-dev/benchrun/blob/main/docs/reference/workloads/custom.md
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.parameters) || self.parameters.all(p, p.matches('^[a-zA-Z][a-zA-Z0-9_]{0,62}$'))",message="a parameter's name is letters, digits and '_', beginning with a letter, at most 63"
@@ -20,22 +16,20 @@ const WorkloadCustom WorkloadType = "Custom"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || self.sweep.parameters.all(p, has(self.parameters) && p in self.parameters)",message="sweep can vary the parameters that parameters names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, p.parameters.all(n, has(self.parameters) && n in self.parameters))",message="points can vary the parameters that parameters names with their usual values"
 type CustomWorkload struct {
-	// image that contains the program. Benchrun copies its loader, a static binary, into the container, where it starts the
-	// program.
+	// image that contains the program. Benchrun copies its loader, a static binary, into the container, and it starts the program.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// command is the measured program and its arguments, one by one; no shell interprets them. ${name} is replaced with the
-	// parameter of that name.
+	// command is the measured program and its arguments, without a shell. ${name} is replaced with the parameter of that name.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Command []CustomArgument `json:"command,omitempty"`
 
-	// prepare is a program that makes what the command needs. It runs before the server is quiesced. Written like command.
+	// prepare is a program that runs before the server is quiesced. Written like command.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -64,8 +58,8 @@ type CustomWorkload struct {
 	// +kubebuilder:validation:MaxProperties=32
 	Env map[string]CustomArgument `json:"env,omitempty"`
 
-	// filesFrom is the name of a ConfigMap in the run's namespace whose keys become files in /etc/benchrun/files. Their
-	// SHA-256 digests are recorded.
+	// filesFrom is the name of a ConfigMap in the run's namespace whose keys become files in /etc/benchrun/files. Their SHA-256 is
+	// recorded.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -106,8 +100,8 @@ type CustomArgument string
 // +kubebuilder:validation:XValidation:rule="'x'.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
 // +kubebuilder:validation:XValidation:rule="self.metrics.all(m, self.pattern.contains('(?P<' + m.name + '>') || self.pattern.contains('(?<' + m.name + '>'))",message="each metric needs a group of its name in pattern: (?P<name>…)"
 type CustomResult struct {
-	// pattern is a regular expression (RE2) with a named group for each metric. It is matched against each line of the
-	// command's output; the last match counts. For example: TPS: (?P<transactionsPerSecond>[0-9.]+)
+	// pattern is a regular expression (RE2) with a named group for each metric, matched against each line of the output; the last
+	// match counts. For example: TPS: (?P<transactionsPerSecond>[0-9.]+)
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

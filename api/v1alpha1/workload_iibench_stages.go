@@ -27,8 +27,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.insert), has(self.createIndexes), has(self.rest), has(self.query)].filter(x, x).size() == 1",message="a stage has exactly one of insert, createIndexes, rest and query"
 type IIBenchStage struct {
-	// name of the stage, by which points, claims and tables call it: their parameter stage. 1 to 32 lower-case letters, digits,
-	// dots and hyphens, with a letter or digit at both ends.
+	// name of the stage: the value of the parameter stage in points and claims. 1 to 32 lower-case letters, digits, dots and
+	// hyphens, with a letter or digit at both ends.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -39,14 +39,14 @@ type IIBenchStage struct {
 	// +optional
 	Insert *IIBenchInsertStage `json:"insert,omitempty"`
 
-	// createIndexes builds so many of the schema's indexes with one statement for each table, all tables at the same time. From
-	// 1 to 3.
+	// createIndexes builds this many of the schema's indexes with one statement for each table, all tables at the same time. From 1
+	// to 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3
 	CreateIndexes int32 `json:"createIndexes,omitempty"`
 
-	// rest lets the server come to rest. It is not measured, and no point.
+	// rest waits until the server is quiet. It is not measured, and no point.
 	// +optional
 	Rest *IIBenchRestStage `json:"rest,omitempty"`
 
@@ -70,22 +70,20 @@ type IIBenchInsertStage struct {
 	// +kubebuilder:validation:Maximum=100000
 	RowsPerCommit int64 `json:"rowsPerCommit,omitempty"`
 
-	// ratePerSecond is how many rows per second all clients together are to insert. Unset: as many as they can. From 1 to
-	// 100000000.
+	// ratePerSecond is how many rows per second all clients insert together. Unset: as many as they can. From 1 to 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
 
-	// deletePerInsert deletes as many of the oldest rows as are inserted, over a connection of its own for each client. It needs
-	// tables PerClient.
+	// deletePerInsert deletes as many of the oldest rows as are inserted, over its own connection. Needs tables PerClient.
 	// +optional
 	DeletePerInsert *bool `json:"deletePerInsert,omitempty"`
 }
 
-// IIBenchRestStage lets the server come to rest: its tables are analyzed, and it writes its dirty pages back.
+// IIBenchRestStage analyzes the tables and waits until the server has written its dirty pages back.
 type IIBenchRestStage struct {
-	// atLeastSeconds is for how long the stage lasts at least. From 0 to 3600. Unset: 0.
+	// atLeastSeconds is the least duration of the stage. From 0 to 3600. Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
@@ -94,7 +92,7 @@ type IIBenchRestStage struct {
 
 // IIBenchQueryStage queries while rows are inserted.
 type IIBenchQueryStage struct {
-	// by is SecondaryRange (ten rows at a time from one of the indexes, at random) or PrimaryKey (a row at a time).
+	// by is SecondaryRange (ten rows at a time from a random index) or PrimaryKey (one row at a time).
 	// +required
 	// +kubebuilder:validation:Enum=SecondaryRange;PrimaryKey
 	By IIBenchQuery `json:"by,omitempty"`
@@ -105,8 +103,7 @@ type IIBenchQueryStage struct {
 	// +kubebuilder:validation:Maximum=86400
 	Seconds int32 `json:"seconds,omitempty"`
 
-	// ratePerSecond is how many rows per second all clients together insert meanwhile. Unset: nothing is inserted. From 1 to
-	// 100000000.
+	// ratePerSecond is how many rows per second all clients insert together meanwhile. Unset: none. From 1 to 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000
@@ -119,8 +116,7 @@ type IIBenchQueryStage struct {
 	// +kubebuilder:validation:Maximum=100000
 	RowsPerCommit int64 `json:"rowsPerCommit,omitempty"`
 
-	// deletePerInsert deletes as many of the oldest rows as are inserted, over a connection of its own for each client. It needs
-	// tables PerClient.
+	// deletePerInsert deletes as many of the oldest rows as are inserted, over its own connection. Needs tables PerClient.
 	// +optional
 	DeletePerInsert *bool `json:"deletePerInsert,omitempty"`
 }

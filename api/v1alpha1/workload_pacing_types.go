@@ -13,30 +13,29 @@ type RowsPerSecond int64
 //
 // +kubebuilder:validation:XValidation:rule="self.?thinkTimeMilliseconds.orValue(0) == 0 || self.?ratePerSecond.orValue(0) == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
 type Pacing struct {
-	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal intervals, even
-	// if the server lags, and their latency (transaction) counts from when they are due. 0 or unset: each begins when the server
-	// has answered the last one. From 0 to 100000000.
+	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal intervals, and
+	// their latency counts from then. 0 or unset: each begins when the last one has ended. From 0 to 100000000.
 	// +optional
 	// +benchrun:sweep=numbers of rows offered per second
 	// +benchrun:sweep:max=1000
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
-	// thinkTimeMilliseconds is how long a connection pauses after each transaction. It is in no latency. Not with ratePerSecond.
-	// From 0 to 3600000. Unset: 0.
+	// thinkTimeMilliseconds is how long a connection pauses after each transaction. Not with ratePerSecond. From 0 to 3600000.
+	// Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000
 	ThinkTimeMilliseconds *int32 `json:"thinkTimeMilliseconds,omitempty"`
 
-	// warmupSeconds is how long the same connections make the same load before each trial is measured. Its rows stay in the
-	// table, and are in no number, rows included. Not with dataFrom. From 0 to 3600. Unset: 0.
+	// warmupSeconds is how long the same load runs before each trial is measured. Its rows stay in the table and are not counted.
+	// Not with dataFrom. From 0 to 3600. Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// rampSeconds is the time in which connections begin one after another, at equal intervals, before warmupSeconds. Not with
-	// dataFrom. From 0 to 3600. Unset: 0, all begin at once.
+	// rampSeconds is the time in which connections begin one after another, before warmupSeconds. Not with dataFrom. From 0 to 3600.
+	// Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

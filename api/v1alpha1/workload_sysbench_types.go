@@ -6,8 +6,7 @@ package v1alpha1
 // WorkloadSysbench runs sysbench.
 const WorkloadSysbench WorkloadType = "Sysbench"
 
-// SysbenchScript names a load that comes with the loader: one of sysbench's own scripts, a microbenchmark (a script with options
-// that belong to its name), or tpcc.
+// SysbenchScript names a script of sysbench, a microbenchmark, or tpcc.
 //
 // +kubebuilder:validation:Enum=oltp_read_write;oltp_read_only;oltp_write_only;oltp_point_select;oltp_insert;oltp_update_index;oltp_update_non_index;oltp_delete;select_random_points;select_random_ranges;bulk_insert;tpcc;point-query;random-points-10;random-points-100;random-points-1000;hot-points;random-ranges;points-covered-pk;points-covered-si;points-notcovered-pk;points-notcovered-si;range-covered-pk;range-covered-si;range-notcovered-pk;range-notcovered-si;read-only-10;read-only-100;read-only-10000;read-only-count;read-only-distinct;read-only-order;read-only-simple;read-only-sum;scan;update-inlist;update-index;update-nonindex;update-one;update-zipf;write-only;read-write-10;read-write-100;insert;delete
 type SysbenchScript string
@@ -97,9 +96,9 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.options) || self.sweep.options.all(o, has(self.options) && o in self.options)",message="sweep.options can vary the options that options names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.options) || p.options.all(o, has(self.options) && o in self.options))",message="points can vary the options that options names with their usual values"
 type SysbenchWorkload struct {
-	// script is one of sysbench's own; a microbenchmark, which is such a script or one of Benchrun's on the same tables with the
-	// options that belong to its name; or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables, with the options
-	// of the published sysbench-tpcc. It is not TPC-C, and its numbers are not tpmC.
+	// script is one of sysbench's own, a microbenchmark, or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables.
+	// It is not TPC-C, and its numbers are not tpmC. See
+	// https://github.com/benchrun-dev/benchrun/blob/main/docs/reference/workloads/sysbench.md
 	// +optional
 	// +benchrun:sweep=scripts
 	Script SysbenchScript `json:"script,omitempty"`
@@ -109,8 +108,8 @@ type SysbenchWorkload struct {
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
 
-	// compat imitates a published script. SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc, with its
-	// columns and locks and as many per transaction, for comparison with numbers that were published of it. Defaults to None.
+	// compat imitates a published script. SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc. Defaults to
+	// None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;SysbenchTPCC
@@ -132,21 +131,19 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep=numbers of rows in a table
 	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
 
-	// scale is the number of warehouses in each set of tables of script tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
+	// scale is the number of warehouses in each set of tables of tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
 	// +optional
 	// +benchrun:sweep=numbers of warehouses
 	Scale *SysbenchScale `json:"scale,omitempty"`
 
-	// churn is the number of transactions that write to the tables after they were prepared and before anything is measured:
-	// those of oltp_write_only, which update, delete and insert rows and fragment tables and indexes as use does. Their number,
-	// and not a time, is the same for a slow server and a fast one. For all scripts but tpcc, bulk_insert and your own. From 0 to
-	// 2000000000. Unset: 0.
+	// churn is the number of transactions of oltp_write_only that fragment the prepared tables before anything is measured. Not for
+	// tpcc, bulk_insert and your own scripts. From 0 to 2000000000. Unset: 0.
 	// +optional
 	// +benchrun:sweep=numbers of transactions
 	Churn *SysbenchChurn `json:"churn,omitempty"`
 
-	// rate is the number of transactions started per second, over all threads, at random moments. The time that a transaction
-	// waits for a free thread is part of its latency. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
+	// rate is the number of transactions started per second, over all threads, at random moments. Their latency includes the wait
+	// for a free thread. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of transactions per second
@@ -158,8 +155,8 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// events is the number of transactions to measure, over all threads. Unset: as many as fit into seconds. If both are set,
-	// what comes first ends the measured phase. From 1 to 2000000000.
+	// events is the number of transactions to measure, over all threads. If seconds is set too, what comes first ends the measured
+	// phase. Unset: as many as fit into seconds. From 1 to 2000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2000000000
@@ -173,23 +170,21 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=86400
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// percentile of latencies that sysbench reports for each second. For the whole measured phase, the 50th, 90th, 95th, 99th
-	// and 99.9th are always reported. From 1 to 100; defaults to 95.
+	// percentile of latencies that sysbench reports for each second; the 50th, 90th, 95th, 99th and 99.9th of the whole phase are
+	// always reported. From 1 to 100; defaults to 95.
 	// +optional
 	// +kubebuilder:default=95
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Percentile int32 `json:"percentile,omitempty"`
 
-	// randType is the distribution of the rows that scripts touch: uniform, gaussian, special or pareto. Defaults to uniform, as
-	// in sysbench 1.1; the default of 1.0 is special, which touches few rows repeatedly.
+	// randType is the distribution of the rows that scripts touch: uniform, gaussian, special or pareto. Defaults to uniform.
 	// +optional
 	// +kubebuilder:default=uniform
 	// +kubebuilder:validation:Enum=uniform;gaussian;special;pareto
 	RandType SysbenchRandType `json:"randType,omitempty"`
 
-	// options are any other options of sysbench or of the script, without the leading dashes, for example range_size: "10".
-	// An option that sysbench does not know ends the run with sysbench's message.
+	// options are other options of sysbench or the script, without leading dashes, for example range_size: "10".
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32

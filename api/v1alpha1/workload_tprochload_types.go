@@ -63,42 +63,39 @@ type TPROCHScaleFactor string
 // +kubebuilder:validation:Maximum=8
 type TPROCHStreams int32
 
-// TPROCHLoadWorkload loads the eight tables of a schema derived from TPC-H, the schema of HammerDB's TPROC-H, with LOAD DATA
-// LOCAL INFILE. It reports seconds, rows, bytes and warnings of each table, and seconds in total. Every row is compared with
-// what was sent. The results are not comparable with any TPC-H result. The server needs local_infile=ON.
+// TPROCHLoadWorkload loads the eight tables of HammerDB's TPROC-H, a schema derived from TPC-H, with LOAD DATA LOCAL INFILE, and
+// compares every row. The results are not comparable with TPC-H results. The server needs local_infile=ON.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.streams) || has(self.sweep) && has(self.sweep.streams))",message="streams goes with loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.streams)) || self.points.exists(p, has(p.loadMode))",message="streams goes with loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.compat != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
 type TPROCHLoadWorkload struct {
-	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text. With dataFrom it is only a label. From
-	// 0.01 to 1000 with at most two decimal places, as a string; defaults to 0.01.
+	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; a label with dataFrom. From 0.01 to 1000 with
+	// at most two decimal places, as a string; defaults to 0.01.
 	// +optional
 	// +kubebuilder:default="0.01"
 	// +benchrun:sweep=sizes of the data
 	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
 
-	// data is Streamed (rows are generated while they are loaded) or Staged (files on the loader's scratch volume are
-	// generated before the clock starts, and their checksums recorded; needs loader.scratch). Defaults to Streamed.
+	// data is Streamed (rows are generated while they are loaded) or Staged (files are generated on the scratch volume before the
+	// clock starts; needs loader.scratch). Defaults to Streamed.
 	// +optional
 	// +kubebuilder:default=Streamed
 	// +kubebuilder:validation:Enum=Staged;Streamed
 	Data TPROCHData `json:"data,omitempty"`
 
-	// loadMode is OneStatement (one table after another, each with one statement in one transaction), Chunked (the same with a
-	// statement for every rowsPerChunk rows) or Parallel (tables at the same time over several streams, each with one
-	// statement: the largest first, or, with foreignKeyChecks, each after the tables that it references). Defaults to
-	// OneStatement.
+	// loadMode is OneStatement (one table after another, each with one statement), Chunked (the same with a statement for every
+	// rowsPerChunk rows) or Parallel (tables at the same time over several streams, the largest first or, with foreignKeyChecks,
+	// each after the tables that it references). Defaults to OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
 	// +benchrun:sweep=ways of loading
 	// +benchrun:sweep:max=3
 	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// compat imitates a publication. MariaDBOrg sends the statements of the article "10.7 preview feature: InnoDB Bulk Insert" of
-	// mariadb.org: tables in the order of their names, and neither columns nor a character set in the statement. It goes with
-	// loadMode OneStatement, foreignKeyChecks false, and generated data. Defaults to None.
+	// compat imitates a publication. MariaDBOrg sends the statements of mariadb.org's "10.7 preview feature: InnoDB Bulk Insert".
+	// Needs loadMode OneStatement, foreignKeyChecks false and generated data. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;MariaDBOrg
@@ -112,39 +109,35 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	RowsPerChunk int64 `json:"rowsPerChunk,omitempty"`
 
-	// streams is the number of connections with loadMode Parallel; there are eight tables. From 1 to 8. Unset: 4 with
-	// Parallel. Refused with other modes.
+	// streams is the number of connections with loadMode Parallel. From 1 to 8. Unset: 4 with Parallel. Refused with other modes.
 	// +optional
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=8
 	Streams *TPROCHStreams `json:"streams,omitempty"`
 
-	// foreignKeyChecks is the session variable foreign_key_checks: whether the server looks up every reference. With this and
-	// uniqueChecks off, MariaDB 10.7 and later sort the rows of an empty table and build its indexes in bulk. Defaults to
-	// true.
+	// foreignKeyChecks is the session variable foreign_key_checks. With this and uniqueChecks off, MariaDB 10.7 and later load empty
+	// tables in bulk. Defaults to true.
 	// +optional
 	// +kubebuilder:default=true
 	// +benchrun:sweep=true, false or both
 	// +benchrun:sweep:max=2
 	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
 
-	// uniqueChecks is the session variable unique_checks: whether the server checks secondary unique indexes row by row.
-	// Defaults to true.
+	// uniqueChecks is the session variable unique_checks. Defaults to true.
 	// +optional
 	// +kubebuilder:default=true
 	// +benchrun:sweep=true, false or both
 	// +benchrun:sweep:max=2
 	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
 
-	// indexes says when secondary indexes and foreign keys are made: Before the tables are loaded, or After, which is timed as
-	// a phase of its own and counts in the total. Defaults to Before.
+	// indexes is when secondary indexes and foreign keys are made: Before the tables are loaded, or After, in a phase that counts in
+	// the total. Defaults to Before.
 	// +optional
 	// +kubebuilder:default=Before
 	// +kubebuilder:validation:Enum=Before;After
 	Indexes TPROCHIndexes `json:"indexes,omitempty"`
 
-	// analyze runs ANALYZE TABLE on all tables at the end, which is timed as a phase of its own and counts in the total.
-	// Defaults to false.
+	// analyze runs ANALYZE TABLE on all tables at the end, in a phase that counts in the total. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Analyze *bool `json:"analyze,omitempty"`

@@ -3,14 +3,11 @@
 
 package v1alpha1
 
-// WorkloadType names a workload. The member of WorkloadSpec with its parameters has the same name in lower camel case:
-// CommitSize and commitSize, IIBench and iiBench.
+// WorkloadType names a workload. Its member of WorkloadSpec has the same name in lower camel case, for example commitSize.
 type WorkloadType string
 
-// WorkloadSpec is the load on the database: a union with exactly one member, the one that type names.
-//
-// A member holds a workload's parameters and two optional fields: sweep, which lists values to vary, and points, which lists
-// whole combinations. What a workload can vary are the fields of its sweep.
+// WorkloadSpec is the load on the database. It has exactly one member, the one that type names. A member has a workload's
+// parameters; its sweep lists values to vary, and its points whole combinations.
 //
 // +kubebuilder:validation:XValidation:rule="(self.type == 'CommitSize') == has(self.commitSize)",message="the member commitSize goes with type CommitSize, which needs it; write commitSize: {} for its defaults"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'BulkInsert') == has(self.bulkInsert)",message="the member bulkInsert goes with type BulkInsert, which needs it; write bulkInsert: {} for its defaults"
@@ -30,8 +27,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.protocol == 'Text' && (!has(self.bulkInsert.sweep) || !has(self.bulkInsert.sweep.protocol) || self.bulkInsert.sweep.protocol == ['Text']) && (!has(self.bulkInsert.points) || self.bulkInsert.points.all(p, p.?protocol.orValue('Text') == 'Text'))",message="dataFrom goes with protocol Text: rows of a file are sent as text"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.?warmupSeconds.orValue(0) == 0 && self.bulkInsert.?rampSeconds.orValue(0) == 0",message="warmupSeconds and rampSeconds need an unlimited number of rows: leave them out with dataFrom"
 type WorkloadSpec struct {
-	// type selects the workload, and with it the member below: CommitSize, BulkInsert, IIBench, TPROCHLoad, Sysbench or
-	// Custom.
+	// type selects the workload, and with it the member below.
 	// +required
 	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad;Sysbench;Custom
 	Type WorkloadType `json:"type,omitempty"`
@@ -52,7 +48,7 @@ type WorkloadSpec struct {
 	// +optional
 	TPROCHLoad *TPROCHLoadWorkload `json:"tprochLoad,omitempty"`
 
-	// sysbench runs sysbench with scripts of its own, with microbenchmarks, with tpcc, or with a script of yours.
+	// sysbench runs a script of sysbench, a microbenchmark, tpcc, or a script of yours.
 	// +optional
 	Sysbench *SysbenchWorkload `json:"sysbench,omitempty"`
 
@@ -60,15 +56,13 @@ type WorkloadSpec struct {
 	// +optional
 	Custom *CustomWorkload `json:"custom,omitempty"`
 
-	// dataFrom is a file, or a folder of files, that BulkInsert or TPROCHLoad loads instead of generated rows. TPROCHLoad's
-	// scaleFactor is only a label then.
+	// dataFrom is a file, or a folder of files, that BulkInsert or TPROCHLoad loads instead of generated rows.
 	// +optional
 	DataFrom *DataSource `json:"dataFrom,omitempty"`
 
-	// schemaFrom is SQL in a ConfigMap that makes the tables of BulkInsert or TPROCHLoad. It replaces Benchrun's own
-	// statements and must make tables of the same names (or dataFrom.table) with at least the columns that are loaded. A
-	// semicolon ends a statement. Tables without an ENGINE clause get BulkInsert's storageEngine. Everything in the schema is
-	// dropped first. The SHA-256 of the SQL is recorded.
+	// schemaFrom is SQL in a ConfigMap that makes the tables of BulkInsert or TPROCHLoad: of the workload's own names (or
+	// dataFrom.table) and with at least the columns that are loaded. A semicolon ends a statement. Everything in the schema is
+	// dropped first. Its SHA-256 is recorded.
 	// +optional
 	SchemaFrom *ConfigMapFile `json:"schemaFrom,omitempty"`
 
@@ -79,15 +73,15 @@ type WorkloadSpec struct {
 
 // WorkloadLimits bound a trial's measured phase.
 type WorkloadLimits struct {
-	// seconds after which measuring stops. Such a trial still counts, and its result says what stopped it. Unset: measuring stops
-	// when all rows are in. From 1 to 15552000, which is 180 days.
+	// seconds after which measuring stops. The trial counts, and its result says what stopped it. Unset: until all rows are in. From
+	// 1 to 15552000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=15552000
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// errorPercent is the largest share of transactions that may be rolled back and retried because of a deadlock, a lock wait
-	// timeout or a changed row. A trial with a larger share fails, and the run with it. From 0 to 100; unset: 10.
+	// errorPercent is the largest share of transactions that may be rolled back and retried. A trial with a larger share fails, and
+	// the run with it. From 0 to 100; unset: 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

@@ -3,20 +3,18 @@
 
 // Command crds completes the CRDs that controller-gen makes of the types, in place.
 //
-// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines where the terminal ends,
-// and a line of the source is none of its business. What Kubernetes' own types say of their fields is left out: it is a tenth of
-// the CRD, and `kubectl explain pod` has it.
+// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines itself. Descriptions that say
+// nothing new are left out: of the fields of Kubernetes' own types, of the operator's own state, and of the parameters in sweeps and
+// points, which the workload has.
 //
 // In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's
 // rules hold for them:
 //
-//   - A default would be laid over the template although nobody asked for it, a required field could not be left out, and a rule
-//
-// about several fields sees only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a
-//
-//	  value of a map) keeps them.
-//	- What may change in a template is the comparison's to say: the template has no rules about changes.
-//	- The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
+//   - A default would be laid over the template, a required field could not be left out, and a rule about several fields sees only
+//     some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps them.
+//   - The comparison says what may change in a template: the template has no rules about changes.
+//   - The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
+//   - The fields of the template, the overlays and the claims have no descriptions: `kubectl explain benchmarkrun.spec` has them.
 package main
 
 import (
@@ -64,6 +62,7 @@ func complete(file string) error {
 		borrow(node)
 		bound(node)
 	})
+	shorten(crd)
 	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
 		completeComparison(crd)
 	}
@@ -100,25 +99,48 @@ func unfold(node map[string]any) {
 	}
 }
 
-// ofKubernetes are the fields whose types are Kubernetes' own.
-var ofKubernetes = []string{"conditions", "nodeAffinity", "resources", "tolerations"}
+// described are the fields whose types are described elsewhere: those of Kubernetes, and the operator's own state.
+var described = []string{"conditions", "nodeAffinity", "operatorState", "resources", "tolerations"}
 
-// borrow removes the descriptions below a node's fields whose types are Kubernetes' own, but not theirs.
+// borrow removes the descriptions below a node's fields whose types are described elsewhere, but not theirs.
 func borrow(node map[string]any) {
-	for _, name := range ofKubernetes {
-		field, isField := node[name].(map[string]any)
-		if !isField {
-			continue
+	for _, name := range described {
+		if field, isField := node[name].(map[string]any); isField {
+			undescribe(field)
 		}
-		description, described := field["description"]
-		each(field, func(below map[string]any) {
-			if _, isText := below["description"].(string); isText { // or it is a field of that name
-				delete(below, "description")
+	}
+}
+
+// shorten removes the descriptions of apiVersion and kind, and those below the sweep and the points of each workload.
+func shorten(crd map[string]any) {
+	object := at(schema(crd), "properties")
+	for _, name := range []string{"apiVersion", "kind"} {
+		delete(at(object, name), "description")
+	}
+	spec := at(specification(crd), "properties")
+	if spec["workload"] == nil {
+		return
+	}
+	for _, member := range at(spec, "workload", "properties") {
+		fields, _ := member.(map[string]any)["properties"].(map[string]any)
+		for _, name := range []string{"sweep", "points"} {
+			if field, isField := fields[name].(map[string]any); isField {
+				undescribe(field)
 			}
-		})
-		if described {
-			field["description"] = description
 		}
+	}
+}
+
+// undescribe removes the descriptions below a node, but not its own.
+func undescribe(node map[string]any) {
+	description, described := node["description"]
+	each(node, func(below map[string]any) {
+		if _, isText := below["description"].(string); isText { // or it is a field of that name
+			delete(below, "description")
+		}
+	})
+	if described {
+		node["description"] = description
 	}
 }
 
@@ -154,10 +176,15 @@ func refuseNulls(node map[string]any) {
 	})
 }
 
+// schema is that of the whole object.
+func schema(crd map[string]any) map[string]any {
+	versions := at(crd, "spec")["versions"].([]any)
+	return at(versions[0].(map[string]any), "schema", "openAPIV3Schema")
+}
+
 // specification is the schema of the specification: what users write.
 func specification(crd map[string]any) map[string]any {
-	versions := at(crd, "spec")["versions"].([]any)
-	return at(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec")
+	return at(schema(crd), "properties", "spec")
 }
 
 func completeComparison(crd map[string]any) {
@@ -170,6 +197,9 @@ func completeComparison(crd map[string]any) {
 	variant := at(spec, "variants", "items", "properties")
 	overlay(at(variant, "database"))
 	overlay(at(variant, "workload"))
+	for _, repeated := range []map[string]any{template, at(variant, "database"), at(variant, "workload"), at(spec, "claims")} {
+		undescribe(repeated)
+	}
 }
 
 func at(node map[string]any, path ...string) map[string]any {

@@ -4,9 +4,11 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 func TestUnfold(t *testing.T) {
@@ -75,4 +77,59 @@ func TestChangeable(t *testing.T) {
 	if diff := cmp.Diff(want, spec); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// A description stands once: a run's specification has them, the template, overlays and claims of a comparison do not.
+func TestDescriptionsStandOnce(t *testing.T) {
+	node := map[string]any{
+		"description": "kept",
+		"properties":  map[string]any{"a": map[string]any{"description": "dropped", "type": "string"}},
+	}
+	undescribe(node)
+	want := map[string]any{"description": "kept", "properties": map[string]any{"a": map[string]any{"type": "string"}}}
+	if diff := cmp.Diff(want, node); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	run, comparison := properties(t, "runs"), properties(t, "comparisons")
+	if descriptions(at(run, "database")) < 30 || descriptions(at(run, "workload")) < 80 {
+		t.Error("fields of a run have no descriptions")
+	}
+	variant := at(comparison, "variants", "items", "properties")
+	for name, node := range map[string]map[string]any{
+		"template": at(comparison, "template", "properties", "spec"), "claims": at(comparison, "claims"),
+		"database": at(variant, "database"), "workload": at(variant, "workload"),
+	} {
+		if n := descriptions(node); n != 1 {
+			t.Errorf("%s has %d descriptions", name, n)
+		}
+	}
+	for _, name := range []string{"sweep", "points"} {
+		if n := descriptions(at(run, "workload", "properties", "bulkInsert", "properties", name)); n != 1 {
+			t.Errorf("%s has %d descriptions", name, n)
+		}
+	}
+}
+
+// properties of the specification of a kind.
+func properties(t *testing.T, kind string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmark" + kind + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd map[string]any
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	return at(specification(crd), "properties")
+}
+
+// descriptions counts the descriptions at and below a node.
+func descriptions(node map[string]any) (n int) {
+	each(node, func(below map[string]any) {
+		if _, isText := below["description"].(string); isText {
+			n++
+		}
+	})
+	return n
 }

@@ -108,9 +108,15 @@ func TestAllFiguresOf000(t *testing.T) {
 // table of a publication: a map by the names of its columns for each row.
 func table(t *testing.T, number string) []map[string]string {
 	t.Helper()
-	lines, err := csv.NewReader(strings.NewReader(read(t, originals+number+".csv"))).ReadAll()
+	return rowsOfCSV(t, originals+number+".csv")
+}
+
+// rowsOfCSV are the rows of a file, by the names of its columns.
+func rowsOfCSV(t *testing.T, file string) []map[string]string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(read(t, file))).ReadAll()
 	if err != nil || len(lines) < 2 {
-		t.Fatalf("%d lines, %v", len(lines), err)
+		t.Fatalf("%s: %d lines, %v", file, len(lines), err)
 	}
 	var rows []map[string]string
 	for _, line := range lines[1:] {

@@ -4,13 +4,14 @@
 package docs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
 
 const (
 	statisticsPage = "docs/statistics.md"
-	tablesPage     = "docs/reference/statistics-tables.md"
+	tablesFolder   = "docs/reference/statistics/"
 )
 
 // tablesOf a page: the rows of each table that begin with a difference in percent, by its header and the first cell, with the
@@ -36,6 +37,9 @@ func tablesOf(content string) map[string]map[string]map[string]string {
 			header = cells
 			continue
 		}
+		if strings.HasPrefix(cells[0], "---") {
+			continue
+		}
 		if tables[title] == nil {
 			tables[title] = map[string]map[string]string{}
 		}
@@ -48,23 +52,47 @@ func tablesOf(content string) map[string]map[string]map[string]string {
 	return tables
 }
 
-// The tables of the page that explains the statistics repeat figures of the page that a program writes.
+// The tables of the page that explains the statistics repeat figures of the tables that a program writes.
 func TestFiguresOfStatistics(t *testing.T) {
-	simulated := tablesOf(read(t, tablesPage))
-	compare := func(row, of, from string) {
+	page := tablesOf(read(t, statisticsPage))
+	compare := func(of, row, column, want string) {
 		t.Helper()
-		cells := tablesOf(read(t, statisticsPage))[of][row]
-		if len(cells) == 0 {
-			t.Errorf("%s: %s has no row %s", statisticsPage, of, row)
-		}
-		for column, cell := range cells {
-			if want := simulated[from][row][column]; want != cell {
-				t.Errorf("%s, %s, %s, %s: %s, but the tables have %q", statisticsPage, of, row, column, cell, want)
-			}
+		if got := page[of][row][column]; got != want {
+			t.Errorf("%s, %s, %s, %s: %q, but the tables have %q", statisticsPage, of, row, column, got, want)
 		}
 	}
-	for _, difference := range []string{"2%", "5%", "10%", "20%"} {
-		compare(difference, "Plan a comparison", "A difference at 1 of 1 points: found by, and rounds")
+	figures := 0
+	for _, r := range simulated(t, "found") {
+		cv := "CV " + r["CV"]
+		if cells := page["Plan a comparison"][r["true difference"]]; r["points"] != "1" || cells[cv] == "" {
+			continue
+		}
+		figures++
+		compare("Plan a comparison", r["true difference"], cv,
+			fmt.Sprintf("%s, %s (%s)", r["found by"], r["rounds (median)"], r["rounds (mean)"]))
 	}
-	compare("5%", "What a verdict cannot see", "The difference that is stated, in the mean")
+	const unseen = "What a verdict cannot see"
+	for _, r := range simulated(t, "bias") {
+		for column := range page[unseen][r["true difference"]] {
+			figures++
+			compare(unseen, r["true difference"], column, r[column])
+		}
+	}
+	if want := cells(page["Plan a comparison"]) + cells(page[unseen]); figures != want || want < 10 {
+		t.Errorf("%d figures were compared, of %d", figures, want)
+	}
+}
+
+// cells of a table are counted.
+func cells(table map[string]map[string]string) (n int) {
+	for _, row := range table {
+		n += len(row)
+	}
+	return n
+}
+
+// simulated are the rows of a table that test/statistics writes, by the names of its columns.
+func simulated(t *testing.T, name string) []map[string]string {
+	t.Helper()
+	return rowsOfCSV(t, tablesFolder+name+".csv")
 }

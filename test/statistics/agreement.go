@@ -18,9 +18,9 @@ import (
 // geometric means of all rounds of all comparisons, how much single rounds scatter, and the ratio of the two means, with its
 // interval at 95%.
 func (w *writer) agreement(list []*Measured) {
-	w.header("Slices against whole runs of two real servers",
-		"second variant", "ms a slice", "rounds in slices", "their scatter", "ratio", "rounds of whole runs", "their scatter", "ratio",
-		"slices to runs", "interval of that")
+	w.header("slices-runs", "Slices against whole runs of two real servers",
+		"second variant", "ms a slice", "slices: rounds", "slices: scatter", "slices: ratio", "whole runs: rounds", "whole runs: scatter",
+		"whole runs: ratio", "slices to runs", "interval of slices to runs")
 	type variant struct {
 		second string
 		slice  int // 0 is whole runs

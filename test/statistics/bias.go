@@ -13,9 +13,10 @@ func (w *writer) bias() {
 	scatter := []float64{0.02, 0.05, 0.10}
 	header := []string{"true difference"}
 	for _, cv := range scatter {
-		header = append(header, fmt.Sprintf("CV %.0f%%: if faster", 100*cv), "in all", "found by")
+		header = append(header, fmt.Sprintf("CV %.0f%%: if faster", 100*cv), fmt.Sprintf("CV %.0f%%: in all", 100*cv),
+			fmt.Sprintf("CV %.0f%%: found by", 100*cv))
 	}
-	w.header("The difference that is stated, in the mean", header...)
+	w.header("bias", "The difference that is stated, in the mean", header...)
 	for _, difference := range []float64{0.02, 0.05, 0.10, 0.20} {
 		cells := []string{fmt.Sprintf("%.0f%%", 100*difference)}
 		for _, cv := range scatter {

@@ -4,14 +4,16 @@
 package main
 
 import (
-	"bytes"
+	"encoding/csv"
 	"flag"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -72,21 +74,6 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-func TestProseIsWrapped(t *testing.T) {
-	var text bytes.Buffer
-	w := &writer{out: &text}
-	w.prose("- "+strings.Repeat("words ", 60)+"± 50% ends", "  ")
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	if w.err != nil || len(lines) != 3 || !strings.HasPrefix(lines[1], "  words") || !strings.HasSuffix(lines[2], "± 50% ends") {
-		t.Errorf("%v: %q", w.err, lines)
-	}
-	for _, line := range lines {
-		if len(line) > 130 {
-			t.Errorf("%d columns: %s", len(line), line)
-		}
-	}
-}
-
 // A true difference of 5% or more is said to be none in 5% of the comparisons at most.
 func TestNoFalseEquality(t *testing.T) {
 	for _, noise := range []Noise{normal(0.01), normal(0.02), normal(0.05), modes(0.2, 2), load(0.5)} {
@@ -136,26 +123,55 @@ func TestOneAfterTheOtherIsWorse(t *testing.T) {
 	}
 }
 
-func TestReplace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "document.md")
-	if err := os.WriteFile(path, []byte("before\n<!-- tables -->\nold\n<!-- /tables -->\nafter\n"), 0o600); err != nil {
+// The files have the tables of the page, as the program writes them.
+func TestTables(t *testing.T) {
+	recorded := "../../docs/reference"
+	page, err := os.ReadFile(filepath.Join(recorded, pageName))
+	if w := (&writer{comparisons: 4000}); err != nil || w.page() != string(page) {
+		t.Errorf("%s is not what the program writes: %v", pageName, err)
+	}
+	files, err := filepath.Glob(filepath.Join(recorded, tablesName, "*.csv"))
+	if err != nil || len(files) != len(tables) {
+		t.Errorf("%d files of %d tables, %v", len(files), len(tables), err)
+	}
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, tablesName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if err := replace(path, "tables", "\nnew\n"); err != nil {
-			t.Fatal(err)
+	w := &writer{out: io.Discard, comparisons: 500}
+	w.bias()
+	list, err := measured()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.real(list)
+	w.agreement(list)
+	if err := w.write(folder); err != nil || w.err != nil {
+		t.Fatal(err, w.err)
+	}
+	for _, name := range []string{"bias", "real", "slices-runs"} {
+		got, want := rowsOf(t, folder, name), rowsOf(t, recorded, name)
+		if name == "bias" { // its figures take more comparisons
+			got, want = got[:1], want[:1]
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-recorded +written):\n%s", name, diff)
 		}
 	}
-	got, err := os.ReadFile(path)
-	if want := "before\n<!-- tables -->\n\nnew\n\n<!-- /tables -->\nafter\n"; err != nil || string(got) != want {
-		t.Errorf("%v: %s", err, got)
-	}
-	if err := os.WriteFile(path, []byte("no marks"), 0o600); err != nil {
+}
+
+func rowsOf(t *testing.T, folder, name string) [][]string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(folder, tablesName, name+".csv"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if replace(path, "tables", "") == nil {
-		t.Error("a document without marks was written to")
+	defer func() { _ = file.Close() }()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) < 2 {
+		t.Fatalf("%s: %d rows, %v", name, len(rows), err)
 	}
+	return rows
 }
 
 // Two runs of the same are said to differ in 5% of the comparisons at most, whatever the noise is, as long as trials are

@@ -203,7 +203,7 @@ func number(value float64) string { return strconv.FormatFloat(value, 'g', 7, 64
 
 // real is the table of the comparisons that were measured.
 func (w *writer) real(list []*Measured) {
-	w.header("Comparisons of two real servers",
+	w.header("real", "Comparisons of two real servers",
 		"second variant", "alternation", "ms a slice", "points", "seconds a side", "rounds allowed", "beside", "comparisons", "differ",
 		"equal", "cells that differ", "ratio (geometric mean)", "rounds (median)", "seconds (median)", "interval, ± (median)")
 	var setups []Setup

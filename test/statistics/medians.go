@@ -18,29 +18,18 @@ func (w *writer) medians() {
 	for _, n := range counts {
 		header = append(header, fmt.Sprintf("%d trials: contains", n))
 	}
-	header = append(header, "6 to 12 trials, until ± 5%: contains", "trials")
-	w.header("Intervals of the median of one point", header...)
+	const until = "6 to 12 trials, until ± 5%: "
+	header = append(header, until+"contains", until+"trials")
+	w.header("medians", "Intervals of the median of one point", header...)
 	for _, noise := range []Noise{normal(0.05), load(0.3), load(0.5), load(0.8)} {
 		cells := []string{noise.Name}
 		for _, n := range counts {
 			contains, _ := w.median(noise, stats.Looks{}, n)
-			cells = append(cells, w.contained(contains))
+			cells = append(cells, percent(contains))
 		}
 		contains, trials := w.median(noise, stats.Looks{First: 6, Last: 12}, 12)
-		w.row(append(cells, w.contained(contains), fmt.Sprintf("%.1f", trials))...)
+		w.row(append(cells, percent(contains), fmt.Sprintf("%.1f", trials))...)
 	}
-	w.text("\n")
-	w.prose("What fewer than 95% mean for you: when a machine is busy for longer than a trial, the interval of a median is too "+
-		"narrow. Measure more or longer trials, or compare variants in a "+
-		"`BenchmarkComparison`.", "")
-}
-
-// contained is the share of intervals that contain the median, in bold if more than 5% do not.
-func (w *writer) contained(share float64) string {
-	if above(1-share, w.comparisons) {
-		return "**" + percent(share) + "**"
-	}
-	return percent(share)
 }
 
 // median of noise whose true one is 1, after n trials or, with looks, after as many as are precise enough.

@@ -18,9 +18,9 @@ func (w *writer) rare() {
 	floors := []int{6, 8, 10}
 	header := []string{"stalls of the variant", "its loss in the mean"}
 	for _, floor := range floors {
-		header = append(header, fmt.Sprintf("`Slices`, from %d rounds", floor))
+		header = append(header, fmt.Sprintf("Slices, from %d rounds", floor))
 	}
-	w.header("Rare stalls of one variant: said to be equal within 5%", append(header, "`Runs`, from 10 rounds")...)
+	w.header("rare", "Rare stalls of one variant: said to be equal within 5%", append(header, "Runs, from 10 rounds")...)
 	for _, s := range []stalling{
 		{name: "halves its rate in 5% of the rounds", rounds: 0.05},
 		{name: "halves its rate in 10% of the rounds", rounds: 0.10},

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 
 	"golang.org/x/perf/benchmath"
@@ -145,15 +146,15 @@ func (w *writer) separateSame(noises []Noise) {
 	for _, size := range sizes {
 		header = append(header, fmt.Sprintf("%d and %d trials", size[0], size[1]))
 	}
-	header = append(header, "30 points, 7 trials", "*Welch, 4 and 4*", "*Welch, 3 and 12*", "*Welch, 30 points, 7*",
-		"*benchstat, 30 points, 7*")
-	w.header("Two runs of the same: said to differ", header...)
+	header = append(header, "30 points, 7 trials", "Welch, 4 and 4 trials", "Welch, 3 and 12 trials",
+		"Welch, 30 points, 7 trials", "benchstat, 30 points, 7 trials")
+	w.header("runs-same", "Two runs of the same: said to differ", header...)
 	row := func(name string, s Separate) {
 		cells := []string{name}
 		add := func(first, second, points int, method Method) {
 			s.First, s.Second, s.Points = first, second, points
 			differ, _ := w.runSeparate(s, method)
-			cells = append(cells, bold(differ, w.times(points)))
+			cells = append(cells, percent(differ))
 		}
 		for _, size := range sizes {
 			add(size[0], size[1], 1, shipped)
@@ -169,25 +170,22 @@ func (w *writer) separateSame(noises []Noise) {
 		row(noise.Name, Separate{Noise: noise})
 	}
 	row("normal, CV 1% in the one run and 5% in the other", Separate{Noise: normal(0.01), Wider: 5})
-	w.text("\n")
-	w.prose("What a share above 5% means for you: when the machine drifts, or is busy for longer than a trial, two runs differ "+
-		"although the servers do not. Measure both variants in one `BenchmarkComparison`.", "")
 }
 
 // separateFound is how many comparisons find a difference at one point.
 func (w *writer) separateFound() {
 	scatter := []float64{0.01, 0.02, 0.05, 0.10}
-	header := []string{"true difference, trials of each run"}
+	header := []string{"true difference", "trials of each run"}
 	for _, cv := range scatter {
 		header = append(header, fmt.Sprintf("CV %.0f%%", 100*cv))
 	}
 	for _, cv := range scatter {
-		header = append(header, fmt.Sprintf("*Welch, CV %.0f%%*", 100*cv))
+		header = append(header, fmt.Sprintf("Welch, CV %.0f%%", 100*cv))
 	}
-	w.header("Two runs that differ: found by, at one point", append(header, "intervals that contain the ratio, CV 5%")...)
+	w.header("runs-found", "Two runs that differ: found by, at one point", append(header, "intervals that contain the ratio, CV 5%")...)
 	for _, difference := range []float64{0.02, 0.05, 0.10, 0.20} {
 		for _, n := range []int{4, 6, 12} {
-			cells := []string{fmt.Sprintf("%.0f%%, %d", 100*difference, n)}
+			cells := []string{fmt.Sprintf("%.0f%%", 100*difference), strconv.Itoa(n)}
 			contains := ""
 			for _, method := range []Method{shipped, welch} {
 				for _, cv := range scatter {
@@ -208,12 +206,12 @@ func (w *writer) separateFound() {
 // separateBetween is how often two runs of the same are said to differ if each is faster or slower as a whole.
 func (w *writer) separateBetween() {
 	header := []string{"standard deviation between runs"}
-	for _, assumed := range []string{"3%, the default", "0"} {
+	for _, assumed := range []string{"3%", "0"} {
 		for _, size := range sizes[1:4] {
-			header = append(header, fmt.Sprintf("`--between-runs` %s, %d trials", assumed, size[0]))
+			header = append(header, fmt.Sprintf("--between-runs %s, %d trials", assumed, size[0]))
 		}
 	}
-	w.header("Two runs of the same that differ from run to run: said to differ, CV 2%", header...)
+	w.header("runs-between", "Two runs of the same that differ from run to run: said to differ, CV 2%", header...)
 	for _, between := range []float64{0, 0.01, 0.02, 0.03, 0.05} {
 		cells := []string{fmt.Sprintf("%.0f%%", 100*between)}
 		for _, method := range []Method{allowing(stats.DefaultBetweenRuns), shipped} {
@@ -221,12 +219,9 @@ func (w *writer) separateBetween() {
 				differ, _ := w.runSeparate(Separate{
 					Noise: normal(0.02), First: size[0], Second: size[1], Points: 1, BetweenRuns: between,
 				}, method)
-				cells = append(cells, bold(differ, w.comparisons))
+				cells = append(cells, percent(differ))
 			}
 		}
 		w.row(cells...)
 	}
-	w.text("\n")
-	w.prose("What a share above 5% means for you: runs that differ by more than `--between-runs` says are taken for different "+
-		"servers. Measure how much equal runs differ on your machine, and say it.", "")
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -28,10 +28,12 @@ func atEnd(rounds, points int) stats.Design {
 	return stats.Design{MaxRounds: rounds, EquivalencePercent: 5, Comparisons: points}
 }
 
-// writer of tables in Markdown; its first error is kept.
+// writer of tables: it prints them in Markdown, and keeps them as CSV. Its first error is kept.
 type writer struct {
 	out         io.Writer
 	comparisons int
+	files       map[string][][]string // the rows of each file, without its folder and extension
+	file        string                // to which rows are added; empty if none
 	err         error
 }
 
@@ -41,51 +43,32 @@ func (w *writer) text(format string, values ...any) {
 	}
 }
 
-func (w *writer) row(cells ...string) { w.text("| %s |\n", strings.Join(cells, " | ")) }
+func (w *writer) row(cells ...string) {
+	w.text("| %s |\n", strings.Join(cells, " | "))
+	if w.file != "" {
+		w.files[w.file] = append(w.files[w.file], cells)
+	}
+}
 
-// header of a table; the first column is text, the others are numbers.
-func (w *writer) header(title string, cells ...string) {
+// header of a table, which is kept as a file unless that is empty; the first column is text, the others are numbers.
+func (w *writer) header(file, title string, cells ...string) {
+	if w.file = file; file != "" {
+		if w.files == nil {
+			w.files = map[string][][]string{}
+		}
+		w.files[file] = nil
+	}
 	w.text("\n### %s\n\n", title)
 	w.row(cells...)
 	rules := []string{"---"}
 	for range cells[1:] {
 		rules = append(rules, "---:")
 	}
-	w.row(rules...)
+	w.text("| %s |\n", strings.Join(rules, " | "))
 }
 
 // run an experiment: with many points fewer comparisons, because each has as many comparisons.
 func (w *writer) run(e Experiment) Outcome { return e.Run(w.times(e.Points)) }
-
-// number of comparisons behind each figure.
-func (w *writer) number() {
-	w.text("\n")
-	w.prose(fmt.Sprintf("These tables were written by `make bench-statistics FLAGS=\"-comparisons %d\"`: that many simulated "+
-		"comparisons for each figure of one or two points, %d for 8 points, %d for 10, %d for 30, from fixed seeds. Chance moves a "+
-		"share of 5%% by ± %.1f points (standard error) at %d comparisons, and by ± %.1f at %d. A share that should be 5%% at most, "+
-		"and is above by more than chance explains, is in **bold**.", w.comparisons, w.times(8), w.times(10), w.times(30),
-		chance(w.comparisons), w.comparisons, chance(w.times(30)), w.times(30)), "")
-}
-
-// prose is wrapped; all lines but the first are indented.
-func (w *writer) prose(text, indent string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line+" "+word) > 128:
-			w.text("%s\n", line)
-			line = indent + word
-		default:
-			line += " " + word
-		}
-	}
-	w.text("%s\n", line)
-}
-
-// chance is the standard error of a share of 5%, in points.
-func chance(comparisons int) float64 { return 100 * math.Sqrt(0.05*0.95/float64(comparisons)) }
 
 // times is how often a comparison of so many points is simulated.
 func (w *writer) times(points int) int { return max(500, w.comparisons/max(1, points/3)) }
@@ -94,37 +77,19 @@ func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // noDifference is what is said about a variant that is the baseline.
 func (w *writer) noDifference(noises []Noise) {
-	w.header("Two variants that are the same",
-		"noise", "differ, 1 point", "equal", "rounds", "differ, 30 points", "equal at one", "rounds")
-	var meanings []string // each once
-	about := map[string][]string{}
+	w.header("same", "Two variants that are the same", "noise", "1 point: differ", "1 point: equal", "1 point: rounds",
+		"30 points: differ", "30 points: equal at one", "30 points: rounds", "what a share above 5% means")
 	for _, noise := range noises {
-		cells := []string{noise.Name}
-		high := false
+		cells, means := []string{noise.Name}, ""
 		for _, points := range []int{1, 30} {
 			o := w.run(Experiment{Design: asShipped(points), Noise: noise, Points: points})
-			high = high || above(o.Differ, o.Comparisons)
-			cells = append(cells, bold(o.Differ, o.Comparisons), percent(o.Equal), fmt.Sprintf("%g", o.Median))
-		}
-		if w.row(cells...); high {
-			if about[noise.Means] == nil {
-				meanings = append(meanings, noise.Means)
+			if above(o.Differ, o.Comparisons) {
+				means = noise.Means
 			}
-			about[noise.Means] = append(about[noise.Means], "*"+noise.Name+"*")
+			cells = append(cells, percent(o.Differ), percent(o.Equal), fmt.Sprintf("%g", o.Median))
 		}
+		w.row(append(cells, means)...)
 	}
-	w.text("\nWhat a share above 5%% means for you:\n\n")
-	for _, m := range meanings {
-		w.prose(fmt.Sprintf("- %s: %s", strings.Join(about[m], "; "), m), "  ")
-	}
-}
-
-// bold is a share that is printed in bold if it is above the error.
-func bold(share float64, comparisons int) string {
-	if above(share, comparisons) {
-		return "**" + percent(share) + "**"
-	}
-	return percent(share)
 }
 
 // above says whether a share of simulated comparisons is above the error of a comparison by more than chance explains.
@@ -135,7 +100,7 @@ func above(share float64, comparisons int) bool {
 
 // oneSided is what happens to the variant alone: what is said of its mean, and what remains unseen.
 func (w *writer) oneSided() {
-	w.header("What happens to the variant alone", "noise", "differ", "equal", "contradiction", "rounds")
+	w.header("one-sided", "What happens to the variant alone", "noise", "differ", "equal", "contradiction", "rounds")
 	for _, noise := range []Noise{stalls(0.02), stalls(0.05), stalls(0.10), change()} {
 		for _, whole := range []bool{false, true} {
 			o := w.run(Experiment{Design: asShipped(1), Noise: noise, Points: 1, WholeLength: whole})
@@ -148,24 +113,18 @@ func (w *writer) oneSided() {
 	}
 }
 
-// found is how many comparisons find a difference, and after how many rounds they stop.
+// found is how many comparisons find a difference at all points, and after how many rounds they stop.
 func (w *writer) found() {
-	scatter := []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10}
+	w.header("found", "A difference at all points", "points", "true difference", "CV", "found by", "rounds (median)", "rounds (mean)")
 	for _, points := range []int{1, 10, 30} {
-		header := []string{"true difference"}
-		for _, cv := range scatter {
-			header = append(header, fmt.Sprintf("CV %.0f%%", 100*cv))
-		}
-		w.header(fmt.Sprintf("A difference at %d of %d points: found by, and rounds", points, points), header...)
 		for _, difference := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15, 0.20} {
-			cells := []string{fmt.Sprintf("%.0f%%", 100*difference)}
-			for _, cv := range scatter {
+			for _, cv := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10} {
 				o := w.run(Experiment{
 					Design: asShipped(points), Noise: normal(cv), Points: points, Difference: math.Log1p(difference),
 				})
-				cells = append(cells, fmt.Sprintf("%.0f%%, %g (%.1f)", 100*o.All, o.Median, o.Mean))
+				w.row(strconv.Itoa(points), fmt.Sprintf("%.0f%%", 100*difference), fmt.Sprintf("%.0f%%", 100*cv),
+					fmt.Sprintf("%.0f%%", 100*o.All), fmt.Sprintf("%g", o.Median), fmt.Sprintf("%.1f", o.Mean))
 			}
-			w.row(cells...)
 		}
 	}
 }
@@ -173,15 +132,15 @@ func (w *writer) found() {
 // coverage of the intervals. That after all rounds does not depend on the difference.
 func (w *writer) coverage() {
 	differences := []float64{0, 0.05, 0.50}
-	header := []string{"points, noise", "after all rounds"}
+	header := []string{"points", "noise", "after all rounds"}
 	for _, difference := range differences {
 		header = append(header, fmt.Sprintf("at the end of the comparison, %.0f%%", 100*difference))
 	}
-	w.header("Intervals that contain the true ratios", header...)
+	w.header("coverage", "Intervals that contain the true ratios", header...)
 	for _, points := range []int{1, 30} {
 		for _, noise := range []Noise{normal(0.02), normal(0.05), normal(0.10)} {
 			e := Experiment{Design: asShipped(points), Noise: noise, Points: points, WholeLength: true}
-			cells := []string{fmt.Sprintf("%d, %s", points, noise.Name), percent(w.run(e).Always)}
+			cells := []string{strconv.Itoa(points), noise.Name, percent(w.run(e).Always)}
 			e.WholeLength = false
 			for _, difference := range differences {
 				e.Difference = math.Log1p(difference)
@@ -194,7 +153,7 @@ func (w *writer) coverage() {
 
 // interleaving is compared with measuring one variant after the other.
 func (w *writer) interleaving() {
-	w.header("The same variant twice on a machine that changes: said to differ",
+	w.header("order-of-rounds", "The same variant twice on a machine that changes: said to differ",
 		"noise", "in the order of a comparison", "all of A, then all of B")
 	for _, noise := range []Noise{normal(0.02), drift(0.05), drift(0.40), load(0.5), load(0.9)} {
 		e := Experiment{Design: asShipped(1), Noise: noise, Points: 1}
@@ -207,7 +166,7 @@ func (w *writer) interleaving() {
 // verdicts are the rounds until there is an answer, by this method and by a fixed number of rounds.
 func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
 	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
-	w.header(fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many have an answer", secondsPerRound),
+	w.header("", fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many have an answer", secondsPerRound),
 		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "6 to 20 rounds, stopped when decided")
 	for _, noise := range noises {
 		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {

@@ -8,6 +8,6 @@
 // for the difference that this one finds in six. An exact sign-flip test cannot reach 5% before six rounds.
 //
 // What it rests on: the logarithms of the ratios of paired values are symmetric around their mean, because the two of a pair were
-// measured one after the other, in an order drawn by lot. docs/reference/statistics-tables.md has its errors for noise that is
+// measured one after the other, in an order drawn by lot. docs/reference/statistics has its errors for noise that is
 // normal, skewed, heavy-tailed, bimodal, drifting and correlated, and for noise recorded from real trials.
 package sequential

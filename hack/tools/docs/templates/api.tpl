@@ -10,7 +10,8 @@
 API group and version: `{{ $gv.GroupVersionString }}`. `kubectl explain benchmarkrun --recursive` shows the same fields.
 
 When you create a run, the API server checks types, bounds and rules and stores the defaults. A field is optional unless it is
-marked as *required*.
+marked as *required*. A specification cannot be changed later, except for the fields named at [BenchmarkRun](#benchmarkrun) and
+[BenchmarkComparison](#benchmarkcomparison).
 {{ $seen := dict -}}
 {{ range $gv.SortedKinds -}}
 {{ template "walk" dict "type" ($gv.TypeForKind .) "package" ($gv.TypeForKind .).Package "path" "" "seen" $seen -}}
@@ -31,53 +32,88 @@ marked as *required*.
 {{- else if and (eq .Kind 6) (eq .Package $in.package) (not (hasKey $in.seen .Name)) -}}
 {{- $_ := set $in.seen .Name true -}}
 {{ template "section" $in }}
-{{- range .Members -}}
+{{- range .Members -}}{{- if ne .Name "operatorState" -}}
 {{- template "walk" dict "type" .Type "package" $in.package "path" (print $in.path (ternary "." "" (ne $in.path "")) .Name)
   "seen" $in.seen -}}
-{{- end -}}
+{{- end -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
+{{- /* section is a struct. That it is what its field says is not repeated. */ -}}
 {{- define "section" }}
 ## {{ .type.Name }}
 
 {{ with .path }}Field `{{ . }}`.
-
 {{ end -}}
-{{ range $i, $paragraph := splitList "\n\n" .type.Doc -}}
-{{ if $i }}
-
+{{ $doc := .type.Doc | replace "\n" " " -}}
+{{ if .path -}}
+{{ $doc = regexReplaceAll (printf "^%s (is|are|claims|counts|names) [^.]*(\\.|$) *" .type.Name) $doc "" -}}
 {{ end -}}
-{{ $paragraph | replace "\n" " " | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 126 }}
-{{- end }}
-{{ with index .type.Markers "kubebuilder:validation:XValidation" -}}
-{{ $rules := list -}}
-{{ range . }}{{ $rules = append $rules .Message }}{{ end }}
-Rules:
-{{ range uniq $rules }}
-- {{ . | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | replace "\n" "\n  " }}
-{{- end }}
-{{ end }}
-Fields:
+{{ if $doc }}{{ if .path }}
+{{ end -}}
+{{ $doc | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 126 }}
+{{ end -}}
+{{ if and .path (regexMatch "(Sweep|Point)$" .type.Name) -}}
+{{ template "parameters" .type }}
+{{ else -}}
 {{ if .type.GVK }}
 - **apiVersion** (string): `{{ .type.GVK.Group }}/{{ .type.GVK.Version }}`
 - **kind** (string): `{{ .type.GVK.Kind }}`
 {{- end }}
 {{- range .type.Members }}
-- **{{ .Name }}** ({{ template "type" .Type }}){{ template "bounds" . }}
+- **{{ .Name }}** ({{ if eq .Name "operatorState" }}object{{ else }}{{ template "type" .Type }}{{ end }})
+{{- if hasPrefix "status" $.path }}{{ template "choices" . }}{{ else }}{{ template "bounds" . }}{{ end }}
 {{ template "description" . }}
 {{- end }}
+{{ template "rules" .type -}}
+{{ end -}}
 {{ end -}}
 
+{{- /* parameters are those of a sweep or a point: the workload describes them. */ -}}
+{{- define "parameters" }}
+{{ $names := list -}}
+{{ range .Members }}{{ $names = append $names (print "`" .Name "`" (ternary " (required)" "" (not (empty (index .Markers "required"))))) }}{{ end -}}
+{{ print "Fields: " (join ", " $names) "." | wrap 126 }}
+{{- end -}}
+
+{{- /* rules of a type, but for those about changes. */ -}}
+{{- define "rules" }}
+{{- $rules := list -}}
+{{ range index .Markers "kubebuilder:validation:XValidation" -}}
+{{ if not (regexMatch "cannot be changed|^the member " .Message) }}{{ $rules = append $rules .Message }}{{ end -}}
+{{ end -}}
+{{ if $rules }}
+Rules:
+{{ range uniq $rules }}
+- {{ . | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | replace "\n" "\n  " }}
+{{- end }}
+{{ end -}}
+{{ end -}}
+
+{{- /* description without the name, the bounds and the default that stand before it. */ -}}
 {{- define "description" }}
-{{ .Doc | replace "\n" " " | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | indent 2 }}
+{{- $doc := .Doc | replace "\n" " " -}}
+{{- $doc = regexReplaceAll " From [0-9]+ to [0-9]+; unset:" $doc " Unset:" -}}
+{{- $doc = regexReplaceAll " From [0-9]+ to [0-9]+\\." $doc "" -}}
+{{- if .Default -}}
+{{- $doc = regexReplaceAll " (From [0-9]+ to [0-9]+; d|D)efaults to [A-Za-z0-9]+\\." $doc "" -}}
+{{- end -}}
+{{- $short := regexReplaceAll (printf "^%s (is|are) " .Name) $doc "" -}}
+{{- $short = regexReplaceAll (printf "^%s ([a-z]+s) " .Name) $short "$1 " -}}
+{{- if and (ne $short $doc) (regexMatch "^[A-Za-z]+[ ,]" $short) }}{{ $doc = print (upper (substr 0 1 $short)) (substr 1 -1 $short) }}{{ end }}
+{{ $doc | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | indent 2 }}
 {{- if and (ne .Type.Kind 6) (not (and .Type.UnderlyingType (eq .Type.UnderlyingType.Kind 6))) -}}
-{{- range index .Markers "kubebuilder:validation:XValidation" }}
+{{- range index .Markers "kubebuilder:validation:XValidation" }}{{ if not (contains "cannot be changed" .Message) }}
 
 {{ print "Rule: " .Message | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | indent 2 }}
+{{- end -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{- /* choices are the values that a field of a status may have. */ -}}
+{{- define "choices" -}}
+{{- range index .Markers "kubebuilder:validation:Enum" }}, {{ template "choice" . }}{{ end -}}
 {{- end -}}
 
 {{- define "type" -}}
@@ -137,7 +173,7 @@ Fields:
 {{- define "range" -}}
 {{- $low := "" }}{{ range .low }}{{ $low = printf "%v" . }}{{ if contains "e+" $low }}{{ $low = printf "%.0f" . }}{{ end }}{{ end -}}
 {{- $high := "" }}{{ range .high }}{{ $high = printf "%v" . }}{{ if contains "e+" $high }}{{ $high = printf "%.0f" . }}{{ end }}{{ end -}}
-{{- if and $low $high }}, {{ .each }}{{ $low }}{{ if ne $low $high }} to {{ $high }}{{ end }}{{ .unit }}
+{{- if and $low $high }}, {{ .each }}{{ $low }}{{ if ne $low $high }}–{{ $high }}{{ end }}{{ .unit }}
 {{- else if $low }}, {{ .each }}at least {{ $low }}{{ .unit }}
 {{- else if $high }}, {{ .each }}at most {{ $high }}{{ .unit }}
 {{- end -}}
