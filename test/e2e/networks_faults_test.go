@@ -20,7 +20,7 @@ import (
 )
 
 var _ = It("measures where connections are denied by default, with the policy of the documentation", Serial, func(ctx SpecContext) {
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "restrict-networks.md"))
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "use-a-restricted-cluster.md"))
 	Expect(err).NotTo(HaveOccurred())
 	documented := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	Expect(documented).NotTo(BeNil())
