@@ -117,7 +117,7 @@ var _ = It("measures whole runs where the servers of all variants do not fit at 
 }, SpecTimeout(3*runTime))
 
 var _ = It("measures where connections are denied by default, with the policy of the documentation", Serial, func(ctx SpecContext) {
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "restrict-networks.md"))
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "use-a-restricted-cluster.md"))
 	Expect(err).NotTo(HaveOccurred())
 	documented := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	Expect(documented).NotTo(BeNil())

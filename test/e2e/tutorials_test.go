@@ -65,7 +65,7 @@ var _ = Describe("who hunts a regression", func() {
 	It("has a matrix, an interval and the differences of the versions", takesMinutes, func(ctx SpecContext) {
 		r := newReader(ctx)
 		r.patient = true
-		out := r.follow(ctx, "how-to/hunt-a-regression.md")
+		out := r.follow(ctx, "how-to/compare-versions.md")
 		Expect(out).To(MatchRegexp(`(?m)^ *point-query +.*[-+=?]$`))
 		Expect(out).To(ContainSubstring("innodb_"))
 		Expect(filepath.Join(r.folder, "since-when.tgz")).To(BeAnExistingFile())

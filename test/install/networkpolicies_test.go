@@ -31,7 +31,7 @@ func TestEnvtestNetworkPolicies(t *testing.T) {
 	manager, runs := new(networkingv1.NetworkPolicy), new(networkingv1.NetworkPolicy)
 	find(t, objects, "NetworkPolicy", "manager", manager)
 	find(t, objects, "NetworkPolicy", "runs", runs)
-	page, err := os.ReadFile("../../docs/how-to/restrict-networks.md")
+	page, err := os.ReadFile("../../docs/how-to/use-a-restricted-cluster.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestFirstHour(t *testing.T) {
 	s.move(t, strings.TrimPrefix(names, "export "))
 	s.types(t, strings.TrimSpace(readme[1]))
 	s.types(t, "kubectl --namespace benchrun-system wait --for=condition=Available --timeout=5m deployment/benchrun-manager")
-	s.types(t, fill(t, u.commands(t, "docs/how-to/use-the-plugin.md", "## Install it from a release")[0], "amd64", runtime.GOARCH))
+	s.types(t, fill(t, u.commands(t, "README.md", "### Install the kubectl plugin")[0], "amd64", runtime.GOARCH))
 	s.follows(t, "compare-two-settings.md")
 	if answer := s.in(t, "head -n 1 oltp.md"); !strings.Contains(answer, "large-pool") {
 		t.Errorf("the answer is %q", answer)

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package release installs a release as a user would: of its files alone, with neither Go nor a clone, by the lines of README.md
-// and docs/how-to/mirror-a-release.md, in an empty cluster and from a registry of its own. hack/test.sh makes the release.
+// and docs/how-to/use-a-restricted-cluster.md, in an empty cluster and from a registry of its own. hack/test.sh makes the release.
 package release
 
 import (
@@ -38,7 +38,7 @@ func TestReleaseInstalls(t *testing.T) {
 	t.Run("Docker", u.docker)
 	u.startCluster(t, os.Getenv("BENCHRUN_NODE_IMAGE"))
 	readme := u.commands(t, "README.md", "## Install")
-	mirror := u.commands(t, "docs/how-to/mirror-a-release.md", "## Install without a registry, on kind")
+	mirror := u.commands(t, "docs/how-to/use-a-restricted-cluster.md", "## Install without a registry, on kind")
 
 	t.Run("Helm 3, without a registry", func(t *testing.T) {
 		u.use(t, "helm", "BENCHRUN_HELM_3")
@@ -72,7 +72,7 @@ func TestReleaseInstalls(t *testing.T) {
 // docker loads the archive of one architecture.
 func (u *user) docker(t *testing.T) {
 	image := "localhost/benchrun/loader-sysbench:" + os.Getenv("BENCHRUN_RELEASE_VERSION")
-	load, _, _ := strings.Cut(u.commands(t, "docs/how-to/mirror-a-release.md", "## Copy images with Docker alone")[0], "\n")
+	load, _, _ := strings.Cut(u.commands(t, "docs/how-to/use-a-restricted-cluster.md", "## Copy images with Docker alone")[0], "\n")
 	u.do(t, fill(t, load, "amd64", runtime.GOARCH))
 	t.Cleanup(func() {
 		u.do(t, "docker image rm "+strings.ReplaceAll(image, "loader-sysbench", "{manager,loader,loader-sysbench}"))

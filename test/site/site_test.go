@@ -110,7 +110,7 @@ func TestSiteDarkByHand(t *testing.T) {
 	if got := browser.Eval[string](tab, scheme); got != "slate" {
 		t.Errorf("after the choice, the scheme is %s", got)
 	}
-	browser.Must(tab, chromedp.Navigate(home+"docs/faq.html"))
+	browser.Must(tab, chromedp.Navigate(home+"docs/alternatives.html"))
 	if got := browser.Eval[string](tab, scheme); got != "slate" {
 		t.Errorf("on the next page, the scheme is %s", got)
 	}
