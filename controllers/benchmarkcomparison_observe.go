@@ -172,7 +172,8 @@ func (r *BenchmarkComparisonReconciler) remains(
 	reader client.Reader, seen *lifecycle.ComparisonObserved,
 ) error {
 	anyMariaDB := slices.ContainsFunc(p.Variants, func(v analysis.PlannedVariant) bool { return r.withMariaDBs(v.Run) })
-	remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOfComparison(comparison), anyMariaDB, comparison.DeletionTimestamp != nil)
+	holder, gone := lifecycle.HolderOfComparison(comparison), comparison.DeletionTimestamp != nil
+	remains, err := r.lanes().remains(ctx, reader, holder, anyMariaDB, gone)
 	if err != nil {
 		return err
 	}

@@ -225,8 +225,8 @@ func (l *lanes) withoutRuns(ctx context.Context, comparison lifecycle.Holder) (b
 }
 
 // remains are the objects of a holder that put load on nodes, or may: those that its UID leads to, by controller references. Its
-// label only selects them. Of a holder that is gone or being deleted, what was orphaned counts, too. MariaDB resources are always read from the
-// API server.
+// label only selects them. Of a holder that is gone or being deleted, what was orphaned counts, too. MariaDB resources
+// are always read from the API server.
 func (l *lanes) remains(
 	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (*lifecycle.Remains, error) {

@@ -3,9 +3,9 @@
 
 // Command crds completes the CRDs that controller-gen makes of the types, in place.
 //
-// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines itself. Descriptions that say
-// nothing new are left out: of the fields of Kubernetes' own types, of the operator's own state, and of the parameters in sweeps and
-// points, which the workload has.
+// The lines of a description become one, up to the end of a paragraph: `kubectl explain` breaks lines itself. Descriptions that
+// say nothing new are left out: of the fields of Kubernetes' own types, of the operator's own state, and of the parameters in
+// sweeps and points, which the workload has.
 //
 // In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's
 // rules hold for them:

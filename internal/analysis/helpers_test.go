@@ -5,16 +5,12 @@ package analysis
 
 import (
 	"testing"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
-
-// now is when a run began that others came before.
-var now = time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 
 // oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
 func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {

@@ -135,8 +135,8 @@ func SettingDifferences(from, to *v1alpha1.BenchmarkRunSpec) ([]Difference, erro
 	return changes(p.common(p.from, settingValues(p.from, from)), p.common(p.to, settingValues(p.to, to))), nil
 }
 
-// Changes are the fields of what each trial of two specifications measures that differ, by their paths from "spec"; none if either
-// cannot be read. Which points there are, and how often they are measured, is not among them.
+// Changes are the fields of what each trial of two specifications measures that differ, by their paths from "spec"; none if
+// either cannot be read. Which points there are, and how often they are measured, is not among them.
 func Changes(from, to json.RawMessage) []Difference {
 	var of [2]map[string]string
 	for i, text := range []json.RawMessage{from, to} {

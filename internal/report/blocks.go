@@ -183,17 +183,3 @@ func metricsAt(p *stats.Point) []result.Metric {
 	}
 	return list
 }
-
-// benchmark is the name of a point among others of its workload, for programs that follow numbers over time: the
-// workload, the variant if there is one, and the parameters in alphabetical order. It does not have the name of the run,
-// which changes.
-func benchmark(workload, variant string, parameters map[string]string) string {
-	name := workload
-	if variant != "" {
-		name += "/variant=" + variant
-	}
-	if len(parameters) > 0 {
-		name += "/" + strings.ReplaceAll(stats.Label(parameters), ", ", "/")
-	}
-	return name
-}

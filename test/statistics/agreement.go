@@ -19,8 +19,8 @@ import (
 // interval at 95%.
 func (w *writer) agreement(list []*Measured) {
 	w.header("slices-runs", "Slices against whole runs of two real servers",
-		"second variant", "ms a slice", "slices: rounds", "slices: scatter", "slices: ratio", "whole runs: rounds", "whole runs: scatter",
-		"whole runs: ratio", "slices to runs", "interval of slices to runs")
+		"second variant", "ms a slice", "slices: rounds", "slices: scatter", "slices: ratio", "whole runs: rounds",
+		"whole runs: scatter", "whole runs: ratio", "slices to runs", "interval of slices to runs")
 	type variant struct {
 		second string
 		slice  int // 0 is whole runs

@@ -182,7 +182,8 @@ func (w *writer) separateFound() {
 	for _, cv := range scatter {
 		header = append(header, fmt.Sprintf("Welch, CV %.0f%%", 100*cv))
 	}
-	w.header("runs-found", "Two runs that differ: found by, at one point", append(header, "intervals that contain the ratio, CV 5%")...)
+	header = append(header, "intervals that contain the ratio, CV 5%")
+	w.header("runs-found", "Two runs that differ: found by, at one point", header...)
 	for _, difference := range []float64{0.02, 0.05, 0.10, 0.20} {
 		for _, n := range []int{4, 6, 12} {
 			cells := []string{fmt.Sprintf("%.0f%%", 100*difference), strconv.Itoa(n)}

@@ -115,7 +115,8 @@ func (w *writer) oneSided() {
 
 // found is how many comparisons find a difference at all points, and after how many rounds they stop.
 func (w *writer) found() {
-	w.header("found", "A difference at all points", "points", "true difference", "CV", "found by", "rounds (median)", "rounds (mean)")
+	w.header("found", "A difference at all points",
+		"points", "true difference", "CV", "found by", "rounds (median)", "rounds (mean)")
 	for _, points := range []int{1, 10, 30} {
 		for _, difference := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15, 0.20} {
 			for _, cv := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10} {
