@@ -135,8 +135,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="earlyStop cannot be changed: delete the comparison, or create one with another name"
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
 
-	// claims are statements to test about the numbers of all variants (kubectl explain
-	// benchmarkrun.spec.claims). The comparison does not end early before each has its verdict.
+	// claims are statements to test about the numbers of all variants (kubectl explain benchmarkrun.spec.claims). The comparison
+	// does not end early before each has its verdict.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 

@@ -10,8 +10,9 @@
 // In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's
 // rules hold for them:
 //
-//   - A default would be laid over the template, a required field could not be left out, and a rule about several fields sees only
-//     some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps them.
+//   - A default would be laid over the template, a required field could not be left out, and a rule about several fields sees
+//     only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps
+//     them.
 //   - The comparison says what may change in a template: the template has no rules about changes.
 //   - The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
 //   - The fields of the template, the overlays and the claims have no descriptions: `kubectl explain benchmarkrun.spec` has them.

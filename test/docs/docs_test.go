@@ -108,7 +108,7 @@ func TestWorkloads(t *testing.T) {
 		if !strings.HasPrefix(read(t, "docs/reference/workloads/"+page), "# "+name[1]+"\n") {
 			t.Errorf("%s does not begin with # %s", page, name[1])
 		}
-		if !strings.Contains(index, "| `"+name[1]+"` |") {
+		if !strings.Contains(index, "[`"+name[1]+"`]("+page+")") {
 			t.Errorf("the index of the workloads does not list %s", name[1])
 		}
 	}

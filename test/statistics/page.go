@@ -50,8 +50,8 @@ func (w *writer) page() string {
 		fmt.Fprintf(&text, "| [%s](%s/%s.csv) | %s |\n", t[0], tablesName, t[0], t[1])
 	}
 	few := w.times(30)
-	fmt.Fprintf(&text, "\n`make bench-statistics FLAGS=\"-comparisons %d\"` writes them: that many comparisons for each figure of one or "+
-		"two points,\n"+
+	fmt.Fprintf(&text, "\n`make bench-statistics FLAGS=\"-comparisons %d\"` writes them: that many comparisons for each figure of "+
+		"one or two points,\n"+
 		"%d for 8 points, %d for 10 and %d for 30. Chance moves a share of 5%% by ±%.1f points (standard error) at %d comparisons\n"+
 		"and by ±%.1f at %d: an error that should be 5%% at most is too large above %.1f%% and %.1f%%.\n", w.comparisons, w.times(8),
 		w.times(10), few, chance(w.comparisons), w.comparisons, chance(few), few, 5+3*chance(w.comparisons), 5+3*chance(few))
