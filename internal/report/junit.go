@@ -18,13 +18,13 @@ import (
 
 // junitSuites is the root of a JUnit report, in the layout that Jenkins, GitLab and others read.
 type junitSuites struct {
-	XMLName     xml.Name     `xml:"testsuites"`
-	Name        string       `xml:"name,attr"`
-	Tests       int          `xml:"tests,attr"`
-	Failures    int          `xml:"failures,attr"`
-	Errors      int          `xml:"errors,attr"`
-	Time        junitTime    `xml:"time,attr"`
-	Comparisons []junitSuite `xml:"testsuite"`
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Time     junitTime    `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
@@ -113,7 +113,7 @@ func ComparisonJUnit(w io.Writer, s *Comparison) error {
 	return writeJUnit(w, s.Name, s.Started, append(cases, claimCases(class, s.Claims)...))
 }
 
-// pairName names a comparison among those of its comparison.
+// pairName names the comparison of a variant with the baseline at one point.
 func pairName(p *stats.Paired) string {
 	name := p.Variant + " / " + p.Baseline
 	if len(p.Parameters) > 0 {
@@ -186,7 +186,7 @@ func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) 
 	enc.Indent("", "  ")
 	if err := enc.Encode(junitSuites{
 		Name: "benchrun", Tests: comparison.Tests, Failures: comparison.Failures, Errors: comparison.Errors, Time: comparison.Time,
-		Comparisons: []junitSuite{comparison},
+		Suites: []junitSuite{comparison},
 	}); err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}

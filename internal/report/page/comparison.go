@@ -47,7 +47,7 @@ type difference struct {
 	Name, Title string
 	Baseline    bool
 	Requested   []string
-	// Besides is what else differs; Unasked says that it is more than nothing.
+	// Besides is what else differs; Unrequested says that it is more than nothing.
 	Besides     string
 	Unrequested bool
 }
