@@ -25,3 +25,94 @@ func addKnownTypes(s *runtime.Scheme) error {
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }
+
+// Defaults that the operator needs too. The API server takes them from the markers of the fields; a test compares both.
+const (
+	// DefaultSeed is the seed of a run.
+	DefaultSeed int64 = 1
+	// DefaultRepetitions is the number of trials of each point without repetitions and precision.
+	DefaultRepetitions int32 = 6
+	// DefaultMaxInvalid is how many attempts may be invalidated.
+	DefaultMaxInvalid int32 = 3
+	// DefaultTrialDeadlineSeconds is how long an attempt may take.
+	DefaultTrialDeadlineSeconds int32 = 3600
+	// DefaultErrorPercent is how many transactions of a trial may be rolled back, in percent.
+	DefaultErrorPercent int32 = 10
+	// DefaultStorageSize is the size of the data volume.
+	DefaultStorageSize = "5Gi"
+)
+
+// Labels, annotations and the field owner that Benchrun writes. All of a run's objects carry LabelRun and LabelRunUID, so
+// that `kubectl get all,cm -l benchrun.dev/run=NAME` shows everything that belongs to it.
+const (
+	// LabelRun is the name of the BenchmarkRun that an object belongs to.
+	LabelRun = "benchrun.dev/run"
+	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
+	LabelRunUID = "benchrun.dev/run-uid"
+	// LabelComparison is the name of the BenchmarkComparison that an object belongs to: a run with its objects, the database that
+	// the runs share, or a ConfigMap with the comparison's results.
+	LabelComparison = "benchrun.dev/comparison"
+	// LabelComparisonUID is its UID.
+	LabelComparisonUID = "benchrun.dev/comparison-uid"
+	// LabelRound is the round of a comparison that a run belongs to, from 1.
+	LabelRound = "benchrun.dev/round"
+	// LabelVariant is the variant of a comparison that a run measures.
+	LabelVariant = "benchrun.dev/variant"
+	// LabelComponent says what an object is for: one of the Component values.
+	LabelComponent = "benchrun.dev/component"
+	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run,
+	// or within a comparison whose runs share the database.
+	LabelInstance = "benchrun.dev/instance"
+	// LabelTrial is a trial's number in the plan, from 1.
+	LabelTrial = "benchrun.dev/trial"
+	// LabelAttempt is an attempt's number within its trial, from 1.
+	LabelAttempt = "benchrun.dev/attempt"
+	// LabelOutcome is how an attempt ended: Accepted, Invalidated or Failed.
+	LabelOutcome = "benchrun.dev/outcome"
+	// LabelLane is on the Lease of a lane: the lane's name.
+	LabelLane = "benchrun.dev/lane"
+
+	// LabelTunedNode is on the Lease of a tuned node: LabelTunedNodeValue.
+	LabelTunedNode = "benchrun.dev/tuned-node"
+	// LabelTunedNodeValue is the only value of LabelTunedNode: the name of a node may be too long for a label.
+	LabelTunedNodeValue = "true"
+
+	// LabelKueueQueue and LabelKueuePriority of a run, or of its comparison, are copied to its Jobs and StatefulSets, which Kueue
+	// then admits.
+	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
+	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
+
+	// AnnotationDatabaseNode binds the database of a run to a node, and AnnotationLoaderNodes the loaders to some, separated by
+	// commas: the later runs of a comparison measure where the first one did.
+	AnnotationDatabaseNode = "benchrun.dev/database-node"
+	// AnnotationLoaderNodes are the nodes of the loaders.
+	AnnotationLoaderNodes = "benchrun.dev/loader-nodes"
+	// AnnotationRows has the rows that pilots of a comparison have decided, as a JSON object by the label of the point. It counts
+	// for the runs of a comparison only.
+	AnnotationRows = "benchrun.dev/rows"
+
+	// AnnotationSharedInstance says that a run of a comparison uses the comparison's database, and the highest number of an instance
+	// of it when the run was created; 0 is none.
+	AnnotationSharedInstance = "benchrun.dev/shared-instance"
+	// AnnotationSharedPod is the UID of the Pod of that instance which served the run before.
+	AnnotationSharedPod = "benchrun.dev/shared-pod"
+
+	// AnnotationHostTuning of the Lease of a tuned node has what was asked and done there, as JSON.
+	AnnotationHostTuning = "benchrun.dev/host-tuning"
+
+	// FieldOwner is the name under which Benchrun applies objects.
+	FieldOwner = "benchrun.dev"
+
+	// ComponentDatabase marks the objects of a database instance.
+	ComponentDatabase = "database"
+	// ComponentDataCopy marks the volume with a copy of prepared data, with which further servers begin.
+	ComponentDataCopy = "data-copy"
+	// ComponentLoader marks the Jobs and Pods that measure.
+	ComponentLoader = "loader"
+	// ComponentAttempt marks the ConfigMap of one attempt.
+	ComponentAttempt = "attempt"
+	// ComponentResults marks the ConfigMap of a finished run.
+	ComponentResults = "results"
+	// ComponentHostTuning marks the Lease of a tuned node, and the Jobs that tune and restore it.
+	ComponentHostTuning = "host-tuning"
+)

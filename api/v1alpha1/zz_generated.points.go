@@ -121,6 +121,23 @@ type CommitSizePoint struct {
 	Commit *CommitMode `json:"commit,omitempty"`
 }
 
+// PacingSweep are the parameters of Pacing that can be varied.
+type PacingSweep struct {
+	// ratePerSecond lists numbers of rows offered per second.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	RatePerSecond []RowsPerSecond `json:"ratePerSecond,omitempty"`
+}
+
+// PacingPoint is one combination. Parameters that are left out keep the workload's own values.
+type PacingPoint struct {
+	// ratePerSecond of this point.
+	// +optional
+	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
+}
+
 // CustomSweep are the parameters of Custom that can be varied.
 type CustomSweep struct {
 	// parameters lists values by name; each also needs its usual value in the workload's parameters.
@@ -217,23 +234,6 @@ type IIBenchPoint struct {
 	// queryThreads of this point.
 	// +optional
 	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
-}
-
-// PacingSweep are the parameters of Pacing that can be varied.
-type PacingSweep struct {
-	// ratePerSecond lists numbers of rows offered per second.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=1000
-	RatePerSecond []RowsPerSecond `json:"ratePerSecond,omitempty"`
-}
-
-// PacingPoint is one combination. Parameters that are left out keep the workload's own values.
-type PacingPoint struct {
-	// ratePerSecond of this point.
-	// +optional
-	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 }
 
 // SysbenchSweep are the parameters of Sysbench that can be varied.

@@ -9,6 +9,9 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -293,6 +296,22 @@ func TestAddRefusesNames(t *testing.T) {
 	for _, name := range []string{"", "/x", "../x", "a/../b", ".", "a\nb", `a\b`, "a/"} {
 		if err := w.Add(name, nil); err == nil {
 			t.Errorf("%q is written", name)
+		}
+	}
+}
+
+// The programs that people have can read it: tar and sha256sum.
+func TestSumsAreThoseOfSha256sum(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b.tgz")
+	if err := os.WriteFile(path, archive(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{
+		{"tar", "-xzf", path, "-C", dir}, {"sh", "-c", "cd " + dir + "/commit-size && sha256sum --strict -c SHA256SUMS"},
+	} {
+		if out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Errorf("%v: %v: %s", command, err, out)
 		}
 	}
 }

@@ -48,7 +48,7 @@ var foreign = map[string]string{
 	"internal/result/wire.go":                    "lines of the encoded document",
 	"internal/testutil/frozen/stable.go":         "JSON without what differs each time",
 	"internal/testutil/frozen/tables.go":         "names in recordings",
-	"internal/testutil/tutorial.go":              "code blocks of the documentation",
+	"internal/testutil/golden.go":                "code blocks of the documentation",
 	"internal/workload/bulkinsert/file.go":       "names of tables and columns",
 	"internal/workload/custom/custom.go":         "the output of a program of the user's",
 	"internal/workload/custom/pattern.go":        "the output of a program of the user's",

@@ -4,6 +4,7 @@
 package loader
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // The sink swallows every workload that needs no answer but that all is well, statements of several packets too.
@@ -192,5 +194,37 @@ func TestObservedOfAStage(t *testing.T) {
 	w.seen.After = &result.ProcessFacts{Process: "7@1"}
 	if got := w.ofStage(); got == nil || got.Probe != nil || got.After.Process != "7@1" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// looking is an output that looks at the termination log whenever something is written.
+type looking struct {
+	bytes.Buffer
+	terminationLog string
+	left           []byte
+	err            error
+}
+
+func (l *looking) Write(p []byte) (int, error) {
+	l.left, l.err = os.ReadFile(l.terminationLog)
+	return l.Buffer.Write(p)
+}
+
+// Whoever follows the log takes the last line of the document for the end of the attempt: nothing may be left that could fail.
+func TestTheDocumentIsPublishedLast(t *testing.T) {
+	out := &looking{terminationLog: filepath.Join(t.TempDir(), "termination-log")}
+	doc := testutil.Document("pod", 1, 1, 1000)
+	if err := publish(Input{Identity: doc.Identity, Output: out, TerminationLog: out.terminationLog}, doc); err != nil {
+		t.Fatal(err)
+	}
+	if out.err != nil {
+		t.Fatalf("there was no summary when the document was written: %v", out.err)
+	}
+	summary, err := result.DecodeSummary(string(out.left))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := result.ReadDocument(&out.Buffer, summary.DocumentSHA256); err != nil {
+		t.Error(err)
 	}
 }

@@ -4,9 +4,16 @@
 package report_test
 
 import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -43,5 +50,83 @@ func TestPartsAreShownOnlyIfThereAreAny(t *testing.T) {
 	}
 	if text := printed(t, report.Summary, small()); strings.Contains(text, "part") {
 		t.Errorf("parts in\n%s", text)
+	}
+}
+
+// poisoned is a report whose texts, as those of a stranger or of a program, want to be more than text.
+func poisoned() *report.Report {
+	const text = "x [click](https://evil.example/) ![i](https://evil.example/p.png) \\[y](https://evil.example/) <script>1</script> " +
+		"\x1b]0;title\a\x1b[2J\r\u009b31m \u202egnp.exe\u2066 a|b ``` @all"
+	r := hostile()
+	r.Run.Name, r.Run.Message, r.Run.Workload, r.Run.Findings = text, text, text, []finding.Finding{finding.OfProgram(text)}
+	for i := range r.Points {
+		r.Points[i].Parameters = map[string]string{"query": "=HYPERLINK(1)", "sum": "+1+1", "at": "@SUM(1)", "tab": "\t=1", text: "-2+3"}
+		for _, record := range r.Points[i].Records {
+			record.Parameters = r.Points[i].Parameters
+			record.Summary.Metrics[1].Name = "-rate"
+		}
+	}
+	for _, record := range r.Records {
+		record.Message = text
+	}
+	return r
+}
+
+// commands are characters that a terminal obeys, or that change the order in which a text is shown.
+var commands = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]")
+
+// A text that a terminal shows, or that a page renders, is a text and nothing else: no command, no link, no image, no HTML.
+func TestTextsStayTexts(t *testing.T) {
+	// A bracket or an angle that Markdown would give a meaning: no backslash is before it, or an even number of them.
+	markup := regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*[\[<]`)
+	for name, printer := range map[string]func(io.Writer, *report.Report) error{
+		"text": report.Text, "markdown": report.Summary, "github": report.GitHub,
+	} {
+		text := printed(t, printer, poisoned())
+		if at := commands.FindStringIndex(text); at != nil {
+			t.Errorf("%s has a command at %q", name, text[max(0, at[0]-20):at[1]])
+		}
+		if name == "text" {
+			continue
+		}
+		if at := markup.FindStringIndex(text); at != nil {
+			t.Errorf("%s has markup at %q", name, text[at[0]:min(len(text), at[1]+40)])
+		}
+		cells := strings.NewReplacer(`\\`, "", `\|`, "")
+		lengths := map[int]int{}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "|") {
+				lengths[strings.Count(cells.Replace(line), "|")]++
+			}
+		}
+		if len(lengths) != 1 {
+			t.Errorf("%s: the rows have different numbers of cells: %v", name, lengths)
+		}
+	}
+}
+
+// A spreadsheet takes no cell for a formula, and every number for a number.
+func TestCSVHasNoFormulas(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.CSV(&b, poisoned()); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, cells := range rows {
+		for _, c := range cells {
+			if _, err := strconv.ParseFloat(c, 64); err != nil && c != "" && strings.ContainsAny(c[:1], "=+-@\t\r") {
+				t.Errorf("%q is a formula", c)
+			}
+			all = append(all, c)
+		}
+	}
+	for _, want := range []string{"'=HYPERLINK(1)", "'+1+1", "'@SUM(1)", "'\t=1", "'-2+3", "'-rate", "1020.5"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("no cell is %q", want)
+		}
 	}
 }

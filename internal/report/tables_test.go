@@ -5,15 +5,20 @@ package report_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // columns are rows as text, a line each.
@@ -164,5 +169,281 @@ func TestSummaryHasRequestedTables(t *testing.T) {
 		"The table p is incomplete; these were not measured: x.\n\nClaims:"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("there is no\n%s\nin\n%s", want, b.String())
+	}
+}
+
+// lines of a summary that begin with a prefix.
+func lines(text, prefix string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, prefix) {
+			list = append(list, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return list
+}
+
+func TestSummaryTableIsAligned(t *testing.T) {
+	for name, r := range reports() {
+		// The points' table is the first one.
+		text, _, _ := strings.Cut(printed(t, report.Summary, r), "Medians by part")
+		table := lines(text, "|")
+		if name == "unmeasured" {
+			if len(table) != 0 {
+				t.Errorf("%s has a table: %v", name, table)
+			}
+			continue
+		}
+		if len(table) != len(r.Points)+2 {
+			t.Errorf("%s: %d lines for %d points", name, len(table), len(r.Points))
+		}
+		for _, line := range table {
+			if utf8.RuneCountInString(line) != utf8.RuneCountInString(table[0]) || strings.Count(line, "|") != strings.Count(table[0], "|") {
+				t.Errorf("%s: not aligned:\n%s\n%s", name, table[0], line)
+			}
+		}
+	}
+}
+
+// pointsOf makes a report of one trial per point, with a metric of which more or less is better.
+func pointsOf(better string, values ...float64) *report.Report {
+	r := &report.Report{Run: run("Complete", "")}
+	for i, value := range values {
+		parameters := map[string]string{"rowsPerCommit": string(rune('a' + i))}
+		record := testutil.Record(i+1, 1, parameters, value)
+		record.Summary.Metrics[0].Better = better
+		r.Records = append(r.Records, record)
+		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
+	}
+	return r
+}
+
+// The points stand in the order of the sweep. What cannot be told apart has no ranks.
+func TestSummaryMarksTheBest(t *testing.T) {
+	three := func(better string, values ...float64) *report.Report {
+		r := pointsOf(better, values...)
+		for i := range r.Points {
+			for round := range 2 {
+				record := testutil.Record(10*round+i, 1, r.Points[i].Parameters, values[i]*(1.01+0.01*float64(round)))
+				record.Summary.Metrics[0].Better = better
+				r.Points[i].Records = append(r.Points[i].Records, record)
+			}
+			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
+		}
+		return r
+	}
+	cases := map[string]struct {
+		report *report.Report
+		marks  string
+		text   string
+	}{
+		"higher is better": {three("higher", 20, 40, 10, 20), "a:  b: best c:  d: ", "rowsPerCommit=b is the best."},
+		"lower is better":  {three("lower", 20, 40, 10, 20), "a:  b:  c: best d: ", "rowsPerCommit=c is the best."},
+		"one trial each":   {pointsOf("higher", 20, 40), "a:  b: ", "No point is ranked best: it takes 3 trials each"},
+		"as good":          {three("higher", 20, 40, 40), "a:  b: best? c: as good?", "rowsPerCommit=b has the best median; c may be as good."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			text := printed(t, report.Summary, tc.report)
+			var marks []string
+			for _, line := range lines(text, "|")[2:] {
+				cells := strings.Split(line, "|")
+				marks = append(marks, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[5]))
+			}
+			if got := strings.Join(marks, " "); got != tc.marks {
+				t.Errorf("marks are %q, want %q", got, tc.marks)
+			}
+			if !strings.Contains(text, "\n"+tc.text) {
+				t.Errorf("no %q in\n%s", tc.text, text)
+			}
+		})
+	}
+}
+
+// Metrics that are shown have a column of their own, empty where a trial has none; the headline is not shown twice.
+func TestSummaryShowsFurtherMetrics(t *testing.T) {
+	r := pointsOf("higher", 10, 20)
+	first := r.Records[0].Summary
+	first.Metrics[0].Shown = true
+	first.Metrics = append(first.Metrics, result.Metric{Name: "newOrdersPerMinute", Value: 270, Unit: "NOPM", Better: "higher", Shown: true})
+	table := lines(printed(t, report.Summary, r), "|")
+	if !strings.Contains(table[0], "| ratio to first (of medians) | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
+		t.Errorf("header %s", table[0])
+	}
+	if !strings.Contains(table[2], "1.00 |                270 |") || !strings.Contains(table[3], "2.00 |                    |") {
+		t.Errorf("rows\n%s\n%s", table[2], table[3])
+	}
+}
+
+func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
+	many := pointsOf("higher", 1)
+	for i := range 5 {
+		record := testutil.Record(i+2, 1, nil, float64(i))
+		many.Points[0].Records = append(many.Points[0].Records, record)
+	}
+	many.Points[0] = stats.Summarized(many.Points[0].Parameters, many.Points[0].Records)
+	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are those of the median at 95% confidence.") {
+		t.Errorf("six values:\n%s", text)
+	}
+	mixed := pointsOf("higher", 1, 2)
+	mixed.Points[0] = many.Points[0]
+	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "a 95% interval takes 6 trials") {
+		t.Errorf("some points of one value:\n%s", text)
+	}
+	single := pointsOf("lower", 1, 2)
+	if text := printed(t, report.Summary, single); !strings.Contains(text, "(lower is better); with one trial each") ||
+		strings.Contains(text, "–") {
+		t.Errorf("points of one value:\n%s", text)
+	}
+}
+
+// Points of several parameters have long names: few are named, many are counted.
+func TestSummaryWarningOfManyPoints(t *testing.T) {
+	for warned, want := range map[int]string{
+		2: "- connections=2, rowsPerCommit=a; connections=2, rowsPerCommit=b: x", 5: "- 5 of 6 points: x", 6: "- everywhere: x",
+	} {
+		r := pointsOf("higher", make([]float64, 6)...)
+		for i := range r.Points {
+			r.Points[i].Parameters["connections"] = "2"
+			if i < warned {
+				r.Points[i].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
+			}
+		}
+		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
+		if diff := cmp.Diff([]string{want}, lines(text, "- ")); diff != "" {
+			t.Errorf("%d points (-want +got):\n%s", warned, diff)
+		}
+	}
+}
+
+// A warning says how many trials of its points it is about, if not about all.
+func TestSummaryWarningOfSomeTrials(t *testing.T) {
+	r := pointsOf("higher", 1, 2, 3)
+	r.Points[0].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 1, Of: 3}}
+	r.Points[2].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 3, Of: 3}}
+	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestSummaryWarnings(t *testing.T) {
+	x, y := finding.OfProgram("x"), finding.OfProgram("y")
+	cases := map[string]struct {
+		warnings [][]finding.Finding
+		want     []string
+	}{
+		"none":                {[][]finding.Finding{nil, nil}, nil},
+		"of one point":        {[][]finding.Finding{nil, {x}}, []string{"- rowsPerCommit=b: x"}},
+		"of some points":      {[][]finding.Finding{{x}, nil, {x}}, []string{"- rowsPerCommit=a, c: x"}},
+		"of all points, once": {[][]finding.Finding{{x, y}, {x}}, []string{"- everywhere: x", "- rowsPerCommit=a: y"}},
+		"of the only point":   {[][]finding.Finding{{x}}, []string{"- x"}},
+		"with other figures": {
+			[][]finding.Finding{{finding.Retried(7, 5)}, nil, {x, finding.Retried(3, 6)}},
+			[]string{
+				"- rowsPerCommit=a, c: 3–7 transactions (5.0–6.0% of all) were rolled back and retried", "- rowsPerCommit=c: x",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
+			for i := range r.Points {
+				for _, f := range tc.warnings[i] {
+					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.PointFinding{Finding: f, Trials: 1, Of: 1})
+				}
+			}
+			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
+			if diff := cmp.Diff(tc.want, lines(text, "- ")); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A failed run's summary says why, and what it has.
+func TestSummaryOfAFailure(t *testing.T) {
+	r := small()
+	r.Run.Outcome, r.Run.Message = "Failed", "TooManyInvalid: 4 attempts were disturbed"
+	text := printed(t, report.Summary, r)
+	for _, want := range []string{"6 of 6 trials measured", ": Failed: TooManyInvalid: 4 attempts were disturbed\n", "trial 4, attempt 1, rowsPerCommit=1024: Invalidated: Evicted: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+}
+
+// What the probe could not read is said to be unknown.
+func TestSummaryOfAnUnknownMachine(t *testing.T) {
+	r := single()
+	f := r.Records[0].Fingerprint
+	f.MemoryBytes, f.FdatasyncMicros = -1, result.FsyncLatency{Median: -1, P95: -1, Max: -1}
+	text := printed(t, report.Summary, r)
+	for _, want := range []string{"2 × Test CPU, unknown memory, kernel", "; fdatasync was not measured\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+	f.BlockIO, f.FdatasyncMicros = "write 100/s on 254:0", result.FsyncLatency{Calls: 90, Median: 250, Mean: 21_000, P95: 98_000}
+	f.VolumeBenchmark = []result.IOPattern{{Name: "randomRead16KiB", PerSecond: 9000, Median: 90, P99: 300}}
+	text = printed(t, report.Summary, r)
+	for _, want := range []string{
+		"block I/O limited: write 100/s on 254:0; fdatasync takes 21000 µs on average, 250 µs (median of 90; p95 98000 µs)\n",
+		"- the empty volume, one operation at a time: randomRead16KiB 9000/s (median 90 µs, p99 300 µs)\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+	r.Records[0].Fingerprint = nil
+	if text := printed(t, report.Summary, r); !strings.Contains(text, "loader on node worker2\n- settings ") {
+		t.Errorf("without a fingerprint:\n%s", text)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
+
+func TestPrintersReportWriteErrors(t *testing.T) {
+	r := small()
+	for name, err := range map[string]error{
+		"summary": report.Summary(full{}, r), "csv": report.CSV(full{}, r), "bench": report.Bench(full{}, r), "json": report.JSON(full{}, r),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "disk is full") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
+// A pilot is neither a measurement nor a disturbance.
+func TestSummaryOfPilots(t *testing.T) {
+	r := pointsOf("higher", 20)
+	pilot := testutil.Record(1, 1, r.Points[0].Parameters, 20)
+	pilot.Outcome, pilot.Rows = result.OutcomePilot, 440
+	pilot.Summary.Totals.Rows, pilot.Summary.Totals.Micros = 400, 5_000_000
+	r.Records = append([]*result.Record{pilot}, r.Records...)
+	text := printed(t, report.Summary, r)
+	if want := "Pilots:\n- rowsPerCommit=a: 440 rows per trial; the pilot inserted 400 in 5.0 s\n"; !strings.Contains(text, want) {
+		t.Errorf("summary lacks %q:\n%s", want, text)
+	}
+	if strings.Contains(text, "Discarded attempts") || !strings.Contains(text, " 1 of ") {
+		t.Errorf("the pilot counts, or is called disturbed:\n%s", text)
+	}
+}
+
+// A title says what a run is, and stands before its name.
+func TestTitle(t *testing.T) {
+	r := pointsOf("higher", 1000)
+	for title, want := range map[string]string{
+		"": "# commit-size\n", "Commit sizes on NVMe": "# Commit sizes on NVMe (commit-size)\n",
+	} {
+		r.Run.Title = title
+		var summary, document strings.Builder
+		if err := errors.Join(report.Summary(&summary, r), report.JSON(&document, r)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(summary.String(), want) || strings.Contains(document.String(), `"title"`) != (title != "") {
+			t.Errorf("title %q: %.80s", title, summary.String())
+		}
 	}
 }

@@ -5,6 +5,7 @@ package result
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -120,5 +121,143 @@ func TestSealed(t *testing.T) {
 	}
 	if encode("one", uid) == encode("one", other) {
 		t.Error("two Pods are the same")
+	}
+}
+
+// chainDocument has so many stages, with all that a stage may have.
+func chainDocument(stages int) *Document {
+	d := testDocument(0)
+	d.Latencies, d.Metrics, d.ToolOutput = nil, []Metric{}, nil
+	d.Config.Parameters = map[string]string{"storageEngine": "InnoDB"}
+	d.Findings = []finding.Finding{finding.Unobserved()}
+	d.Observed = &Observed{Probe: &NodeProbe{CPU: WorkTime{Times: 1, Median: 420}}}
+	for i := range stages {
+		s := Stage{
+			Name: fmt.Sprintf("s%d", i), Totals: Totals{Rows: int64(i + 1), Micros: 1000, StoppedBy: StoppedByRows},
+			Series: []Interval{{EndMicros: 1000, Rows: int64(i + 1)}}, StatusBefore: map[string]string{"n": fmt.Sprint(i)},
+			Findings: []finding.Finding{finding.Retried(int64(i), 2)}, Checks: []Check{{Name: "ids", Passed: true}},
+			Observed: &Observed{Before: &ProcessFacts{Process: "1"}, After: &ProcessFacts{Process: "1", ThrottledMicros: int64(i)}},
+		}
+		for k := range 20 {
+			s.Metrics = append(s.Metrics, Metric{Name: fmt.Sprintf("metricOfSomethingPerOperation%d", k), Value: 1234567.891, Unit: "bytes/operation", Better: "lower"})
+		}
+		for k := range 5 {
+			s.Latencies = append(s.Latencies, Latency{Operation: fmt.Sprintf("operation%d", k), Count: 1, P50Micros: 123456, Histogram: strings.Repeat("H", 2000)})
+		}
+		d.Stages = append(d.Stages, s)
+	}
+	return d
+}
+
+// Of 20 stages, none is in the termination message, and all are in the record, which drops what merges latencies first.
+func TestSummaryOfStages(t *testing.T) {
+	for stages, histograms := range map[int]bool{7: true, 20: false} {
+		d := chainDocument(stages)
+		doc, err := EncodeDocument(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, err := EncodeSummary(d.Summarize(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, err := DecodeSummary(string(message))
+		if err != nil || short.Stages != nil || len(short.Findings) != 1 || short.Totals.Rows != 5 {
+			t.Fatalf("%d stages in the termination message of %d bytes, %v", len(short.Stages), len(message), err)
+		}
+		r := &Record{Version: RecordVersion, Outcome: OutcomeAccepted, Summary: short}
+		if err := r.Complete(d, doc); err != nil || len(r.Summary.Stages) != stages {
+			t.Fatalf("%d of %d stages in the record, %v", len(r.Summary.Stages), stages, err)
+		}
+		if got := r.Summary.Stages[0].Latencies[0].Histogram != ""; got != histograms {
+			t.Errorf("%d stages: histograms in the record: %t", stages, got)
+		}
+		if r.Condensed().Summary.Stages[0].Latencies[0].Histogram != "" || len(r.Condensed().Summary.Stages[0].Metrics) != 20 {
+			t.Errorf("condensed: %+v", r.Condensed().Summary.Stages[0])
+		}
+		if d.Stages[0].Latencies[0].Histogram == "" {
+			t.Error("the document has lost its histograms")
+		}
+	}
+}
+
+// Each stage is what an attempt without stages would be: its own numbers, with what is of the whole attempt.
+func TestMeasurements(t *testing.T) {
+	d := chainDocument(3)
+	r := &Record{Trial: 4, Outcome: OutcomeAccepted, Parameters: d.Config.Parameters}
+	if err := r.Complete(d, EncodedDocument{SHA256: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	list, documents := r.Measurements(), d.Measurements()
+	if len(list) != 3 || len(documents) != 3 {
+		t.Fatalf("%d and %d measurements", len(list), len(documents))
+	}
+	s := list[1].Summary
+	if !cmp.Equal(list[1].Parameters, map[string]string{"storageEngine": "InnoDB", "stage": "s1"}) || list[1].Trial != 4 {
+		t.Errorf("measurement 1 is at %v", list[1].Parameters)
+	}
+	if s.Totals.Rows != 2 || len(s.Metrics) != 20 || len(s.Latencies) != 5 || s.Stages != nil || s.DocumentSHA256 != "x" || len(s.Findings) != 2 {
+		t.Errorf("summary %+v", s)
+	}
+	if s.Observed.Probe == nil || s.Observed.ThrottledMicros != 1 {
+		t.Errorf("observed %+v", s.Observed)
+	}
+	one := documents[1]
+	if !cmp.Equal(one.Config.Parameters, list[1].Parameters) || one.Totals.Rows != 2 || one.Series[0].Rows != 2 || one.Server.StatusBefore["n"] != "1" ||
+		one.Server.Version != "11.8" || one.Observed.After.ThrottledMicros != 1 || one.Observed.Probe == nil {
+		t.Errorf("document %+v", one)
+	}
+	if len(r.Parameters) != 1 || len(d.Config.Parameters) != 1 || len(d.Stages) != 3 || r.Summary.Totals.Rows != 5 {
+		t.Errorf("the record or the document was changed: %v, %v", r.Parameters, d.Config.Parameters)
+	}
+}
+
+func TestMeasurementsWithoutStages(t *testing.T) {
+	r, d := &Record{Summary: &Summary{}}, &Document{}
+	if list := r.Measurements(); len(list) != 1 || list[0] != r {
+		t.Errorf("%v", list)
+	}
+	if list := d.Measurements(); len(list) != 1 || list[0] != d {
+		t.Errorf("%v", list)
+	}
+	disturbed := &Record{Outcome: OutcomeInvalidated}
+	if list := disturbed.Measurements(); len(list) != 1 || list[0] != disturbed {
+		t.Errorf("%v", list)
+	}
+}
+
+// What nobody has observed is unknown in every stage, and the probe is that of the attempt.
+func TestMeasurementsUnobserved(t *testing.T) {
+	d := chainDocument(1)
+	d.Stages[0].Observed = nil
+	if o := (&Record{Summary: new(d.Summarize(EncodedDocument{}))}).Measurements()[0].Summary.Observed; o.Probe == nil || o.ThrottledMicros != -1 {
+		t.Errorf("observed %+v", o)
+	}
+	d.Observed = nil
+	if o := (&Record{Summary: new(d.Summarize(EncodedDocument{}))}).Measurements()[0].Summary.Observed; o != nil {
+		t.Errorf("observed %+v", o)
+	}
+}
+
+// A document has room for as many stages as there may be, with as long series as the loader makes, and the counters of a server.
+func TestDocumentOfManyStages(t *testing.T) {
+	d := chainDocument(20)
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		s.StatusAfter = map[string]string{}
+		for k := range 600 {
+			s.StatusBefore[fmt.Sprintf("Innodb_counter_of_something_%d", k)] = "123456789"
+			s.StatusAfter[fmt.Sprintf("Innodb_counter_of_something_%d", k)] = "123456799"
+		}
+		s.Series = make([]Interval, 7200/20)
+		for k := range s.Series {
+			s.Series[k] = Interval{EndMicros: int64(k+1) * 1e6, Rows: 1, Transactions: 2, RowsDeleted: 3, Queries: 4, Errors: 5, MaxMicros: 6}
+		}
+		for k := range 5 * 1200 / 20 {
+			s.LatencySeries = append(s.LatencySeries, IntervalLatency{EndMicros: int64(k), Operation: "transaction", Count: 1})
+		}
+	}
+	if _, err := EncodeDocument(d); err != nil {
+		t.Error(err)
 	}
 }

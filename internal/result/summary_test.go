@@ -4,8 +4,15 @@
 package result
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Every count is added, also one that comes later. How long it took, and why it ended, is no count.
@@ -45,5 +52,72 @@ func TestConsumed(t *testing.T) {
 	sum := known
 	if sum.Consumed(&known); sum.ThrottledMicros != 6 {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// A metric is found by its name; the duration follows from the totals, unless a program has reported one of that name.
+func TestMetricOfSummary(t *testing.T) {
+	s := &Summary{Metrics: []Metric{{Name: "rowsPerSecond", Value: 7}, {Name: "errorPercent", Value: 1}}, Totals: Totals{Micros: 2_500_000, Rows: 3}, Latencies: []Latency{
+		{Operation: "insert", Count: 1, P50Micros: 50, P95Micros: 95, P99Micros: 99, P999Micros: 999, MaxMicros: 1000}, {Operation: "commit"},
+	}}
+	for name, want := range map[string]float64{
+		"": 7, "rowsPerSecond": 7, "errorPercent": 1, DurationMetric: 2.5, RowsMetric: 3,
+		"insertP50Micros": 50, "insertP95Micros": 95, "insertP99Micros": 99, "insertP999Micros": 999, "insertMaxMicros": 1000,
+	} {
+		if m, found := s.Metric(name); !found || m.Value != want {
+			t.Errorf("%q is %+v, %t", name, m, found)
+		}
+	}
+	for _, name := range []string{"rows", "commitP50Micros", "insertP42Micros", "P50Micros", "insert"} {
+		if m, found := s.Metric(name); found {
+			t.Errorf("%s is %+v", name, m)
+		}
+	}
+	own := &Summary{Metrics: []Metric{{Name: DurationMetric, Value: 9}}, Totals: s.Totals}
+	if m, _ := own.Metric(DurationMetric); m.Value != 9 {
+		t.Errorf("the program's own duration is %v", m.Value)
+	}
+	if _, found := new(Summary).Metric(DurationMetric); found {
+		t.Error("a duration of nothing")
+	}
+}
+
+func TestSummaryCondensesInputs(t *testing.T) {
+	few := []Input{{Name: "b", Bytes: 1, SHA256: "x"}, {Name: "a", Bytes: 2, Rows: 3, SHA256: "y"}}
+	if diff := cmp.Diff(few, (&Document{Inputs: few}).Summarize(EncodedDocument{}).Inputs); diff != "" {
+		t.Errorf("few inputs (-want +got):\n%s", diff)
+	}
+	many := append(slices.Clone(few), Input{Name: "d", Bytes: 10, Rows: 20, SHA256: "z"}, Input{Name: "c", Rows: 1, SHA256: "z"})
+	// What `sha256sum a b c d | sha256sum` prints.
+	sum := sha256.Sum256([]byte("y  a\nx  b\nz  c\nz  d\n"))
+	want := []Input{{Name: "4 files", Bytes: 13, Rows: 24, SHA256: hex.EncodeToString(sum[:])}}
+	if diff := cmp.Diff(want, (&Document{Inputs: many}).Summarize(EncodedDocument{}).Inputs); diff != "" {
+		t.Errorf("many inputs (-want +got):\n%s", diff)
+	}
+	if many[0].Name != "b" {
+		t.Error("the document's own order was changed")
+	}
+}
+
+// The inputs of a load of eight tables leave room for its metrics and latencies.
+func TestSummaryOfALoadWithInputsFits(t *testing.T) {
+	s := Summary{
+		Version: DocumentVersion, Identity: Identity{
+			RunUID: strings.Repeat("u", 36), PodUID: strings.Repeat("p", 36), PodName: strings.Repeat("n", 60), Node: "node", Trial: 1, Attempt: 1,
+		}, DocumentSHA256: strings.Repeat("a", 64),
+		Inputs: condense(make([]Input, 9)), Latencies: []Latency{{Operation: "load", Count: 8, MaxMicros: 1 << 40, P99Micros: 1 << 40}},
+	}
+	for i := range 16 {
+		s.Metrics = append(s.Metrics, Metric{
+			Name: fmt.Sprintf("lineitemSeconds%d", i), Value: 1234.567891, Unit: "s", Better: "lower", Part: "LINEITEM",
+		})
+	}
+	data, err := EncodeSummary(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeSummary(string(data))
+	if err != nil || len(got.Inputs) != 1 || len(got.Latencies) != 1 || len(got.Metrics) != 16 {
+		t.Errorf("%d bytes, %+v, %v", len(data), got, err)
 	}
 }

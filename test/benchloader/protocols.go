@@ -4,10 +4,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -68,4 +72,67 @@ func fileList(rows, perStatement int64, connections int) bulkinsert.Parameters {
 // server commits each.
 func sysbenchInsert(rows int64, threads int) program {
 	return sysbench(rows, threads, "oltp_insert --tables=1 --table-size=1 --create-secondary=off --db-ps-mode=disable")
+}
+
+// tprochLoad compares LOAD DATA of the same files at scale 0.2, which is 216 MB, table by table with the server's default
+// checks.
+func tprochLoad() comparison {
+	staged := tprochWorkload("0.2", "Staged")
+	return comparison{
+		name: "TPROCHLoad, scale 0.2, staged", original: "mariadb --local-infile", wantedRate: "≥ 1",
+		ours: loads(staged), theirs: localInfile(staged),
+	}
+}
+
+// tprochStreamed compares rows that are made while they are loaded with those that lie in files.
+func tprochStreamed() comparison {
+	staged := tprochWorkload("0.2", "Staged")
+	return comparison{
+		name: "TPROCHLoad, scale 0.2, streamed", original: "mariadb --local-infile", wantedRate: "≥ 1",
+		ours: loads(tprochWorkload("0.2", "Streamed")), theirs: localInfile(staged),
+	}
+}
+
+func tprochWorkload(scale, data string) result.Workload {
+	return workloadtest.Load(tprochload.Definition, tprochload.Parameters{
+		ScaleFactor: scale, Data: data, LoadMode: "OneStatement", ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
+	})
+}
+
+// localInfile loads the staged files with one mariadb client, into empty tables of a server at rest. An attempt that
+// stages makes the files, if none did before.
+func localInfile(staged result.Workload) program {
+	var rows int64
+	return func(ctx context.Context, b *bench) (sample, error) {
+		if rows == 0 {
+			doc, err := b.attempt(ctx, staged)
+			if err != nil {
+				return sample{}, err
+			}
+			rows = doc.Totals.Rows
+		}
+		if err := b.rest(ctx); err != nil {
+			return sample{}, err
+		}
+		// This makes the tables, and leaves the files alone.
+		if _, err := b.attempt(ctx, tprochWorkload("0.01", "Streamed")); err != nil {
+			return sample{}, err
+		}
+		truncate, load := []string{"SET foreign_key_checks=0"}, []string{}
+		for _, t := range tproch.Tables() {
+			truncate = append(truncate, "TRUNCATE TABLE "+t.String())
+			load = append(load, "LOAD DATA LOCAL INFILE '/bench/"+strings.ToLower(t.String())+".tbl' INTO TABLE "+t.String()+
+				" CHARACTER SET latin1 FIELDS TERMINATED BY '|'")
+		}
+		const client = "mariadb --defaults-file=/bench/my.cnf --local-infile=1 " + schema
+		if _, err := b.exec(ctx, client+` -e "`+strings.Join(truncate, "; ")+`"`); err != nil {
+			return sample{}, err
+		}
+		// The loader waits until the server is at rest before it measures: so does this, beside the tables.
+		if _, err := b.attemptIn(ctx, schema+"_rest", commits(1, 1), 0); err != nil {
+			return sample{}, err
+		}
+		s, _, err := b.timed(ctx, rows, client+` -e "`+strings.Join(load, "; ")+`"`)
+		return s, err
+	}
 }

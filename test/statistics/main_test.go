@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"flag"
 	"io"
@@ -11,11 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 )
 
 // comparisons is how many are simulated for each figure. With -short, as the race detector runs, it is an eighth.
@@ -253,4 +256,25 @@ func TestRealEqualsAreNotSaidToDiffer(t *testing.T) {
 	if equals == 0 || 10*differ > equals {
 		t.Errorf("%d of %d are said to differ", differ, equals)
 	}
+}
+
+// TestFrozenVerdicts: what the present rules say of each recorded comparison, to the last digit.
+func TestFrozenVerdicts(t *testing.T) {
+	list, err := measured()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{"started", "second", "rules", "verdict", "decided", "rounds", "ratio", "low", "high", "cells"})
+	digits := func(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+	for _, m := range list {
+		c := m.Replay()
+		_ = w.Write([]string{
+			m.Started, m.Second, strconv.Itoa(stats.Rules), string(c.Verdict), strconv.FormatBool(c.Decided), strconv.Itoa(c.Rounds),
+			digits(c.Ratio), digits(c.Low), digits(c.High), strconv.Itoa(m.Cells()),
+		})
+	}
+	w.Flush()
+	frozen.Check(t, "verdicts.csv", b.Bytes())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 // product of the values of parameters.
@@ -170,5 +171,31 @@ func TestMeasured(t *testing.T) {
 	points := measured(s, "a", "")
 	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
 		t.Errorf("%+v", points)
+	}
+}
+
+// The page keeps the series of each stage at its own point: rows of one that inserts, queries of one that queries.
+func TestDetailsOfStages(t *testing.T) {
+	record, doc := testutil.Record(1, 1, nil, 0), new(result.Document)
+	series := []result.Interval{{EndMicros: 1e6, Rows: 3, Queries: 70}}
+	for _, s := range []result.Stage{
+		{Name: "l.i1", Series: series, Totals: result.Totals{Rows: 3}}, {Name: "qr100", Series: series, Totals: result.Totals{Rows: 3, Queries: 70}},
+	} {
+		doc.Stages = append(doc.Stages, s)
+		record.Summary.Stages = append(record.Summary.Stages, result.StageSummary{Name: s.Name, Totals: s.Totals})
+	}
+	var d Details
+	d.Add(record, doc)
+	for stage, want := range map[string]int64{"l.i1": 3, "qr100": 70} {
+		got := d.timed(stage, map[string]string{"stage": stage})
+		if len(got.series) != 1 || got.series[0].Rows != want || got.unit != "operations/s" {
+			t.Errorf("stage %s: %+v", stage, got)
+		}
+	}
+	if got := d.of(nil); got != nil {
+		t.Errorf("the attempt as a whole is a point, too: %+v", got)
+	}
+	if doc.Stages[1].Series[0].Rows != 3 {
+		t.Error("the document was changed")
 	}
 }

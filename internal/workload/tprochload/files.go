@@ -4,14 +4,19 @@
 package tprochload
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -254,4 +259,139 @@ func (f *files) check(ctx context.Context) (result.Check, error) {
 		}
 	}
 	return userdata.Unchanged(f.inputs(), now), nil
+}
+
+// lineBuffer is how much is read at once.
+const lineBuffer = 64 << 10
+
+var lineFeed = []byte{'\n'}
+
+// lines reads whole lines of text, counts them, and stops after so many of them until more are wanted.
+type lines struct {
+	src *bufio.Reader
+	// left is how many lines are still wanted.
+	left int64
+	// passed is told of the lines, and their bytes, of each read.
+	passed func(lines, bytes int64)
+	// err is the source's error, but for its end.
+	err error
+}
+
+func newLines(src io.Reader, passed func(lines, bytes int64)) *lines {
+	return &lines{src: bufio.NewReaderSize(src, lineBuffer), passed: passed}
+}
+
+// want lets so many more lines be read.
+func (l *lines) want(n int64) { l.left = n }
+
+// more says whether there is anything left, wanted or not.
+func (l *lines) more() bool {
+	_, err := l.src.Peek(1)
+	l.note(err)
+	return err == nil
+}
+
+// Read implements io.Reader. Its end is that of the wanted lines.
+func (l *lines) Read(p []byte) (int, error) {
+	if l.left == 0 {
+		return 0, io.EOF
+	}
+	ahead, err := l.src.Peek(min(len(p), lineBuffer))
+	if len(ahead) == 0 {
+		l.note(err)
+		return 0, err
+	}
+	n, found := cut(ahead, l.left)
+	copy(p, ahead[:n])
+	if _, err := l.src.Discard(n); err != nil {
+		return 0, err
+	}
+	l.left -= found
+	l.passed(found, int64(n))
+	return n, nil
+}
+
+func (l *lines) note(err error) {
+	if err != nil && !errors.Is(err, io.EOF) {
+		l.err = err
+	}
+}
+
+// cut is how many bytes of text hold at most so many line feeds, and how many they hold.
+func cut(text []byte, atMost int64) (n int, found int64) {
+	if found = int64(bytes.Count(text, lineFeed)); found <= atMost && (found < atMost || text[len(text)-1] == '\n') {
+		return len(text), found
+	}
+	for range atMost {
+		n += bytes.IndexByte(text[n:], '\n') + 1
+	}
+	return n, atMost
+}
+
+// stage makes a file for each table.
+type stage struct {
+	data *tproch.Data
+	dir  string
+	// sums are the files' hexadecimal SHA-256.
+	sums [tableCount]string
+}
+
+func (s *stage) path(t tproch.Table) string {
+	return filepath.Join(s.dir, strings.ToLower(t.String())+".tbl")
+}
+
+func (s *stage) open(t tproch.Table) (io.ReadCloser, error) {
+	file, err := os.Open(s.path(t))
+	if err != nil {
+		return nil, workload.Refused{Reason: "opening the staged file: " + err.Error()}
+	}
+	return file, nil
+}
+
+// run makes the files.
+func (s *stage) run(ctx context.Context) error {
+	for _, t := range tproch.Tables() {
+		if err := s.write(ctx, t); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return workload.Refused{Reason: fmt.Sprintf("staging %s on the scratch volume: %v", t, err)}
+		}
+	}
+	return nil
+}
+
+func (s *stage) write(ctx context.Context, t tproch.Table) (err error) {
+	file, err := os.Create(s.path(t))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	sum := sha256.New()
+	if err := copyUntil(ctx, io.MultiWriter(file, sum), s.data.Reader(t, 0, s.data.Units(t))); err != nil {
+		return err
+	}
+	s.sums[t] = hex.EncodeToString(sum.Sum(nil))
+	// What is still to be written would be written while the load is measured.
+	return file.Sync()
+}
+
+// copyUntil copies until the context ends.
+func copyUntil(ctx context.Context, dst io.Writer, src io.Reader) error {
+	buf := make([]byte, 256<<10)
+	for ctx.Err() == nil {
+		n, err := src.Read(buf)
+		if n > 0 {
+			if _, err := dst.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("making rows: %w", err)
+		}
+	}
+	return ctx.Err()
 }

@@ -6,6 +6,7 @@ package workloadtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -223,3 +225,12 @@ func (Silence) Transaction(time.Duration, time.Duration, time.Duration) {}
 
 // RolledBack implements workload.Recorder.
 func (Silence) RolledBack(time.Duration, time.Duration) {}
+
+// Load is what a loader is told of a workload with these parameters. It panics if they are not JSON.
+func Load(d workload.Definition, parameters any) result.Workload {
+	encoded, err := json.Marshal(parameters)
+	if err != nil {
+		panic(fmt.Sprintf("encoding the parameters of %s: %v", d.Type, err))
+	}
+	return result.Workload{Type: d.Type, Parameters: encoded}
+}
