@@ -20,7 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Only a run that asks for it is refused, and only where nobody has allowed it.
+// Only a run that asks for it is refused, and only where the administrator has not allowed it.
 func TestHostTuningRefused(t *testing.T) {
 	plain, tuned := oneAxis(1, 1), oneAxis(1, 1)
 	tuned.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
