@@ -194,7 +194,7 @@ func TestEnvtestComparisonNameTaken(t *testing.T) {
 	for _, name := range []string{"s-r1-a", "s-r2-b"} {
 		t.Run(name, func(t *testing.T) {
 			s := newComparisons(t)
-			// In a lane of its own: nobody carries it out, and the comparison must not wait for it.
+			// In a lane of its own: it is not carried out, and the comparison must not wait for it.
 			s.apply(testutil.MakeRun(name, "").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Lane = "other" }).Obj())
 			s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
 			comparison := s.untilComparison(v1alpha1.ConditionFinished)

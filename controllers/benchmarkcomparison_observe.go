@@ -84,7 +84,7 @@ func (r *BenchmarkComparisonReconciler) observe(
 }
 
 // nameOfResults sorts the ConfigMap that has the name of the results, before hours are spent on them: it is an earlier
-// comparison's and will be gone, or somebody else's, which has no label to list it by.
+// comparison's and will be gone, or another owner's, which has no label to list it by.
 func (r *BenchmarkComparisonReconciler) nameOfResults(
 	ctx context.Context, o *ownership, comparison *v1alpha1.BenchmarkComparison,
 ) error {

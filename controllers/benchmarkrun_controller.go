@@ -35,7 +35,7 @@ type BenchmarkRunReconciler struct {
 	HostTuningScope Scope
 
 	memories memories[memory]
-	// decoding is held while a document is decoded: whoever wrote it, that may take a good part of the operator's memory.
+	// decoding is held while a document is decoded: no matter who wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
 	// followers of the logs of loaders that run; nil without a manager.
 	followers *followers

@@ -174,7 +174,7 @@ func decodeDocument(encoded result.EncodedDocument, pod *corev1.Pod, pods []core
 	if err != nil {
 		return nil, err
 	}
-	// Whoever wrote it decides what the rest takes to decode: first, whose document it is.
+	// Its author decides what the rest takes to decode: first, whose document it is.
 	identity, err := text.Identity()
 	switch {
 	case err != nil:

@@ -67,7 +67,7 @@ func (r *BenchmarkRunReconciler) observe(
 		return nil, err
 	}
 	if run.DeletionTimestamp != nil {
-		// What it has recorded concerns nobody any more, and may be deleted already. Its objects may have lost their references.
+		// What it has recorded is no longer of interest, and may be deleted already. Its objects may have lost their references.
 		remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
 		if err != nil {
 			return nil, err

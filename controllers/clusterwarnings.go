@@ -126,7 +126,7 @@ func latestWarning(ctx context.Context, live *Live, namespace string, about type
 	})
 }
 
-// maxWarning bounds what is kept of a warning: whoever may create events may write any text.
+// maxWarning bounds what is kept of a warning: a user who may create events may write any text.
 const maxWarning = 4 << 10
 
 // moreWarnings is said if there are more events than are read: a later one may say something else.

@@ -25,7 +25,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// Comparisons and runs stand in one queue, the oldest first. Nobody comes between the runs of a comparison, and the time in the
+// Comparisons and runs stand in one queue, the oldest first. Nothing comes between the runs of a comparison, and the time in the
 // queue does not count for it.
 func TestEnvtestComparisonsAndRunsInOneLane(t *testing.T) {
 	t.Parallel()

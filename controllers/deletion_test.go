@@ -26,7 +26,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// keep adds the finalizer of somebody else to an object.
+// keep adds a foreign finalizer to an object.
 func (c *cluster) keep(object client.Object) {
 	c.t.Helper()
 	patch := client.MergeFrom(object.DeepCopyObject().(client.Object))
@@ -34,7 +34,7 @@ func (c *cluster) keep(object client.Object) {
 	c.must(api.Patch(c.t.Context(), object, patch))
 }
 
-// A run that is deleted and kept by somebody else's finalizer stops: it removes what it has, leaves its lane, says so, and makes
+// A run that is deleted and kept by a foreign finalizer stops: it removes what it has, leaves its lane, says so, and makes
 // nothing any more. What it has measured stays.
 func TestEnvtestDeletedRunLeavesItsLane(t *testing.T) {
 	c := newCluster(t)
@@ -150,8 +150,8 @@ func (c *cluster) tryAll(names ...string) {
 	}
 }
 
-// A comparison that is deleted and kept by somebody else's finalizer stops its run, and leaves its lane; so does a run of it, if
-// the garbage collector deletes that first.
+// A comparison that is deleted and kept by a foreign finalizer stops its run, and leaves its lane; so does a run of it, if the
+// garbage collector deletes that first.
 func TestEnvtestDeletedComparisonLeavesItsLane(t *testing.T) {
 	t.Parallel()
 	for name, foreground := range map[string]bool{"its run stays": false, "its run is deleted, too": true} {
@@ -357,7 +357,7 @@ func TestEnvtestPredecessorsResultsAreWaitedFor(t *testing.T) {
 }
 
 // Objects of an earlier run that the garbage collector has missed, which never runs here, are not in the way for ever. Those of
-// something else that has the name are left alone, as are those that somebody has changed meanwhile.
+// something else that has the name are left alone, as are those that were changed meanwhile.
 func TestEnvtestOrphansAreRemoved(t *testing.T) {
 	c := newCluster(t)
 	meta := func(name string) metav1.ObjectMeta {

@@ -202,8 +202,8 @@ func TestEnvtestProgramsDoNotDeliver(t *testing.T) {
 	c.allAccepted("run", 1)
 }
 
-// A Pod of somebody else's that comes to the database's node during a trial, and a node under pressure, are said with the number.
-// A Pod that was there all the time, and the run's own, are not. Of a Pod of another namespace, nothing that whoever has "view"
+// A Pod of another owner that comes to the database's node during a trial, and a node under pressure, are said with the number.
+// A Pod that was there all the time, and the run's own, are not. Of a Pod of another namespace, nothing that a user with "view"
 // in the run's namespace can read has its name.
 func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
@@ -265,7 +265,7 @@ func summaryBesideNeighbors(t *testing.T, c *cluster) *besideNeighbors {
 			t.Error(err)
 		}
 	})
-	// It is in the test's namespace, or in that of somebody else, of whose Job it is and who labels it as one of the run's own.
+	// It is in the test's namespace, or in that of another user, of whose Job it is and who labels it as one of the run's own.
 	pod := func(namespace, name, node string) {
 		p := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},

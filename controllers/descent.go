@@ -24,7 +24,7 @@ import (
 
 // Anybody can write a label, and an owner reference. An object is an owner's if its controller references lead to the owner by
 // their UIDs. An object on the way may be gone: its reference dangles then, and its name has to do. The garbage collector deletes
-// what refers to an object that does not exist, so that nobody can stand in the way by such a reference for long.
+// what refers to an object that does not exist, so that such a reference cannot be used to stand in the way for long.
 
 // descent knows which controllers exist.
 type descent struct {

@@ -39,7 +39,7 @@
 //	descent.go       what was made of what, by controller references
 //	lanewatches.go   whom a change of a run, a comparison or a Lease wakes in the queue of a lane
 //	installation.go  which of several installations acts on an owner
-//	owner.go         who owns an object: this owner, an earlier one of the same name, or somebody else
+//	owner.go         who owns an object: this owner, an earlier one of the same name, or a third party
 //	instances.go     reads and removes database instances, those of a run and those that the runs of a comparison share
 //	cached.go        what the cache keeps of each object
 //	live.go          reads past the cache: lists in pages, and of what strangers have made only so much, in bounded answers

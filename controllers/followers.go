@@ -19,9 +19,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// maxFollowed logs are followed at a time: each is a connection to the API server, and from there to a kubelet, and whoever
-// writes to it may have 2 MiB of the operator's memory. Of further runs the kubelet says when their loaders have ended, a second
-// later.
+// maxFollowed logs are followed at a time: each is a connection to the API server, and from there to a kubelet, and the program
+// that writes to it may take 2 MiB of the operator's memory. Of further runs the kubelet says when their loaders have ended, a
+// second later.
 const maxFollowed = 16
 
 // followers follow the logs of loaders that run, each to the end of its document, and tell of the runs whose loaders have

@@ -21,7 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// written are logs to which somebody writes, by the names of their Pods.
+// written are logs to which a program writes, by the names of their Pods.
 type written struct {
 	mu     sync.Mutex
 	opened map[string]int

@@ -203,7 +203,7 @@ func TestEnvtestHostOfAnotherRun(t *testing.T) {
 	}
 }
 
-// Whoever deletes the Lease of a tuned node takes the values with it that it had. The run ends, and says so.
+// A user who deletes the Lease of a tuned node takes the values with it that it had. The run ends, and says so.
 func TestEnvtestHostLeaseDeleted(t *testing.T) {
 	c := newTuning(t)
 	c.apply(tunedRun("run", 2))

@@ -31,7 +31,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// jobByHand is a Job that somebody makes under the name of an attempt, with the run's owner reference and all labels, and with a
+// jobByHand is a Job that a user makes under the name of an attempt, with the run's owner reference and all labels, and with a
 // change of his own.
 func jobByHand(c *cluster, run *v1alpha1.BenchmarkRun, number int, change func(*batchv1.Job)) *batchv1.Job {
 	c.t.Helper()
@@ -58,8 +58,8 @@ func otherRows(job *batchv1.Job) {
 	}
 }
 
-// A Job of an attempt is the one that the operator has made. One that somebody makes by hand is nobody's, whatever its name,
-// labels and owner reference say; if it has the name that is needed next, the run ends.
+// A Job of an attempt is the one that the operator has made. One that a user makes by hand belongs to no attempt, whatever its
+// name, labels and owner reference say; if it has the name that is needed next, the run ends.
 func TestEnvtestJobMadeByHandDoesNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trial  int
@@ -209,7 +209,7 @@ func TestEnvtestForgedChildren(t *testing.T) {
 	}
 }
 
-// A copy of prepared data that is there beforehand is not restored: nobody knows what is in it. The run makes its own.
+// A copy of prepared data that is there beforehand is not restored: its content is unknown. The run makes its own.
 func TestEnvtestForgedDataCopy(t *testing.T) {
 	c := newCluster(t)
 	run := suspendedRun()
@@ -235,7 +235,7 @@ func TestEnvtestForgedDataCopy(t *testing.T) {
 	}
 }
 
-// A finalizer of somebody else on a child keeps the child, and nothing else: what loads no node any more is not waited for.
+// A foreign finalizer on a child keeps the child, and nothing else: what loads no node any more is not waited for.
 func TestEnvtestKeptChildren(t *testing.T) {
 	for kind, kept := range map[string]client.Object{
 		"Job":                   &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1"}},
@@ -262,7 +262,7 @@ func TestEnvtestKeptChildren(t *testing.T) {
 	}
 }
 
-// A Job that somebody deletes before it has ended, and that a finalizer keeps, is an attempt that does not count.
+// A Job that a user deletes before it has ended, and that a finalizer keeps, is an attempt that does not count.
 func TestEnvtestKeptJobWithoutRecord(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
@@ -291,7 +291,7 @@ func TestEnvtestOrphanedChildren(t *testing.T) {
 			c.must(api.Delete(t.Context(), c.get("first")))
 			orphan()
 		},
-		// The garbage collector takes the references away first, and then its finalizer. Somebody else's may stay.
+		// The garbage collector takes the references away first, and then its finalizer. A foreign one may stay.
 		"of a run that is being deleted": func(c *cluster, orphan func()) {
 			first := c.get("first")
 			first.Finalizers = []string{"example.com/keep"}

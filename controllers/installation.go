@@ -67,7 +67,7 @@ func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 type claimed struct {
 	by       string
 	finished bool
-	// due is when whoever acts ends it or, once it has finished, deletes it; nil if that is not known yet, or never.
+	// due is when the acting installation ends it or, once it has finished, deletes it; nil if that is not known yet, or never.
 	due *metav1.Time
 }
 
@@ -122,7 +122,7 @@ func (i *Installation) partIn(ctx context.Context, o claimed) (is part, after ti
 	return bystander, otherInterval, nil
 }
 
-// overdue says whether something should have happened to an owner some time ago: nobody acts on it any more.
+// overdue says whether something should have happened to an owner some time ago: no installation acts on it any more.
 func (i *Installation) overdue(o claimed) bool {
 	return o.due != nil && i.Clock.Since(o.due.Time) > goneAfter
 }

@@ -99,7 +99,7 @@ func TestEnvtestOneInstallationActs(t *testing.T) {
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
-// The other one takes over when nobody of the first has renewed its Lease for a while, and not before: its manager may be
+// The other one takes over when no manager of the first has renewed its Lease for a while, and not before: its manager may be
 // updated.
 func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i := newInstalled(t)
@@ -120,8 +120,8 @@ func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
-// What has finished needs somebody too: it is deleted when its time is over. The other one takes that over as well, and not
-// before.
+// What has finished needs an installation too: it is deleted when its time is over. The other one takes that over as well, and
+// not before.
 func TestEnvtestFinishedRunOfAnInstallationThatIsGone(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
@@ -142,7 +142,7 @@ func TestEnvtestFinishedRunOfAnInstallationThatIsGone(t *testing.T) {
 	}
 }
 
-// Who may not read the Leases of the other one leaves its runs alone until they are long past their deadline: nobody acts then.
+// Who may not read the Leases of the other one leaves its runs alone until they are long past their deadline: none acts then.
 func TestEnvtestInstallationThatMayNotBeRead(t *testing.T) {
 	i := newInstalled(t)
 	i.apply(testutil.MakeRun("run", "").Obj())
@@ -210,7 +210,7 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 	}
 }
 
-// A run of a comparison is its comparison's installation's, whoever sees it first.
+// A run of a comparison is its comparison's installation's, whichever sees it first.
 func TestEnvtestInstallationOfAMember(t *testing.T) {
 	i := newInstalled(t)
 	comparison := testutil.MakeComparison("s", i.namespace, "a", "b").Obj()

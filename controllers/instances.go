@@ -155,7 +155,7 @@ func instancesOf(
 	return all
 }
 
-// claims sorts the volume claims. One that nobody proves to be the owner's, because the StatefulSet has made it, has its name.
+// claims sorts the volume claims. One that cannot be proved to be the owner's, because the StatefulSet has made it, has its name.
 func (i *instances) claims(l *listed) {
 	for n := range l.claims.Items {
 		claim := &l.claims.Items[n]
@@ -211,8 +211,8 @@ func ofDataCopy(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDataCopy
 }
 
-// dataCopies says whether there are copies of an owner's data that nobody deletes yet, among claims. What stands in the way is
-// noted by the ownership.
+// dataCopies says whether there are copies of an owner's data that are not being deleted yet, among claims. What stands in the
+// way is noted by the ownership.
 func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 	found := false
 	for n := range claims {
@@ -289,7 +289,7 @@ func (i *instances) of(object client.Object) *lifecycle.Instance {
 	return i.found[n]
 }
 
-// number in a label that Benchrun wrote, or 0 if somebody has changed it.
+// number in a label that Benchrun wrote, or 0 if it was changed since.
 func number(object client.Object, label string) int {
 	n, err := strconv.Atoi(object.GetLabels()[label])
 	if err != nil {

@@ -40,7 +40,7 @@ type lag struct {
 	rng     *rand.Rand
 	history map[reflect.Type][]client.ObjectList
 	at      map[reflect.Type]int
-	// meddle is what somebody does to an owner right before its status is written, or nil.
+	// meddle is what another writer does to an owner right before its status is written, or nil.
 	meddle func(client.Object)
 }
 

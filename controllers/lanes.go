@@ -22,8 +22,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// A lane is held by whoever has created its Lease, until it is deleted. That Lease has no time of expiry: a manager that is down
-// measures nothing new, but what it has started may still run.
+// A lane is held by the owner that has created its Lease, until that is deleted. That Lease has no time of expiry: a manager
+// that is down measures nothing new, but what it has started may still run.
 
 // lanes are read, taken and released for one kind of holder, runs or comparisons, which stand in the same queues.
 type lanes struct {
@@ -151,7 +151,7 @@ func (l *lanes) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid
 	return result, nil
 }
 
-// take creates the Lease of a lane. Somebody else may have been faster: then the error is errStale.
+// take creates the Lease of a lane. Another owner may have been faster: then the error is errStale.
 func (l *lanes) take(ctx context.Context, w *writer, one lifecycle.Contender) error {
 	key := l.leaseOf(one.Lane)
 	lease := &coordinationv1.Lease{
@@ -187,8 +187,8 @@ func (l *lanes) release(ctx context.Context, lane string, holder lifecycle.Holde
 }
 
 // laneQueues are the runs and comparisons that want a lane, as the watches of one controller tell of them. To list all of them
-// for each one that waits would cost the square of their number. Whoever is woken because somebody has left finds that in it: it
-// is told first. A nil one keeps nothing.
+// for each one that waits would cost the square of their number. An owner that is woken because another has left finds that in
+// it: it is told first. A nil one keeps nothing.
 type laneQueues struct {
 	mutex sync.Mutex
 	lanes map[string]map[laneName]lifecycle.Contender

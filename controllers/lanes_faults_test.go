@@ -30,7 +30,7 @@ func TestEnvtestKeptDatabaseLeavesTheLane(t *testing.T) {
 	}
 }
 
-// A run that cannot be carried out ends at once, whoever holds the lane.
+// A run that cannot be carried out ends at once, no matter who holds the lane.
 func TestEnvtestInvalidRunDoesNotQueue(t *testing.T) {
 	c := newCluster(t)
 	c.queue(nil, "first")
@@ -48,7 +48,7 @@ func TestEnvtestInvalidRunDoesNotQueue(t *testing.T) {
 	c.says("invalid", "False Finished: the run has ended and is releasing its lane")
 }
 
-// A Lease that somebody deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
+// A Lease that a user deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
 func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 	for name, other := range map[string]bool{"taken back": false, "lost": true} {
 		t.Run(name, func(t *testing.T) {

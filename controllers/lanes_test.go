@@ -384,7 +384,7 @@ func template(labels map[string]string) corev1.PodTemplateSpec {
 	}
 }
 
-// stranger makes a Pod with those labels, controlled by an object or by nobody.
+// stranger makes a Pod with those labels, controlled by an object or by nothing.
 func (c *cluster) stranger(name string, labels map[string]string, controller *metav1.OwnerReference) {
 	c.t.Helper()
 	t := template(labels)
@@ -395,7 +395,7 @@ func (c *cluster) stranger(name string, labels map[string]string, controller *me
 	c.must(api.Create(c.t.Context(), pod))
 }
 
-// Whatever labels somebody gives to his own Pods, and whatever controls these: they do not hold the lane of a run, nor of a run
+// Whatever labels a user gives to his own Pods, and whatever controls these: they do not hold the lane of a run, nor of a run
 // that is gone. What a run has made does, until it is gone, too.
 func TestEnvtestOnlyWhatARunHasMadeHoldsItsLane(t *testing.T) {
 	for name, gone := range map[string]bool{"the run has finished": false, "the run is gone": true} {

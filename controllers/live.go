@@ -58,7 +58,7 @@ func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.
 }
 
 // Some visits the objects of a list that strangers have made, until visit has enough or so much is read as Benchrun reads of
-// them. It says whether that bound has ended it: whoever needs to know of all must say so. What visit keeps of an object it
+// them. It says whether that bound has ended it: a caller that needs to know of all must say so. What visit keeps of an object it
 // copies.
 func (l *Live) Some(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (more bool), opts ...client.ListOption,
@@ -111,7 +111,7 @@ func nextLimit(limit, read int64) int64 {
 	return limit
 }
 
-// page visits the objects of one page. Nobody else reads one meanwhile.
+// page visits the objects of one page. No other page is read meanwhile.
 func (l *Live) page(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (bool, error), opts []client.ListOption,
 ) (read int64, more bool, err error) {

@@ -32,7 +32,7 @@ type paged struct {
 	client.Reader
 	objects int
 	limits  []int64
-	// size of an object; nil is that of a client whose answers nobody counts.
+	// size of an object; nil is that of a client whose answers are not counted.
 	size func(int) int
 	// most is the largest answer that was read.
 	most int

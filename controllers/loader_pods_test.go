@@ -142,7 +142,7 @@ func TestEnvtestPilot(t *testing.T) {
 	}
 }
 
-// The cache has no rows of pilots: a run of the comparison knows them all the same, and one that somebody else has made does not.
+// The cache has no rows of pilots: a run of the comparison knows them all the same, and one that a third party has made does not.
 func TestEnvtestRowsOfItsComparison(t *testing.T) {
 	l := newInLane(t)
 	comparison := testutil.MakeComparison("s", l.namespace, "a", "b").Obj()

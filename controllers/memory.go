@@ -138,7 +138,7 @@ func (t *retries) reported() (message string, isUnwritten bool) {
 // errStale: the cache is behind the API server. The step is tried again soon.
 var errStale = errors.New("the cache is behind the API server")
 
-// isStale says whether an error only means that somebody else was faster.
+// isStale says whether an error only means that another writer was faster.
 func isStale(err error) bool { return errors.Is(err, errStale) || apierrors.IsConflict(err) }
 
 // unwrittenError is the error of a ConfigMap with results or a record that cannot be written now. Another try may succeed: what

@@ -23,7 +23,7 @@ import (
 )
 
 // neighborsAnnotation of a Job has what else was on the database's node when the Job was created: an operator that has started
-// since then knows it too. Whoever has "view" of the run's namespace can read it: it is sealed.
+// since then knows it too. Any user with "view" of the run's namespace can read it: it is sealed.
 const neighborsAnnotation = "benchrun.dev/neighbors"
 
 // neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may
@@ -69,7 +69,7 @@ func (r *BenchmarkRunReconciler) look(
 	return seen, nil
 }
 
-// neighbor is what may be noted of a Pod: whoever can read the results may be allowed to see one namespace only, so that a Pod of
+// neighbor is what may be noted of a Pod: a reader of the results may be allowed to see one namespace only, so that a Pod of
 // another one has no name unless the administrator says so.
 func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, namespace string) result.Neighbor {
 	n := result.Neighbor{ID: string(pod.UID)}
@@ -85,7 +85,7 @@ func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, nam
 	return n
 }
 
-// ownerKinds are those that every cluster has. Others may tell what somebody runs.
+// ownerKinds are those that every cluster has. Others may reveal what a user runs.
 var ownerKinds = []result.OwnerKind{
 	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
 }
@@ -140,6 +140,6 @@ func neighborsBefore(job *batchv1.Job) *result.Neighborhood {
 	return seen
 }
 
-// neighborsKey seals what is noted on a Job. It is another one for each attempt, so that nobody can follow a Pod from one to the
-// next. It need not be secret: the UIDs that are sealed with it cannot be guessed.
+// neighborsKey seals what is noted on a Job. It is another one for each attempt, so that a Pod cannot be followed from one to
+// the next. It need not be secret: the UIDs that are sealed with it cannot be guessed.
 func neighborsKey(job *batchv1.Job) string { return job.Labels[v1alpha1.LabelRunUID] + "/" + job.Name }

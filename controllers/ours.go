@@ -126,7 +126,7 @@ func referenceTo(object client.Object) v1alpha1.ObjectReference {
 	return v1alpha1.ObjectReference{Name: object.GetName(), UID: string(object.GetUID())}
 }
 
-// foreign says whether an instance of the run has a part that is not known to be the operator's: made by somebody else, or made
+// foreign says whether an instance of the run has a part that is not known to be the operator's: made by a third party, or made
 // in part by an operator that was killed. The object that stands for an instance is made last: by it, all others are known. The
 // instances that the runs of a comparison share are known by the UID of their Pod, and so is what comes from another run.
 func foreign(i *lifecycle.Instance, m *made, server v1alpha1.ObjectReference, parts []client.Object) bool {

@@ -69,7 +69,7 @@ func (o owner) owns(object client.Object, referenced bool) bool {
 	return o.isLabelled(object)
 }
 
-// taken is the terminal error that an object of somebody else has a name that the owner needs.
+// taken is the terminal error that an object of another owner has a name that the owner needs.
 func (o owner) taken(kind, name string) error {
 	return &terminalError{lifecycle.Failure{
 		Reason: v1alpha1.ReasonNameTaken,
@@ -79,8 +79,8 @@ func (o owner) taken(kind, name string) error {
 }
 
 // ownership sorts observed objects that have the owner's name in their label: into its own, those of an earlier owner of the same
-// name that are being deleted, and those that stay and have a name that the owner may need. All others are somebody else's,
-// whatever their labels say.
+// name that are being deleted, and those that stay and have a name that the owner may need. All others are not ours, whatever
+// their labels say.
 type ownership struct {
 	owner owner
 	// gone says that the owner does not exist any more, or is being deleted.

@@ -60,7 +60,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 }
 
 // createPart creates an object of a database instance. One that exists is fine if this process has made it. Another one that the
-// owner controls may be somebody else's, or that of an operator that was killed: the next look at the instance says so, and it is
+// owner controls may be a third party's, or that of an operator that was killed: the next look at the instance says so, and it is
 // removed. The runs of a comparison make the instances that they share in turns.
 func (w *writer) createPart(ctx context.Context, object client.Object, m *made) error {
 	err := w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
@@ -134,7 +134,7 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) e
 }
 
 // createDataCopy creates the claim with the copy of prepared data once. One that is not known to be what the operator has made is
-// removed first: nobody knows what is in it.
+// removed first: its content is unknown.
 func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep) error {
 	claim := database.DataCopy(s.owner)
 	if claim == nil {

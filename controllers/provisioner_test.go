@@ -348,7 +348,7 @@ func TestEnvtestComparisonCopiesData(t *testing.T) {
 	c.nothingRuns()
 }
 
-// A claim of somebody else's under the name of a copy is left alone, and nobody's server begins with what is in it.
+// A third party's claim under the name of a copy is left alone, and no server begins with what is in it.
 func TestEnvtestDataCopyNameTaken(t *testing.T) {
 	c := newCopying(t)
 	theirs := &corev1.PersistentVolumeClaim{

@@ -25,7 +25,7 @@ import (
 )
 
 // chain is the records of a run, from the first to the newest. The status of the run names the newest, and each record the one
-// before it, by name and digest: only the operator writes the status, so that nobody else can add a record or change one.
+// before it, by name and digest: only the operator writes the status, so that others can neither add a record nor change one.
 type chain struct {
 	refs    []v1alpha1.RecordReference
 	records []*result.Record
@@ -133,8 +133,8 @@ func recordsChanged(message string) *lifecycle.Failure {
 
 // A run with results.retention: Retain leaves its records and results without an owner. A run that is created anew, with the same
 // name and specification, finds them and is complete: a tool that applies its files again does not measure again. What is found
-// is checked against itself, because nobody has signed it: the digest of the results, the specification in them, and the chain
-// of records to the newest, which the results have. Whoever may write ConfigMaps can forge all of it; the status says where the
+// is checked against itself, because it is not signed: the digest of the results, the specification in them, and the chain of
+// records to the newest, which the results have. A user who may write ConfigMaps can forge all of it; the status says where the
 // numbers are from.
 
 // retained adds to what was seen the results of an earlier run of the same name and specification, if the run has not begun and

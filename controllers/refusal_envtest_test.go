@@ -29,7 +29,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// quota of the test's namespace, of which so many are used. Nobody recounts it: the API server adds what is created, and the
+// quota of the test's namespace, of which so many are used. It is not recounted: the API server adds what is created, and the
 // controller that takes away what is deleted is not there.
 func (c *cluster) quota(what corev1.ResourceName, hard, used string) *corev1.ResourceQuota {
 	c.t.Helper()
@@ -305,7 +305,7 @@ func forged(c *cluster, run *v1alpha1.BenchmarkRun, trial int) *corev1.ConfigMap
 	}
 }
 
-// A ConfigMap that somebody makes by hand is no measurement, whatever it says it is.
+// A ConfigMap that a user makes by hand is no measurement, whatever it says it is.
 func TestEnvtestForgedRecordDoesNotCount(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())

@@ -258,7 +258,7 @@ func alternationCrash(t *testing.T, begin func(*testing.T) *takingTurns, step in
 	killedAfter(t, writes, func(t *testing.T, n int) { crash(t, n) })
 }
 
-// A run of a round that is deleted, or suspended by somebody, begins the round again: trials that were measured at different times
+// A run of a round that is deleted, or suspended by a user, begins the round again: trials that were measured at different times
 // are no pair. So does a comparison that is suspended.
 func TestEnvtestAlternationInterrupted(t *testing.T) {
 	t.Parallel()

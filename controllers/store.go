@@ -22,7 +22,7 @@ import (
 
 // storeRecord writes the record of an attempt, and returns its text as the cluster has it. An operator that was killed may have
 // written it before, or this one, when the status could not be written. The one that is there stands if it is the same attempt's,
-// by what cannot be looked up anew. It is never deleted: a record may have been counted by whoever wrote it.
+// by what cannot be looked up anew. It is never deleted: a record may have been counted by the operator that wrote it.
 func (w *writer) storeRecord(
 	ctx context.Context, meta metav1.ObjectMeta, record *result.Record, files []result.File, retention v1alpha1.Retention,
 ) (string, error) {
@@ -44,7 +44,7 @@ func (w *writer) storeRecord(
 var errOtherRecord = errors.New("it exists but does not match this attempt: delete it if nobody needs it")
 
 // storeResults writes results. If there are any already, an operator that was killed has written them. They are written anew if
-// they do not say the same, and if the owner's status does not name them: then nobody was told of them.
+// they do not say the same, and if the owner's status does not name them: then they were not announced.
 func (w *writer) storeResults(
 	ctx context.Context, meta metav1.ObjectMeta, files []result.File, retention v1alpha1.Retention,
 ) error {

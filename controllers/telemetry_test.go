@@ -123,7 +123,7 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 			c := newCluster(t)
 			l := newLag(c, seed)
 			w := newWorld(c, l.rng)
-			// People edit the run, so that writes meet conflicts. Nobody removes Pods here: a manager that starts would judge the
+			// People edit the run, so that writes meet conflicts. Nothing removes Pods here: a manager that starts would judge the
 			// attempt anew.
 			l.meddle = func(client.Object) {
 				if w.rng.IntN(4) == 0 {
@@ -190,7 +190,7 @@ func TestEnvtestFailureIsCounted(t *testing.T) {
 		[]string{"t1-a1 Pending → Started", "t1-a1 Started → Failed (SQL)"})
 }
 
-// The gauges are those of what the API server has, whoever was there when it came to be.
+// The gauges are those of what the API server has, whichever manager ran when it came to be.
 func TestEnvtestStateAfterARestart(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("first", "").Repetitions(1).Obj())

@@ -62,7 +62,7 @@ func (r *BenchmarkRunReconciler) tunedNodes(ctx context.Context, run *v1alpha1.B
 	return nodes, nil
 }
 
-// tuneHost creates the Lease of a node. Somebody else may have been faster: then the error is errStale.
+// tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.
 func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
 	labels := plan.Labels(run, v1alpha1.ComponentHostTuning)
 	labels[v1alpha1.LabelTunedNode] = v1alpha1.LabelTunedNodeValue

@@ -76,7 +76,7 @@ func (w *world) pass() {
 	w.noRecordDeleted()
 }
 
-// visit replaces the Pod of somebody else on the database's node by another.
+// visit replaces the Pod of another owner on the database's node by another.
 func (w *world) visit() {
 	w.c.t.Helper()
 	w.leave()
@@ -88,7 +88,7 @@ func (w *world) visit() {
 	w.c.must(api.Create(w.c.t.Context(), w.visitor))
 }
 
-// leave: the Pod of somebody else goes.
+// leave: the Pod of another owner goes.
 func (w *world) leave() {
 	w.c.t.Helper()
 	if w.visitor != nil {

@@ -47,7 +47,7 @@ type terminalError struct{ failure lifecycle.Failure }
 func (e *terminalError) Error() string { return e.failure.Reason + ": " + e.failure.Message }
 
 // create an object under its fixed name, with an owner reference if it is to be deleted with the owner. An object that has the
-// name already is fine if it is the owner's. Somebody else's is left alone, and is a terminal error.
+// name already is fine if it is the owner's. Another owner's is left alone, and is a terminal error.
 func (w *writer) create(ctx context.Context, object client.Object, referenced bool) error {
 	// Strictly: an older MariaDB operator must not drop a field that it does not know.
 	err := w.createUnchecked(ctx, object, referenced, client.FieldValidation("Strict"))
@@ -93,7 +93,7 @@ func (w *writer) createUnchecked(ctx context.Context, object client.Object, refe
 }
 
 // remove deletes an object if it still has the same UID. It is no error if the object is gone. What an object has made is deleted
-// after it; or before it, if somebody's finalizer keeps it.
+// after it; or before it, if a finalizer keeps it.
 func (w *writer) remove(ctx context.Context, object client.Object) error {
 	return w.removeIf(ctx, object, client.Preconditions{UID: ptr.To(object.GetUID())})
 }
@@ -113,7 +113,7 @@ func (w *writer) removeIf(ctx context.Context, object client.Object, unchanged c
 	return nil
 }
 
-// removeOrphan deletes an object that an earlier owner of the same name controls, if nobody has changed it since. That this owner
+// removeOrphan deletes an object that an earlier owner of the same name controls, if it was not changed since. That this owner
 // has the name today, and so the earlier one is gone, is asked of the API server: the cache of one kind may be behind another's.
 func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 	var now metav1.PartialObjectMetadata
@@ -126,8 +126,8 @@ func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 	})
 }
 
-// patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if somebody has
-// written to the owner since it was read. What changed is told after it was written: each change once.
+// patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if the owner was
+// written to since it was read. What changed is told after it was written: each change once.
 func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) error {
 	if equality.Semantic.DeepEqual(old, w.owner.Object) {
 		return nil

@@ -30,7 +30,7 @@ import (
 // foreign is how many objects of each kind there are. The API server and etcd need some 20 GB for 300.
 var foreign = flag.Int("foreign", 300, "objects of 900 kB of each watched kind that somebody else has made")
 
-// TestScaleForeign starts a manager beside 300 objects of 900 kB of each watched kind that somebody has made and labelled in a
+// TestScaleForeign starts a manager beside 300 objects of 900 kB of each watched kind that a user has made and labelled in a
 // namespace of his own, 1,000 queued runs and a run of 5,000 measured trials, and prints what it takes. More than 128 MiB is too
 // much.
 func TestScaleForeign(t *testing.T) {

@@ -36,7 +36,7 @@ func leaseName(namespaces controllers.Scope) string {
 	return fmt.Sprintf("namespaces-%x.%s", sum[:8], all)
 }
 
-// part is the installation of this manager, or nil: without an election of leaders, nobody could see that it is gone.
+// part is the installation of this manager, or nil: without an election of leaders, its absence would go unnoticed.
 func (o *options) part(live *controllers.Live, now clock.PassiveClock) *controllers.Installation {
 	if !o.leaderElect {
 		return nil

@@ -114,7 +114,7 @@ func start(t *testing.T, leaseNamespace, installation, namespace string, args ..
 	return m
 }
 
-// freeAddress is one at which nobody listens.
+// freeAddress is one at which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -163,7 +163,7 @@ func runIn(t *testing.T, namespace, name string) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// Whoever waits is woken by what happens, within an installation and from one to another with which it shares its lanes: a
+// An owner that waits is woken by what happens, within an installation and from one to another with which it shares its lanes: a
 // manager does not look at its own runs from time to time.
 func TestEnvtestManagersShareALane(t *testing.T) {
 	home, one, two := makeNamespace(t), makeNamespace(t), makeNamespace(t)

@@ -131,7 +131,7 @@ func TestPageGolden(t *testing.T) {
 	testutil.Golden(t, "page.golden", []byte(text))
 }
 
-// TestUpToDate: the pages in the repository are what this program makes of what was measured: nobody edits them.
+// TestUpToDate: the pages in the repository are what this program makes of what was measured: they are never edited.
 func TestUpToDate(t *testing.T) {
 	all, err := pagesOf(t, "../..")
 	if err != nil || len(all) != 6 {

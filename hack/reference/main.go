@@ -26,7 +26,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: reference KUBECTL FINDINGS")
 		os.Exit(2)
 	}
-	// The folder of whoever runs this is the default of a flag.
+	// The home folder of the user who runs this is the default of a flag.
 	if err := os.Setenv("HOME", "$HOME"); err != nil {
 		panic(err)
 	}

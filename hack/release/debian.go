@@ -67,7 +67,7 @@ func appendNew(all []debian, some ...debian) []debian {
 	return all
 }
 
-// unset is a registry that nobody can have (RFC 2606). It stands in install.yaml where the registry is to be filled in.
+// unset is a registry that cannot exist (RFC 2606). It stands in install.yaml where the registry is to be filled in.
 const unset = "unset.invalid"
 
 // overlay of config/default names the images: by digest, so that who owns a registry does not own the cluster.

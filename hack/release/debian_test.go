@@ -27,7 +27,7 @@ func ref(t *testing.T, tag string) *name.Tag {
 	return &r
 }
 
-// install.yaml has every image by the digest that is in the layout, in a registry that nobody has or in the one that was named.
+// install.yaml has every image by the digest that is in the layout, in a registry that cannot exist or in the one that was named.
 func TestReleaseInstall(t *testing.T) {
 	const mine = "registry.example.com:5000/me"
 	unnamed := released(t)

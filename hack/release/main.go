@@ -26,7 +26,7 @@ import (
 // source is where the source is published.
 const source = "https://github.com/benchrun-dev/benchrun"
 
-// sample is what the first run of somebody who installs is made of.
+// sample is what a user's first run after the installation is made of.
 const sample = "commit-size.yaml"
 
 type release struct {

@@ -17,7 +17,7 @@ import (
 const provenanceFile = "provenance.intoto.json"
 
 // statement is an in-toto statement (v1) with a SLSA provenance (v1), as far as it is used. It is as good as the signature of
-// SHA256SUMS, which lists it: nobody but who made the release says so.
+// SHA256SUMS, which lists it: only the maker of the release says so.
 type statement struct {
 	Type          string     `json:"_type"`
 	Subject       []artifact `json:"subject"`

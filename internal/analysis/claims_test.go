@@ -77,7 +77,7 @@ func TestPlacesOfClaim(t *testing.T) {
 	}
 }
 
-// Before anything is measured nobody knows whether the premise is there.
+// Before anything is measured it is unknown whether the premise is there.
 func TestPremiseOfRunBeforeItsMeasurements(t *testing.T) {
 	run := testutil.MakeRun("r", "ns").Obj()
 	run.Spec.Claims = v1alpha1.Claims{{

@@ -13,6 +13,6 @@
 //	plan.go          which runs, variants and pairs of points a comparison has
 //	measurements.go  what a run of a comparison measured
 //	verdicts.go      pairs of the variants, by whole rounds
-//	differences.go   which server variables differ although nobody asked for that
+//	differences.go   which server variables differ although that was not requested
 //	warnings.go      what must be read with the answer
 package analysis

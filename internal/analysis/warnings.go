@@ -112,7 +112,7 @@ func (p property) several(list []*v1alpha1.Environment) []string {
 // imageField is the path of the server's image in the specification of a run.
 const imageField = "database.image"
 
-// unrequested is a difference between a variant and the baseline that nobody asked for: the same image reference was another
+// unrequested is a difference between a variant and the baseline that was not requested: the same image reference was another
 // image, or the server had other variables although none was to differ.
 func unrequested(
 	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int, requested []plan.Difference,

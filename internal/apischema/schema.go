@@ -89,7 +89,7 @@ func (s *Schema) Prune(object map[string]any) []string {
 	return unknown
 }
 
-// PruneMetadata removes from an object's metadata the fields that nobody knows, and returns their paths, in order. The error
+// PruneMetadata removes from an object's metadata the fields that are unknown, and returns their paths, in order. The error
 // is about a field of a wrong type.
 func PruneMetadata(object map[string]any) ([]string, error) {
 	options := objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true}

@@ -197,7 +197,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// resummed is an archive whose checksums are those of its files, whoever has changed them.
+// resummed is an archive whose checksums are those of its files, even of changed ones.
 func resummed(list []entry) []entry {
 	sums := result.Sums{}
 	for _, e := range list[:len(list)-1] {
@@ -208,8 +208,8 @@ func resummed(list []entry) []entry {
 	return list
 }
 
-// Whoever changes a file and its checksum is noticed all the same: the manifest has the digest of the results, and each record
-// that of its document.
+// A change to a file and its checksum is noticed all the same: the manifest has the digest of the results, and each record that
+// of its document.
 func TestReadRefusesWhatItsOwnSumsVouchFor(t *testing.T) {
 	replace := func(name, old, by string) func([]entry) []entry {
 		return func(list []entry) []entry {

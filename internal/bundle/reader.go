@@ -217,7 +217,7 @@ var defaultBounds = bounds{
 	freeBytes: 16 << 20,
 }
 
-// errTooMuch is the error of whoever unpacks more than the bounds.
+// errTooMuch is the error of unpacking more than the bounds.
 var errTooMuch = errors.New("the unpacked content is too large")
 
 // unpacked reads a compressed archive, within bounds.

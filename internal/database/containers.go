@@ -71,7 +71,7 @@ var observerResources = corev1.ResourceList{
 }
 
 // addObserver adds the observer to the server's Pod: a sidecar, which starts before the server and ends after it. It shares
-// the Pod's processes and has the server's user, which is what the kernel asks of whoever reads about a process.
+// the Pod's processes and has the server's user, which is what the kernel requires for reading about a process.
 func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) {
 	if !plan.HasObserver(&run.Spec.Database) {
 		return

@@ -127,7 +127,7 @@ func mariaDB(
 	return object, nil
 }
 
-// ownLabels are those that nobody but Benchrun looks at: the operator has uses of its own for the others.
+// ownLabels are those that only Benchrun looks at: the operator has uses of its own for the others.
 func ownLabels(all map[string]string) map[string]string {
 	own := maps.Clone(all)
 	maps.DeleteFunc(own, func(key, _ string) bool { return strings.HasPrefix(key, "app.kubernetes.io/") })
@@ -154,7 +154,7 @@ func mariaDBStorage(db *v1alpha1.DatabaseSpec, labels map[string]string) map[str
 // tolerant is how often in a row a probe may fail: a server under load is not to be taken away or killed.
 const tolerant = 100
 
-// quietProbe asks no more than whether somebody listens.
+// quietProbe asks no more than whether a server listens.
 func quietProbe(e *engine.Engine, periodSeconds, failureThreshold int32) map[string]any {
 	return map[string]any{
 		"tcpSocket": map[string]any{"port": int64(e.Image.Port)}, "periodSeconds": int64(periodSeconds),

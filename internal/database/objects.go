@@ -83,8 +83,8 @@ func NeedsSecret(run *v1alpha1.BenchmarkRun) bool {
 	return run.Spec.Database.Provisioner != v1alpha1.ProvisionerExternal
 }
 
-// guard keeps whoever asks first, as a drained node does, from evicting what measures or is measured: as many Pods must be
-// available as there can be. Only a number of available Pods may be asked of Pods of several owners.
+// guard keeps a client that asks first, as a drain of a node does, from evicting what measures or is measured: as many Pods
+// must be available as there can be. Only a number of available Pods may be asked of Pods of several owners.
 func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudget {
 	owner := plan.DatabaseOwner(run)
 	return &policyv1.PodDisruptionBudget{
@@ -155,7 +155,7 @@ func MyCnf(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
 	return e.Options.File(plan.Settings(e, db))
 }
 
-// NetworkPolicy lets nobody connect to the server of an instance and to its observer but the Pods of the run: those of the
+// NetworkPolicy lets only the Pods of the run connect to the server of an instance and to its observer: those of the
 // comparison, if it belongs to one, because the loaders of all variants take their turns at one observer. nil if Benchrun does
 // not make the server's Pod itself: the MariaDB operator connects to that.
 func NetworkPolicy(run *v1alpha1.BenchmarkRun, instance int) *networkingv1.NetworkPolicy {

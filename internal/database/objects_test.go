@@ -99,7 +99,7 @@ func TestObjectsGolden(t *testing.T) {
 	}
 }
 
-// Every image comes from the registry of the installation, with its credentials and the run's, whoever makes the server.
+// Every image comes from the registry of the installation, with its credentials and the run's, whatever makes the server.
 func TestObjectsPullAsInstalled(t *testing.T) {
 	installed := podutil.Images{Loader: "loader:1", Databases: map[string]string{"MariaDB": "mariadb:11.4"}, Registry: "mirror.example.com", PullSecrets: []string{"shared"}}
 	for name, tc := range goldenRuns() {

@@ -4,8 +4,8 @@
 // Package dialect holds the SQL that differs from one family of servers to the next, and what its errors mean. Everything else
 // that the loader and the workloads send is standard SQL. What the operator has to know of a server is in package engine.
 //
-// A dialect is one value of texts and functions: it connects to nothing. Its families follow their users: Errors are for whoever
-// executes statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a
+// A dialect is one value of texts and functions: it connects to nothing. Its families follow their users: Errors are for callers
+// that execute statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a
 // server says about itself.
 package dialect
 

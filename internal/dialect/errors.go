@@ -41,7 +41,7 @@ func (e *Errors) ConnectionEnded(err error) bool { return e.oneOf(err, e.connect
 // TryAgain says whether a client is expected to roll its transaction back and begin it anew.
 func (e *Errors) TryAgain(err error) bool { return e.oneOf(err, e.tryAgain) }
 
-// TooManySessions says whether the server has no connection left: for nobody, or for this user.
+// TooManySessions says whether the server has no connection left: for any user, or for this one.
 func (e *Errors) TooManySessions(err error) bool { return e.oneOf(err, e.tooManySessions) }
 
 // DuplicateKey says whether there is a row with this key.
@@ -58,7 +58,7 @@ func (e *Errors) WorthAnotherTry(err error) bool {
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, e.noEncryption) {
 		return false
 	}
-	// Nobody listens, the name is not known yet, the server broke off: all of it is what starting looks like.
+	// Nothing listens, the name is not known yet, the server broke off: all of it is what starting looks like.
 	return !e.Answered(err) || e.oneOf(err, e.starting) || e.TooManySessions(err)
 }
 

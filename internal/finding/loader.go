@@ -177,7 +177,7 @@ func OtherServer(contest, version, required string) Finding {
 	return made(ContestServer, map[string]string{"contest": contest, "version": version, "required": required})
 }
 
-// OtherHardware is hardware that nobody has limited to the contest's.
+// OtherHardware is hardware that was not limited to the contest's.
 func OtherHardware(contest string) Finding {
 	return made(ContestHardware, map[string]string{"contest": contest})
 }

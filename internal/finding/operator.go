@@ -52,7 +52,7 @@ func Unguaranteed(pods []string) Finding {
 	return made(PodsNotGuaranteed, map[string]string{"pods": strings.Join(pods, ", ")})
 }
 
-// BesideOthers are containers that somebody else has added to Pods.
+// BesideOthers are containers that a third party has added to Pods.
 func BesideOthers(containers []string) Finding {
 	return made(ForeignContainers, map[string]string{"containers": strings.Join(containers, ", ")})
 }

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosttuning decides how a node is tuned for a run and restored afterwards. A node is tuned by whoever has created its
-// Lease, in the operator's namespace. The Lease has a Record: what was asked, what the node had before, and what was done.
+// Package hosttuning decides how a node is tuned for a run and restored afterwards. A node is tuned by the owner that has created
+// its Lease, in the operator's namespace. The Lease has a Record: what was asked, what the node had before, and what was done.
 //
 // Nothing is changed before the values that the node had are in the record, and the Lease stays until they were read back. An
 // operator that is killed between any two writes therefore knows what to restore, and to what:
@@ -55,7 +55,7 @@ func (o *Outcome) problem() string {
 
 // Observed is what a decision about a node depends on, beside its record.
 type Observed struct {
-	// Needed: whoever has tuned the node may still need that. Gone: it no longer exists.
+	// Needed: the owner that has tuned the node may still need that. Gone: it no longer exists.
 	Needed, Gone bool
 	// NodeGone: the node no longer exists.
 	NodeGone bool
@@ -202,7 +202,7 @@ type Record struct {
 	// Drop names the attempt before which the page cache is to be dropped, and Dropped the last one before which it was.
 	Drop    string `json:"drop,omitempty"`
 	Dropped string `json:"dropped,omitempty"`
-	// Release: whoever has tuned the node does not need it any more.
+	// Release: the owner that has tuned the node no longer needs it.
 	Release bool `json:"release,omitempty"`
 	// Restored: the values of Before were read back, or nothing was changed.
 	Restored bool `json:"restored,omitempty"`

@@ -145,7 +145,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 	}
 }
 
-// A bundle has the documents that the records name, or nobody could read it.
+// A bundle has the documents that the records name, or it would be unreadable.
 func TestExportRefusesOtherDocuments(t *testing.T) {
 	for name, change := range map[string]func(*corev1.ConfigMap){
 		"deleted": func(cm *corev1.ConfigMap) { delete(cm.BinaryData, result.DocumentKey) },

@@ -133,7 +133,7 @@ const outputsFolder = "output/"
 // outputs are files with what programs printed that made the load: one for each attempt that had such a program.
 type outputs struct{ files []result.File }
 
-// add the document of an attempt. It does nothing if nobody wants outputs.
+// add the document of an attempt. It does nothing if outputs are not wanted.
 func (o *outputs) add(attempt string, d *result.Document) {
 	if o == nil || len(d.ToolOutput) == 0 {
 		return

@@ -55,7 +55,7 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestLeft: nobody can say before the first trial, nor while nothing is measured; a pause does not count.
+// TestLeft: it is unknown before the first trial, nor while nothing is measured; a pause does not count.
 func TestLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*snapshot)

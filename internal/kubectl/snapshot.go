@@ -125,7 +125,7 @@ func (m *snapshot) answerSoFar() string {
 	return "So far: " + m.answer
 }
 
-// left is how much longer it takes, at the pace up to now; empty if nobody can say.
+// left is how much longer it takes, at the pace up to now; empty if that is unknown.
 func (m *snapshot) left(now time.Time) string {
 	elapsed, err := time.ParseDuration(m.elapsed)
 	if err != nil || m.done == 0 || m.started == nil || m.ready().Reason != v1alpha1.ReasonMeasuring {

@@ -126,7 +126,7 @@ func TestReportOfAComparisonCompares(t *testing.T) {
 	}
 }
 
-// A comparison that has failed says why; a run that somebody else has made is none of its own; results that were changed or
+// A comparison that has failed says why; a run that a third party has made is none of its own; results that were changed or
 // deleted are an error.
 func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
 	comparison, objects := begunComparison(t, 3)

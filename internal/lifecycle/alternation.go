@@ -153,7 +153,7 @@ func enoughRows(requested int64, pilot result.Totals, seconds int32) int64 {
 }
 
 // NeedsComparisonRows says whether the rows of a run may have been decided by the pilots of its comparison. Of a run that the
-// comparison has not made, and of one that does not measure, nobody needs to know.
+// comparison has not made, and of one that does not measure, that need not be known.
 func NeedsComparisonRows(run *v1alpha1.BenchmarkRun, named bool) bool {
 	finished := apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	return run.Spec.Trials.MinSeconds != nil && MemberOf(run) != nil && !finished && (named || run.Status.StartTime != nil)

@@ -88,8 +88,8 @@ func (s *situation) lastInvalidated() (last *result.Record) {
 	return last
 }
 
-// abandoned says whether the Job of an attempt is being deleted, stays because of somebody's finalizer, and has no Pod that
-// loads a node: nobody waits for it.
+// abandoned says whether the Job of an attempt is being deleted, stays because of a foreign finalizer, and has no Pod that
+// loads a node: it is not waited for.
 func (s *situation) abandoned(a *Attempt) bool {
 	return podutil.IsKept(a.Job) &&
 		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
@@ -114,8 +114,8 @@ func running(s *situation) *Decision {
 }
 
 // unclaimed are the Jobs that have the name of the next attempt and are not known to be the operator's: one that it made before
-// it could write that to the status, or one that somebody else has made. All others are nobody's. Of a run that is being deleted
-// they are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
+// it could write that to the status, or one that a third party has made. All others belong to no attempt. Of a run that is being
+// deleted they are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
 func (s *situation) unclaimed() []Attempt {
 	switch {
 	case s.run.DeletionTimestamp != nil:

@@ -211,7 +211,7 @@ type ComparisonObserved struct {
 	Current []v1alpha1.CurrentRun
 	// Instances of the database that the runs share.
 	Instances []Instance
-	// DataCopies: there are copies of prepared data, which nobody deletes yet.
+	// DataCopies: there are copies of prepared data, which are not being deleted yet.
 	DataCopies bool
 	Predecessor
 	Blockers

@@ -178,7 +178,7 @@ func TestNextOfComparisonThatSharesItsDatabase(t *testing.T) {
 	}
 }
 
-// The highest number of an instance is not forgotten, whoever has made or removed it.
+// The highest number of an instance is not forgotten, no matter who has made or removed it.
 func TestLastInstanceOfAComparison(t *testing.T) {
 	s := testutil.Pair(testutil.FixedRounds(2))
 	p := planOfComparison(t, s)

@@ -119,7 +119,7 @@ const (
 	NothingLeft Leftover = iota
 	// Stopping are Pods that are being deleted, and nothing that makes further ones: they end by themselves, within their grace.
 	Stopping
-	// Working: something works that nobody has deleted, or may begin to.
+	// Working: something works that was not deleted, or may begin to.
 	Working
 )
 

@@ -42,7 +42,7 @@ func memberFailed(s *comparisonSituation) *Decision {
 	return nil
 }
 
-// memberNotMade removes a run under the name of one of this round that the comparison does not know as its own: somebody else has
+// memberNotMade removes a run under the name of one of this round that the comparison does not know as its own: a third party has
 // made it, or the comparison before its operator was killed. It has had no turn, so nothing is lost with it.
 func memberNotMade(s *comparisonSituation) *Decision {
 	for _, run := range s.underWay() {

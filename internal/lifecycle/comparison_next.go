@@ -111,7 +111,7 @@ func (s *comparisonSituation) nothingToPublish() bool {
 }
 
 // unfinished is a run that exists and has not finished, or nil: that which is under way, unless runs before it were deleted. One
-// that is being deleted, and says so, will not finish: somebody's finalizer may keep it.
+// that is being deleted, and says so, will not finish: a foreign finalizer may keep it.
 func (s *comparisonSituation) unfinished() *v1alpha1.BenchmarkRun {
 	for i := range s.seen.Members {
 		if m := &s.seen.Members[i]; m.Run != nil && !m.Finished() && !saysDeleted(m.Run.Status.Conditions) {

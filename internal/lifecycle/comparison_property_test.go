@@ -109,7 +109,7 @@ func (w *comparisonWorld) step() bool {
 	return d.Action == (Wait{}) && w.lane == nil && apimeta.IsStatusConditionTrue(w.comparison.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// chance lets something go wrong, now and then: a server restarts, somebody deletes a StatefulSet, the comparison is suspended or
+// chance lets something go wrong, now and then: a server restarts, a user deletes a StatefulSet, the comparison is suspended or
 // resumed, its Lease is deleted, or the run that is under way is.
 func (w *comparisonWorld) chance() {
 	switch w.rng.IntN(60) {

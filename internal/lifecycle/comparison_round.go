@@ -117,7 +117,7 @@ func (s *comparisonSituation) interrupt() Action {
 	return nil
 }
 
-// roundBroken removes the runs of a round of which one was deleted, or suspended by somebody: it begins again.
+// roundBroken removes the runs of a round of which one was deleted, or suspended by a user: it begins again.
 func roundBroken(s *comparisonSituation) *Decision {
 	runs := s.underWay()
 	if !s.alternates() || s.roundOver() || len(runs) == 0 {

@@ -210,7 +210,7 @@ func newTurnsWorld(t *testing.T, seed uint64, change func(*v1alpha1.BenchmarkCom
 	return w
 }
 
-// calm says whether nobody but the comparison decides what happens, and nothing was disturbed.
+// calm says whether only the comparison decides what happens, and nothing was disturbed.
 func (w *turnsWorld) calm() bool {
 	held := w.lane != nil && *w.lane == HolderOfComparison(w.comparison)
 	return held && !ptr.Deref(w.comparison.Spec.Suspend, false) &&

@@ -193,7 +193,7 @@ func TestPausedRunHasAllOfItsTime(t *testing.T) {
 	}
 }
 
-// Progress without end is none: a Job that somebody deletes again and again does not keep a run for ever.
+// Progress without end is none: a Job that a user deletes again and again does not keep a run for ever.
 func TestDefaultDeadlineIsBounded(t *testing.T) {
 	run := defaultRun(2)
 	run.Status = statusOf(t, run, &Observed{}, now)

@@ -17,9 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// A run or a comparison that is being deleted may stay for as long as somebody likes: by a finalizer, or with foreground deletion
-// by a Pod on a node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage
-// collector.
+// A run or a comparison that is being deleted may stay indefinitely: by a finalizer, or with foreground deletion by a Pod on a
+// node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
 func (o *owner) beingDeleted() Decision {
@@ -66,7 +65,7 @@ func deleted(s *situation) *Decision {
 }
 
 // comparisonDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does
-// not delete runs: whoever deletes a comparison may want to keep them.
+// not delete runs: a user who deletes a comparison may want to keep them.
 func comparisonDeleted(s *comparisonSituation) *Decision {
 	if s.comparison.DeletionTimestamp == nil {
 		return nil
@@ -108,7 +107,7 @@ func (c conditions) deleting(noun string, d Decision) {
 }
 
 // The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
-// to live, so that runs that nobody deletes do not fill it.
+// to live, so that runs that are never deleted do not fill it.
 
 // runExpiry is when a run that finished at that time is deleted, or nil if it stays. The default does not hold for a run of a
 // comparison, which is deleted with its comparison: a comparison without one of its runs has lost what its answer is based on.
@@ -149,7 +148,7 @@ func expire(d *Decision, object metav1.Object, at *metav1.Time, now time.Time, d
 	}
 }
 
-// taken is that somebody else's object has a name that is needed, or nil. The noun is what messages call the owner.
+// taken is that another owner's object has a name that is needed, or nil. The noun is what messages call the owner.
 func (h *Blockers) taken(noun string, needed func(name string) bool) *Failure {
 	i := slices.IndexFunc(h.Strangers, needed)
 	if i < 0 {

@@ -83,7 +83,7 @@ func TestExpiryOfAComparison(t *testing.T) {
 	}
 }
 
-// A run of a comparison is deleted with its comparison; the default does not hold for it. What somebody has set on it does.
+// A run of a comparison is deleted with its comparison; the default does not hold for it. What a user has set on it does.
 func TestExpiryOfARunOfAComparison(t *testing.T) {
 	run := oneAxis(1, 1)
 	endedRun(run, v1alpha1.ConditionComplete)
@@ -128,7 +128,7 @@ func TestExpiryWhileARunEnds(t *testing.T) {
 	}
 }
 
-// A name of somebody else's object is in the way of a run only if that needs it next.
+// A name of another owner's object is in the way of a run only if that needs it next.
 func TestNamesThatARunNeeds(t *testing.T) {
 	for name, needed := range map[string]bool{
 		"run-results": true, "run-t2-a1": true, "run-db1": true, "run-db1-0": true, "data-run-db1-0": true, "storage-run-db1-0": true,

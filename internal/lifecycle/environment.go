@@ -136,7 +136,7 @@ func classNotEffective(run *v1alpha1.BenchmarkRun, i *Instance) string {
 
 const (
 	// foreignPercent is what a CPU limit that is not the run's may hold the server back by default: what a reader of the
-	// numbers would not notice. Whoever asks for a limit measures a server with that limit, held back or not.
+	// numbers would not notice. A user who asks for a limit measures a server with that limit, held back or not.
 	foreignPercent = 1
 	// limitTolerance is how much lower than what was asked a limit may be that is the same: container runtimes round.
 	limitTolerance = 10

@@ -168,7 +168,7 @@ func (s *situation) noted(r *hosttuning.Record) bool {
 	return !r.Changes() || have != nil && have.Restored != nil && *have.Restored == r.Restored
 }
 
-// lost says whether the record of a tuned node is gone, and nobody knows what the node had before.
+// lost says whether the record of a tuned node is gone, so that it is unknown what the node had before.
 func (s *situation) lost(node string) bool {
 	have := statusOfNode(s.run.Status.HostTuning, node)
 	return have != nil && (have.Restored == nil || have.Message == unrecorded(node))

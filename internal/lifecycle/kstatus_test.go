@@ -32,7 +32,7 @@ func computed(t *testing.T, object any) kstatus.Status {
 	return r.Status
 }
 
-// `helm install --wait` must not take an object that nobody has looked at yet for one that is ready, and must see either end.
+// `helm install --wait` must not take an object that no manager has looked at yet for one that is ready, and must see either end.
 func TestKstatus(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	decisions := map[string]struct {

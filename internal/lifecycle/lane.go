@@ -29,9 +29,9 @@ type Lane struct {
 	// of a comparison, which does not stand in the queue.
 	Next Holder
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
-	// gone or has finished, nothing of it is left, and nobody has released the lane.
+	// gone or has finished, nothing of it is left, and the lane was not released.
 	Foreign, Abandoned bool
-	// Anonymous: messages name nobody of another namespace.
+	// Anonymous: messages name no object of another namespace.
 	Anonymous bool
 }
 
@@ -139,7 +139,7 @@ func ContenderOfComparison(comparison *v1alpha1.BenchmarkComparison) Contender {
 }
 
 // ready is since when a run or a comparison could measure, if its lane was free: since its creation, or since it was last
-// resumed. Of one that was resumed a moment ago nobody has noted that yet, and it comes last.
+// resumed. Of one that was resumed a moment ago that is not noted yet, and it comes last.
 func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
 	switch {
 	case queued != nil:
@@ -216,7 +216,7 @@ func Line(one Contender, all []Contender, holder *Holder) []Holder {
 const foreignInterval = 10 * time.Second
 
 // turn is what one does that does not hold its lane: it waits, releases the lane of a holder that is gone, or takes it. Only the
-// next one says whom it waits for, and looks after a holder that nobody watches: what happens in a lane does not concern the
+// next one says whom it waits for, and looks after a holder that is not watched: what happens in a lane does not concern the
 // others.
 func (l *Lane) turn(lane string, one Holder) Decision {
 	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued}
@@ -237,7 +237,7 @@ func (l *Lane) turn(lane string, one Holder) Decision {
 	return d
 }
 
-// is says whether somebody holds the lane.
+// is says whether the lane is held.
 func (l *Lane) is(holder Holder) bool { return l.Holder != nil && *l.Holder == holder }
 
 // Sooner is the smaller of two times until the next look, of which 0 is never.

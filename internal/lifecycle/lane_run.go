@@ -22,7 +22,7 @@ func (s *situation) holds() bool {
 }
 
 // queued waits until it is the run's turn, or its comparison's. A run that is not admitted has no Job and no database: if it has
-// lost its lane, because somebody has deleted the Lease, it removes them.
+// lost its lane, because a user has deleted the Lease, it removes them.
 func queued(s *situation) *Decision {
 	if s.holds() {
 		return nil
@@ -90,7 +90,7 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 	return metav1.ConditionUnknown, d.Reason, d.Message
 }
 
-// Whoever names a lane of his own waits for nobody, and measures beside others, who are disturbed. An administrator therefore
+// A user who names a lane of his own does not wait, and measures beside others, who are disturbed. An administrator therefore
 // says which lanes there are.
 
 // RunLaneRefused says why a run that has not begun does not: it asks for a lane that is not one of the installation's, or returns
@@ -136,7 +136,7 @@ func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere
 	return "an unrecognized holder", false
 }
 
-// holder is what a message to somebody who waits calls the holder of the lane, with the Lease if the message does not name it.
+// holder is what a message to an owner that waits calls the holder of the lane, with the Lease if the message does not name it.
 func (l *Lane) holder(lane string, one Holder) string {
 	words, elsewhere := l.Holder.named(one.Namespace, l.Anonymous)
 	lease := ""

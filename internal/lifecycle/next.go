@@ -140,7 +140,7 @@ func atPoint(parameters map[string]string) string {
 }
 
 // A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the
-// lane again. An administrator may bound it, so that nobody keeps a lane from the others for months.
+// lane again. An administrator may bound it, so that no owner keeps a lane from the others for months.
 
 // RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. A run
 // of a comparison has no turn of its own. Most is 0 without a bound.

@@ -44,7 +44,7 @@ type Observed struct {
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
 	// they are its comparison's, and others may be measuring them.
 	Instances []Instance
-	// DataCopies: there is a copy of prepared data of its own, which nobody deletes yet.
+	// DataCopies: there is a copy of prepared data of its own, which is not being deleted yet.
 	DataCopies bool
 	// TunedNodes are all nodes that are tuned at the moment, by this run or by others; none if the run does not ask for that.
 	TunedNodes []TunedNode
@@ -66,7 +66,7 @@ type Observed struct {
 type Predecessor struct {
 	// Remains are the names of its objects.
 	Remains []string
-	// Orphan is one of them that nobody deletes yet, or nil. The garbage collector of Kubernetes should, and sometimes does not: a
+	// Orphan is one of them not yet being deleted, or nil. The garbage collector of Kubernetes should, and sometimes does not: a
 	// deletion that happens while it starts to watch a kind anew, as after a change of a CustomResourceDefinition, escapes it.
 	Orphan database.Object
 }
@@ -87,7 +87,7 @@ type Blockers struct {
 	Refused *Refusal
 	// Terminal is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
 	Terminal *Failure
-	// Strangers are the names of objects that are somebody else's, or are kept from an earlier run or comparison of the same name.
+	// Strangers are the names of objects that are another owner's, or are kept from an earlier run or comparison of the same name.
 	// Only a name that is needed is in the way.
 	Strangers []string
 }

@@ -31,8 +31,8 @@ func refusedJob(object, message string) *Observed {
 	}
 }
 
-// An object that is refused is waited for, from its first refusal until the start deadline, whoever counts: the status carries
-// the time from one operator to the next.
+// An object that is refused is waited for, from its first refusal until the start deadline, whichever operator counts: the
+// status carries the time from one operator to the next.
 func TestRefusedUntilTheStartDeadline(t *testing.T) {
 	run := oneAxis(1, 2)
 	const quota = "exceeded quota: jobs"

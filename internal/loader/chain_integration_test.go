@@ -130,7 +130,7 @@ func TestIntegrationChainMissesARate(t *testing.T) {
 	}
 }
 
-// Rows that somebody else inserts between two stages are found by the next one's check, before anything else is measured.
+// Rows that a third party inserts between two stages are found by the next one's check, before anything else is measured.
 func TestIntegrationChainDisturbed(t *testing.T) {
 	mustExec(t, "DROP TABLE IF EXISTS bench.purchases_index_1")
 	tr := newChain(t, func(*iibench.Parameters) {})
@@ -252,7 +252,7 @@ func rowSum(t testing.TB, table string) string {
 	return strings.Join([]string{n, sum}, " rows, ")
 }
 
-// freePort is one that nobody listens on.
+// freePort is one that nothing listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")

@@ -87,7 +87,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 		// The first error is the cause; those that follow from the interruption come after it.
 		errs <- err
 		c.interrupt()
-		// Somebody may be waiting for this client instead of for the server.
+		// Another client may be waiting for this one instead of for the server.
 		cancel()
 	}
 	var working sync.WaitGroup

@@ -263,7 +263,7 @@ func whilst(t *testing.T, holds func() bool, do func()) {
 	t.Cleanup(func() { <-done })
 }
 
-// borrow empties the server and makes the trial one of somebody else's server.
+// borrow empties the server and makes the trial one of a third party's server.
 func (tr *trial) borrow(t testing.TB, statements ...string) *trial {
 	t.Helper()
 	executed(t, append([]string{"DROP DATABASE IF EXISTS bench"}, statements...)...)
@@ -374,7 +374,7 @@ func TestIntegrationBorrowedSchemaIsGivenBack(t *testing.T) {
 	}
 }
 
-// Somebody makes a table of the schema's meanwhile: it stays, and so does the schema.
+// Another user makes a table of the schema's meanwhile: it stays, and so does the schema.
 func TestIntegrationBorrowedSchemaIsUsedMeanwhile(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 1}).borrow(t)
 	tr.cfg.LimitSeconds = watchedSeconds

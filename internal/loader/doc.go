@@ -20,7 +20,7 @@
 //
 // There are two ends before the work is done. The limit of the measured phase lets the client finish its statement,
 // commit and go on to verify: that is a result, with a warning. Cancelling the context (SIGTERM) closes every
-// connection, so that whoever waits for the server gets an error at once: that is no result. Whatever ends an attempt,
+// connection, so that a caller that waits for the server gets an error at once: that is no result. Whatever ends an attempt,
 // the summary says so in a closed set of reasons, and Run returns an error unless the whole result was written.
 //
 // Durations come from the monotonic clock. While it measures the loader holds no lock, starts no timer and no goroutine

@@ -39,7 +39,7 @@ func TestIntegrationInterrupted(t *testing.T) {
 	}
 }
 
-// The server does not answer, because somebody holds a lock until the attempt has ended: interrupting does not wait for it.
+// The server does not answer, because a session holds a lock until the attempt has ended: interrupting does not wait for it.
 func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
@@ -218,7 +218,7 @@ func few(t *testing.T) (admin *sql.DB) {
 	return admin
 }
 
-// Somebody else has all connections: the loader waits for one, and then leaves the attempt to be repeated.
+// Other clients have all connections: the loader waits for one, and then leaves the attempt to be repeated.
 func TestIntegrationConnectionsTakenByOthers(t *testing.T) {
 	dropTable(t)
 	few(t)
@@ -266,7 +266,7 @@ func rolledBack(t testing.TB, db *sql.DB) (n int) {
 	return n
 }
 
-// inTheWay lets somebody lock the end of CommitSize's table until the attempt has given a transaction up.
+// inTheWay lets another session lock the end of CommitSize's table until the attempt has given a transaction up.
 func inTheWay(t testing.TB) {
 	t.Helper()
 	inTheWayOf(t, "demo")
@@ -380,7 +380,7 @@ func TestIntegrationTLSWarnings(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.CauseCheckFailed, "NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written, 24 in the table")
 }
 
-// The server's own certificate is nobody's whom the system trusts.
+// The server's own certificate is of no authority that the system trusts.
 func TestIntegrationTLSOfAStranger(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.Server.TLS = result.TLSVerifyIdentity

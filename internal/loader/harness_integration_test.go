@@ -210,7 +210,7 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause
 	}
 }
 
-// other is a connection of somebody else's.
+// other is a connection of another client.
 func other(t testing.TB) *sql.DB {
 	t.Helper()
 	tr := newTrial(t, commitsize.Parameters{})

@@ -132,7 +132,7 @@ func TestIntegrationStorageEngines(t *testing.T) {
 		mustFail(t.Context(), t, result.CauseSQL, "Unknown storage engine 'Nonsense'")
 }
 
-// A server without NO_ENGINE_SUBSTITUTION makes the table with another engine, and warns, which nobody reads.
+// A server without NO_ENGINE_SUBSTITUTION makes the table with another engine, and warns, but the warning is not read.
 func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 	db := other(t)
 	before := globals(t)["sql_mode"]
@@ -398,7 +398,7 @@ func TestIntegrationProtocolsAfterWarmUp(t *testing.T) {
 	}
 }
 
-// Whoever waits for a lock for too long tries again, whatever the protocol: each row is there once.
+// A client that waits for a lock for too long tries again, whatever the protocol: each row is there once.
 func TestIntegrationProtocolsTryAgain(t *testing.T) {
 	for _, protocol := range protocols(t)[1:] {
 		if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.narrow"); err != nil {

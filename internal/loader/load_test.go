@@ -161,7 +161,7 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// What nobody has observed is left out, and not zero.
+// What was not observed is left out, and not zero.
 func TestDeviceCosts(t *testing.T) {
 	process := func(read, switches, device int64) *result.ProcessFacts {
 		return &result.ProcessFacts{

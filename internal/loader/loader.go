@@ -109,7 +109,7 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	return r.document()
 }
 
-// publish writes the summary, and then the document: whoever follows the log sees in the last line of the document that the
+// publish writes the summary, and then the document: a follower of the log sees in the last line of the document that the
 // attempt has ended.
 func publish(in Input, doc *result.Document) error {
 	if doc == nil {

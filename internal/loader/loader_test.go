@@ -114,7 +114,7 @@ func TestCheckErrors(t *testing.T) {
 	}
 }
 
-// Nobody has rolled back or retried what sysbench gives up: its script may have no transaction, and the next event is another one.
+// What sysbench gives up was not rolled back or retried: its script may have no transaction, and the next event is another one.
 func TestErrorsOfProgramsAreGivenUp(t *testing.T) {
 	totals := result.Totals{Transactions: 50, Errors: 50}
 	err := checkErrors(&result.Config{ErrorPercent: 10, Workload: result.Workload{Type: "Sysbench"}}, totals)

@@ -103,7 +103,7 @@ func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metr
 }
 
 // heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
-// limit, or if nobody knows.
+// limit, or if that is unknown.
 func heldBack(o *result.Observed, t result.Totals) []result.Metric {
 	used, known := o.Used()
 	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {

@@ -162,7 +162,7 @@ func TestIntegrationOwnFileIntoFileList(t *testing.T) {
 	}
 }
 
-// What a limit leaves is the file's first rows, whoever of the clients sent them.
+// What a limit leaves is the file's first rows, whichever of the clients sent them.
 func TestIntegrationOwnFileLimit(t *testing.T) {
 	var text strings.Builder
 	for i := range 300_000 {
@@ -280,7 +280,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 	}
 }
 
-// A schema of somebody else's stays as it is, whatever the user's SQL says and whatever rights he has.
+// A third party's schema stays as it is, whatever the user's SQL says and whatever rights he has.
 func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
 	db := other(t)
 	const prepare = "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY); INSERT INTO shop.orders VALUES (1), (2), (3); CREATE DATABASE t"

@@ -139,7 +139,7 @@ func (o *owner) verifyServer(ctx context.Context) error {
 	return nil
 }
 
-// explain finds out whether a connection was lost because the server was restarted; err if not, or if nobody knows.
+// explain finds out whether a connection was lost because the server was restarted; err if not, or if that is unknown.
 func (o *owner) explain(ctx context.Context, err error) error {
 	status, unknown := server.Status(ctx, o.dialect, o.admin)
 	between := time.Since(o.began)

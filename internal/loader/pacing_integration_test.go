@@ -459,7 +459,7 @@ func phaseOf(doc *result.Document, name string) int {
 	return slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == name })
 }
 
-// Whoever ends early takes the other along, and says why; the other says that it was not its own fault.
+// A variant that ends early takes the other along, and says why; the other says that it was not its own fault.
 func TestIntegrationSlicesLost(t *testing.T) {
 	dropTable(t)
 	lost, other := newTrial(t, commitsize.Parameters{RowsPerCommit: 1}), newTrial(t, commitsize.Parameters{RowsPerCommit: 1})

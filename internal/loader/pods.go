@@ -40,7 +40,7 @@ func (l *leader) run(ctx context.Context) error {
 	)...)
 }
 
-// together implements window: nobody goes on before all are done.
+// together implements window: no Pod goes on before all are done.
 func (l *leader) together(ctx context.Context, do func(context.Context) error) error {
 	if _, err := l.meeting.Start(ctx); err != nil {
 		return err

@@ -191,7 +191,7 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 	return l.keeper.Clear(ctx)
 }
 
-// unmeasured is the window of a load that begins at once, and that nobody measures.
+// unmeasured is the window of a load that begins at once, and that is not measured.
 type unmeasured struct{}
 
 func (unmeasured) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }

@@ -21,9 +21,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// Variants that are measured in slices have their servers to themselves, but share a machine: whoever has not its turn sends
-// nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the warm-up;
-// those after it are slices of the measured phase.
+// Variants that are measured in slices have their servers to themselves, but share a machine: a variant whose turn it is not
+// sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
+// warm-up; those after it are slices of the measured phase.
 
 // meet waits until all variants are at rest, and for the first turn.
 func (a *attempt) meet(ctx context.Context) error {

@@ -298,7 +298,7 @@ func TestSysbenchChurns(t *testing.T) {
 	}
 }
 
-// Nobody takes what an interrupted load has written to for what was prepared.
+// What an interrupted load has written to is not taken for what was prepared.
 func TestSysbenchKeepsNothingThatWasWrittenTo(t *testing.T) {
 	keptData(t)
 	read := sysbench.Parameters{Script: "point-query", Events: 20}

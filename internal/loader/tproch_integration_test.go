@@ -224,7 +224,7 @@ func TestIntegrationTPROCHHeadlineOfASweptScale(t *testing.T) {
 	}
 }
 
-// What follows the measured phase may take hours: somebody who reads a table holds up its indexes here, for longer than any
+// What follows the measured phase may take hours: a client that reads a table holds up its indexes here, for longer than any
 // rounding of the server's uptime.
 func TestIntegrationTPROCHIndexesTakeTime(t *testing.T) {
 	db := other(t)

@@ -50,7 +50,7 @@ type Reader struct {
 	next, end int
 }
 
-// NewReader returns a reader of a connection. It reads ahead: between two packets of one answer, nobody else may read.
+// NewReader returns a reader of a connection. It reads ahead: between two packets of one answer, nothing else may read.
 func NewReader(from io.Reader) *Reader { return &Reader{from: from} }
 
 // Packet waits for a packet and returns its payload, of at least one byte, which the next call overwrites. A packet that is

@@ -199,7 +199,7 @@ func (m *member) stages() ([]string, error) {
 }
 
 // inStages makes of each point one for each of the stages in which it is measured; nil leaves it as it is. It is the one place
-// that knows how many points a trial has: whoever has a trial gets them from Measured.
+// that knows how many points a trial has: a caller with a trial gets them from Measured.
 func (p *Plan) inStages(names []string) error {
 	if names == nil {
 		return nil

@@ -385,7 +385,7 @@ func TestWithoutStages(t *testing.T) {
 	}
 }
 
-// A program of somebody's own may have a parameter that is called stage.
+// A program of the user's own may have a parameter that is called stage.
 func TestAParameterCalledStage(t *testing.T) {
 	p, err := plan.ForRun(specOf(t, `{"type": "Sysbench", "sysbench": {"options": {"stage": "a"}, "sweep": {"options": {"stage": ["a", "b"]}}}}`, ""))
 	if err != nil || len(p.Points) != 2 || !cmp.Equal(p.Points[1].Swept(), parameters{"stage": "b"}) {

@@ -46,7 +46,7 @@ func EqualVariants(comparison *v1alpha1.BenchmarkComparison) (equal []int) {
 type Served struct {
 	// Number of the instance; 0 is none.
 	Number int
-	// PodUID is that of the Pod that served the last attempt; empty if nobody knows it.
+	// PodUID is that of the Pod that served the last attempt; empty if it is unknown.
 	PodUID string
 }
 

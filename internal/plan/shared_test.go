@@ -90,7 +90,7 @@ func TestNamesOfASharedDatabase(t *testing.T) {
 	}
 }
 
-// An annotation alone gives nobody a comparison's database.
+// An annotation alone gives no run a comparison's database.
 func TestSharedBy(t *testing.T) {
 	served := plan.Served{Number: 2, PodUID: "pod"}
 	for name, tc := range map[string]struct {

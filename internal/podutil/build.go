@@ -141,7 +141,7 @@ func HeldByKueue(pod *corev1.Pod) bool {
 }
 
 // WaitsForKueue says what has to happen before Kueue admits a Pod or Job. The database keeps its quota while the loader waits for
-// more: two runs that share a queue can wait for each other. The message says what is needed, so that nobody has to guess it.
+// more: two runs that share a queue can wait for each other. The message says what is needed, so that the user need not guess it.
 func WaitsForKueue(what, queue string) string {
 	return fmt.Sprintf("Kueue has not admitted %s yet: LocalQueue %q needs quota for database and loader at the same time",
 		what, queue)

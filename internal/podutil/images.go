@@ -27,7 +27,7 @@ type Images struct {
 	PullSecrets []string
 }
 
-// noRegistry is where images are that nobody has named: a registry that nobody can have.
+// noRegistry is where images are that were not named: a registry that cannot exist.
 const noRegistry = "unset.invalid/"
 
 // HasSysbench says whether there is a loader with sysbench.

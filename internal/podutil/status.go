@@ -158,8 +158,8 @@ func HeldUp(maker metav1.Object, pods ...corev1.Pod) bool {
 		slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
-// IsKept says whether an object that is being deleted stays because of a finalizer that is not Kubernetes' own. Nobody knows for
-// how long.
+// IsKept says whether an object that is being deleted stays because of a finalizer that is not Kubernetes' own. For how long is
+// unknown.
 func IsKept(object metav1.Object) bool {
 	return object.GetDeletionTimestamp() != nil && slices.ContainsFunc(object.GetFinalizers(), func(finalizer string) bool {
 		switch finalizer {

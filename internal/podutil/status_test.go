@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Every kind of object that a run makes, as it works, while it is being deleted, and while somebody's finalizer keeps it: only what
+// Every kind of object that a run makes, as it works, while it is being deleted, and while a finalizer keeps it: only what
 // runs, or will make what runs, may load a node. A finalizer changes nothing of that, and says for how long the object stays.
 func TestMayLoad(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -64,7 +64,7 @@ func TestMayLoad(t *testing.T) {
 	}
 }
 
-// Whoever makes Pods and is kept keeps them at work, until the garbage collector is asked to delete them first.
+// An object that makes Pods and is kept keeps them at work, until the garbage collector is asked to delete them first.
 func TestHeldUp(t *testing.T) {
 	now := metav1.Now()
 	pod, going := corev1.Pod{}, corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}}

@@ -173,7 +173,7 @@ func TestGitHubIsShort(t *testing.T) {
 	}
 }
 
-// Nothing in a report is taken for HTML, for a column or for somebody's name.
+// Nothing in a report is taken for HTML, for a column or for a user's name.
 func TestGitHubIsEscaped(t *testing.T) {
 	text := printed(t, report.GitHub, hostile())
 	for _, never := range []string{"<img", "@all"} {

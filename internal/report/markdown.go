@@ -164,7 +164,7 @@ func githubTable(b *strings.Builder, rows [][]string) {
 var githubMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "`", "\\`", "@", "&#64;",
 	"[", "&#91;", `\`, "&#92;")
 
-// escaped text has no HTML and no links, ends no cell and mentions nobody; it keeps the emphasis. It is one line that is not too
+// escaped text has no HTML and no links, ends no cell and mentions no user; it keeps the emphasis. It is one line that is not too
 // long.
 func escaped(text string) string {
 	text = result.Truncate(strings.Join(strings.Fields(OneLine(text)), " "), githubLine)

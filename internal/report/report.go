@@ -23,7 +23,7 @@ import (
 type Run struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Title says in a few words what the run is; empty if nobody has.
+	// Title says in a few words what the run is; empty if no title was given.
 	Title    string `json:"title,omitempty"`
 	UID      string `json:"uid"`
 	Workload string `json:"workload"`

@@ -360,7 +360,7 @@ func TestOfRunSaysWhyItFailed(t *testing.T) {
 	}
 }
 
-// Whoever makes the report of the same records, in whichever order it reads them, prints the same numbers.
+// Every report of the same records, in whichever order they are read, prints the same numbers.
 func TestOfRunIsDeterministic(t *testing.T) {
 	run := claimed()
 	p, records := measured(t, run, 6)

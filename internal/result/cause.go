@@ -41,7 +41,7 @@ const (
 	CauseToolFailed Cause = "ToolFailed"
 	// CauseTooManyErrors: more transactions were rolled back and tried again than limits.errorPercent allows, or one too often.
 	CauseTooManyErrors Cause = "TooManyErrors"
-	// CauseInternal: a defect of the loader, or an error that nobody knows.
+	// CauseInternal: a defect of the loader, or an unknown error.
 	CauseInternal Cause = "Internal"
 )
 

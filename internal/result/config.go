@@ -118,7 +118,7 @@ type Turns struct {
 }
 
 const (
-	// TLSRequired: encrypted, whoever the server is.
+	// TLSRequired: encrypted, whatever server it is.
 	TLSRequired = "Required"
 	// TLSVerifyIdentity: encrypted, and the server's certificate is for its host and by a trusted authority.
 	TLSVerifyIdentity = "VerifyIdentity"
@@ -137,7 +137,7 @@ type Workload struct {
 	// Type is the workload's name in the API.
 	Type string `json:"type"`
 	// Parameters are those of the workload's member in the API at this point, without its sweep and points. The workload of that
-	// type reads them; nobody else knows what they are.
+	// type reads them; no other code knows what they are.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Data are files to load instead of generated rows; nil if there are none.
 	Data *Data `json:"data,omitempty"`

@@ -255,7 +255,7 @@ type ClientFacts struct {
 	// ThrottledMicros is the time for which the container was held back at its CPU limit in the measured phase; -1 is unknown.
 	ThrottledMicros int64 `json:"throttledMicros"`
 	MaxRSSBytes     int64 `json:"maxRSSBytes"`
-	// LateAnswers are answers to inserts that came while the next statement was made, nobody knows when: these latencies last
+	// LateAnswers are answers to inserts that came while the next statement was made, at an unknown time: these latencies last
 	// until it was made. 0 where the kernel says when an answer came.
 	LateAnswers int64 `json:"lateAnswers,omitempty"`
 }

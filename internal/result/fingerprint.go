@@ -87,7 +87,7 @@ func DecodeFingerprint(message string) (*Fingerprint, error) {
 // HostReportVersion is the version of HostReport.
 const HostReportVersion = 1
 
-// HostSettings are kernel settings of a node, in the kernel's words. Those that nobody asked about are empty.
+// HostSettings are kernel settings of a node, in the kernel's words. Those that were not asked for are empty.
 type HostSettings struct {
 	Swappiness string `json:"swappiness,omitempty"`
 	// IOScheduler is that of the disk below the data volume.

@@ -27,7 +27,7 @@ type Neighborhood struct {
 	Key string `json:"-"`
 }
 
-// Neighbor is a Pod on the database's node that belongs to somebody else.
+// Neighbor is a Pod on the database's node that belongs to another owner.
 type Neighbor struct {
 	// ID is the UID of the Pod or, if the neighborhood is sealed, a keyed digest of it.
 	ID string `json:"id"`
@@ -37,7 +37,7 @@ type Neighbor struct {
 	Name string `json:"name,omitempty"`
 }
 
-// OwnerKind is the kind of a Pod's controller. The list is closed: other kinds may tell what somebody runs.
+// OwnerKind is the kind of a Pod's controller. The list is closed: other kinds may reveal what a user runs.
 type OwnerKind string
 
 // Kinds of owners; empty is none.
@@ -76,7 +76,7 @@ type Neighbors struct {
 	// Arrived and Departed are the Pods of others that were there at the end only, or at the start only.
 	Arrived  Visitors `json:"arrived,omitzero"`
 	Departed Visitors `json:"departed,omitzero"`
-	// Unread says that there were more Pods than the operator reads, so that nobody knows which arrived or departed.
+	// Unread says that there were more Pods than the operator reads, so that it is unknown which arrived or departed.
 	Unread bool `json:"unread,omitempty"`
 	// Conditions of the node at the start or the end under which it should not be measured, for example DiskPressure.
 	Conditions []string `json:"conditions,omitempty"`

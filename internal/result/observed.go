@@ -49,8 +49,8 @@ type ProcessFacts struct {
 	ThrottledMicros int64 `json:"throttledMicros"`
 	// DataBytes is the size of the files in the server's data directory; 0 is unknown.
 	DataBytes int64 `json:"dataBytes,omitempty"`
-	// DeviceReads and DeviceWrites are the operations that the block device of the data directory has completed, of whoever on the
-	// node.
+	// DeviceReads and DeviceWrites are the operations that the block device of the data directory has completed, for any process
+	// on the node.
 	DeviceReads  int64 `json:"deviceReads"`
 	DeviceWrites int64 `json:"deviceWrites"`
 }

@@ -78,7 +78,7 @@ func (s *Summary) WithoutHistograms() *Summary {
 }
 
 // Measurements are what an attempt measured, each as the record of an attempt that measured nothing else: the record itself or,
-// of an attempt in stages, one for each of them. Where an attempt may have measured several points, nobody else needs to know.
+// of an attempt in stages, one for each of them. Where an attempt may have measured several points, no other code needs to know.
 func (r *Record) Measurements() []*Record {
 	if r.Summary == nil || len(r.Summary.Stages) == 0 {
 		return []*Record{r}

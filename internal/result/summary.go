@@ -168,7 +168,7 @@ type ToolCommand struct {
 	Micros   int64    `json:"micros"`
 }
 
-// Add adds what was done by somebody else or at another time. For how long, and why it ended, is for the caller to say.
+// Add adds what was done by another client or at another time. For how long, and why it ended, is for the caller to say.
 func (t *Totals) Add(other *Totals) {
 	t.Rows += other.Rows
 	t.Transactions += other.Transactions

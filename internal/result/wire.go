@@ -181,7 +181,7 @@ func WriteDocument(w io.Writer, doc EncodedDocument) error {
 }
 
 // ReadDocument finds the document with the given checksum in a log, and reads no further. What looks like another one does not
-// matter, whole or not. Without a checksum it is the first one: for a log to which nobody but the loader writes. Every error is
+// matter, whole or not. Without a checksum it is the first one: for a log to which only the loader writes. Every error is
 // ErrDocumentLost: a line is missing, out of order or changed, or there is no such document.
 func ReadDocument(log io.Reader, sha256Hex string) (EncodedDocument, error) {
 	scanner := bufio.NewScanner(log)

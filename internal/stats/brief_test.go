@@ -188,7 +188,7 @@ func TestStagesAreNotRanked(t *testing.T) {
 	}
 }
 
-// A parameter of somebody's own program may be called stage: its points are ranked.
+// A parameter of the user's own program may be called stage: its points are ranked.
 func TestAParameterCalledStage(t *testing.T) {
 	points := measured("higher", []float64{100, 101, 99}, []float64{2000, 2003, 1997})
 	for i := range points {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Rules is the number of the rules by which this package judges. Whoever changes a verdict or an interval of values that were
+	// Rules is the number of the rules by which this package judges. A change to a verdict or an interval of values that were
 	// recorded adds one, and freezes what they say anew.
 	Rules = 1
 	// ErrorProbability is the probability that any interval of a comparison, of all points and at any of its looks, misses the true

@@ -177,7 +177,7 @@ func TestOneRoundSaysTheOpposite(t *testing.T) {
 	}
 }
 
-// What is printed for values that somebody can follow with a pocket calculator: six ratios with a mean logarithm of 0.0953 and a
+// What is printed for values that a reader can follow with a pocket calculator: six ratios with a mean logarithm of 0.0953 and a
 // standard deviation of 0.02, looked at once: the interval reaches 2.571 standard errors of 0.00816 to each side.
 func TestComparisonByHand(t *testing.T) {
 	once := early

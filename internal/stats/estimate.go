@@ -125,7 +125,7 @@ const maxHistogramDigits = 3
 
 var errHistogramTooLarge = errors.New("the histogram has too many significant digits")
 
-// DecodeHistogram reads a histogram in the HdrHistogram V2 encoding, base64, that somebody else may have written.
+// DecodeHistogram reads a histogram in the HdrHistogram V2 encoding, base64, that a third party may have written.
 func DecodeHistogram(text string) (*hdrhistogram.Histogram, error) {
 	const (
 		outerHeader = 8 // a cookie, and the length of what follows, which is compressed

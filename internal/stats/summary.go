@@ -43,7 +43,7 @@ type Summary struct {
 // number is fixed.
 type Looks struct{ First, Last int }
 
-// Summary of values that were looked at before. Whoever stops at the first narrow interval stops too early too often: the
+// Summary of values that were looked at before. Stopping at the first narrow interval means stopping too early too often: the
 // interval is the wider one that holds at all looks.
 func (l Looks) Summary(values []float64) Summary {
 	s := Summarize(values)

@@ -120,7 +120,7 @@ func findingsOf(r *result.Record) []finding.Finding {
 // throttledFrom is the part of the measured phase from which on being held back is said.
 const throttledFrom = 0.01
 
-// heldBack is about a trial whose server was throttled at its CPU limit; none if it was not, or if nobody knows.
+// heldBack is about a trial whose server was throttled at its CPU limit; none if it was not, or if that is unknown.
 func heldBack(s *result.Summary) []finding.Finding {
 	share := s.Throttled()
 	if share < throttledFrom {

@@ -156,7 +156,7 @@ func (m *Metrics) countEnd(t *Transition, complete ...string) {
 }
 
 // Fail counts a reconcile of a controller that is tried again. One that is stale has found its cache behind the API server, or
-// somebody else faster.
+// another writer faster.
 func (m *Metrics) Fail(controller string, stale bool, err error) {
 	switch {
 	case m == nil:

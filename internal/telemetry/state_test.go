@@ -85,7 +85,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A state has its series also while nobody is in it, and a lane that is held also while nobody waits for it.
+// A state has its series also while no owner is in it, and a lane that is held also while none waits for it.
 func TestZeros(t *testing.T) {
 	holder := queued("holder", "lane", 1)
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
@@ -115,7 +115,7 @@ func samples(t *testing.T, c prometheus.Collector) map[string]int {
 	return counts
 }
 
-// Whoever may create runs may name any number of lanes.
+// A user who may create runs may name any number of lanes.
 func TestSeriesAreBounded(t *testing.T) {
 	var o Objects
 	for i := range 3 * maxLanes {

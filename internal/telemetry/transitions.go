@@ -110,7 +110,7 @@ func OfComparison(comparison *v1alpha1.BenchmarkComparison, old *v1alpha1.Benchm
 }
 
 // firstNew is the index of the first record that the old status does not count, or the number of records: if the status names one
-// that is not among them, nobody knows which are new.
+// that is not among them, it is unknown which are new.
 func firstNew(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records []*result.Record) int {
 	if old.Records.ConfigMap == "" {
 		return 0

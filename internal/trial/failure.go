@@ -158,7 +158,7 @@ func suspended(job *batchv1.Job) bool { return ptr.Deref(job.Spec.Suspend, false
 
 // judgeSuspended is the verdict about an attempt whose Job is suspended: it has not begun, or it is being interrupted. A Job
 // that is suspended does not fail: it deletes its Pods, does not count them, and makes new ones when it goes on. An attempt
-// that has begun must not go on. If nobody looks while its Pods end, the loader of the new ones notices (StartedTwice).
+// that has begun must not go on. If no manager looks while its Pods end, the loader of the new ones notices (StartedTwice).
 func judgeSuspended(job *batchv1.Job, l loaders) Verdict {
 	queue, queued := job.Labels[v1alpha1.LabelKueueQueue]
 	switch {

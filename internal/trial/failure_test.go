@@ -210,7 +210,7 @@ func beside(state corev1.ContainerState, phase corev1.PodPhase) podChange {
 	}
 }
 
-// The end of the loader decides, whatever lives on beside it: nobody waits for a Job that does not end.
+// The end of the loader decides, whatever lives on beside it: a Job that does not end is not waited for.
 func TestSidecarDoesNotHoldTheEnd(t *testing.T) {
 	for name, sidecar := range sidecars {
 		t.Run(name, func(t *testing.T) {

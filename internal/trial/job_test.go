@@ -235,7 +235,7 @@ func TestJobRefusesAnUnknownWorkload(t *testing.T) {
 	}
 }
 
-// The name of the server stands for the address of its Pod in all programs of the loader's, whoever makes the server.
+// The name of the server stands for the address of its Pod in all programs of the loader's, whatever makes the server.
 func TestJobReachesTheServersPod(t *testing.T) {
 	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerStatefulSet, v1alpha1.ProvisionerMariaDBOperator} {
 		r := testutil.MakeRun("run", "uid").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = provisioner }).Obj()

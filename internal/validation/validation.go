@@ -198,7 +198,7 @@ func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 	return ""
 }
 
-// checkExternal refuses a variant that asks for other settings than the baseline on the same external server: nobody sets them
+// checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set
 // there, so that both would be measured with the same ones.
 func checkExternal(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
 	baseline := &p.Variants[p.Baseline].Run.Spec

@@ -202,7 +202,7 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 	}
 }
 
-// Two settings cannot be compared on one external server, where nobody sets them: what is measured would be the same.
+// Two settings cannot be compared on one external server, where they are not set: what is measured would be the same.
 func TestSettingsOfOneExternalServer(t *testing.T) {
 	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkComparison {
 		return testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {

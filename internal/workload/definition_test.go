@@ -44,7 +44,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// Who waits for a lock that nobody gives back ends.
+// A client that waits for a lock that is not given back ends.
 func TestRetryEnds(t *testing.T) {
 	s := &workloadtest.Script{}
 	err := workloadtest.Client(0, s).Retry(0, workloadtest.ErrDeadlock, func() error { return workloadtest.ErrDeadlock })

@@ -27,13 +27,13 @@ var ErrTooManyConnections = errors.New("the server has no connection left")
 type Tool interface {
 	// Name of the program.
 	Name() string
-	// Files are to be in the tool's folder before the first command, readable for nobody else.
+	// Files are to be in the tool's folder before the first command, readable for no other user.
 	Files() map[string]string
 	// Commands of a phase, in order; none if it has nothing to do. PhaseMeasure has one.
 	Commands(phase ToolPhase) []Command
 	// Judge says whether a command did its work, and what it found out. An exit code of 0 alone does not say so.
 	Judge(phase ToolPhase, e *Execution) ([]result.Check, error)
-	// Progress is what a line of the measured command's output says to somebody who waits; empty if it is nothing.
+	// Progress is what a line of the measured command's output says to a user who waits; empty if it is nothing.
 	Progress(line string) string
 	// Read says what the measured command measured, which each of several Pods has executed at the same time.
 	Read(executions []*Execution) (*Reading, error)
@@ -71,7 +71,7 @@ const (
 type Command struct {
 	// Args are the program and its arguments. They hold no secret.
 	Args []string
-	// Env are the only environment variables that it gets. One may be a secret: they are told to nobody.
+	// Env are the only environment variables that it gets. One may be a secret: they are never disclosed.
 	Env []string `json:"-"`
 	// Dir is the folder that it is started in; empty is the loader's own.
 	Dir string `json:"-"`

@@ -50,7 +50,7 @@ type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
 
-// Disturbed is an error about what the server has: somebody else has changed it.
+// Disturbed is an error about what the server has: a third party has changed it.
 type Disturbed struct{ Reason string }
 
 func (d Disturbed) Error() string { return d.Reason }
@@ -95,7 +95,7 @@ type Plan struct {
 	Findings []finding.Finding
 }
 
-// Milestones are points of the measured phase after equal numbers of rows, whoever inserted them.
+// Milestones are points of the measured phase after equal numbers of rows, whichever client inserted them.
 type Milestones struct {
 	// Every so many rows there is one; 0 is none.
 	Every int64

@@ -178,7 +178,7 @@ const (
 	maxCRDSize = 240_000 // compact JSON, of which client-side apply takes 262,144 bytes with all that it adds
 )
 
-// The rules that stand on the specification of a run, and its CRD, grow with each parameter unless somebody counts them. The
+// The rules that stand on the specification of a run, and its CRD, grow with each parameter unless they are counted. The
 // architecture page has the figures: a change that makes one larger is a change of that page, to be seen in its review.
 func TestRulesOfTheSpecification(t *testing.T) {
 	crd, size := customResource(t, "benchmarkruns")

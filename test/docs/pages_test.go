@@ -23,7 +23,7 @@ func isReference(file string) bool {
 		strings.HasPrefix(file, "docs/publications/") && filepath.Base(file) == "summary.md"
 }
 
-// Nobody reads a page to its end that is too long.
+// A page that is too long is not read to its end.
 func TestLength(t *testing.T) {
 	pages := 0
 	for _, file := range tracked(t, "*.md") {

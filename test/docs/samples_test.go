@@ -78,7 +78,7 @@ var publications = map[string][]side{
 var poolAndLog = []string{"buffer pool", "redo log"}
 
 // notSmall are what only the full size of a publication varies: a small cluster has new servers, whose defaults it keeps, pools of
-// one chunk, redo logs of one file, and nobody who allows that its nodes are tuned.
+// one chunk, redo logs of one file, and no administrator who allows that its nodes are tuned.
 var notSmall = []string{
 	"database.variables.innodb_buffer_pool_instances", "database.variables.innodb_buffer_pool_chunk_size",
 	"database.variables.innodb_log_files_in_group", "database.variables.innodb_adaptive_hash_index",

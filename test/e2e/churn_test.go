@@ -32,7 +32,7 @@ func workers(ctx context.Context) []string {
 	return names
 }
 
-// churn is a Job of somebody else in a namespace of his own: small Pods that come to a node and go, three at a time, until the
+// churn is a Job of another user in a namespace of his own: small Pods that come to a node and go, three at a time, until the
 // spec ends or that many have run.
 type churn struct{ job *batchv1.Job }
 

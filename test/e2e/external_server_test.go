@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 )
 
-// password of a user of an external server, with every character that somebody might forget to quote.
+// password of a user of an external server, with every character that a caller might forget to quote.
 const password = `s3cret; 'it$(x)" \ `
 
 // server is a MariaDB that Benchrun did not make: user bench may do what it likes in the schemas benchrun_…, theirs and empty;

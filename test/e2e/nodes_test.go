@@ -25,8 +25,8 @@ func resume(ctx SpecContext, node string) {
 	}
 }
 
-// managerElsewhere keeps the manager's Pods away from a node: one that stops takes a manager with it, and nobody would be there
-// to look.
+// managerElsewhere keeps the manager's Pods away from a node: one that stops takes a manager with it, and no manager would be
+// there to look.
 func managerElsewhere(ctx SpecContext, node string) {
 	GinkgoHelper()
 	kubectl(ctx, "cordon", node)

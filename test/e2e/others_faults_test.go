@@ -21,7 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// sleeper is a Pod of somebody else with these labels.
+// sleeper is a Pod of another owner with these labels.
 func sleeper(name string, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels},

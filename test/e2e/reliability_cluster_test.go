@@ -180,7 +180,7 @@ func dropBetweenPods(ctx SpecContext) {
 	}
 }
 
-// crowd is a Pod of somebody who knows the password, and holds that many connections for some seconds.
+// crowd is a Pod of a user who knows the password, and holds that many connections for some seconds.
 func crowd(ctx context.Context, run string, connections, seconds int) string {
 	GinkgoHelper()
 	secret := run + "-" + string(getRun(ctx, run).UID)[:8]

@@ -44,7 +44,7 @@ func loaderEnded(ctx SpecContext, attempt string) *corev1.Pod {
 }
 
 var _ = Describe("a result on its way out of its Pod", Serial, func() {
-	// While nobody looks, something happens to what the loader has left on its node.
+	// While no manager looks, something happens to what the loader has left on its node.
 	DescribeTable("that does not arrive whole is no result",
 		func(ctx SpecContext, damage func(SpecContext, *corev1.Pod), cause string) {
 			apply(ctx, long("damaged", ""))

@@ -23,7 +23,7 @@ import (
 // gateTime is how long a tutorial's comparison may take on a slow and busy machine.
 const gateTime = 20 * time.Minute
 
-// reader is somebody who does what a tutorial says, in a folder and a shell environment of their own.
+// reader is a user who does what a tutorial says, in a folder and a shell environment of their own.
 type reader struct {
 	folder      string
 	environment []string

@@ -233,7 +233,7 @@ func tag(ctx context.Context, image, name string) {
 	}
 }
 
-// sql is what somebody else does on a run's first server.
+// sql is what a third party does on a run's first server.
 func sql(ctx context.Context, run, statement string) {
 	GinkgoHelper()
 	kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",

@@ -46,8 +46,8 @@ var images = []string{
 	"--set=loader.sysbenchImage.repository=example.com/loader-sysbench",
 }
 
-// Nobody owns the names of images that a chart or a kustomization has by default: whoever took one would run with the operator's
-// rights.
+// The names of images that a chart or a kustomization has by default have no owner: a third party that took one would run with
+// the operator's rights.
 func TestEnvtestChartNeedsImages(t *testing.T) {
 	for i, value := range []string{"image.repository", "loader.image.repository", "loader.sysbenchImage.repository"} {
 		t.Run(value, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestEnvtestUserRoles(t *testing.T) {
 	}
 }
 
-// Kubernetes' own roles include those of Benchrun: no administrator has to bind them. Nobody reads logs by this who could not.
+// Kubernetes' own roles include those of Benchrun: no administrator has to bind them. This lets no user read logs who could not.
 func TestEnvtestUserRolesAreAggregated(t *testing.T) {
 	const aggregate = "rbac.authorization.k8s.io/aggregate-to-"
 	for name, objects := range installations(t) {

@@ -55,7 +55,7 @@ func (u *user) startCluster(t *testing.T, nodeImage string) {
 }
 
 // startRegistry serves a registry over TLS where the host and the cluster's node reach it, and returns its address. Both trust its
-// certificate, as they trust that of somebody's own registry.
+// certificate, as they trust that of a user's own registry.
 func (u *user) startRegistry(t *testing.T) string {
 	t.Helper()
 	var host string

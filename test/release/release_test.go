@@ -142,7 +142,7 @@ func (u *user) uninstall(t *testing.T, command string) {
 	}
 }
 
-// user is somebody with a folder of release files, some programs, and no more.
+// user is a person with a folder of release files, some programs, and no more.
 type user struct {
 	folder, tools string
 	environment   []string

@@ -1,9 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause is what the system's image runs where nobody says what. Without arguments it holds a Pod's namespaces: it sleeps
-// until it is told to end, and reaps what is left to it when the Pod's containers share their process namespace. With arguments
-// it is CoreDNS, for which kubeadm gives nothing else.
+// Command pause is what the system's image runs where no command is given. Without arguments it holds a Pod's namespaces: it
+// sleeps until it is told to end, and reaps what is left to it when the Pod's containers share their process namespace. With
+// arguments it is CoreDNS, for which kubeadm gives nothing else.
 package main
 
 import (

@@ -99,7 +99,7 @@ type opened struct {
 	driver.Conn
 	// transport is what the driver reads and writes.
 	transport net.Conn
-	// arrivals of what comes over the network; nil if nobody notices.
+	// arrivals of what comes over the network; nil if they are not noticed.
 	arrivals arrivalObserver
 	agreed   agreement
 }
@@ -171,7 +171,7 @@ func (c *Connections) forget(conn net.Conn) {
 	delete(c.open, conn)
 }
 
-// End closes every connection and lets none be opened: whoever waits for an answer gets an error at once.
+// End closes every connection and lets none be opened: a caller that waits for an answer gets an error at once.
 func (c *Connections) End() {
 	c.mu.Lock()
 	open := c.open

@@ -19,7 +19,7 @@ import (
 // buffer if it is longer than 256 KiB, could not work while the server does, and would make a value of each column of each row.
 type exchange struct {
 	conn net.Conn
-	// arrivals says when answers came; nil if nobody knows.
+	// arrivals says when answers came; nil if that is unknown.
 	arrivals arrivalObserver
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
@@ -28,12 +28,12 @@ type exchange struct {
 	file []byte
 }
 
-// arrivalObserver is what a connection reads from, if that notices when something comes while nobody reads.
+// arrivalObserver is what a connection reads from, if that notices when something comes while nothing is read.
 type arrivalObserver interface {
 	// expect is called before an answer is read.
 	expect()
-	// arrived returns how long ago the answer came that was read since then; known is false if it came before expect, and nobody
-	// knows when.
+	// arrived returns how long ago the answer came that was read since then; known is false if it came before expect, at an
+	// unknown time.
 	arrived() (ago time.Duration, known bool)
 }
 
@@ -85,7 +85,7 @@ func (e *exchange) receive() error {
 }
 
 // receiveEarlier is receive after work that may have taken longer than the server. It returns how long ago the answer came;
-// known is false if it came before the call, and nobody knows when.
+// known is false if it came before the call, at an unknown time.
 func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	if e.arrivals == nil {
 		return 0, false, e.receive()
@@ -184,7 +184,7 @@ func (e *exchange) sendFile(data io.Reader) (readErr, err error) {
 	}
 }
 
-// Sink is a connection to nobody: it greets as a server does, swallows each packet and answers that all is well.
+// Sink is a connection to no server: it greets as a server does, swallows each packet and answers that all is well.
 type Sink struct {
 	// Bytes that it was sent.
 	Bytes int64

@@ -109,7 +109,7 @@ func (s *Session) while(command byte, rest []byte, meanwhile func()) (ago time.D
 	return ago, err
 }
 
-// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, nobody knows when: they count
+// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, at an unknown time: they count
 // as having come then.
 func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
@@ -179,7 +179,7 @@ func text(v driver.Value) string {
 func (s *Session) Close() error { return s.conn.Close() }
 
 // handshake is a connection during the driver's login. It reads along what server and client can do, and adds to the client's
-// packet what the driver does not know of. Afterwards it is in nobody's way.
+// packet what the driver does not know of. Afterwards it stays out of the way.
 type handshake struct {
 	net.Conn
 	// greeting is the server's first packet, as far as it was read.

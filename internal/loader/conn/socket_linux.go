@@ -45,7 +45,7 @@ type socket struct {
 	// arrivals are when answers came, of a client of the measured phase.
 	arrivals arrivals
 
-	// using is held for reading by whoever uses fd, and for writing to close it: the number may be another file's then.
+	// using is held for reading by every user of fd, and for writing to close it: the number may be another file's then.
 	using  sync.RWMutex
 	ending atomic.Bool
 	closed bool
@@ -155,7 +155,7 @@ func (s *socket) Close() error {
 		return net.ErrClosed
 	}
 	s.onClose(s)
-	// This wakes whoever waits in a system call. Its error would say that the other side was faster.
+	// This wakes a goroutine that waits in a system call. Its error would say that the other side was faster.
 	_ = unix.Shutdown(s.fd, unix.SHUT_RDWR)
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -182,13 +182,13 @@ func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 // beside the data. The next statement is made while the server works on the one before: without the kernel's time, an answer
 // that comes meanwhile would have come when the statement was made.
 //
-// The kernel's time is the wall clock's. Only how long ago it was by the same clock is used, which is right unless somebody sets
-// the clock within these microseconds.
+// The kernel's time is the wall clock's. Only how long ago it was by the same clock is used, which is right unless the clock is
+// set within these microseconds.
 type arrivals struct {
 	// noted is true from the first segment on whose time the kernel had noted. Some kernels do not, those of sandboxes for
 	// example.
 	noted bool
-	// expected says that an answer is being read whose time somebody will ask for, and waiting that it, or something before it, had
+	// expected says that an answer is being read whose time will be asked for, and waiting that it, or something before it, had
 	// come before, of a kernel that has noted no time yet.
 	expected, waiting bool
 	// at is when the last of what was read since then came, if that was noted; its zero if not.

@@ -3,8 +3,8 @@
 
 // Package datacopy puts a copy of a server's data directory aside, and has other servers begin with it.
 //
-// A copy is a folder with the files, and a file beside it that says that the copy is whole. Whoever is killed meanwhile leaves no
-// copy behind, and no half of one counts.
+// A copy is a folder with the files, and a file beside it that says that the copy is whole. A process that is killed meanwhile
+// leaves no copy behind, and no half of one counts.
 package datacopy
 
 import (

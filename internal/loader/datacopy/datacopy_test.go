@@ -116,7 +116,7 @@ func TestTakeInterrupted(t *testing.T) {
 	}
 }
 
-// touching is a context that touches a file whenever somebody asks whether to go on: before each file that is copied.
+// touching is a context that touches a file whenever a caller asks whether to go on: before each file that is copied.
 type touching struct {
 	context.Context //nolint:containedctx // it is one
 	touch           func()

@@ -28,7 +28,7 @@ type file struct {
 // files of a folder, each after the folder that it is in.
 type files []file
 
-// listed are the files below a folder, and their folders. Sockets and the like are nobody's data.
+// listed are the files below a folder, and their folders. Sockets and the like are not data.
 func listed(root string) (files, error) {
 	var all files
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -117,8 +117,8 @@ func (o *Observer) goOn() {
 	}
 }
 
-// device counts the reads and writes that the block device of a folder has completed, of whoever on the node; -1 if the folder is
-// on none, or the kernel does not say. It needs the file systems proc and sys.
+// device counts the reads and writes that the block device of a folder has completed, for any process on the node; -1 if the
+// folder is on none, or the kernel does not say. It needs the file systems proc and sys.
 func device(proc, sys, folder string) (reads, writes int64) {
 	var at unix.Stat_t
 	if err := unix.Stat(folder, &at); err != nil {

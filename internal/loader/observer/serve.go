@@ -26,7 +26,7 @@ import (
 const (
 	// answerAtMost bounds a request, the probe included.
 	answerAtMost = 5 * time.Second
-	// headerAtMost bounds how long a request's header may take: until then nobody knows who asks.
+	// headerAtMost bounds how long a request's header may take: until then it is unknown who asks.
 	headerAtMost = 2 * time.Second
 	// maxHeader bounds what is read of a request.
 	maxHeader = 4 << 10
@@ -154,8 +154,8 @@ const (
 	maxStrangers, maxStrangersOfHost = 128, 16
 )
 
-// door lets everybody in, and puts somebody out for him when there are too many: the oldest of the host that has the most.
-// Whoever knows the password says so at once, and is out of that.
+// door accepts every connection, and closes another one for it when there are too many: the oldest of the host that has the
+// most. A client that knows the password says so at once, and is exempt from that.
 type door struct {
 	net.Listener
 	mu sync.Mutex

@@ -63,8 +63,8 @@ func flood(t *testing.T, from string, port int) {
 	_, _ = fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "+strings.Repeat("a", 3800))
 }
 
-// Thousands of connections that say nothing whole are put out, and hold nobody up who knows the password: neither those of one
-// host, even if that is the loader's own, nor those of many.
+// Thousands of connections that say nothing whole are put out, and hold up no client that knows the password: neither those of
+// one host, even if that is the loader's own, nor those of many.
 func TestFlood(t *testing.T) {
 	for name, tc := range map[string]struct{ hosts, each int }{
 		"of another host":     {1, 2000},
@@ -114,7 +114,7 @@ func TestHeaderInTime(t *testing.T) {
 	}
 }
 
-// Who goes is the oldest of the host that has the most, and nobody who is known.
+// The guest that goes is the oldest of the host that has the most, and never one that is known.
 func TestDoor(t *testing.T) {
 	d := new(door)
 	var known []*guest

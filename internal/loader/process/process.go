@@ -27,7 +27,7 @@ const (
 	maxLine = 64 << 10
 	// tailLines are the last lines of a program that failed.
 	tailLines = 20
-	// outputDelay is how long the output of a program that has ended may stay open: somebody who left its group may hold it.
+	// outputDelay is how long the output of a program that has ended may stay open: a process that left its group may hold it.
 	outputDelay = 5 * time.Second
 )
 

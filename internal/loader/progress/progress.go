@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress writes what the loader is doing, for whoever reads its log.
+// Package progress writes what the loader is doing, for readers of its log.
 package progress
 
 import (
@@ -69,7 +69,7 @@ const quoteMark = "| "
 func Indented(text string) string { return strings.ReplaceAll(text, "\n", "\n"+quoteMark) }
 
 func (p *Progress) write(line string) {
-	// Nobody needs to read it: the result does not depend on it.
+	// It need not be read: the result does not depend on it.
 	_, _ = io.WriteString(p.out, line+"\n")
 }
 

@@ -21,7 +21,7 @@ type Clock struct {
 	// state is for how many nanoseconds the clock has stood still so far or, below zero, where it stands: the complement of its
 	// time. One number, so that Now never sees half of a change.
 	state atomic.Int64
-	// gate is held for reading by whoever waits for an answer of the server, and for writing while the clock stands still.
+	// gate is held for reading by clients that wait for an answer of the server, and for writing while the clock stands still.
 	gate sync.RWMutex
 }
 
@@ -48,7 +48,7 @@ func (c *Clock) Enter() { c.gate.RLock() }
 // Leave is called after Enter, when the server has answered.
 func (c *Clock) Leave() { c.gate.RUnlock() }
 
-// Stop lets nobody enter, waits until all have left, and stops the clock.
+// Stop lets no client enter, waits until all have left, and stops the clock.
 func (c *Clock) Stop() {
 	c.gate.Lock()
 	c.state.Store(^int64(c.Now()))

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The clock's time is that for which it ran, whoever sleeps by it.
+// The clock's time is that for which it ran, no matter who sleeps by it.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewClock(time.Time{})

@@ -101,7 +101,7 @@ func (m *Milestones) Finish(ended time.Duration) error {
 	return m.err
 }
 
-// Bytes are those of the table with its indexes now, after Finish; -1 if nobody wants to know them.
+// Bytes are those of the table with its indexes now, after Finish; -1 if they are not wanted.
 func (m *Milestones) Bytes() (int64, error) {
 	table, indexes, err := m.sizes()
 	if table < 0 || indexes < 0 {

@@ -20,8 +20,8 @@ import (
 // idleSeconds is how long a server lets the keeper's connection be idle: longer than any attempt takes.
 const idleSeconds = 30 * 24 * 3600
 
-// Keeper holds the workload's schema for one attempt, by a lock of the server that goes with its connection. Whoever has
-// the lock is the only one to use the schema, whatever became of the Pods and nodes of others.
+// Keeper holds the workload's schema for one attempt, by a lock of the server that goes with its connection. The holder of the
+// lock is the only one to use the schema, whatever became of the Pods and nodes of others.
 type Keeper struct {
 	holding
 	id result.Identity
@@ -98,8 +98,8 @@ func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
 	var pod string
 	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, k.lockName())
 	if err := row.Scan(&connection, &trial, &attempt, &pod); err != nil {
-		// No such row, or not even such a table yet: somebody else's, who is waited for. A connection that is broken shows at
-		// the next try to get the lock.
+		// No such row, or not even such a table yet: the lock is another owner's, who is waited for. A connection that is broken
+		// shows at the next try to get the lock.
 		return ctx.Err()
 	}
 	if trial == k.id.Trial && attempt >= k.id.Attempt {

@@ -101,7 +101,7 @@ func tables(t *testing.T, db *sql.DB) []string {
 	return names
 }
 
-// What a killed attempt was making is the run's next attempt's to remove, and nobody else's.
+// What a killed attempt was making is the run's next attempt's to remove, and no other's.
 func TestIntegrationKilledWhileMaking(t *testing.T) {
 	db := newServer(t)
 	killed := mustAcquire(t, db, "run", 1)
@@ -122,7 +122,7 @@ func TestIntegrationKilledWhileMaking(t *testing.T) {
 	}
 }
 
-// Beside somebody else's object nothing is taken for what a killed program has made.
+// Beside a third party's object nothing is taken for what a killed program has made.
 func TestIntegrationKilledBesideSomebodyElse(t *testing.T) {
 	db := newServer(t)
 	k := mustAcquire(t, db, "run", 1)

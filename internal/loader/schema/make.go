@@ -84,7 +84,7 @@ func (k *Keeper) Making(ctx context.Context, do func(context.Context) error) err
 	if err != nil {
 		return err
 	}
-	// Of what is there after an interruption, nobody could tell what is somebody else's.
+	// Of what is there after an interruption, it would be impossible to tell what is not ours.
 	if err := k.setMaking(ctx, len(before) == 0); err != nil {
 		return err
 	}

@@ -161,8 +161,8 @@ func listed(objects []object) string {
 const removeLockSeconds = 5
 
 // Remove gives the schema back, and removes what Benchrun made in it; and the schema, if Benchrun made it and nothing else is
-// left. It takes a connection of its own, because the keeper's may be closed, and the lock again: whoever has taken it meanwhile
-// has taken the schema with all that is in it.
+// left. It takes a connection of its own, because the keeper's may be closed, and the lock again: a process that has taken it
+// meanwhile has taken the schema with all that is in it.
 func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
 	k.Close()
 	conn, err := db.Conn(ctx)

@@ -10,7 +10,7 @@ import (
 )
 
 // exactly is how long before the moment the exact part of a wait begins. It is more than timers of the Go runtime are late,
-// whose resolution is a millisecond, and short enough to be nothing to whoever wants to end it.
+// whose resolution is a millisecond, and short enough not to matter to a caller that wants to end it.
 const exactly = 5 * time.Millisecond
 
 // Until returns at the given moment, which must have a monotonic clock's time, or the cause of ctx when that has ended. A moment

@@ -47,7 +47,7 @@ func batch(t *testing.T, wait time.Duration) []time.Duration {
 	return late
 }
 
-// A moment that has passed is no wait, and an end is noticed: at once in a long wait, and by whoever comes later.
+// A moment that has passed is no wait, and an end is noticed: at once in a long wait, and by a caller that comes later.
 func TestUntilEnds(t *testing.T) {
 	began := time.Now()
 	if err := Until(t.Context(), began.Add(-time.Hour)); err != nil || time.Since(began) > time.Minute {

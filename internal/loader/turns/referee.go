@@ -42,7 +42,7 @@ type session struct {
 	seed    int64
 	atMost  time.Duration
 	players []*player // by place; nil is missing
-	// heard is what players say; closed is closed when nobody listens any more.
+	// heard is what players say; closed is closed when the referee stops listening.
 	heard  chan word
 	closed chan struct{}
 }
@@ -122,7 +122,7 @@ func (s *session) listen(p *player, r io.Reader) {
 	}
 }
 
-// pass a word on to whoever gives the turns.
+// pass a word on to the goroutine that gives the turns.
 func (s *session) pass(w word) {
 	select {
 	case s.heard <- w:
@@ -203,7 +203,7 @@ func (s *session) play() {
 	}
 }
 
-// turn is one player's. It says false if somebody's connection is lost, or says what it should not.
+// turn is one player's. It says false if a player's connection is lost, or says what it should not.
 func (s *session) turn(p *player, block int) bool {
 	if p.say(fmt.Sprintf("%s %d", lineGo, block)) != nil {
 		return false

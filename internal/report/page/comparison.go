@@ -23,7 +23,7 @@ type comparisonView struct {
 	frame
 	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
 	Answer, Stopped string
-	// Differences of the variants, those that nobody asked for marked.
+	// Differences of the variants, those that were not requested marked.
 	Differences []difference
 	// Variables of the servers that differ without being asked for.
 	Variables *table

@@ -27,7 +27,7 @@ type value struct {
 	has  map[string]bool
 }
 
-// set a fact of somebody. What is empty is not known.
+// set a fact of a trial or a variant. What is empty is not known.
 func (f *facts) set(who, name, text string) {
 	if text == "" {
 		return

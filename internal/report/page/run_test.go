@@ -225,7 +225,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// A page of a thousand points has all of them, and stays small enough to be sent to somebody.
+// A page of a thousand points has all of them, and stays small enough to be sent to a reader.
 func TestThousandPoints(t *testing.T) {
 	c := pagetest.Many(1000, 10)
 	for _, r := range c.Report.Records {

@@ -229,7 +229,7 @@ func percentiles(points []chosen, operations []string, d *Details) []Drawing {
 	return drawn
 }
 
-// histogram of an operation at a point: from its documents or, without them, from its records; nil if nobody has one.
+// histogram of an operation at a point: from its documents or, without them, from its records; nil if neither has one.
 func histogram(p chosen, operation string, d *Details) *hdrhistogram.Histogram {
 	if of := d.of(p.Parameters); of != nil && len(of.latencies[operation]) > 0 {
 		return merged(of.latencies[operation])

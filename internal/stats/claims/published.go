@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// published judges a claim by its published figures, as they stand: nobody knows how they scatter. Without any figure there is no
+// published judges a claim by its published figures, as they stand: how they scatter is unknown. Without any figure there is no
 // verdict, and with some of those that the claim compares they cannot say.
 func (c *Claim) published(s subject, metric string, lower bool) (verdict Verdict, detail string) {
 	if len(c.Published) == 0 {

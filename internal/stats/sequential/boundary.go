@@ -148,7 +148,7 @@ func (b *Boundary) Critical(n int) float64 {
 
 // MedianRank says which interval of a median to state after n values, if one is stated after each of first, first+1, … last
 // values: from the k-th smallest to the k-th largest. 0 says that n values have none. All intervals together contain the median
-// with the probability 1-alpha at least, whatever the distribution of the values, and whenever somebody stops because an interval
+// with the probability 1-alpha at least, whatever the distribution of the values, and whenever a reader stops because an interval
 // pleases.
 //
 // The number of values below the median is a sum of coin tosses. An interval misses when that number leaves the strip that

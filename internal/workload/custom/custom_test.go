@@ -70,7 +70,7 @@ func TestCustomRefusals(t *testing.T) {
 	}
 }
 
-// No shell looks at a program's arguments, and nobody looks again at a value that was put into its place.
+// No shell looks at a program's arguments, and a value that was put into its place is not looked at again.
 func TestCustomSubstitutes(t *testing.T) {
 	p := Parameters{
 		Command: []string{"tool", "--vu=${vu}", "${vu}-$(HOME)-$$", "${text}", "${vu}${vu}$}{"},

@@ -20,7 +20,7 @@ var Definition = workload.Definition{Type: "Custom", Validate: workload.Checked(
 
 // Parameters are those of the API's member custom at one point.
 type Parameters struct {
-	// Image, User and FilesFrom are for whoever makes the Pod.
+	// Image, User and FilesFrom are for the code that makes the Pod.
 	Image     string `json:"image"`
 	User      int64  `json:"user,omitempty"`
 	FilesFrom string `json:"filesFrom,omitempty"`

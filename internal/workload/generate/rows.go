@@ -38,7 +38,7 @@ var PairText = func() (t [Pairs][2]byte) {
 	return t
 }()
 
-// Rows is the data of a run: row n is a function of the seed and n, whoever asks, in whatever order.
+// Rows is the data of a run: row n is a function of the seed and n, whichever client asks, in whatever order.
 type Rows struct{ key uint64 }
 
 // NewRows returns the rows of a seed.

@@ -21,7 +21,7 @@ const rowsPerQuery = 10
 // queryStream keeps the random numbers of queries apart from those of rows, which count from 1.
 const queryStream = -(1 << 62)
 
-// query reads rows until nobody inserts any more: from one of the indexes, at random, or without any by the primary key.
+// query reads rows until no client inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *workload.Client) error {
 	draws := w.rows.Draws(queryStream - w.load.Share.Number(int64(c.Index)))
 	return queries(c, w.load.Autocommit,
@@ -167,7 +167,7 @@ func (d *deletion) remove(ctx context.Context, c *workload.Client) error {
 		}
 		deleted := d.deleted.Load()
 		if surplus := d.reported - d.keep - deleted; surplus > 0 {
-			// Nobody is to query what is being deleted.
+			// No client is to query what is being deleted.
 			d.deleted.Store(deleted + surplus)
 			if err := d.removeOldest(c, deleted, surplus); err != nil {
 				return fmt.Errorf("deleting the oldest rows: %w", err)
@@ -178,7 +178,7 @@ func (d *deletion) remove(ctx context.Context, c *workload.Client) error {
 
 // removeOldest deletes so many rows in a transaction, after so many were deleted.
 func (d *deletion) removeOldest(c *workload.Client, deleted, surplus int64) error {
-	// Ids count from 1 without gaps where nobody else counts: no row is looked for where rows were deleted.
+	// Ids count from 1 without gaps where no other program inserts: no row is looked for where rows were deleted.
 	statement := fmt.Appendf(nil, "DELETE FROM %s WHERE transactionid > %d ORDER BY transactionid LIMIT %d",
 		d.from, deleted, surplus)
 	var began time.Duration

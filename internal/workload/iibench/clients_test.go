@@ -60,7 +60,7 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 	}
 }
 
-// A deletion that finds less than it must is an error, and whoever waits for who deletes is told.
+// A deletion that finds less than it must is an error, and a client that waits for the one that deletes is told.
 func TestIIBenchDeletesExactly(t *testing.T) {
 	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Rows = 1, 1_000_000 })
 	w.keep = 0 // the script finds at most 999 rows
@@ -134,7 +134,7 @@ func TestIIBenchQueriesWhatIsThere(t *testing.T) {
 	}
 }
 
-// A transaction of one statement costs one round trip, whoever executes it; and one of several has its end.
+// A transaction of one statement costs one round trip, whichever client executes it; and one of several has its end.
 func TestIIBenchRoundTrips(t *testing.T) {
 	for perStatement, want := range map[int64]struct {
 		setup   string

@@ -153,7 +153,7 @@ func (s *InsertParameters) check(p *Parameters) error {
 	if s.RowsPerCommit < 1 {
 		return fmt.Errorf("insert.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
 	}
-	// Of a table without a row nobody can query one.
+	// Of a table without a row none can be queried.
 	if least := int64(p.clients()) * s.RowsPerCommit; s.Rows < least {
 		return fmt.Errorf("insert.rows is %d but must be at least %d: rowsPerCommit (%d) for each of the clients (%d)", s.Rows, least,
 			s.RowsPerCommit, p.clients())

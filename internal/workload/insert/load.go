@@ -22,7 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
-// dispenser hands out the transactions of a load in order, each once, to whoever asks. One Pod's dispenser has every n-th
+// dispenser hands out the transactions of a load in order, each once, to clients that ask. One Pod's dispenser has every n-th
 // of them, n being the number of Pods.
 type dispenser struct {
 	// Rows of all Pods' transactions together, in the measured phase; PerTransaction of them are in each, and in the last one what
@@ -79,7 +79,7 @@ func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
 }
 
 // Load is the loop of the clients that insert many rows at a time: transactions of statements of rows. All clients of a
-// Pod share one load. Whoever is free takes the next transaction's rows, and sends what it has taken: however many
+// Pod share one load. A client that is free takes the next transaction's rows, and sends what it has taken: however many
 // clients there are and whatever stops them, what is in the table is the Pod's transactions from its first on without a gap.
 type Load struct {
 	dispenser
@@ -246,7 +246,7 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 }
 
 // answered is when the answer came to a statement that was sent no earlier than began. An answer from before that is one of a
-// clock that somebody has set meanwhile; it came by now.
+// clock that was set meanwhile; it came by now.
 func answered(began, now, ago time.Duration) time.Duration {
 	if now-ago < began {
 		return now

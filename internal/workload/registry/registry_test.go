@@ -60,7 +60,7 @@ var (
 	loads = []string{"BulkInsert", "CommitSize", "IIBench", "TPROCHLoad"}
 )
 
-// Whoever misspells a parameter is told, whatever the workload is and whoever reads the parameters.
+// A user who misspells a parameter is told, whatever the workload is and whichever code reads the parameters.
 func TestParametersAreReadStrictly(t *testing.T) {
 	for _, name := range slices.Concat(tools, loads) {
 		for parameters, says := range map[string]string{

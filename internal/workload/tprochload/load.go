@@ -35,7 +35,7 @@ func (w *tprochLoad) Measure(ctx context.Context, c *workload.Client) (result.St
 }
 
 // await waits until the tables are loaded that t refers to, if the server is going to look for them there. They were
-// taken before t, so somebody loads them.
+// taken before t, so a client is loading them.
 func (w *tprochLoad) await(ctx context.Context, t tproch.Table) error {
 	if !w.params.ForeignKeyChecks {
 		return nil

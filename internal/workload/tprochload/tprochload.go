@@ -95,7 +95,7 @@ type tprochLoad struct {
 	// order in which the clients take the tables; taken is how many they have.
 	order []tproch.Table
 	taken atomic.Int64
-	// loads are filled in by whoever loads the table, who then closes its loaded.
+	// loads are filled in by the client that loads the table, which then closes its loaded.
 	loads  [tableCount]result.TableLoad
 	loaded [tableCount]chan struct{}
 	// warning is the first that the server gave for the table.

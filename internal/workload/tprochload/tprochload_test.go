@@ -201,7 +201,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 	}
 }
 
-// Whoever waits for a table that will never be loaded is released.
+// A client that waits for a table that will never be loaded is released.
 func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
 	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(8) })
 	b := &bulk{refuse: "NATION"}

@@ -133,7 +133,7 @@ func (v *verdict) check(name, detail string) result.Check {
 }
 
 // Report implements Reporter. The headline is the time until everything that was asked for is there, indexes and
-// statistics included: what somebody who plans a migration wants to know, and otherwise making indexes later would always
+// statistics included: what a user who plans a migration wants to know, and otherwise making indexes later would always
 // look better. Where the scale factor is swept, it is bytes per second: a small table is not a fast one.
 func (w *tprochLoad) Report(doc *result.Document) {
 	if w.schema != nil {

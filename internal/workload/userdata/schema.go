@@ -69,7 +69,7 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 	})
 }
 
-// onOwnConnection closes the connection afterwards, because what it was told is for nobody else.
+// onOwnConnection closes the connection afterwards, because what it was told is not for other statements.
 func onOwnConnection(ctx context.Context, db *sql.DB, do func(*sql.Conn) error) (err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {

@@ -39,7 +39,7 @@ const (
 	sqlSection
 	generalSection
 	latencySection
-	// Sections that nobody reads, whose labels could be taken for others.
+	// Sections that are not read, whose labels could be taken for others.
 	foreignSection
 )
 

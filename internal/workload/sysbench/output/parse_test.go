@@ -118,7 +118,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Lines that nobody reads are not taken for others, wherever they stand: what a script's hooks print in place of
+// Lines that are not read are not taken for others, wherever they stand: what a script's hooks print in place of
 // intervals.
 func TestLinesThatNobodyReads(t *testing.T) {
 	data, err := os.ReadFile("testdata/1.1-full.txt")
