@@ -168,7 +168,7 @@ func TestNamesThatAComparisonNeeds(t *testing.T) {
 	}
 }
 
-// Only a run that asks for it is refused, and only where nobody has allowed it.
+// Only a run that asks for it is refused, and only where it is not allowed.
 func TestHostTuningRefused(t *testing.T) {
 	plain, tuned := oneAxis(1, 1), oneAxis(1, 1)
 	tuned.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}

@@ -210,7 +210,7 @@ func (l *looking) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// Whoever follows the log takes the last line of the document for the end of the attempt: nothing may be left that could fail.
+// A follower of the log takes the last line of the document for the end of the attempt: nothing may be left that could fail.
 func TestTheDocumentIsPublishedLast(t *testing.T) {
 	out := &looking{terminationLog: filepath.Join(t.TempDir(), "termination-log")}
 	doc := testutil.Document("pod", 1, 1, 1000)

@@ -226,7 +226,7 @@ func TestMeasurementsWithoutStages(t *testing.T) {
 	}
 }
 
-// What nobody has observed is unknown in every stage, and the probe is that of the attempt.
+// What was not observed is unknown in every stage, and the probe is that of the attempt.
 func TestMeasurementsUnobserved(t *testing.T) {
 	d := chainDocument(1)
 	d.Stages[0].Observed = nil

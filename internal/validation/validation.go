@@ -252,7 +252,7 @@ func CheckSchema(run *v1alpha1.BenchmarkRun, script string) error {
 }
 
 // Warning is what the author of a run that can be carried out must know beforehand; empty if there is nothing. On a server of the
-// author's, a program of the author's may do whatever the user in the database may do: nobody reads what it sends.
+// author's, a program of the author's may do whatever the user in the database may do: what it sends is not inspected.
 func Warning(spec *v1alpha1.BenchmarkRunSpec) string {
 	program := ""
 	switch w := &spec.Workload; {
