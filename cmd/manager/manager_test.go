@@ -142,7 +142,7 @@ func (m *manager) ready(ctx context.Context) int {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, condition func(context.Context) bool) {
 	t.Helper()
-	within(t, time.Minute, what, condition)
+	within(t, 5*time.Minute, what, condition)
 }
 
 // within waits for a condition for so long.
