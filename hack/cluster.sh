@@ -65,8 +65,9 @@ kubectl_of() {
 	docker rm "$container" >/dev/null
 }
 
-# kubeconfig exists for this cluster: the folder bin may have been emptied since it was made.
-ensure_kubeconfig() { kube config get-contexts "kind-$NAME" >/dev/null 2>&1 || kind export kubeconfig --quiet; }
+# ensure_kubeconfig leads to this cluster: the folder bin may have been emptied since that was made, or have the kubeconfig of a
+# cluster before it.
+ensure_kubeconfig() { kind export kubeconfig --quiet; }
 
 # offer_storage makes the StorageClasses besides standard, and the block I/O classes. A worker that cannot have them is no reason
 # to have no cluster.
