@@ -18,6 +18,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -110,8 +111,9 @@ func (c *cluster) endOf(run string) []byte {
 	c.t.Helper()
 	status := c.get(run).Status
 	conditions := map[string]string{}
-	for _, condition := range status.Conditions {
-		conditions[condition.Type] = string(condition.Status) + " " + condition.Reason
+	for _, condition := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished} {
+		c := apimeta.FindStatusCondition(status.Conditions, condition)
+		conditions[condition] = string(c.Status) + " " + c.Reason
 	}
 	points := map[string]any{}
 	for _, p := range status.Points {
