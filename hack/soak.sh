@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 table=$PWD/docs/soak.csv
 [ -e "$table" ] || echo "date,commit,burners,seconds,result" >"$table"
 clone=$(mktemp -d)
-burners=()
+burners=() failed=0
 trap '[ ${#burners[@]} -eq 0 ] || kill "${burners[@]}" 2>/dev/null; rm -rf "$clone"' EXIT
 for ((i = 0; i < $2; i++)); do
 	(while :; do :; done) &
@@ -17,5 +17,6 @@ for ((i = 1; i <= $1; i++)); do
 	started=$SECONDS result=passed log=$(mktemp "${TMPDIR:-/tmp}/soak-XXXXXX.log")
 	(cd "$clone" && CI=true bash .ci/run </dev/null >"$log" 2>&1) || result=failed
 	echo "$(date -u +%F),$(git rev-parse --short HEAD),$2,$((SECONDS - started)),$result" | tee -a "$table"
-	if [ $result = passed ]; then rm "$log"; else echo "soak.sh: $log"; fi
+	if [ $result = passed ]; then rm "$log"; else failed=1 && echo "soak.sh: $log"; fi
 done
+exit $failed
