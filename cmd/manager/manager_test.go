@@ -212,6 +212,9 @@ func TestEnvtestSomeNamespaces(t *testing.T) {
 	if begun(t.Context(), other) {
 		t.Error("the run of another namespace has begun")
 	}
+	for _, namespace := range []string{other, one, two} {
+		suspend(t, runNamed(t, namespace, "r"))
+	}
 }
 
 // Of managers with the same work one leads. Another one of its installation stands by and is ready; one of another installation
