@@ -198,21 +198,17 @@ func TestEnvtestInstallationsSideBySide(t *testing.T) {
 func TestEnvtestSomeNamespaces(t *testing.T) {
 	home, one, two, other := makeNamespace(t), makeNamespace(t), makeNamespace(t), makeNamespace(t)
 	start(t, home, "some", one+","+two)
-	for _, namespace := range []string{other, one, two} {
-		if err := api.Create(t.Context(), testutil.MakeRun("r", namespace).Obj()); err != nil {
-			t.Fatal(err)
-		}
+	namespaces := []string{other, one, two}
+	for _, namespace := range namespaces {
+		runIn(t, namespace, "r")
 	}
-	begun := func(ctx context.Context, namespace string) bool {
-		var run v1alpha1.BenchmarkRun
-		return api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "r"}, &run) == nil && len(run.Status.Conditions) > 0
-	}
+	begun := func(namespace string) bool { return len(runNamed(t, namespace, "r").Status.Conditions) > 0 }
 	// One of them has the lane, and the other waits for it: both are seen.
-	eventually(t, "both have begun", func(ctx context.Context) bool { return begun(ctx, one) && begun(ctx, two) })
-	if begun(t.Context(), other) {
+	eventually(t, "both have begun", func(context.Context) bool { return begun(one) && begun(two) })
+	if begun(other) {
 		t.Error("the run of another namespace has begun")
 	}
-	for _, namespace := range []string{other, one, two} {
+	for _, namespace := range namespaces {
 		suspend(t, runNamed(t, namespace, "r"))
 	}
 }
