@@ -20,7 +20,7 @@ everything() {
 if [ "${1:-}" = freeze ]; then
 	rm -rf "${tables:?}/recorded"
 	everything -freeze
-	sed -i 1q "$tables/renamed.csv" "$tables/changed.csv"
+	sed -i '2,$d' "$tables/renamed.csv" "$tables/changed.csv"
 	git status --short "$tables"
 	exit
 fi
