@@ -251,6 +251,10 @@ bench-page: ## How long the report pages of 1,000 points of ten trials and of a 
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP". BEFORE=COMMIT: that commit's loader in their place.
 	@BEFORE=$(BEFORE) hack/bench-loader.sh $(FLAGS)
 
+.PHONY: bench-slices
+bench-slices: ## Rates and percentiles in slices beside those without, by virtual time: five kinds of waiting, 1 to 128 clients.
+	@go test ./internal/loader/record -run SlicesTellTheTruth -count=1 -timeout=30m -v -transactions 1000000
+
 .PHONY: bench-client
 bench-client: ## The loader's own client and go-sql-driver, in turns; ROUNDS=8, RUN=REGEXP of the transport and the load.
 	@hack/bench-client.sh $(or $(ROUNDS),8) "$(RUN)"

@@ -29,6 +29,7 @@ type clientLoad struct {
 	// warmed is what was done before the measured phase.
 	warmed   result.Totals
 	measured *record.Recorder
+	slices   record.Slices
 	stopped  result.StoppedBy
 	// milestones of the measured phase, or nil.
 	milestones *record.Milestones
@@ -133,7 +134,7 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 		return err
 	})
 	l.client.CPULimitMillis, l.client.LateAnswers = l.cpuLimit, c.lateAnswers()
-	l.pagesInPauses = c.pauses.written()
+	l.slices, l.pagesInPauses = c.slices, c.pauses.written()
 	ended := time.Duration(0)
 	if l.measured != nil {
 		ended = l.measured.Ended()
@@ -203,7 +204,8 @@ func (l *clientLoad) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, totals := l.rowsOfPods(), l.totals()
+	rows, totals, outside := l.rowsOfPods(), l.totals(), l.outside()
+	totals.Add(&outside)
 	totals.Rows, totals.RowsDeleted = 0, totals.RowsDeleted+l.warmed.RowsDeleted
 	for _, n := range rows {
 		totals.Rows += n
@@ -217,7 +219,7 @@ func (l *clientLoad) verify(ctx context.Context) error {
 // rowsOfPods are the rows that each Pod has sent, also before the measured phase.
 func (l *clientLoad) rowsOfPods() []int64 {
 	if len(l.pods) == 0 {
-		return []int64{l.warmed.Rows + l.measured.Totals().Rows}
+		return []int64{l.warmed.Rows + l.totals().Rows + l.outside().Rows}
 	}
 	var rows []int64
 	for _, p := range l.pods {
@@ -228,13 +230,30 @@ func (l *clientLoad) rowsOfPods() []int64 {
 
 // totals of the measured phase.
 func (l *clientLoad) totals() result.Totals {
-	t := l.measured.Totals()
+	t, outside := l.measured.Totals(), l.measured.Outside()
 	t.Micros = max(l.measured.Ended().Microseconds(), 1)
+	switch {
+	case l.slices.Counted > 0:
+		t.Micros = l.slices.Counted.Microseconds()
+	case l.slices.Outside > 0: // it was over before its first slice had come to a steady state: that is all there is
+		t.Add(&outside)
+		t.Micros = l.slices.Outside.Microseconds()
+	}
 	t.StoppedBy = l.stopped
-	if l.plan.Rows > 0 && t.Rows == l.plan.Rows {
+	if l.plan.Rows > 0 && l.measured.Totals().Rows+outside.Rows == l.plan.Rows {
 		// One client's time was over when another one took the last rows.
 		t.StoppedBy = result.StoppedByRows
 	}
+	return t
+}
+
+// outside is what was done in the measured phase and is not in totals.
+func (l *clientLoad) outside() result.Totals {
+	if l.slices.Counted == 0 {
+		return result.Totals{}
+	}
+	t := l.measured.Outside()
+	t.Micros = l.slices.Outside.Microseconds()
 	return t
 }
 

@@ -41,6 +41,8 @@ type clients struct {
 	// turns with other variants, or nil, and the pauses in which these are measured.
 	turns  *turns.Player
 	pauses *pauses
+	// slices are what the clock says of them, when all clients have ended.
+	slices record.Slices
 	// pages is how many the server has written back so far, for these.
 	pages func(context.Context) (int64, error)
 }
@@ -76,6 +78,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions)+1)
 	recorders, clock := record.NewRecorders(len(c.sessions), c.milestones, start)
+	gates := c.gates(clock, limit)
 	out.Count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {
@@ -93,11 +96,17 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	var working sync.WaitGroup
 	for i, s := range c.sessions {
 		client := &workload.Client{
-			Index: i, Session: c.gated(s, clock), Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit,
-			SleepUntil: clock.SleepUntil,
+			Index: i, Session: s, Recorder: recorders[i], TryAgain: c.tryAgain, Limit: limit, SleepUntil: clock.SleepUntil,
+		}
+		if gates != nil {
+			client.Gate = gates[i]
 		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
+			if stopped == result.StoppedByRows {
+				clock.Finish()
+			}
+			client.Leave()
 			outcomes[i] = stopped
 			if err != nil {
 				failed(err)
@@ -113,6 +122,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	default:
 	}
 	measured, stopped = recorders[0], outcomes[0]
+	c.slices = clock.Slices()
 	for i, other := range recorders[1:] {
 		measured.Merge(other)
 		if outcomes[i+1] == result.StoppedBySeconds {
@@ -206,7 +216,7 @@ func (o offered) waiting(doc *result.Document) int64 {
 	if o.rows > 0 {
 		due = min(due, o.rows)
 	}
-	return max(due-doc.Totals.Rows, 0)
+	return max(due-doc.Work().Rows, 0)
 }
 
 // metrics are what was asked for, how much of it there was, and the latencies of transactions, which count from when they
@@ -214,7 +224,7 @@ func (o offered) waiting(doc *result.Document) int64 {
 func (o offered) metrics(doc *result.Document) []result.Metric {
 	all := []result.Metric{
 		{Name: "offeredRowsPerSecond", Value: float64(o.rate), Unit: "rows/s", Better: "higher"},
-		{Name: "rateReachedPercent", Value: 100 * o.reached(doc.Totals.Rows), Unit: "%", Better: "higher"},
+		{Name: "rateReachedPercent", Value: 100 * o.reached(doc.Work().Rows), Unit: "%", Better: "higher"},
 	}
 	i := slices.IndexFunc(doc.Latencies, func(l result.Latency) bool { return l.Operation == "transaction" })
 	if i < 0 {
@@ -231,7 +241,7 @@ func (o offered) metrics(doc *result.Document) []result.Metric {
 // findings say that the rate was not reached. Rows that never were sent are in no latency: without a finding, the worst ones
 // would be missing without a word.
 func (o offered) findings(doc *result.Document) []finding.Finding {
-	t, reached := doc.Totals, o.reached(doc.Totals.Rows)
+	t, reached := doc.Totals, o.reached(doc.Work().Rows)
 	if reached >= reachedShare {
 		return nil
 	}

@@ -134,13 +134,16 @@ func TestMetrics(t *testing.T) {
 	server := func(counter, before, after string) result.ServerFacts {
 		return result.ServerFacts{StatusBefore: map[string]string{counter: before}, StatusAfter: map[string]string{counter: after}}
 	}
+	document := func(t result.Totals, s result.ServerFacts, c result.ClientFacts) *result.Document {
+		return &result.Document{Totals: t, Server: s, Client: c}
+	}
 	names := func(all []result.Metric) (s []string) {
 		for _, m := range all {
 			s = append(s, m.Name)
 		}
 		return s
 	}
-	all := metrics(&engine.MariaDB, totals, server("Innodb_os_log_fsyncs", "10", "130"), client)
+	all := metrics(&engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "130"), client))
 	want := []result.Metric{
 		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
@@ -155,15 +158,15 @@ func TestMetrics(t *testing.T) {
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
-		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, totals, s, client))); diff != "" {
+		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, document(totals, s, client)))); diff != "" {
 			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
 		}
 	}
-	idle := metrics(&engine.MariaDB, totals, server("Innodb_os_log_fsyncs", "10", "10"), client)
+	idle := metrics(&engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "10"), client))
 	if idle[2].Name != "redoFsyncsPerTransaction" || idle[2].Value != 0 {
 		t.Errorf("a server that did not wait for the disk: %+v", idle)
 	}
-	if got := names(metrics(&engine.MariaDB, totals, server("Innodb_data_fsyncs", "10", "130"), client)); got[2] != "innodbFsyncsPerTransaction" {
+	if got := names(metrics(&engine.MariaDB, document(totals, server("Innodb_data_fsyncs", "10", "130"), client))); got[2] != "innodbFsyncsPerTransaction" {
 		t.Errorf("metrics %v", got)
 	}
 }

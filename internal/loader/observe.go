@@ -126,6 +126,8 @@ type pauses struct {
 	counter func() (int64, error)
 	// before is the counter at the end of the last turn, and pages what was written in all pauses.
 	before, pages int64
+	// begun says that there was a slice: what came before it was no pause.
+	begun bool
 	// failed is the first error of the counter: pages is not known then.
 	failed error
 }
@@ -143,9 +145,12 @@ func (p *pauses) Stop() {
 	p.before = p.count()
 }
 
-func (p *pauses) Go() {
-	p.pages += p.count() - p.before
-	p.clock.Go()
+func (p *pauses) Go(length time.Duration) time.Duration {
+	if p.begun {
+		p.pages += p.count() - p.before
+	}
+	p.begun = true
+	return p.clock.Go(length)
 }
 
 // count is the counter, or 0 after an error.

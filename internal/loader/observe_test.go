@@ -63,10 +63,12 @@ func TestPauses(t *testing.T) {
 		n, counter = counter[0], counter[1:]
 		return n, nil
 	}}
+	p.clock.Slice(0, 0)
 	for range 2 {
+		p.Go(time.Millisecond)
 		p.Stop()
-		p.Go()
 	}
+	p.Go(time.Millisecond)
 	if n := p.written(); n == nil || *n != 35 {
 		t.Errorf("%v pages, want 35", n)
 	}
@@ -79,8 +81,10 @@ func TestPausesUnknown(t *testing.T) {
 		asked++
 		return 7, errors.New("gone")
 	}}
+	p.clock.Slice(0, 0)
+	p.Go(time.Millisecond)
 	p.Stop()
-	p.Go()
+	p.Go(time.Millisecond)
 	if n := p.written(); n != nil || asked != 1 {
 		t.Errorf("%v pages after %d questions", n, asked)
 	}

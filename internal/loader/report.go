@@ -20,8 +20,9 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if err := l.recorded(doc); err != nil {
 		return 0, err
 	}
-	doc.Metrics = slices.Concat(l.terminal(doc.Totals), metrics(l.engine, doc.Totals, doc.Server, doc.Client),
-		serverCosts(doc.Observed, doc.Totals.Rows, "row", "PerRow"), heldBack(doc.Observed, doc.Totals),
+	work := doc.Work()
+	doc.Metrics = slices.Concat(l.terminal(work), metrics(l.engine, doc),
+		serverCosts(doc.Observed, work.Rows, "row", "PerRow"), heldBack(doc.Observed, work),
 		l.afterwards(doc.Totals.Micros), l.sizes())
 	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
@@ -47,6 +48,9 @@ func (l *clientLoad) recorded(doc *result.Document) (err error) {
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
 	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
+	if doc.Turns != nil {
+		doc.Turns.Outside, doc.Turns.LongestDrainMicros = l.outside(), l.slices.LongestDrain.Microseconds()
+	}
 	return nil
 }
 
@@ -110,18 +114,19 @@ func (l *clientLoad) sizes() []result.Metric {
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
-func metrics(e *engine.Engine, t result.Totals, facts result.ServerFacts, client result.ClientFacts) []result.Metric {
+func metrics(e *engine.Engine, doc *result.Document) []result.Metric {
+	t, work := doc.Totals, doc.Work()
 	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
 	all := []result.Metric{
 		{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
 	}
-	all = append(all, fsyncs(e, facts, t.Transactions)...)
+	all = append(all, fsyncs(e, doc.Server, work.Transactions)...)
 	if t.Transactions > 0 {
 		all = append(all, t.ErrorRate())
 	}
 	all = append(all, besides(t)...)
-	return append(all, clientCosts(client, t.Rows, "row", "PerRow")...)
+	return append(all, clientCosts(doc.Client, work.Rows, "row", "PerRow")...)
 }
 
 // clientCosts are what making the load costs for one of n units of work, as serverCosts are of the server.
@@ -179,7 +184,7 @@ func stopped(doc *result.Document, plan *workload.Plan) []finding.Finding {
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime || plan.Rate > 0 {
 		return nil
 	}
-	found := finding.Stopped{Limit: int64(doc.Config.LimitSeconds), Rows: doc.Totals.Rows, Planned: plan.Rows}
+	found := finding.Stopped{Limit: int64(doc.Config.LimitSeconds), Rows: doc.Work().Rows, Planned: plan.Rows}
 	if i := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricEstimate }); i >= 0 {
 		found.Estimate = doc.Metrics[i].Value
 	}
@@ -190,12 +195,13 @@ func stopped(doc *result.Document, plan *workload.Plan) []finding.Finding {
 func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Finding {
 	var all []finding.Finding
 	t := doc.Totals
+	work := doc.Work().Micros
 	if t.Micros < shortMicros {
 		all = append(all, finding.Short(doc.Tool != nil))
 	}
 	all = append(all, withErrors(t, doc.Tool != nil)...)
 	if len(doc.Pods) == 0 {
-		all = append(all, clientFindings(finding.Client{}, doc.Client, clients, t.Micros)...)
+		all = append(all, clientFindings(finding.Client{}, doc.Client, clients, work)...)
 	}
 	for _, p := range doc.Pods {
 		all = append(all, clientFindings(finding.Client{Pod: p.Pod, Many: true}, p.Client, p.Clients, p.Micros)...)

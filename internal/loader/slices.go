@@ -6,7 +6,6 @@ package loader
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -16,9 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/turns"
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Variants that are measured in slices have their servers to themselves, but share a machine: a variant whose turn it is not
@@ -67,64 +64,10 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 	}
 }
 
-// gated is a session that sends nothing while the clock stands still.
-func (c *clients) gated(s *conn.Session, clock *record.Clock) workload.Session {
+// gates of the clients; none where no turns are taken.
+func (c *clients) gates(clock *record.Clock, limit time.Duration) []*record.Gate {
 	if c.turns == nil {
-		return s
+		return nil
 	}
-	return gated{s, clock}
-}
-
-type gated struct {
-	session *conn.Session
-	clock   *record.Clock
-}
-
-// Exec implements workload.Session, as do all methods.
-func (g gated) Exec(statement []byte) error {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.Exec(statement)
-}
-
-func (g gated) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.ExecWhile(statement, meanwhile)
-}
-
-func (g gated) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.Prepare(p)
-}
-
-func (g gated) ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.ExecuteWhile(execution, meanwhile)
-}
-
-func (g gated) ExecAffected(statement []byte) (int64, error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.ExecAffected(statement)
-}
-
-func (g gated) Fetch(statement []byte) (int64, error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.Fetch(statement)
-}
-
-func (g gated) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.Load(clause, data)
-}
-
-func (g gated) Warning() (string, error) {
-	g.clock.Enter()
-	defer g.clock.Leave()
-	return g.session.Warning()
+	return clock.Slice(len(c.sessions), limit)
 }

@@ -74,6 +74,10 @@ type TurnFacts struct {
 	Slices int `json:"slices"`
 	// Micros from the first turn of all variants to the end of the last one of this: the time of the others with it.
 	Micros int64 `json:"micros"`
+	// Outside is what the load did besides: while it came to its steady state, and after a slice's end was asked for. It is in no
+	// rate. LongestDrainMicros is the longest time that transactions under way at a slice's end took to end.
+	Outside            Totals `json:"outside,omitzero"`
+	LongestDrainMicros int64  `json:"longestDrainMicros,omitempty"`
 	// PagesInPauses are those that the server wrote back while others had their turns; nil if that is not known.
 	PagesInPauses *int64 `json:"pagesInPauses,omitempty"`
 }
@@ -111,6 +115,16 @@ type Totals struct {
 	Errors    int64     `json:"errors,omitempty"`
 	Micros    int64     `json:"micros"`
 	StoppedBy StoppedBy `json:"stoppedBy"`
+}
+
+// Work is all that the load did in its measured phase, also what is in no rate, and for how long: what things cost is of that.
+func (d *Document) Work() Totals {
+	all := d.Totals
+	if d.Turns != nil {
+		all.Add(&d.Turns.Outside)
+		all.Micros += d.Turns.Outside.Micros
+	}
+	return all
 }
 
 // ErrorRate is the part of all transactions that was rolled back. Where there are no transactions, each row is one.

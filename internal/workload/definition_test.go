@@ -28,7 +28,9 @@ func TestRetry(t *testing.T) {
 		"something else later": {err: deadlock, then: []error{other}, tries: 1, wanted: other},
 	} {
 		s := &workloadtest.Script{}
-		err := workloadtest.Client(0, s).Retry(0, tc.err, func() error {
+		c := workloadtest.Client(0, s)
+		c.Enter()
+		err := c.Retry(0, tc.err, func() error {
 			next := tc.then[0]
 			tc.then = tc.then[1:]
 			return next
@@ -47,7 +49,9 @@ func TestRetry(t *testing.T) {
 // A client that waits for a lock that is not given back ends.
 func TestRetryEnds(t *testing.T) {
 	s := &workloadtest.Script{}
-	err := workloadtest.Client(0, s).Retry(0, workloadtest.ErrDeadlock, func() error { return workloadtest.ErrDeadlock })
+	c := workloadtest.Client(0, s)
+	c.Enter()
+	err := c.Retry(0, workloadtest.ErrDeadlock, func() error { return workloadtest.ErrDeadlock })
 	if _, gaveUp := errors.AsType[workload.GaveUp](err); !gaveUp || !errors.Is(err, workloadtest.ErrDeadlock) || s.Errors != len(s.Statements) {
 		t.Errorf("%v after %d tries", err, s.Errors)
 	}

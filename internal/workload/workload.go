@@ -126,6 +126,30 @@ type Client struct {
 	Limit time.Duration
 	// SleepUntil returns at a moment of the recorder's clock, or with the cause of ctx when that has ended.
 	SleepUntil func(ctx context.Context, at time.Duration) error
+	// Gate is where the client waits between its transactions while others are measured; nil is nowhere.
+	Gate Gate
+}
+
+// Gate lets transactions begin, or not. Who waits at it has no lock in its hands, and nobody's time runs.
+type Gate interface {
+	// Enter is called before a transaction, and before the time is taken at which it begins.
+	Enter()
+	// Leave is called after it.
+	Leave()
+}
+
+// Enter the client's gate; inside of a transaction it does nothing.
+func (c *Client) Enter() {
+	if c.Gate != nil {
+		c.Gate.Enter()
+	}
+}
+
+// Leave the client's gate; outside of a transaction it does nothing.
+func (c *Client) Leave() {
+	if c.Gate != nil {
+		c.Gate.Leave()
+	}
 }
 
 // Expired says whether the client must stop at the given time of its recorder's clock.

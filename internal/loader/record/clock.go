@@ -5,24 +5,52 @@ package record
 
 import (
 	"context"
-	"math/bits"
-	"slices"
-	"sync"
+	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 )
 
-// Clock is the time of the measured phase, which all clients of a Pod share. It stands still while others are measured: clients
-// then send nothing, see Enter.
+// Clock is the time for which a load is made, which all clients of a Pod share. In slices it runs while transactions may begin: not
+// while those that were under way at a slice's end are waited for, and not while others are measured.
 type Clock struct {
 	start time.Time
-	// state is for how many nanoseconds the clock has stood still so far or, below zero, where it stands: the complement of its
+	// state is for how many nanoseconds the clock has not counted so far or, below zero, where it stands: the complement of its
 	// time. One number, so that Now never sees half of a change.
 	state atomic.Int64
-	// gate is held for reading by clients that wait for an answer of the server, and for writing while the clock stands still.
-	gate sync.RWMutex
+	// closed is closed when transactions may begin again; nil while they may.
+	closed atomic.Pointer[chan struct{}]
+	// left has room for the news that a client has ended its transaction, which Stop waits for.
+	left  chan struct{}
+	gates []*Gate
+	// window of the slice that is, or was last; nil if there are no slices: everything counts.
+	window atomic.Pointer[window]
+	// limit is the latest end of a window, and done says that none begins any more.
+	limit time.Duration
+	done  atomic.Bool
+	// drained is the time in which transactions under way at the ends of slices were waited for.
+	drained, longestDrain time.Duration
+	// lastP95 is the 95th percentile of the transactions' times that was known last; 0 is none.
+	lastP95 time.Duration
+}
+
+// window is the part of a slice that counts: from its steady state until its end is asked for. What is answered before and after
+// is in no rate, because in both some clients have nothing under way.
+type window struct {
+	from time.Duration
+	// to is where its end was asked for, or the latest end while it was not.
+	to atomic.Int64
+	// before is how much time the windows before it had.
+	before time.Duration
+}
+
+// Slices are the times of a load in slices.
+type Slices struct {
+	// Counted is the time of the windows, Outside that in which the load was made besides.
+	Counted, Outside time.Duration
+	// LongestDrain is the longest time between a slice's end, as it was asked for, and the end of the last transaction.
+	LongestDrain time.Duration
 }
 
 // NewClock runs from start on; its zero is now.
@@ -30,7 +58,22 @@ func NewClock(start time.Time) *Clock {
 	if start.IsZero() {
 		start = time.Now()
 	}
-	return &Clock{start: start}
+	return &Clock{start: start, left: make(chan struct{}, 1)}
+}
+
+// Slice makes the clock that of a load in slices, which ends at the given time of it; 0 is without a limit. It stands still until
+// the first slice. The gates are those of n clients.
+func (c *Clock) Slice(n int, limit time.Duration) []*Gate {
+	if limit == 0 {
+		limit = math.MaxInt64
+	}
+	c.limit = limit
+	for range n {
+		c.gates = append(c.gates, &Gate{clock: c, times: newDistribution()})
+	}
+	c.close()
+	c.state.Store(^int64(0))
+	return c.gates
 }
 
 // Now is the time since the start for which the clock has run.
@@ -42,31 +85,138 @@ func (c *Clock) Now() time.Duration {
 	return time.Since(c.start) - time.Duration(state)
 }
 
-// Enter waits until the clock runs, and keeps it running until Leave.
-func (c *Clock) Enter() { c.gate.RLock() }
-
-// Leave is called after Enter, when the server has answered.
-func (c *Clock) Leave() { c.gate.RUnlock() }
-
-// Stop lets no client enter, waits until all have left, and stops the clock.
-func (c *Clock) Stop() {
-	c.gate.Lock()
-	c.state.Store(^int64(c.Now()))
+// Go begins a slice of the given length, or of a longer one if its transactions are long, and returns that.
+func (c *Clock) Go(length time.Duration) time.Duration {
+	p95 := c.p95()
+	length = max(length, leastP95s*p95)
+	ramp := length / rampShare
+	if p95 > 0 {
+		ramp = min(ramp, rampP95s*p95)
+	}
+	stood := c.Now()
+	w := &window{from: stood + ramp, before: c.Counted()}
+	w.to.Store(int64(c.limit))
+	if c.done.Load() {
+		w.to.Store(0)
+	}
+	c.window.Store(w)
+	c.state.Store(int64(time.Since(c.start) - stood))
+	if closed := c.closed.Swap(nil); closed != nil {
+		close(*closed)
+	}
+	return length
 }
 
-// Go lets the clock run again after Stop.
-func (c *Clock) Go() {
-	stood := c.Now()
-	c.state.Store(int64(time.Since(c.start) - stood))
-	c.gate.Unlock()
+const (
+	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least.
+	leastP95s = 4
+	// The steady state begins after rampP95s of these, and after one rampShare-th of the slice at the latest.
+	rampP95s  = 2
+	rampShare = 4
+)
+
+// Stop ends a slice: no transaction begins, those under way end, and only then it returns.
+func (c *Clock) Stop() {
+	asked := time.Now()
+	c.endWindow()
+	to := c.Now()
+	c.close()
+	for c.underWay() {
+		<-c.left
+	}
+	c.state.Store(^int64(to))
+	drain := time.Since(asked)
+	c.drained, c.longestDrain = c.drained+drain, max(c.longestDrain, drain)
+}
+
+// Finish says that a client has nothing left to do: from now on not all of them make the load, and nothing counts any more.
+func (c *Clock) Finish() {
+	c.done.Store(true)
+	c.endWindow()
+}
+
+// endWindow has the window end now, if it has not ended.
+func (c *Clock) endWindow() {
+	w := c.window.Load()
+	if w == nil {
+		return
+	}
+	for now := int64(c.Now()); ; {
+		if to := w.to.Load(); to <= now || w.to.CompareAndSwap(to, now) {
+			return
+		}
+	}
+}
+
+func (c *Clock) close() {
+	closed := make(chan struct{})
+	c.closed.Store(&closed)
+}
+
+// underWay says whether a client is in a transaction.
+func (c *Clock) underWay() bool {
+	for _, g := range c.gates {
+		if g.inside.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// p95 is the 95th percentile of the transactions' times, of which the recent ones count more; 0 if there was none. No client may
+// be in a transaction.
+func (c *Clock) p95() time.Duration {
+	all := newDistribution()
+	for _, g := range c.gates {
+		all.add(g.times)
+		g.times.halve()
+	}
+	if all.total() > 0 {
+		c.lastP95 = time.Duration(all.percentiles(95)[0]) * time.Microsecond
+	}
+	return c.lastP95
+}
+
+// Counted is the time of all windows until now.
+func (c *Clock) Counted() time.Duration {
+	w := c.window.Load()
+	if w == nil {
+		return 0
+	}
+	return w.before + max(min(c.Now(), time.Duration(w.to.Load()))-w.from, 0)
+}
+
+// Slices is what there is to know of a load in slices when all clients have ended; the zero value of one that was not.
+func (c *Clock) Slices() Slices {
+	if c.window.Load() == nil {
+		return Slices{}
+	}
+	s := Slices{Counted: c.Counted(), LongestDrain: c.longestDrain}
+	s.Outside = c.Now() - s.Counted + c.drained
+	return s
+}
+
+// counted is the time of the windows at a moment, and whether that is inside of one.
+func (c *Clock) counted(at time.Duration) (time.Duration, bool) {
+	w := c.window.Load()
+	if w == nil {
+		return at, true
+	}
+	to := time.Duration(w.to.Load())
+	return w.before + min(max(at, w.from), max(to, w.from)) - w.from, w.from <= at && at < to
 }
 
 // SleepUntil returns at a time of the clock, or with the cause of ctx when that has ended.
 func (c *Clock) SleepUntil(ctx context.Context, at time.Duration) error {
 	for {
-		c.Enter()
+		if closed := c.closed.Load(); closed != nil {
+			select {
+			case <-*closed:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
 		left := at - c.Now()
-		c.Leave()
 		if left <= 0 && ctx.Err() == nil {
 			return nil
 		}
@@ -76,113 +226,49 @@ func (c *Clock) SleepUntil(ctx context.Context, at time.Duration) error {
 	}
 }
 
-// Buckets of a distribution: those of 1 µs up to twice bucketsPerOctave, and from then on that many for each doubling, which
-// makes them at most 3.2% wide. That is enough for a curve over time, and small enough for each second and operation to have its
-// own.
-const (
-	octaveBits       = 5
-	bucketsPerOctave = 1 << octaveBits
-	// maxLatencyMicros has 32 bits.
-	buckets = (32 - octaveBits + 1) * bucketsPerOctave
-)
-
-// distribution of the latencies of an operation in an interval.
-type distribution struct {
-	counts [buckets]uint32
-	// Buckets outside of low to high are empty. Without a latency, low is above high.
-	low, high int
-	maxMicros int64
+// Gate is where a client of a load in slices waits between its transactions: one that waited inside of a transaction would stop the
+// others by its locks. Only the client's goroutine may use it.
+type Gate struct {
+	clock  *Clock
+	inside atomic.Bool
+	began  time.Duration
+	// times of the transactions.
+	times *distribution
 }
 
-func newDistribution() *distribution { return &distribution{low: buckets, high: -1} }
-
-// bucketOf a latency of 1 µs to maxLatencyMicros.
-func bucketOf(micros int64) int {
-	//nolint:gosec // it is above 0
-	shift := max(bits.Len64(uint64(micros))-octaveBits-1, 0)
-	return shift*bucketsPerOctave + int(micros>>shift)
-}
-
-// middleOf a bucket, in microseconds.
-func middleOf(bucket int) int64 {
-	if bucket < 2*bucketsPerOctave {
-		return int64(bucket)
+// Enter waits until a transaction may begin; inside of one it does nothing.
+func (g *Gate) Enter() {
+	if g.inside.Load() {
+		return
 	}
-	shift := bucket/bucketsPerOctave - 1
-	return int64(bucket-shift*bucketsPerOctave)<<shift + 1<<shift/2
-}
-
-// count a latency within the bounds of latencies.
-func (d *distribution) count(micros int64) {
-	b := bucketOf(micros)
-	d.counts[b]++
-	d.low, d.high, d.maxMicros = min(d.low, b), max(d.high, b), max(d.maxMicros, micros)
-}
-
-// add what is in another one.
-func (d *distribution) add(other *distribution) {
-	for b := other.low; b <= other.high; b++ {
-		d.counts[b] += other.counts[b]
+	for {
+		// Said first and asked then: Stop does the opposite, and one of the two sees the other.
+		g.inside.Store(true)
+		closed := g.clock.closed.Load()
+		if closed == nil {
+			break
+		}
+		g.leave()
+		<-*closed
 	}
-	d.low, d.high, d.maxMicros = min(d.low, other.low), max(d.high, other.high), max(d.maxMicros, other.maxMicros)
+	g.began = g.clock.Now()
 }
 
-// reset empties it.
-func (d *distribution) reset() {
-	if d.low <= d.high {
-		clear(d.counts[d.low : d.high+1])
+// Leave is called when a transaction has ended; outside of one it does nothing.
+func (g *Gate) Leave() {
+	if !g.inside.Load() {
+		return
 	}
-	d.low, d.high, d.maxMicros = buckets, -1, 0
+	g.times.count(latencyMicros(g.clock.Now() - g.began))
+	g.leave()
 }
 
-func (d *distribution) total() int64 {
-	sum := int64(0)
-	for b := d.low; b <= d.high; b++ {
-		sum += int64(d.counts[b])
-	}
-	return sum
-}
-
-// percentiles are latencies in microseconds that so many percent did not exceed, which must ascend. There must be a latency.
-func (d *distribution) percentiles(percent ...int64) []int64 {
-	all := make([]int64, 0, len(percent))
-	total, sum := d.total(), int64(0)
-	for b := d.low; b <= d.high; b++ {
-		sum += int64(d.counts[b])
-		for len(all) < len(percent) && 100*sum >= percent[len(all)]*total {
-			all = append(all, min(middleOf(b), d.maxMicros))
+func (g *Gate) leave() {
+	g.inside.Store(false)
+	if g.clock.closed.Load() != nil {
+		select {
+		case g.clock.left <- struct{}{}:
+		default: // there is news already
 		}
 	}
-	return all
-}
-
-// packed is a distribution on its way to another Pod: the maximum, and then each bucket that is not empty with its count.
-type packed []int64
-
-func (d *distribution) pack() packed {
-	p := packed{d.maxMicros}
-	for b := d.low; b <= d.high; b++ {
-		if n := d.counts[b]; n > 0 {
-			p = append(p, int64(b), int64(n))
-		}
-	}
-	return p
-}
-
-// distribution that was packed; false if it was not.
-func (p packed) distribution() (*distribution, bool) {
-	if len(p)%2 == 0 {
-		return nil, false
-	}
-	d := newDistribution()
-	d.maxMicros = p[0]
-	for pair := range slices.Chunk(p[1:], 2) {
-		b, n := pair[0], pair[1]
-		if b < 0 || b >= buckets || n < 1 || n > 1<<32-1 {
-			return nil, false
-		}
-		d.counts[b] = uint32(n)
-		d.low, d.high = min(d.low, int(b)), max(d.high, int(b))
-	}
-	return d, true
 }

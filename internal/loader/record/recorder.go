@@ -49,8 +49,12 @@ type Recorder struct {
 	// histograms are made when they are needed: no workload does everything.
 	histograms [len(operations)]*hdrhistogram.Histogram
 	totals     result.Totals
-	// ended is when the last statement was answered.
-	ended time.Duration
+	// outside is what was answered outside of the windows of slices, and ignored the interval of that.
+	outside result.Totals
+	ignored result.Interval
+	// ended is when the last statement was answered, by the time that counts, and counts whether that was within a window.
+	ended  time.Duration
+	counts bool
 	// began is when the last transaction of an offered rate began.
 	began  time.Duration
 	series series
@@ -89,36 +93,41 @@ func (r *Recorder) Now() time.Duration { return r.clock.Now() }
 
 // Insert implements workload.Recorder.
 func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
-	r.statement(insert, began, ended).Rows += rows
-	r.totals.Rows += rows
-	r.rowsSoFar.Store(r.totals.Rows)
-	if r.milestones != nil {
-		r.milestones.pass(ended, rows)
+	totals, interval := r.statement(insert, began, ended)
+	interval.Rows += rows
+	totals.Rows += rows
+	r.rowsSoFar.Add(rows)
+	if r.milestones != nil && r.counts {
+		r.milestones.pass(r.ended, rows)
 	}
 }
 
 // Commit implements workload.Recorder.
 func (r *Recorder) Commit(began, ended time.Duration) {
-	r.statement(commit, began, ended).Transactions++
-	r.totals.Transactions++
+	totals, interval := r.statement(commit, began, ended)
+	interval.Transactions++
+	totals.Transactions++
 }
 
 // Committed implements workload.Recorder.
 func (r *Recorder) Committed() {
-	r.series.at(r.ended).Transactions++
-	r.totals.Transactions++
+	totals, interval := r.last()
+	interval.Transactions++
+	totals.Transactions++
 }
 
 // Delete implements workload.Recorder.
 func (r *Recorder) Delete(began, ended time.Duration, rows int64) {
-	r.statement(remove, began, ended).RowsDeleted += rows
-	r.totals.RowsDeleted += rows
+	totals, interval := r.statement(remove, began, ended)
+	interval.RowsDeleted += rows
+	totals.RowsDeleted += rows
 }
 
 // Query implements workload.Recorder.
 func (r *Recorder) Query(began, ended time.Duration) {
-	r.statement(query, began, ended).Queries++
-	r.totals.Queries++
+	totals, interval := r.statement(query, began, ended)
+	interval.Queries++
+	totals.Queries++
 }
 
 // Indexed implements workload.Recorder.
@@ -126,64 +135,94 @@ func (r *Recorder) Indexed(began, ended time.Duration) { r.statement(index, bega
 
 // Sent implements workload.Recorder.
 func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
-	r.totals.Rows += rows
-	r.totals.Bytes += bytes
-	interval := r.series.at(at)
+	at, r.counts = r.clock.counted(at)
+	totals, interval := &r.outside, &r.ignored
+	if r.counts {
+		totals, interval = &r.totals, r.series.at(at)
+	}
+	totals.Rows += rows
+	totals.Bytes += bytes
 	interval.Rows += rows
 	interval.Bytes += bytes
-	r.rowsSoFar.Store(r.totals.Rows)
+	r.rowsSoFar.Add(rows)
 }
 
 // Loaded implements workload.Recorder.
 func (r *Recorder) Loaded(began, ended time.Duration) {
-	r.statement(load, began, ended).Transactions++
-	r.totals.Transactions++
+	totals, interval := r.statement(load, began, ended)
+	interval.Transactions++
+	totals.Transactions++
 }
 
 // Wait implements workload.Recorder.
-func (r *Recorder) Wait(began, ended time.Duration) { r.span(wait, began, ended) }
+func (r *Recorder) Wait(began, ended time.Duration) { r.span(wait, began, began, ended) }
 
 // Transaction implements workload.Recorder.
 func (r *Recorder) Transaction(due, began, ended time.Duration) {
-	r.span(queued, due, began)
-	r.span(transaction, due, ended)
+	r.span(queued, began, due, began)
+	r.span(transaction, began, due, ended)
 	r.began = max(r.began, began)
 }
 
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
-	r.span(rolledBack, began, ended).Errors++
-	r.totals.Errors++
+	r.span(rolledBack, began, began, ended)
+	totals, interval := r.last()
+	interval.Errors++
+	totals.Errors++
 }
 
-// statement is a span that the server has answered.
-func (r *Recorder) statement(op operation, began, ended time.Duration) *result.Interval {
-	r.totals.Statements++
-	return r.span(op, began, ended)
+// statement is a span that the server has answered. It returns where that is counted.
+func (r *Recorder) statement(op operation, began, ended time.Duration) (*result.Totals, *result.Interval) {
+	r.span(op, began, began, ended)
+	totals, interval := r.last()
+	totals.Statements++
+	return totals, interval
 }
 
-// span records a latency and returns the interval in which it ended.
-func (r *Recorder) span(op operation, began, ended time.Duration) *result.Interval {
-	h := r.histograms[op]
-	if h == nil {
-		h = newHistogram()
-		r.histograms[op] = h
+// span records a latency. In slices, a rate is what was answered within the windows; but a latency is of what began in one, because
+// what takes long is rarely answered before the slice's end.
+func (r *Recorder) span(op operation, began, from, ended time.Duration) {
+	_, within := r.clock.counted(began)
+	micros := latencyMicros(ended - from)
+	r.ended, r.counts = r.clock.counted(ended)
+	if within {
+		h := r.histograms[op]
+		if h == nil {
+			h = newHistogram()
+			r.histograms[op] = h
+		}
+		// The value lies within the histogram's bounds, which is the only thing that it objects to.
+		_ = h.RecordValue(micros)
+		r.latencies.count(op, r.ended, micros)
 	}
-	micros := min(max((ended-began).Microseconds(), minLatencyMicros), maxLatencyMicros)
-	// The value lies within the histogram's bounds, which is the only thing that it objects to.
-	_ = h.RecordValue(micros)
-	r.ended = ended
-	r.latencies.count(op, ended, micros)
-	interval := r.series.at(ended)
-	interval.MaxMicros = max(interval.MaxMicros, micros)
-	return interval
+	if r.counts {
+		interval := r.series.at(r.ended)
+		interval.MaxMicros = max(interval.MaxMicros, micros)
+	}
+}
+
+// last are the sums and the interval in which the last span ended.
+func (r *Recorder) last() (*result.Totals, *result.Interval) {
+	if r.counts {
+		return &r.totals, r.series.at(r.ended)
+	}
+	return &r.outside, &r.ignored
+}
+
+// latencyMicros is a time as the histograms take it.
+func latencyMicros(d time.Duration) int64 {
+	return min(max(d.Microseconds(), minLatencyMicros), maxLatencyMicros)
 }
 
 // RowsSoFar may be called by any goroutine.
 func (r *Recorder) RowsSoFar() int64 { return r.rowsSoFar.Load() }
 
-// Totals are sums, without a time.
+// Totals are sums of what counts, without a time.
 func (r *Recorder) Totals() result.Totals { return r.totals }
+
+// Outside are the sums of what was answered outside of the windows of slices, without a time.
+func (r *Recorder) Outside() result.Totals { return r.outside }
 
 // Ended is when the last statement was answered.
 func (r *Recorder) Ended() time.Duration { return r.ended }
@@ -217,6 +256,7 @@ func (r *Recorder) Merge(other *Recorder) {
 		r.histograms[op] = merged(r.histograms[op], h)
 	}
 	r.totals.Add(&other.totals)
+	r.outside.Add(&other.outside)
 	r.ended = max(r.ended, other.ended)
 	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)

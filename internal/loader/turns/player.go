@@ -36,9 +36,9 @@ type Player struct {
 
 // Clock is the time of what a player measures: record.Clock.
 type Clock interface {
-	// Stop waits for what is under way, and stops the time; Go lets it run again.
+	// Go begins a slice of that length, or of a longer one, and returns its length. Stop ends it, and waits for what is under way.
+	Go(length time.Duration) time.Duration
 	Stop()
-	Go()
 }
 
 // Join takes a place in the session with that number, at the referee that the base URL names, and waits for the first turn: until
@@ -114,12 +114,12 @@ func (p *Player) Close() { _ = p.conn.Close() }
 // Facts are what there was of turns.
 func (p *Player) Facts() result.TurnFacts { return p.facts }
 
-// Alternate lets a clock, which runs, run in this player's turns only, until finished is closed. It has a turn when it is called,
-// and when it returns without an error; the clock runs then in any case.
+// Alternate lets a clock, which stands still, run in this player's turns only, until finished is closed. It has a turn when it is
+// called, and when it returns without an error; the clock runs then in any case.
 func (p *Player) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
 	for {
 		p.facts.Slices++
-		timer := time.NewTimer(length(p.seed, p.block, p.mean))
+		timer := time.NewTimer(clock.Go(length(p.seed, p.block, p.mean)))
 		select {
 		case <-finished:
 			timer.Stop()
@@ -134,8 +134,8 @@ func (p *Player) Alternate(ctx context.Context, clock Clock, finished <-chan str
 		if err == nil {
 			err = p.Wait(ctx)
 		}
-		clock.Go()
 		if err != nil {
+			clock.Go(0)
 			return err
 		}
 	}

@@ -179,6 +179,7 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 			}
 		}
 		statement := i.write(i.last)
+		c.Enter()
 		began := c.Recorder.Now()
 		err := c.Session.Exec(statement)
 		ended := c.Recorder.Now()
@@ -219,6 +220,7 @@ func (i *inserter) commit(ctx context.Context, again func() error) error {
 	if i.params.RatePerSecond > 0 {
 		i.client.Recorder.Transaction(i.due, i.began, i.client.Recorder.Now())
 	}
+	i.client.Leave()
 	return insert.Think(ctx, i.client, i.params.Parameters)
 }
 
@@ -235,6 +237,7 @@ func (i *inserter) await(ctx context.Context) (bool, error) {
 	if err := i.client.SleepUntil(ctx, i.due); err != nil {
 		return false, err
 	}
+	i.client.Enter()
 	i.began = i.client.Recorder.Now()
 	return true, nil
 }

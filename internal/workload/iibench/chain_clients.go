@@ -127,6 +127,8 @@ func (s *indexStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 
 // Measure implements workload.Workload.
 func (s *indexStage) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
+	c.Enter()
+	defer c.Leave()
 	began := c.Recorder.Now()
 	if err := c.Session.Exec([]byte(s.tables[c.Index].addIndexes(s.indexes))); err != nil {
 		return "", fmt.Errorf("creating the secondary indexes: %w", err)

@@ -43,6 +43,7 @@ func queries(
 	}
 	for {
 		statement = appendQuery(statement[:0])
+		c.Enter()
 		if err := fetch(); err != nil {
 			if err := c.Retry(began, err, fetch); err != nil {
 				return fmt.Errorf("querying: %w", err)
@@ -58,6 +59,7 @@ func queries(
 			return nil
 		}
 		c.Recorder.Query(began, ended)
+		c.Leave()
 	}
 }
 
@@ -196,6 +198,8 @@ func (d *deletion) removeOldest(c *workload.Client, deleted, surplus int64) erro
 		uncounted = 0
 		return nil
 	}
+	c.Enter()
+	defer c.Leave()
 	if err := c.Retry(began, execute(), execute); err != nil {
 		return err
 	}

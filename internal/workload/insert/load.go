@@ -219,6 +219,7 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		if err := w.await(ctx); err != nil {
 			return "", err
 		}
+		c.Enter()
 		began := c.Recorder.Now()
 		ago, err := w.sendRows(w.statement, next, first, last)
 		if err == nil {

@@ -44,6 +44,7 @@ func (w *inserter) commit(ctx context.Context, end int64) error {
 	}
 	w.committed()
 	w.done.Add(1)
+	w.client.Leave()
 	if w.Committed == nil {
 		return nil
 	}
@@ -163,6 +164,7 @@ func (w *inserter) await(ctx context.Context) error {
 	if err := w.client.SleepUntil(ctx, w.due); err != nil {
 		return err
 	}
+	w.client.Enter()
 	w.began = w.client.Recorder.Now()
 	return nil
 }

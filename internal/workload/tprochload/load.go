@@ -69,6 +69,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	for more := true; more; more = rows.more() {
 		rows.want(w.rowsPerStatement())
 		before := sent
+		c.Enter()
 		began := c.Recorder.Now()
 		written, warnings, err := c.Session.Load(clause, rows)
 		ended := c.Recorder.Now()
@@ -92,6 +93,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 				w.warning[t] = w.files.located(t, w.warning[t], before)
 			}
 		}
+		c.Leave()
 	}
 	load.Name, load.StartMicros = t.String(), start.Microseconds()
 	return nil

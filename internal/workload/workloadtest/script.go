@@ -24,9 +24,10 @@ var ErrDeadlock = errors.New("deadlock")
 
 // Client has a script for a session and a recorder.
 func Client(index int, s *Script) *workload.Client {
+	s.gated = true
 	return &workload.Client{
 		Index: index, Session: s, Recorder: s, TryAgain: func(err error) bool { return errors.Is(err, ErrDeadlock) },
-		SleepUntil: s.sleepUntil,
+		SleepUntil: s.sleepUntil, Gate: s,
 	}
 }
 
@@ -55,12 +56,23 @@ type Script struct {
 	Took time.Duration
 
 	now time.Duration
+	// gated says that the client has a gate, and inside that it is in a transaction.
+	gated, inside bool
 }
+
+// Enter implements workload.Gate, as does Leave. All statements must be sent inside, and nobody may sleep there.
+func (s *Script) Enter() { s.inside = true }
+
+// Leave implements workload.Gate.
+func (s *Script) Leave() { s.inside = false }
 
 // Exec implements workload.Session.
 func (s *Script) Exec(statement []byte) error {
 	s.Statements = append(s.Statements, string(statement))
 	s.now += s.Took
+	if s.gated && !s.inside {
+		return errors.New("a statement is sent outside of the gate")
+	}
 	if string(statement) == s.Refuse {
 		return errors.New("refused")
 	}
@@ -111,6 +123,9 @@ func (s *Script) Now() time.Duration { s.now += time.Millisecond; return s.now }
 
 // sleepUntil is a Client's: the clock goes on to that moment.
 func (s *Script) sleepUntil(ctx context.Context, at time.Duration) error {
+	if s.inside {
+		return errors.New("a client sleeps inside of the gate")
+	}
 	s.Slept = append(s.Slept, at)
 	s.now = max(s.now, at)
 	return context.Cause(ctx)
