@@ -39,15 +39,33 @@ func TestFrozenReports(t *testing.T) {
 	})
 	comparisons["page-comparison"], comparisons["page-versions"] = pagetest.Comparison(), pagetest.Versions(3, 2)
 	for name, c := range runs {
+		c.Report.Requested = requested(t, name)
 		files, err := report.Files(c.Report)
 		var b bytes.Buffer
 		checkFiles(t, name, files, err, page.Run(&b, c.Report, c.Details), &b)
 	}
 	for name, c := range comparisons {
+		c.Comparison.Requested = requested(t, name)
 		files, err := report.ComparisonFiles(c.Comparison)
 		var b bytes.Buffer
 		checkFiles(t, name, files, err, page.Comparison(&b, c.Comparison, c.Details), &b)
 	}
+}
+
+// requested are the plots and tables of the file of a publication that has the name of the run or comparison.
+func requested(t *testing.T, name string) report.Requested {
+	t.Helper()
+	_, name, _ = strings.Cut(name, "-")
+	file := "../../config/samples/publications/" + name + ".plots"
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return report.Requested{}
+	}
+	q, err := report.ReadRequested(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *q
 }
 
 func checkFiles(t *testing.T, name string, files []result.File, filesErr, pageErr error, page *bytes.Buffer) {
