@@ -222,8 +222,13 @@ func TestReportPlotsOfAFile(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s%.3000s", want, code, errOut, out)
 		}
 	}
+	lost := apiServer(t, finishedRun(t, "x", 1)[1:])
+	code, _, errOut := plugin(t, "report", "x", "-n", "bench", "--plots", file, "--server", lost, "--cache-dir", t.TempDir())
+	if code != ExitFine || !strings.HasPrefix(errOut, "The plots are incomplete: 1 document") {
+		t.Errorf("without a document: exit code %d: %s", code, errOut)
+	}
 	unswept := write("plots: [{name: p, against: rows}]")
-	code, _, errOut := plugin(t, "report", "x", "-n", "bench", "--plots", unswept, "--server", server, "--cache-dir", t.TempDir())
+	code, _, errOut = plugin(t, "report", "x", "-n", "bench", "--plots", unswept, "--server", server, "--cache-dir", t.TempDir())
 	if code != ExitError || !strings.Contains(errOut, unswept+": plot p: against: rows is not swept; use one of rowsPerCommit") {
 		t.Errorf("exit code %d: %s", code, errOut)
 	}

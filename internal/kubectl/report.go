@@ -110,6 +110,9 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 			return fmt.Errorf("%s: %w", r.plots, err)
 		}
 		docs.read(ctx, p)
+		if words := docs.words(); words != "" && as == nil && r.dir == "" { // the others say it themselves
+			say(streams.ErrOut, words)
+		}
 	}
 	switch {
 	case r.open:

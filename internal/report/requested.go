@@ -58,7 +58,7 @@ var (
 
 func (q *Requested) validate() error {
 	if len(q.Plots) > maxPlots || len(q.Tables) > maxTables {
-		return fmt.Errorf("there are %d plots and %d tables, at most %d and %d are allowed", len(q.Plots), len(q.Tables), maxPlots, maxTables)
+		return fmt.Errorf("%d plots and %d tables: at most %d and %d are allowed", len(q.Plots), len(q.Tables), maxPlots, maxTables)
 	}
 	names := map[string]bool{}
 	for i := range q.Plots {
@@ -80,11 +80,11 @@ func (q *Requested) validate() error {
 	return nil
 }
 
-// validateName says what is wrong with a name, which is that of a file, and with a title. Names has those before it, in lower case.
+// validateName says what is wrong with the name of a plot or table, or its title. Names has those before it, in lower case.
 func validateName(name, title string, names map[string]bool) error {
 	switch {
 	case len(name) > maxFileName || !fileNames.MatchString(name):
-		return fmt.Errorf("name %q: use up to %d letters, digits and . _ = + -; begin and end with a letter or digit", name, maxFileName)
+		return fmt.Errorf("name %q: use up to %d letters, digits and . _ = + -, at both ends a letter or digit", name, maxFileName)
 	case windowsNames.MatchString(name):
 		return fmt.Errorf("name %q: Windows takes no file of that name: choose another one", name)
 	case names[strings.ToLower(name)]:

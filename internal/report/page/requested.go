@@ -82,7 +82,8 @@ func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
 
 func pointsOf(measured []claims.Series) (list []stats.Point) {
 	for _, s := range measured {
-		list = append(list, stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)})
+		p := stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)}
+		list = append(list, p)
 	}
 	return list
 }
