@@ -79,40 +79,31 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 		return errors.New("--plot is for -o svg and -o png; --dir writes all plots")
 	}
 	var format report.Format
+	var requested *report.Requested
 	var err error
 	if as == nil {
 		format, err = formatOf(r.output, docs)
 	} else {
 		err = as.forTerminal(streams.Out)
 	}
+	if err == nil && r.plots != "" {
+		requested, err = readRequested(r.plots)
+	}
 	if err != nil {
 		return err
-	}
-	var requested *report.Requested
-	if r.plots != "" {
-		if requested, err = readRequested(r.plots); err != nil {
-			return err
-		}
 	}
 	if docs.from, docs.namespace, err = c.connect(); err != nil {
-		return err
-	}
-	p, err := reported(ctx, docs.from, docs.namespace, name)
-	if err != nil {
 		return err
 	}
 	if r.dir != "" {
 		docs.outputs = new(outputs)
 	}
-	if requested != nil {
-		p.contents = nil // which were published without them
-		if err := p.Request(requested); err != nil {
-			return fmt.Errorf("%s: %w", r.plots, err)
-		}
-		docs.read(ctx, p)
-		if words := docs.words(); words != "" && as == nil && r.dir == "" { // the others say it themselves
-			say(streams.ErrOut, words)
-		}
+	p, err := reported(ctx, docs.from, docs.namespace, name)
+	if err == nil && requested != nil {
+		err = r.request(ctx, streams.ErrOut, p, docs, requested)
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case r.open:
@@ -123,6 +114,19 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 		return printPlot(ctx, streams, p, docs, r.plot, as)
 	}
 	return p.print(streams.Out, format)
+}
+
+// request has a report show the plots and tables of --plots. It says what cannot be read, unless the output does.
+func (r *reporting) request(ctx context.Context, errOut io.Writer, p *printable, docs *documents, q *report.Requested) error {
+	p.contents = nil // which were published without them
+	if err := p.Request(q); err != nil {
+		return fmt.Errorf("%s: %w", r.plots, err)
+	}
+	docs.read(ctx, p)
+	if words := docs.words(); words != "" && pictureOf(r.output) == nil && r.dir == "" {
+		say(errOut, words)
+	}
+	return nil
 }
 
 func readRequested(file string) (*report.Requested, error) {
