@@ -42,7 +42,7 @@ func (r *BenchmarkComparisonReconciler) observe(
 	}
 	if m.measured == nil {
 		m.measured, m.variables = map[string]*analysis.Measurements{}, map[string]map[string]string{}
-		m.named = analysis.NamedMetrics(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables)
+		m.named = analysis.NamedMetrics(comparison.Spec.Claims)
 	}
 	seen := &lifecycle.ComparisonObserved{
 		Lane: lane, Checked: m.checked, ComparisonRuns: analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))},

@@ -45,7 +45,8 @@ measure() {
 		kind=${object%%.*} name=${object#*/}
 		folder=$BIN/publications/$name
 		rm -rf "$folder"
-		kubectl benchrun report -n $NAMESPACE "${kind#benchmark}/$name" --dir "$folder" >&2
+		kubectl benchrun report -n $NAMESPACE "${kind#benchmark}/$name" --dir "$folder" \
+			--plots "config/samples/publications/$name.plots" >&2
 		keep "$REPORTS/$base/$name" "$folder"
 	done
 	kubectl delete -n $NAMESPACE -f "$1" --timeout=5m >&2

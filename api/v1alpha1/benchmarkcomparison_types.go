@@ -54,7 +54,6 @@ type BenchmarkComparisonList struct {
 // BenchmarkComparisonSpec is what to compare.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="baseline and claims cannot be changed: delete the comparison, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots) && has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="plots and tables cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
 // +kubebuilder:validation:XValidation:rule="self.earlyStop.policy == 'Disabled' || self.earlyStop.minRounds <= self.maxRounds",message="earlyStop.minRounds (6 by default) must not be above maxRounds"
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.template.spec.workload.type)",message="all variants have the template's workload.type: numbers of different workloads cannot be compared"
@@ -140,14 +139,6 @@ type BenchmarkComparisonSpec struct {
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
-	// plots are plots of the values of all variants that the report has before its own, for example those of a publication.
-	// +optional
-	Plots Plots `json:"plots,omitempty"`
-
-	// tables are tables of the values of all variants that the report has besides its own, for example those of a publication.
-	// +optional
-	Tables Tables `json:"tables,omitempty"`
-
 	// seed of the order of the variants and of the runs' seeds: one for each round. From 0 to 9007199254740991; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
@@ -197,7 +188,7 @@ type BenchmarkComparisonSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the comparison"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification (kubectl explain benchmarkrun.spec), without title, claims, plots, tables, seed, suspend,
+	// spec is a run's specification (kubectl explain benchmarkrun.spec), without title, claims, seed, suspend,
 	// ttlSecondsAfterFinished, trials.repetitions and trials.precision, which the comparison sets.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`

@@ -55,7 +55,7 @@ type BenchmarkRunList struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && (!has(self.title) || self.title == oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep)",message="title and sweep cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.podMetadata) == has(oldSelf.podMetadata) && (!has(self.podMetadata) || self.podMetadata == oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && (!has(self.imagePullSecrets) || self.imagePullSecrets == oldSelf.imagePullSecrets)",message="podMetadata and imagePullSecrets cannot be changed: delete the run, or create one with another name"
-// +kubebuilder:validation:XValidation:rule="has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims) && has(self.plots) == has(oldSelf.plots) && (!has(self.plots) || self.plots == oldSelf.plots) && has(self.tables) == has(oldSelf.tables) && (!has(self.tables) || self.tables == oldSelf.tables)",message="claims, plots and tables cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.claims) == has(oldSelf.claims) && (!has(self.claims) || self.claims == oldSelf.claims)",message="claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || (self.trials.server != 'Fresh' || self.database.provisioner != 'External') && (self.trials.data != 'Restore' || self.database.provisioner == 'StatefulSet' && (!has(self.database.observer) || self.database.observer == 'Enabled'))",message="trials.server: Fresh needs a provisioner that makes servers: an external server exists once; trials.data: Restore needs provisioner StatefulSet and database.observer: Enabled, which makes the copy"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data == 'Recreate' || has(self.workload.sysbench) && !has(self.workload.sysbench.scriptFrom) && (!has(self.workload.sysbench.script) || self.workload.sysbench.script != 'bulk_insert' && (self.workload.sysbench.script != 'tpcc' || self.trials.data == 'Restore'))",message="trials.data: Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert and your own; tpcc takes Restore, and not Keep"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
@@ -99,14 +99,6 @@ type BenchmarkRunSpec struct {
 	// claims are statements to test about the numbers.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
-
-	// plots are plots that the report has before its own, for example those of a publication.
-	// +optional
-	Plots Plots `json:"plots,omitempty"`
-
-	// tables are tables that the report has after its own plots and tables, for example those of a publication.
-	// +optional
-	Tables Tables `json:"tables,omitempty"`
 
 	// loader is where the loader runs, and with which resources.
 	// +optional

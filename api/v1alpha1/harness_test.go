@@ -27,6 +27,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -353,7 +354,7 @@ func TestEnvtestSamples(t *testing.T) {
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestEnvtestDocs asks a real API server, and then the operator, to take every YAML block of the documentation: a run, or a
-// part of a run's spec.
+// part of a run's spec. Files of plots are read.
 func TestEnvtestDocs(t *testing.T) {
 	blocks := 0
 	for _, page := range pages(t) {
@@ -363,7 +364,12 @@ func TestEnvtestDocs(t *testing.T) {
 		}
 		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
 			blocks++
-			if err := firstSight(t, documented(t, block[1])); err != nil {
+			if strings.HasPrefix(block[1], "plots:") {
+				_, err = report.ReadRequested(page, []byte(block[1]))
+			} else {
+				err = firstSight(t, documented(t, block[1]))
+			}
+			if err != nil {
 				t.Errorf("%s: %v in\n%s", page, err, block[1])
 			}
 		}

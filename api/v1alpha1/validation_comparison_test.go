@@ -189,8 +189,6 @@ func TestEnvtestComparisonIsImmutable(t *testing.T) {
 		`{"earlyStop":{"policy":"Disabled"}}`: "earlyStop cannot be changed", `{"results":{"retention":"Retain"}}`: "results cannot be changed",
 		`{"baseline":"lazy"}`: "baseline and claims cannot be changed", `{"baseline":null}`: "baseline and claims cannot be changed",
 		`{"claims":[{"name":"c","noDifference":{"of":{},"to":{}}}]}`:  "baseline and claims cannot be changed",
-		`{"tables":[{"name":"c","metrics":["x"]}]}`:                   "tables cannot be changed: delete the comparison",
-		`{"plots":[{"name":"c","against":"x"}]}`:                      "plots and tables cannot be changed: delete the comparison",
 		`{"variants":[{"name":"durable"},{"name":"lazy"}]}`:           "variants cannot be changed",
 		`{"template":{"spec":{"database":{"image":"mariadb:10.6"}}}}`: "template cannot be changed: delete the comparison",
 		`{"template":{"spec":{"deadlineSeconds":60}}}`:                "template cannot be changed",

@@ -331,9 +331,7 @@ func TestEnvtestImmutable(t *testing.T) {
 		"placement: Any":                               "placement cannot be changed",
 		"cleanup: Never":                               "cleanup cannot be changed",
 		"results: {retention: Retain}":                 "results cannot be changed",
-		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "claims, plots and tables cannot be changed",
-		"tables: [{name: c, metrics: [x]}]":                                       "tables cannot be changed: delete the run",
-		"plots: [{name: c, against: x}]":                                          "claims, plots and tables cannot be changed: delete the run",
+		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "claims cannot be changed",
 		"imagePullSecrets: [{name: other}]":                                       "imagePullSecrets cannot be changed",
 	} {
 		changed := run.DeepCopy()

@@ -14,7 +14,7 @@
 //     only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps
 //     them.
 //   - The comparison says what may change in a template: the template has no rules about changes.
-//   - The title, the claims, the plots and the tables are the comparison's own: each of its runs has too few values for them.
+//   - The title and the claims are the comparison's own: each of its runs has too few values for them.
 //   - The fields of the template, the overlays and the claims have no descriptions: `kubectl explain benchmarkrun.spec` has them.
 package main
 
@@ -192,7 +192,7 @@ func completeComparison(crd map[string]any) {
 	spec := at(specification(crd), "properties")
 	template := at(spec, "template", "properties", "spec")
 	changeable(template)
-	for _, own := range []string{"title", "claims", "plots", "tables"} {
+	for _, own := range []string{"title", "claims"} {
 		delete(at(template, "properties"), own)
 	}
 	variant := at(spec, "variants", "items", "properties")

@@ -180,10 +180,7 @@ func (r *reported) decodeRun(text []byte) (outcome, name string, err error) {
 		}
 		r.rows[stats.Label(point.Parameters)] = stats.Summarize(rows).Median
 	}
-	if r.tables, err = rep.RequestedTables(); err == nil {
-		r.plots, err = rep.RequestedPlots()
-	}
-	return rep.Run.Outcome, rep.Run.Name, err
+	return rep.Run.Outcome, rep.Run.Name, r.request(rep.Request, rep.RequestedTables)
 }
 
 func (r *reported) decodeComparison(text []byte) (outcome, name string, err error) {
@@ -200,10 +197,22 @@ func (r *reported) decodeComparison(text []byte) (outcome, name string, err erro
 	if len(rep.Pairs) > 0 {
 		r.headline = rep.Pairs[0].Metric
 	}
-	if r.tables, err = rep.RequestedTables(); err == nil {
-		r.plots, err = rep.RequestedPlots()
+	return rep.Outcome, rep.Name, r.request(rep.Request, rep.RequestedTables)
+}
+
+// request has a report show the plots and tables of the file that has the name of the object.
+func (r *reported) request(show func(*report.Requested) error, tables func() []report.RequestedTable) error {
+	path := filepath.Join(r.root, samplesFolder, r.of.name+".plots")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
 	}
-	return rep.Outcome, rep.Name, err
+	q, err := report.ReadRequested(path, text)
+	if err == nil {
+		err = show(q)
+		r.plots, r.tables = q.Plots, tables()
+	}
+	return err
 }
 
 // serve notes the version of a server.

@@ -134,7 +134,7 @@ var unnamed = []picture{
 	{"ratios", "The publication has no plot; the ratios of the pairs"},
 }
 
-// pictures are the plots that the small file names after the publication's. One that is not there is an error.
+// pictures are the plots that the file of plots names after the publication's. One that is not there is an error.
 func (r *reported) pictures() (string, error) {
 	var list []picture
 	for _, p := range r.plots {

@@ -154,7 +154,7 @@ func TestChangedFile(t *testing.T) {
 	}{
 		"a comment": {func(s string) string { return "# Another first line.\n#\n" + s }, false},
 		"the order": {func(s string) string {
-			return strings.Replace(s, "{name: speed.against_rows, against: rowsPerCommit}", "{against: rowsPerCommit, name: speed.against_rows}", 1)
+			return strings.Replace(s, "{parameter: rowsPerCommit, direction: Rising}", "{direction: Rising, parameter: rowsPerCommit}", 1)
 		}, false},
 		"the rounds": {func(s string) string { return strings.Replace(s, "repetitions: 6", "repetitions: 7", 1) }, true},
 		"a claim":    {func(s string) string { return strings.Replace(s, "never falls", "hardly ever falls", 1) }, true},

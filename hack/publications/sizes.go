@@ -12,7 +12,7 @@ import (
 )
 
 // unequal are fields that say what is shown or where, and not what is measured.
-var unequal = []string{"claims", "plots", "tables", "title", "lane", "seed", "results", "loader", "trials.deadlineSeconds"}
+var unequal = []string{"claims", "title", "lane", "seed", "results", "loader", "trials.deadlineSeconds"}
 
 // leaves of a specification by their paths.
 func leaves(spec any) (map[string]string, error) {

@@ -93,7 +93,7 @@ func TestPremiseOfRunBeforeItsMeasurements(t *testing.T) {
 func TestNamedMetricsOfRatios(t *testing.T) {
 	got := NamedMetrics(v1alpha1.Claims{
 		{Metric: "commitP50Micros", Ratio: &v1alpha1.RatioClaim{ToMetric: "insertP50Micros"}}, {Ratio: &v1alpha1.RatioClaim{}},
-	}, nil, nil)
+	})
 	if want := []string{"commitP50Micros", "insertP50Micros"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -25,8 +25,8 @@ type Measurements struct {
 	// Served is the newest database instance that was measured, and Servers are the UIDs of the Pods that served what counts.
 	Served  plan.Served
 	Servers []string
-	// Others are the metrics besides it that are looked at: those that claims, plots and tables are about and, if there are few
-	// enough points to show them, costs of a unit of work.
+	// Others are the metrics besides it that are looked at: those that claims are about and, if there are few enough points to
+	// show them, costs of a unit of work.
 	Others []MetricValues
 	// Rows that the run's pilots have decided, by the label of the point.
 	Rows map[string]int64

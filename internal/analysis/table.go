@@ -4,17 +4,14 @@
 package analysis
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // Table is the table of a run's points, which every format prints in its own way.
@@ -52,7 +49,8 @@ const (
 
 // TableOf points at which something was measured, in their order, with these parameters and operations.
 func TableOf(points []stats.Point, parameters, operations []string) *Table {
-	t := &Table{Parameters: parameters, Metrics: shownMetrics(points), Operations: operations}
+	t := &Table{Parameters: parameters, Operations: operations}
+	t.Metrics = Metrics(points, func(p *stats.Point, m result.Metric) bool { return m.Shown && m.Name != p.Metric.Name })
 	marks := marksOf(points)
 	for i, ratio := range stats.RatioTo(points, 0) {
 		p := &points[i]
@@ -101,14 +99,15 @@ func marksOf(points []stats.Point) []Mark {
 	return marks
 }
 
-// shownMetrics are those that stand beside the headline.
-func shownMetrics(points []stats.Point) []result.Metric {
+// Metrics of the trials of points that are to be kept, in the order in which they first come; their Value is unused.
+func Metrics(points []stats.Point, keep func(*stats.Point, result.Metric) bool) []result.Metric {
 	var list []result.Metric
-	for _, p := range points {
-		for _, record := range p.Records {
+	seen := map[string]bool{}
+	for i := range points {
+		for _, record := range points[i].Records {
 			for _, m := range record.Summary.Metrics {
-				known := slices.ContainsFunc(list, func(have result.Metric) bool { return have.Name == m.Name })
-				if m.Shown && m.Name != p.Metric.Name && !known {
+				if !seen[m.Name] && keep(&points[i], m) {
+					seen[m.Name], m.Value = true, 0
 					list = append(list, m)
 				}
 			}
@@ -130,9 +129,9 @@ func ValuesOf(records []*result.Record, metric string) []float64 {
 	return values
 }
 
-// CheckRun says which claim, plot or table of a run with that plan is about points that it does not measure.
+// CheckRun says which claim of a run with that plan is about points that it does not measure.
 func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
-	return check(run.Spec.Claims, run.Spec.Plots, run.Spec.Tables, pointsIn(p, ""))
+	return checkClaims(run.Spec.Claims, pointsIn(p, ""))
 }
 
 // CheckComparison does for a comparison what CheckRun does for a run: its points are those of all variants.
@@ -141,17 +140,7 @@ func CheckComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan
 	for i := range p.Variants {
 		points = append(points, pointsIn(p.Variants[i].Plan, comparison.Spec.Variants[i].Name)...)
 	}
-	return check(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables, points)
-}
-
-func check(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Tables, points []claims.Series) error {
-	if err := checkClaims(list, points); err != nil {
-		return err
-	}
-	if err := checkPlots(plots, points); err != nil {
-		return err
-	}
-	return checkTables(tables, points)
+	return checkClaims(comparison.Spec.Claims, points)
 }
 
 // checkClaims says which claim is about points that are not measured.
@@ -164,72 +153,13 @@ func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
 	return nil
 }
 
-// checkPlots says which plot is of points that are not measured.
-func checkPlots(list v1alpha1.Plots, points []claims.Series) error {
-	for _, c := range Curves(list) {
-		if err := c.Check(points); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkTables says which table is of points that are not measured, and which published figure has no place in its table.
-func checkTables(list v1alpha1.Tables, points []claims.Series) error {
-	tables, err := Tables(list)
-	for i := range tables {
-		if err := tables[i].Check(points); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// Curves are the plots of a specification.
-func Curves(list v1alpha1.Plots) []presentation.Curve {
-	var all []presentation.Curve
-	for i := range list {
-		p := &list[i]
-		all = append(all, presentation.Curve{
-			Name: p.Name, Title: p.Title, Against: p.Against, Lines: p.Lines, Metric: p.Metric, Among: selector(p.Among),
-		})
-	}
-	return all
-}
-
-// Tables are the tables of a specification. The error names one whose published figures are not numbers.
-func Tables(list v1alpha1.Tables) ([]presentation.Table, error) {
-	var all []presentation.Table
-	for i := range list {
-		t := &list[i]
-		of := presentation.Table{Name: t.Name, Title: t.Title, Metrics: t.Metrics, Among: selector(t.Among)}
-		for _, f := range t.Published {
-			value, err := strconv.ParseFloat(string(f.Value), 64)
-			if err != nil {
-				return all, fmt.Errorf("reading the published figures of table %s: %w", t.Name, err)
-			}
-			of.Published = append(of.Published, presentation.Figure{Of: selector(f.Of), Metric: f.Metric, Value: value})
-		}
-		all = append(all, of)
-	}
-	return all, nil
-}
-
-// NamedMetrics are the names of the metrics that claims, plots and tables are about, besides the headline metric.
-func NamedMetrics(list v1alpha1.Claims, plots v1alpha1.Plots, tables v1alpha1.Tables) []string {
+// NamedMetrics are the names of the metrics that claims are about, besides the headline metric.
+func NamedMetrics(list v1alpha1.Claims) []string {
 	names := map[string]bool{}
 	for i := range list {
 		names[list[i].Metric] = true
 		if ratio := list[i].Ratio; ratio != nil {
 			names[ratio.ToMetric] = true
-		}
-	}
-	for i := range plots {
-		names[plots[i].Metric] = true
-	}
-	for i := range tables {
-		for _, name := range tables[i].Metrics {
-			names[name] = true
 		}
 	}
 	delete(names, "")

@@ -43,7 +43,7 @@ The first image is the baseline. Every other image is a variant that differs in 
 name says that it is of the other one. The name of a variant is the image's tag. --images reads more images from a file, one in
 a line; empty lines and lines that begin with # are skipped.
 
-The run's seed becomes the comparison's. What a comparison decides itself is left out, and said: title, claims, plots, tables,
+The run's seed becomes the comparison's. What a comparison decides itself is left out, and said: title, claims,
 trials.repetitions and trials.precision. --set sets fields of the comparison: its paths are those that "kubectl explain
 bcmp.spec" shows.`,
 		Example: `  # Three versions, in as many rounds as the answer takes.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -98,20 +99,12 @@ func (g *gathering) addResults(prefix string, contents map[string][]byte) error 
 func publishedNames(contents map[string][]byte) []string {
 	names := map[string]bool{}
 	for key := range contents {
-		stem, part, _ := cutLast(key, ".")
-		if strings.Trim(part, "0123456789") == "" {
-			key = stem
+		if part := path.Ext(key); strings.Trim(part, ".0123456789") == "" {
+			key = strings.TrimSuffix(key, part)
 		}
 		names[strings.TrimSuffix(key, ".gz")] = true
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-func cutLast(s, separator string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, separator); i >= 0 {
-		return s[:i], s[i+len(separator):], true
-	}
-	return s, "", false
 }
 
 // addAttempts adds the attempts of a run that these records are of.

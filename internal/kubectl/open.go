@@ -88,12 +88,11 @@ func (o *opener) printable(name string) (*printable, error) {
 		}
 		return p, nil
 	}
+	var err error
 	if o.from == nil {
-		cl, namespace, err := o.connect()
-		if err != nil {
+		if o.from, o.namespace, err = o.connect(); err != nil {
 			return nil, err
 		}
-		o.from, o.namespace = cl, namespace
 	}
 	s, err := find(o.ctx, o.from, o.namespace, name)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// plotsFolder has the plots in a folder of report --dir.
-const plotsFolder = "plots/"
+// Folders of report --dir: the plots, and the tables of --plots with a row for each trial.
+const plotsFolder, tablesFolder = "plots/", "tables/"
 
 // picture is a format of plots: what -o takes, which is also the ending of the file.
 type picture struct {
@@ -57,26 +57,20 @@ func (p *picture) forTerminal(out io.Writer) error {
 
 // plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.
 func (p *printable) plot(ctx context.Context, docs *documents, name string) (*plot.Plot, error) {
-	drawn, err := p.drawings(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	if name == "" {
-		if drawn.Headline == nil {
-			return nil, noPlot(drawn, "there is no plot of the headline")
+	drawn, missing := p.drawings(docs), "there is no plot of the headline"
+	of := drawn.Headline
+	if name != "" {
+		of, missing = drawn.Named(name), fmt.Sprintf("there is no plot %q", name)
+		if of == nil {
+			docs.read(ctx, p)
+			drawn = p.drawings(docs)
+			of = drawn.Named(name)
 		}
-		return drawn.Headline, nil
 	}
-	if of := drawn.Named(name); of != nil {
-		return of, nil
+	if of == nil {
+		return nil, noPlot(drawn, missing)
 	}
-	if drawn, err = p.drawings(ctx, docs); err != nil {
-		return nil, err
-	}
-	if of := drawn.Named(name); of != nil {
-		return of, nil
-	}
-	return nil, noPlot(drawn, fmt.Sprintf("there is no plot %q", name))
+	return of, nil
 }
 
 // noPlot says what is missing, and which plots there are.
@@ -105,12 +99,10 @@ func printPlot(
 	return as.write(of, raw(streams.Out))
 }
 
-// plotFiles are all plots of the page in each format, with remarks about those that are missing.
+// plotFiles are all plots of the page in each format and the tables of --plots, with remarks about those that are missing.
 func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
-	drawn, err := p.drawings(ctx, docs)
-	if err != nil {
-		return nil, nil, err
-	}
+	docs.read(ctx, p)
+	drawn := p.drawings(docs)
 	for _, d := range drawn.All {
 		for _, as := range pictures() {
 			var b bytes.Buffer
@@ -118,6 +110,11 @@ func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []res
 				return nil, nil, err
 			}
 			files = append(files, result.File{Name: plotsFolder + d.Name + "." + as.name, Data: b.Bytes()})
+		}
+	}
+	for _, t := range p.RequestedTables() {
+		if len(t.CSV) > 0 {
+			files = append(files, result.File{Name: tablesFolder + t.Name + ".csv", Data: t.CSV})
 		}
 	}
 	remarks = drawn.Remarks
@@ -144,8 +141,8 @@ func (o *outputs) add(attempt string, d *result.Document) {
 }
 
 // openPage writes the page to a temporary file and opens it. The path is printed in any case: there may be no browser.
-func openPage(ctx context.Context, streams genericiooptions.IOStreams, p *printable, name string) error {
-	html, err := formatOf("html")
+func openPage(ctx context.Context, streams genericiooptions.IOStreams, p *printable, docs *documents, name string) error {
+	html, err := formatOf("html", docs)
 	if err != nil {
 		return err
 	}

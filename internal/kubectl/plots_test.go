@@ -5,7 +5,6 @@ package kubectl
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"image/png"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -31,7 +29,7 @@ func reportOf(t *testing.T, name string, from client.Reader) (*printable, *docum
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, &documents{from: from, namespace: "bench"}
+	return p, &documents{from: from, namespace: "bench", outputs: new(outputs)}
 }
 
 // isPicture says what is wrong with an SVG or PNG.
@@ -156,11 +154,14 @@ func TestPictureForTerminal(t *testing.T) {
 	}
 }
 
-// A folder has every plot twice, and the tables of the specification; its checksums name them as all other files.
+// A folder has every plot twice, and the tables of a file; its checksums name them as all other files.
 func TestFolderOfPlots(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
-	r := runOf(t, p)
-	r.Run.Spec = withPlots(t, r.Run.Spec)
+	q := pagetest.File(`{plots: [{name: env=a.seconds, against: rowsPerCommit, metric: durationSeconds},
+		{name: none, against: rowsPerCommit, metric: x}], tables: [{name: published, metrics: [durationSeconds]}]}`)
+	if err := p.Request(&q); err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "d")
 	for range 2 { // a second time over the first
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
@@ -194,24 +195,6 @@ func TestFolderOfPlots(t *testing.T) {
 			t.Errorf("%s is not among\n%s", name, sums)
 		}
 	}
-}
-
-// withPlots is a specification that asks for a plot which can be drawn, for one which cannot, and for a table.
-func withPlots(t *testing.T, spec json.RawMessage) json.RawMessage {
-	t.Helper()
-	var of v1alpha1.BenchmarkRunSpec
-	if err := json.Unmarshal(spec, &of); err != nil {
-		t.Fatal(err)
-	}
-	of.Plots = v1alpha1.Plots{
-		{Name: "env=a.seconds", Against: "rowsPerCommit", Metric: "durationSeconds"}, {Name: "none", Against: "rowsPerCommit", Metric: "x"},
-	}
-	of.Tables = v1alpha1.Tables{{Name: "published", Metrics: []string{"durationSeconds"}}}
-	text, err := json.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // documentOutput gives a document what a program printed in two phases, the first of which is the last by its name.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,6 +100,10 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 type documents struct {
 	from      client.Reader
 	namespace string
+	// run and comparison are what pages show of those that were read.
+	reading    sync.Once
+	run        page.Details
+	comparison page.ComparisonDetails
 	// outputs of those that are read; nil if they are not wanted.
 	outputs *outputs
 	// missing is how many could not be read, and why the first of them.
@@ -112,6 +117,9 @@ func (d *documents) lack(n int, why error) {
 	d.missing += n
 	d.why = cmp.Or(d.why, why)
 }
+
+// read those of a report, once.
+func (d *documents) read(ctx context.Context, r anyReport) { d.reading.Do(func() { r.read(ctx, d) }) }
 
 // words say what is missing; empty if nothing is.
 func (d *documents) words() string {
@@ -139,13 +147,14 @@ func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*res
 			d.lack(1, fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
 		default:
 			d.outputs.add(name, doc)
+			record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
 			add(record, doc)
 		}
 	}
 }
 
-// ofComparison gives details the documents of the runs of a comparison.
-func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) {
+// ofComparison reads the documents of the runs of a comparison.
+func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison) {
 	for i := range rep.Runs {
 		of := &rep.Runs[i]
 		if of.Results == "" {
@@ -156,7 +165,8 @@ func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison, de
 			d.lack(max(1, len(of.Values)), err)
 			continue
 		}
-		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { details.Add(of.Variant, record, doc) })
+		of.Add(rep.Missing(of), member.Report)
+		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { d.comparison.Add(of.Variant, record, doc) })
 	}
 }
 

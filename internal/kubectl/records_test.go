@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -155,7 +158,7 @@ func TestMissingDocuments(t *testing.T) {
 		{Name: "a", Results: "sha256:1", Values: make([]report.ComparisonValue, 3)}, {Name: "b", Results: "sha256:2"}, {Name: "c"},
 	}}
 	docs := &documents{from: clusterWith(), namespace: "bench"}
-	docs.ofComparison(t.Context(), rep, nil)
+	docs.ofComparison(t.Context(), rep)
 	if got := docs.words(); !strings.HasPrefix(got, "The plots are incomplete: 4 documents of the attempts cannot be read") ||
 		!strings.Contains(got, `"run/a"`) {
 		t.Error(got)
@@ -190,5 +193,64 @@ func TestReportPlots(t *testing.T) {
 		if code != ExitFine || !strings.Contains(out, "<title>"+title+"</title>") || errOut != "" {
 			t.Errorf("%s: exit code %d: %s%.300s", name, code, errOut, out)
 		}
+	}
+}
+
+// Plots and tables of a file are in every format, which is then made anew. What is wrong with the file is said before a cluster is
+// asked.
+func TestReportPlotsOfAFile(t *testing.T) {
+	latencies := pagetest.Single().Report.Accepted()[0].Summary.Latencies
+	server := apiServer(t, finishedRun(t, "x", 1, documentSeries, func(doc *result.Document) { doc.Latencies[0].Histogram = latencies[0].Histogram }))
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "my.plots")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	file := write("{plots: [{name: seconds, title: My plot, against: rowsPerCommit, metric: durationSeconds}], " +
+		"tables: [{name: t, title: My table, metrics: [durationSeconds]}]}")
+	for want, arguments := range map[string][]string{
+		"<title>My plot</title>":                 {"-o", "svg", "--plot", "seconds"},
+		"<figcaption>Rate over time</figcap":     {"-o", "html"}, // with the documents
+		"<figcaption>My plot</figcaption>":       {"-o", "html"},
+		"\nMy table:\n\n| rowsPerCommit |":       {"-o", "markdown"},
+		"percentiles of the merged histogram of": {"-o", "markdown"},
+	} {
+		arguments = append([]string{"report", "x", "-n", "bench", "--plots", file, "--server", server, "--cache-dir", t.TempDir()}, arguments...)
+		if code, out, errOut := plugin(t, arguments...); code != ExitFine || !strings.Contains(out, want) || errOut != "" {
+			t.Errorf("%q: exit code %d: %s%.3000s", want, code, errOut, out)
+		}
+	}
+	lost := apiServer(t, finishedRun(t, "x", 1)[1:])
+	code, _, errOut := plugin(t, "report", "x", "-n", "bench", "--plots", file, "--server", lost, "--cache-dir", t.TempDir())
+	if code != ExitFine || !strings.HasPrefix(errOut, "The plots are incomplete: 1 document") {
+		t.Errorf("without a document: exit code %d: %s", code, errOut)
+	}
+	unswept := write("plots: [{name: p, against: rows}]")
+	code, _, errOut = plugin(t, "report", "x", "-n", "bench", "--plots", unswept, "--server", server, "--cache-dir", t.TempDir())
+	if code != ExitError || !strings.Contains(errOut, unswept+": plot p: against: rows is not swept; use one of rowsPerCommit") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	for want, file := range map[string]string{"no such file": "nowhere.plots", `unknown field "plot"`: write("plot: []")} {
+		if code, _, errOut := plugin(t, "report", "x", "--plots", file); code != ExitError || !strings.Contains(errOut, file+": ") ||
+			!strings.Contains(errOut, want) {
+			t.Errorf("exit code %d: %s", code, errOut)
+		}
+	}
+}
+
+// What a comparison has not kept of a metric is read from the results of its runs, also of one that has not finished.
+func TestReportPlotsOfAFileOfAComparison(t *testing.T) {
+	_, objects := begunComparison(t, 8)
+	p, docs := reportOf(t, "pair", clusterWith(objects...))
+	q := pagetest.File("tables: [{name: t, metrics: [durationSeconds, rowsPerSecond]}]")
+	if err := p.Request(&q); err != nil {
+		t.Fatal(err)
+	}
+	docs.read(t.Context(), p)
+	table := p.RequestedTables()[0]
+	if len(table.Missing) > 0 || strings.Count(string(table.CSV), "\n") != 9 || !strings.HasPrefix(string(table.CSV), "variant,round,durationSeconds,") {
+		t.Errorf("%v %s", table.Missing, table.CSV)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -23,8 +24,8 @@ import (
 
 // reporting has the flags of report.
 type reporting struct {
-	output, plot, dir string
-	open              bool
+	output, plot, plots, dir string
+	open                     bool
 }
 
 func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -36,7 +37,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 			"NAME is the name of a run or comparison. If both exist, use run/NAME or comparison/NAME.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
 			"page and, for each attempt that counts, the whole output of the program that generated the load, such as sysbench.\n" +
-			"Plots over time, latency distributions and milestones are drawn from the documents of the attempts.",
+			"Plots over time, latency distributions and milestones are drawn from the documents of the attempts. The file of --plots:\n" +
+			"https://github.com/benchrun-dev/benchrun/blob/main/docs/how-to/judge-a-claim.md#plots-and-tables",
 		Example: `  # A summary.
   kubectl benchrun report commit-size
 
@@ -53,8 +55,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   kubectl benchrun report commit-size -o svg >commit-size.svg
   kubectl benchrun report commit-size -o png --plot throughput_over_time >throughput.png
 
-  # Files in all formats, all plots, and the output of sysbench.
-  kubectl benchrun report commit-size --dir results`,
+  # Files in all formats, all plots, those of a file too, and the output of sysbench.
+  kubectl benchrun report offered-rate --plots config/samples/offered-rate.plots --dir results`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -63,6 +65,7 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
 	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print (default: that of the headline)")
+	command.Flags().StringVar(&r.plots, "plots", "", "file with plots and tables that the report has besides its own")
 	command.Flags().StringVar(&r.dir, "dir", "", "write files in all formats, plots and outputs to this folder instead")
 	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
 	command.MarkFlagsMutuallyExclusive("output", "dir", "open")
@@ -71,32 +74,40 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
 // run checks the flags, before it connects to a cluster, and prints or writes the report.
 func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooptions.IOStreams, name string) error {
-	as := pictureOf(r.output)
+	as, docs := pictureOf(r.output), new(documents)
 	if r.plot != "" && as == nil {
 		return errors.New("--plot is for -o svg and -o png; --dir writes all plots")
 	}
 	var format report.Format
+	var requested *report.Requested
 	var err error
 	if as == nil {
-		format, err = formatOf(r.output)
+		format, err = formatOf(r.output, docs)
 	} else {
 		err = as.forTerminal(streams.Out)
 	}
+	if err == nil && r.plots != "" {
+		requested, err = readRequested(r.plots)
+	}
 	if err != nil {
 		return err
 	}
-	cl, namespace, err := c.connect()
+	if docs.from, docs.namespace, err = c.connect(); err != nil {
+		return err
+	}
+	if r.dir != "" {
+		docs.outputs = new(outputs)
+	}
+	p, err := reported(ctx, docs.from, docs.namespace, name)
+	if err == nil && requested != nil {
+		err = r.request(ctx, streams.ErrOut, p, docs, requested)
+	}
 	if err != nil {
 		return err
 	}
-	p, err := reported(ctx, cl, namespace, name)
-	if err != nil {
-		return err
-	}
-	docs := &documents{from: cl, namespace: namespace}
 	switch {
 	case r.open:
-		return openPage(ctx, streams, p, name)
+		return openPage(ctx, streams, p, docs, name)
 	case r.dir != "":
 		return p.writeAll(ctx, streams, docs, r.dir)
 	case as != nil:
@@ -105,22 +116,39 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	return p.print(streams.Out, format)
 }
 
+// request has a report show the plots and tables of --plots. It says what cannot be read, unless the output does.
+func (r *reporting) request(ctx context.Context, errOut io.Writer, p *printable, docs *documents, q *report.Requested) error {
+	p.contents = nil // which were published without them
+	if err := p.Request(q); err != nil {
+		return fmt.Errorf("%s: %w", r.plots, err)
+	}
+	docs.read(ctx, p)
+	if words := docs.words(); words != "" && pictureOf(r.output) == nil && r.dir == "" {
+		say(errOut, words)
+	}
+	return nil
+}
+
+func readRequested(file string) (*report.Requested, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading plots: %w", err)
+	}
+	return report.ReadRequested(file, text)
+}
+
 // writeAll writes the files of all formats, all plots, and what programs printed that made the load.
 func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStreams, docs *documents, dir string) error {
-	files, err := p.files()
+	docs.read(ctx, p)
+	files, err := p.files(docs)
 	if err != nil {
 		return err
 	}
-	docs.outputs = new(outputs)
 	drawn, remarks, err := p.plotFiles(ctx, docs)
 	if err != nil {
 		return err
 	}
-	tables, err := p.tableFiles()
-	if err != nil {
-		return err
-	}
-	files = slices.Concat(files, drawn, tables, docs.outputs.files)
+	files = slices.Concat(files, drawn, docs.outputs.files)
 	if err := writeFolder(dir, files); err != nil {
 		return err
 	}
@@ -131,37 +159,19 @@ func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStr
 	return err
 }
 
-// tablesFolder has the tables of the specification in a folder of report --dir.
-const tablesFolder = "tables/"
-
-// tableFiles are the tables that the specification asks for, with a row for each trial.
-func (p *printable) tableFiles() ([]result.File, error) {
-	tables, err := p.RequestedTables()
-	if err != nil {
-		return nil, err
-	}
-	var files []result.File
-	for i := range tables {
-		if t := &tables[i]; len(t.CSV) > 0 {
-			files = append(files, result.File{Name: tablesFolder + t.Name + ".csv", Data: t.CSV})
-		}
-	}
-	return files, nil
-}
-
-// formats are those of package report, and the page, which is drawn without the documents of the attempts.
-func formats() []report.Format {
+// formats are those of package report, and the page, with what was read of the documents of the attempts.
+func formats(docs *documents) []report.Format {
 	return append(report.Formats(), report.Format{
 		Name: "html", File: page.File,
-		Run:        func(w io.Writer, r *report.Report) error { return page.Run(w, r, nil) },
-		Comparison: func(w io.Writer, s *report.Comparison) error { return page.Comparison(w, s, nil) },
+		Run:        func(w io.Writer, r *report.Report) error { return page.Run(w, r, &docs.run) },
+		Comparison: func(w io.Writer, s *report.Comparison) error { return page.Comparison(w, s, &docs.comparison) },
 	})
 }
 
 // outputNames are all values of -o.
 func outputNames() []string {
 	var names []string
-	for _, f := range formats() {
+	for _, f := range formats(nil) {
 		names = append(names, f.Name)
 	}
 	for _, p := range pictures() {
@@ -171,8 +181,8 @@ func outputNames() []string {
 }
 
 // formatOf is the value of -o.
-func formatOf(name string) (report.Format, error) {
-	all := formats()
+func formatOf(name string, docs *documents) (report.Format, error) {
+	all := formats(docs)
 	i := slices.IndexFunc(all, func(f report.Format) bool { return f.Name == name })
 	if i < 0 {
 		return report.Format{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(outputNames(), ", "))
@@ -208,9 +218,9 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 }
 
 // files of all formats.
-func (p *printable) files() ([]result.File, error) {
+func (p *printable) files(docs *documents) ([]result.File, error) {
 	var files []result.File
-	for _, f := range formats() {
+	for _, f := range formats(docs) {
 		var b bytes.Buffer
 		err := p.print(&b, f)
 		if errors.Is(err, errOfComparisons) {

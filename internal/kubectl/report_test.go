@@ -57,7 +57,7 @@ func reader(run *v1alpha1.BenchmarkRun, list []*corev1.ConfigMap) client.Reader 
 
 func text(t *testing.T, p *printable, format string) string {
 	t.Helper()
-	f, err := formatOf(format)
+	f, err := formatOf(format, new(documents))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 // A run has no matrix, which is of variants.
 func TestMatrixOfARun(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	format, err := formatOf("matrix")
+	format, err := formatOf("matrix", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestMatrixOfARun(t *testing.T) {
 // A folder has a file of each format and their digests; what was changed since is an error.
 func TestFolder(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	files, err := (&printable{anyReport: runReport{rep}}).files()
+	files, err := (&printable{anyReport: runReport{rep}}).files(new(documents))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	ofRuns := slices.DeleteFunc(formats(), func(f report.Format) bool { return f.Run == nil })
+	ofRuns := slices.DeleteFunc(formats(nil), func(f report.Format) bool { return f.Run == nil })
 	if err != nil || len(entries) != len(ofRuns)+1 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}

@@ -200,7 +200,7 @@ func readMembers(
 		}
 	}
 	runs := &analysis.ComparisonRuns{Members: make([]analysis.Member, len(p.Members))}
-	named := analysis.NamedMetrics(comparison.Spec.Claims, comparison.Spec.Plots, comparison.Spec.Tables)
+	named := analysis.NamedMetrics(comparison.Spec.Claims)
 	for i, m := range p.Members {
 		run := byName[plan.MemberName(comparison, m)]
 		runs.Members[i].Run = run

@@ -47,9 +47,13 @@ type subject interface {
 type anyReport interface {
 	// write the report in a format.
 	write(io.Writer, report.Format) error
-	// drawings are the plots: with those that are made of the documents of the attempts, unless docs is nil.
-	drawings(ctx context.Context, docs *documents) (*page.Drawings, error)
-	RequestedTables() ([]report.RequestedTable, error)
+	// Request has it show plots and tables.
+	Request(*report.Requested) error
+	// read the documents of the attempts, and what is missing of the metrics that are requested.
+	read(ctx context.Context, docs *documents)
+	// drawings are the plots: with those that are made of documents, if these were read.
+	drawings(docs *documents) *page.Drawings
+	RequestedTables() []report.RequestedTable
 	// uid of the object in the cluster.
 	uid() string
 	// baseline compares the variants with the baseline.

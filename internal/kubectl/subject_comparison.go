@@ -107,12 +107,12 @@ func (r comparisonReport) write(w io.Writer, f report.Format) error {
 	return f.Comparison(w, r.Comparison)
 }
 
-func (r comparisonReport) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
-	var details page.ComparisonDetails
-	if docs != nil {
-		docs.ofComparison(ctx, r.Comparison, &details)
-	}
-	return page.ComparisonDrawings(r.Comparison, &details)
+func (r comparisonReport) read(ctx context.Context, docs *documents) {
+	docs.ofComparison(ctx, r.Comparison)
+}
+
+func (r comparisonReport) drawings(docs *documents) *page.Drawings {
+	return page.ComparisonDrawings(r.Comparison, &docs.comparison)
 }
 
 func (r comparisonReport) uid() string { return r.UID }

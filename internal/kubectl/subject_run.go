@@ -108,12 +108,12 @@ func (r runReport) write(w io.Writer, f report.Format) error {
 	return f.Run(w, r.Report)
 }
 
-func (r runReport) drawings(ctx context.Context, docs *documents) (*page.Drawings, error) {
-	var details page.Details
-	if docs != nil {
-		docs.ofRun(ctx, r.Report, details.Add)
-	}
-	return page.RunDrawings(r.Report, &details)
+func (r runReport) read(ctx context.Context, docs *documents) {
+	docs.ofRun(ctx, r.Report, docs.run.Add)
+}
+
+func (r runReport) drawings(docs *documents) *page.Drawings {
+	return page.RunDrawings(r.Report, &docs.run)
 }
 
 func (r runReport) uid() string { return r.Run.UID }

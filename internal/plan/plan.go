@@ -143,7 +143,7 @@ func below(pcg *rand.PCG, n uint64) uint64 {
 	}
 }
 
-// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, claims, plots, tables,
+// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, claims,
 // lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method and of the names of the fields: v2 since trials.server.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
@@ -160,8 +160,6 @@ func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	rest := spec.DeepCopy()
 	rest.Title = ""
 	rest.Claims = nil
-	rest.Plots = nil
-	rest.Tables = nil
 	rest.Lane = ""
 	rest.Suspend = nil
 	rest.DeadlineSeconds = nil

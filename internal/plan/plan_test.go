@@ -184,8 +184,6 @@ func TestDigestGolden(t *testing.T) {
 func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 	spec := commits(1, 16)
 	spec.Claims = v1alpha1.Claims{{Name: "faster"}}
-	spec.Plots = v1alpha1.Plots{{Name: "curve", Against: "rowsPerCommit"}}
-	spec.Tables = v1alpha1.Tables{{Name: "table", Metrics: []string{"durationSeconds"}}}
 	spec.Lane = "fast"
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
@@ -299,7 +297,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Claims", "Plots", "Tables", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Claims", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

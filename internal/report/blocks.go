@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -92,11 +91,8 @@ func (r *Report) blocks() []block {
 	)
 }
 
-// tableBlocks are the tables that a specification asks for.
-func tableBlocks(tables []RequestedTable, err error) []block {
-	if err != nil {
-		return []block{paragraphs(err.Error())}
-	}
+// tableBlocks are the tables that a file asks for.
+func tableBlocks(tables []RequestedTable) []block {
 	var list []block
 	for i := range tables {
 		of := paragraphs(tables[i].Remark())
@@ -167,19 +163,4 @@ func (r *Report) roundOf() map[int]int {
 		rounds[t.Number] = t.Round
 	}
 	return rounds
-}
-
-// metricsAt are the metrics that the trials of a point report, in the order in which they first come; their Value is
-// unused.
-func metricsAt(p *stats.Point) []result.Metric {
-	var list []result.Metric
-	for _, record := range p.Records {
-		for _, m := range record.Summary.Metrics {
-			if !slices.ContainsFunc(list, func(have result.Metric) bool { return have.Name == m.Name }) {
-				m.Value = 0
-				list = append(list, m)
-			}
-		}
-	}
-	return list
 }

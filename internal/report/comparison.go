@@ -61,6 +61,8 @@ type Comparison struct {
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
+	// Requested is what it shows besides what every report does.
+	Requested Requested `json:"-"`
 }
 
 // Paired says how the values of a round were measured next to each other.
@@ -123,7 +125,7 @@ type ComparisonRun struct {
 	Unit           string `json:"unit,omitempty"`
 	// Values of the points, in the order of the sweep.
 	Values []ComparisonValue `json:"values,omitempty"`
-	// Others are the metrics besides it that plots and tables of the specification are about.
+	// Others are the metrics besides it that were read for plots and tables.
 	Others []ComparisonMetric `json:"others,omitempty"`
 }
 
@@ -229,20 +231,17 @@ func OfComparison(
 			rep.Variants[i].Unrequested = v.Others.Differing
 		}
 	}
-	named := analysis.NamedMetrics(nil, comparison.Spec.Plots, comparison.Spec.Tables)
 	for i, m := range p.Members {
 		if runs.Members[i].Finished() {
 			variant := comparison.Spec.Variants[m.Variant].Name
-			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &runs.Members[i], named))
+			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &runs.Members[i]))
 		}
 	}
 	return rep, nil
 }
 
-// ofMember is what the report says of a run that has finished. Plots and tables may be of the named metrics too.
-func ofMember(
-	m plan.Member, variant string, p *plan.Plan, member *analysis.Member, named []string,
-) ComparisonRun {
+// ofMember is what the report says of a run that has finished.
+func ofMember(m plan.Member, variant string, p *plan.Plan, member *analysis.Member) ComparisonRun {
 	e := &member.Run.Status.Environment
 	run := ComparisonRun{
 		Name: member.Run.Name, Round: m.Round, Variant: variant, Seed: m.Seed, Outcome: v1alpha1.ConditionFailed,
@@ -254,22 +253,10 @@ func ofMember(
 		return run
 	}
 	run.Outcome, run.Metric, run.Unit = v1alpha1.ConditionComplete, member.Measured.Metric.Name, member.Measured.Metric.Unit
-	run.Values = valuesAt(p.Points, member.Measured.Values)
-	for _, name := range named {
-		if of, values := member.Measured.Of(name); values != nil && name != run.Metric {
-			run.Others = append(run.Others, ComparisonMetric{Metric: of.Name, Unit: of.Unit, Values: valuesAt(p.Points, values)})
+	for i, point := range p.Points {
+		if v := member.Measured.Values[i]; !math.IsNaN(v) {
+			run.Values = append(run.Values, ComparisonValue{Parameters: point.Parameters, Value: v})
 		}
 	}
 	return run
-}
-
-// valuesAt points are those that were measured.
-func valuesAt(points []plan.Point, values []float64) []ComparisonValue {
-	var list []ComparisonValue
-	for i, point := range points {
-		if v := values[i]; !math.IsNaN(v) {
-			list = append(list, ComparisonValue{Parameters: point.Parameters, Value: v})
-		}
-	}
-	return list
 }

@@ -293,32 +293,6 @@ func TestOfComparisonOfAlternatingTrials(t *testing.T) {
 	}
 }
 
-// The metrics that plots name are in the report besides the first one, each once and where it was measured.
-func TestOfComparisonHasMetricsOfPlots(t *testing.T) {
-	comparison, p, seen := pair(t)
-	comparison.Spec.Plots = v1alpha1.Plots{
-		{Name: "headline", Metric: "rowsPerSecond"},
-		{Name: "seconds", Metric: result.DurationMetric},
-		{Name: "first"},
-		{Name: "again", Metric: result.DurationMetric},
-		{Name: "lost", Metric: "notMeasured"},
-	}
-	seen.Members[0].Measured.Others = []analysis.MetricValues{
-		{Metric: result.Metric{Name: "bytesPerRow", Unit: "B"}, Values: []float64{7, 8}},
-		{Metric: result.Metric{Name: result.DurationMetric, Unit: "s"}, Values: []float64{math.NaN(), 12}},
-	}
-	rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, report.Unfinished, "so far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []report.ComparisonMetric{{
-		Metric: "durationSeconds", Unit: "s", Values: []report.ComparisonValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 12}},
-	}}
-	if diff := cmp.Diff(want, rep.Runs[0].Others); diff != "" {
-		t.Errorf("the other metrics (-want +got):\n%s", diff)
-	}
-}
-
 // What was judged is in the report as it is.
 func TestOfComparisonHasWhatWasJudged(t *testing.T) {
 	comparison, p, seen := pair(t)

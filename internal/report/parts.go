@@ -4,33 +4,17 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // PartMetrics are those of a part of the work, for example of a table, in the order in which they first come.
 func PartMetrics(points []stats.Point) []result.Metric {
-	var list []result.Metric
-	seen := map[string]bool{}
-	for _, p := range points {
-		for _, record := range p.Records {
-			for _, m := range record.Summary.Metrics {
-				if m.Part != "" && !seen[m.Name] {
-					seen[m.Name] = true
-					list = append(list, m)
-				}
-			}
-		}
-	}
-	return list
+	return analysis.Metrics(points, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
 }
 
 // parts has a row per point with the median of each metric that is of a part of the work; nil if there is none. All are in the
@@ -91,33 +75,6 @@ func tuned(nodes []result.HostTuning) []string {
 		list = append(list, "node "+n.Node+" was tuned: "+strings.Join(changes, ", ")+end)
 	}
 	return list
-}
-
-// RequestedPlots are the plots that the specification of the run asks for.
-func (r *Report) RequestedPlots() ([]presentation.Curve, error) { return requestedPlots(r.Run.Spec) }
-
-// RequestedPlots are the plots that the specification of the comparison asks for.
-func (s *Comparison) RequestedPlots() ([]presentation.Curve, error) { return requestedPlots(s.Spec) }
-
-func requestedPlots(spec json.RawMessage) ([]presentation.Curve, error) {
-	wanted, err := readRequested(spec)
-	return analysis.Curves(wanted.Plots), err
-}
-
-// requestedOf is what the specification of a run or of a comparison asks to be shown.
-type requestedOf struct {
-	Plots  v1alpha1.Plots  `json:"plots"`
-	Tables v1alpha1.Tables `json:"tables"`
-}
-
-func readRequested(spec json.RawMessage) (of requestedOf, err error) {
-	if len(spec) == 0 {
-		return of, nil
-	}
-	if err := json.Unmarshal(spec, &of); err != nil {
-		return requestedOf{}, fmt.Errorf("reading the plots and tables of the specification: %w", err)
-	}
-	return of, nil
 }
 
 // LatencyUnit is the unit of a table's latencies, which is the same for all, and how many microseconds it is.

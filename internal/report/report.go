@@ -61,6 +61,8 @@ type Report struct {
 	Claims []claims.Judgement
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
+	// Requested is what it shows besides what every report does.
+	Requested Requested
 }
 
 // Warnings are the texts of what must be read with all numbers.
@@ -166,8 +168,8 @@ type measuredTrial struct {
 	round int
 	// settings of the server in which variants differ, as they are asked for.
 	settings map[string]string
-	// of a metric, by its name, the unit and the value.
-	of func(metric string) (unit string, value float64, found bool)
+	// of a metric, by its name, what was measured; an empty name is that of the headline metric.
+	of func(metric string) (result.Metric, bool)
 }
 
 // measuredTrials in the order of the sweep, and of measuring at each point.
@@ -176,11 +178,8 @@ func (r *Report) measuredTrials() []measuredTrial {
 	rounds := r.roundOf()
 	for _, p := range r.Points {
 		for _, record := range p.Records {
-			of := func(metric string) (string, float64, bool) {
-				m, found := record.Summary.Metric(metric)
-				return m.Unit, m.Value, found
-			}
-			list = append(list, measuredTrial{Series: claims.Series{Parameters: p.Parameters}, round: rounds[record.Trial], of: of})
+			series := claims.Series{Parameters: p.Parameters}
+			list = append(list, measuredTrial{Series: series, round: rounds[record.Trial], of: record.Summary.Metric})
 		}
 	}
 	return list
@@ -197,7 +196,7 @@ func (s *Comparison) measuredTrials() []measuredTrial {
 				continue
 			}
 			for _, v := range run.Values {
-				of := func(metric string) (string, float64, bool) { return run.at(metric, v.Parameters) }
+				of := func(metric string) (result.Metric, bool) { return run.at(metric, &v) }
 				series := claims.Series{Variant: run.Variant, Parameters: v.Parameters}
 				list = append(list, measuredTrial{series, run.Round, settings, of})
 			}
@@ -221,13 +220,16 @@ func (s *Comparison) settings(of *ComparisonVariant) map[string]string {
 	return values
 }
 
-// at a point the value of a metric, and its unit; false if there is none.
-func (r *ComparisonRun) at(metric string, parameters map[string]string) (unit string, value float64, found bool) {
+// at the point of a value of the headline metric the value of a metric; false if there is none.
+func (r *ComparisonRun) at(metric string, v *ComparisonValue) (result.Metric, bool) {
+	if metric == "" || metric == r.Metric {
+		return result.Metric{Name: r.Metric, Unit: r.Unit, Value: v.Value}, true
+	}
 	unit, values := r.Of(metric)
-	label := stats.Label(parameters)
+	label := stats.Label(v.Parameters)
 	i := slices.IndexFunc(values, func(v ComparisonValue) bool { return stats.Label(v.Parameters) == label })
 	if i < 0 {
-		return "", 0, false
+		return result.Metric{}, false
 	}
-	return unit, values[i].Value, true
+	return result.Metric{Name: metric, Unit: unit, Value: values[i].Value}, true
 }

@@ -82,10 +82,9 @@ func RunSide(r *Report, metric, reference string) (*Side, error) {
 	for i := range r.Points {
 		p := &r.Points[i]
 		point := sidePoint{label: stats.Label(p.Parameters), parameters: p.Parameters}
-		for _, m := range metricsAt(p) {
-			if m.Name == cmp.Or(metric, p.Metric.Name) {
-				point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
-			}
+		wanted := func(p *stats.Point, m result.Metric) bool { return m.Name == cmp.Or(metric, p.Metric.Name) }
+		for _, m := range analysis.Metrics(r.Points[i:i+1], wanted) {
+			point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
 		}
 		point.rateMissed = slices.ContainsFunc(p.Records, analysis.MissedRate)
 		if found = found || len(point.values) > 0; len(point.values) > 0 {

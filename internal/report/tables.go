@@ -6,20 +6,18 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// RequestedTable is a table that a specification asks for, with what was measured.
+// RequestedTable is a table that a file asks for, with what was measured.
 type RequestedTable struct {
 	Name, Title string
 	// Rows of texts: medians, and published figures beside them. The first row has the names of the columns, of which the first
@@ -59,34 +57,21 @@ func (t *RequestedTable) Remark() string {
 	return fmt.Sprintf("The table %s is incomplete; these were not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
 }
 
-// RequestedTables are the tables that the specification of the run asks for.
-func (r *Report) RequestedTables() ([]RequestedTable, error) {
-	return requestedTables(r.Run.Spec, r.measuredTrials())
+// RequestedTables are the tables besides those that every run has.
+func (r *Report) RequestedTables() []RequestedTable {
+	return requestedTables(r.Requested.Tables, r.measuredTrials())
 }
 
-// RequestedTables are the tables that the specification of the comparison asks for, over the rounds that are whole.
-func (s *Comparison) RequestedTables() ([]RequestedTable, error) {
-	return requestedTables(s.Spec, s.measuredTrials())
+// RequestedTables are the tables besides those that every comparison has, over the rounds that are whole.
+func (s *Comparison) RequestedTables() []RequestedTable {
+	return requestedTables(s.Requested.Tables, s.measuredTrials())
 }
 
-func requestedTables(spec json.RawMessage, trials []measuredTrial) ([]RequestedTable, error) {
-	wanted, err := readRequested(spec)
-	if err != nil {
-		return nil, err
-	}
-	tables, err := analysis.Tables(wanted.Tables)
-	if err != nil {
-		return nil, err
-	}
-	var list []RequestedTable
+func requestedTables(tables []presentation.Table, trials []measuredTrial) (list []RequestedTable) {
 	for i := range tables {
-		table, err := newTable(&tables[i], trials)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, *table)
+		list = append(list, *newTable(&tables[i], trials))
 	}
-	return list, nil
+	return list
 }
 
 // tabled is a point of a table with its trials.
@@ -96,19 +81,17 @@ type tabled struct {
 }
 
 // values of a metric in the trials of the point.
-func (p *tabled) values(metric string) []float64 {
-	_, list := p.measured(metric)
-	return list
-}
+func (p *tabled) values(metric string) []float64 { return p.in(metric).Values }
 
-// measured values of a metric, with their unit.
-func (p *tabled) measured(metric string) (unit string, list []float64) {
+// in a metric is the point with its values; an empty name is that of the headline metric.
+func (p *tabled) in(metric string) claims.Series {
+	series := p.Series
 	for _, t := range p.trials {
-		if of, v, found := t.of(metric); found {
-			unit, list = of, append(list, v)
+		if m, found := t.of(metric); found {
+			series.Metric, series.Values = m, append(series.Values, m.Value)
 		}
 	}
-	return unit, list
+	return series
 }
 
 // figures of the points, metric by metric.
@@ -116,10 +99,10 @@ func figures(of *presentation.Table, metrics []string, points []tabled) []Figure
 	var list []Figure
 	for i := range points {
 		for _, metric := range metrics {
-			unit, values := points[i].measured(metric)
-			f := Figure{Series: points[i].Series, Metric: metric, Unit: unit, Trials: len(values)}
-			if len(values) > 0 {
-				f.Median = stats.Summarize(values).Median
+			series := points[i].in(metric)
+			f := Figure{Series: points[i].Series, Metric: metric, Unit: series.Metric.Unit, Trials: len(series.Values)}
+			if f.Trials > 0 {
+				f.Median = stats.Summarize(series.Values).Median
 			}
 			f.Published, _ = of.PublishedAt(metric, &f.Series)
 			list = append(list, f)
@@ -128,12 +111,12 @@ func figures(of *presentation.Table, metrics []string, points []tabled) []Figure
 	return list
 }
 
-func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, error) {
-	t := &RequestedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
+// tabledAmong are the points that a selector names, in the order of their trials.
+func tabledAmong(among claims.Selector, trials []measuredTrial) []tabled {
 	var points []tabled
 	at := map[string]int{}
 	for _, trial := range trials {
-		if !of.Among.Names(&trial.Series) {
+		if !among.Names(&trial.Series) {
 			continue
 		}
 		key := trial.Variant + "\x00" + stats.Label(trial.Parameters)
@@ -143,6 +126,12 @@ func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, 
 		}
 		points[at[key]].trials = append(points[at[key]].trials, trial)
 	}
+	return points
+}
+
+func newTable(of *presentation.Table, trials []measuredTrial) *RequestedTable {
+	t := &RequestedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
+	points := tabledAmong(of.Among, trials)
 	var metrics []string
 	for _, name := range of.Metrics {
 		if slices.ContainsFunc(points, func(p tabled) bool { return len(p.values(name)) > 0 }) {
@@ -152,17 +141,15 @@ func newTable(of *presentation.Table, trials []measuredTrial) (*RequestedTable, 
 		}
 	}
 	if len(metrics) == 0 {
-		return t, nil
+		return t
 	}
 	if len(metrics) > len(points) {
 		t.Rows, t.Labels = byMetric(of, metrics, points), 1
 	} else {
 		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
 	}
-	t.Figures, t.By = figures(of, metrics, points), labelsOf(points)
-	var err error
-	t.CSV, err = tableCSV(metrics, points)
-	return t, err
+	t.Figures, t.By, t.CSV = figures(of, metrics, points), labelsOf(points), tableCSV(metrics, points)
+	return t
 }
 
 // variantLabel is the column of the variants' names.
@@ -268,7 +255,7 @@ func publishedCell(of *presentation.Table, metric string, p *tabled) string {
 }
 
 // tableCSV has a row for each trial.
-func tableCSV(metrics []string, points []tabled) ([]byte, error) {
+func tableCSV(metrics []string, points []tabled) []byte {
 	labels := labelsOf(points)
 	var settings []string
 	if slices.Contains(labels, variantLabel) {
@@ -288,8 +275,8 @@ func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 			cells = append(cells, strconv.Itoa(trial.round))
 			for _, metric := range metrics {
 				cell := ""
-				if _, v, found := trial.of(metric); found {
-					cell = strconv.FormatFloat(v, 'f', -1, 64)
+				if m, found := trial.of(metric); found {
+					cell = strconv.FormatFloat(m.Value, 'f', -1, 64)
 				}
 				cells = append(cells, cell)
 			}
@@ -297,6 +284,6 @@ func tableCSV(metrics []string, points []tabled) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := writeCSV(&b, rows)
-	return b.Bytes(), err
+	_ = writeCSV(&b, rows) // a buffer takes everything
+	return b.Bytes()
 }

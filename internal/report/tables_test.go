@@ -4,7 +4,6 @@
 package report_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -30,10 +30,10 @@ func columns(rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-func oneTable(t *testing.T, list []report.RequestedTable, err error) report.RequestedTable {
+func oneTable(t *testing.T, list []report.RequestedTable) report.RequestedTable {
 	t.Helper()
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%d tables, %v", len(list), err)
+	if len(list) != 1 {
+		t.Fatalf("%d tables", len(list))
 	}
 	return list[0]
 }
@@ -58,14 +58,13 @@ func TestTablesOfRun(t *testing.T) {
 		"nothing of it": {`{"name":"p","metrics":["y","x"]}`, "", "", "The table p is incomplete; these were not measured: y, x."},
 	} {
 		r := small()
-		r.Run.Spec = json.RawMessage(`{"tables":[` + c.spec + `]}`)
+		r.Requested = pagetest.File(`{"tables":[` + c.spec + `]}`)
 		for _, record := range r.Records {
 			if record.Summary != nil {
 				record.Summary.Totals = result.Totals{Rows: 10000, Micros: 1_000_000}
 			}
 		}
-		list, err := r.RequestedTables()
-		got := oneTable(t, list, err)
+		got := oneTable(t, r.RequestedTables())
 		for what, diff := range map[string]string{
 			"rows": cmp.Diff(c.rows, columns(got.Rows)), "CSV": cmp.Diff(c.csv, string(got.CSV)), "remark": cmp.Diff(c.remark, got.Remark()),
 		} {
@@ -105,9 +104,8 @@ func TestTablesOfComparison(t *testing.T) {
 		late := s.Runs[0]
 		late.Round = 3
 		s.Runs = append(s.Runs, late)
-		s.Spec = json.RawMessage(`{"tables":[` + c.spec + `]}`)
-		list, err := s.RequestedTables()
-		got := oneTable(t, list, err)
+		s.Requested = pagetest.File(`{"tables":[` + c.spec + `]}`)
+		got := oneTable(t, s.RequestedTables())
 		if diff := cmp.Diff(c.rows, columns(got.Rows)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -121,13 +119,12 @@ func TestTablesOfComparison(t *testing.T) {
 func TestTableCSVHasSettings(t *testing.T) {
 	s := reportOfComparison()
 	s.Variants[2].Differences = []plan.Difference{{Name: "innodb_buffer_pool_size", From: "16777216", To: "134217728"}}
-	s.Spec = json.RawMessage(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"parameters":{"rowsPerCommit":"1"}}}]}`)
-	list, err := s.RequestedTables()
+	s.Requested = pagetest.File(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"parameters":{"rowsPerCommit":"1"}}}]}`)
 	want := "variant,innodb_buffer_pool_size,innodb_flush_log_at_trx_commit,round,rowsPerSecond\n" +
 		"durable,16777216,1,1,3434\ndurable,16777216,1,2,3468\n" +
 		"lazy,16777216,2,1,10302\nlazy,16777216,2,2,10404\n" +
 		"same,134217728,1,1,3434\nsame,134217728,1,2,3468\n"
-	if diff := cmp.Diff(want, string(oneTable(t, list, err).CSV)); diff != "" {
+	if diff := cmp.Diff(want, string(oneTable(t, s.RequestedTables()).CSV)); diff != "" {
 		t.Errorf("CSV (-want +got):\n%s", diff)
 	}
 }
@@ -135,9 +132,8 @@ func TestTableCSVHasSettings(t *testing.T) {
 // Figures are what programs read: the numbers of the cells, with the published ones beside them.
 func TestFiguresOfTables(t *testing.T) {
 	s := reportOfComparison()
-	s.Spec = json.RawMessage(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"variant":"lazy"},
+	s.Requested = pagetest.File(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"variant":"lazy"},
 		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"9.5"}]}]}`)
-	list, err := s.RequestedTables()
 	lazy := func(rows string) claims.Series {
 		return claims.Series{Variant: "lazy", Parameters: map[string]string{"rowsPerCommit": rows}}
 	}
@@ -145,7 +141,7 @@ func TestFiguresOfTables(t *testing.T) {
 		{Series: lazy("1"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 10353, Trials: 2, Published: 9.5},
 		{Series: lazy("1024"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 12814.375, Trials: 2},
 	}
-	table := oneTable(t, list, err)
+	table := oneTable(t, s.RequestedTables())
 	if diff := cmp.Diff(want, table.Figures); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
 	}
@@ -158,7 +154,7 @@ func TestFiguresOfTables(t *testing.T) {
 // The summary has the tables after those of its own.
 func TestSummaryHasRequestedTables(t *testing.T) {
 	r := small()
-	r.Run.Spec = json.RawMessage(`{"tables":[{"name":"p","title":"As published","metrics":["rowsPerSecond","x"],
+	r.Requested = pagetest.File(`{"tables":[{"name":"p","title":"As published","metrics":["rowsPerSecond","x"],
 		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"78"}]}]}`)
 	var b strings.Builder
 	if err := report.Summary(&b, r); err != nil {

@@ -46,26 +46,6 @@ func TestPlanRefusesClaims(t *testing.T) {
 	}
 }
 
-// A plot of what is not measured ends the run or the comparison before anything is created.
-func TestPlanRefusesPlots(t *testing.T) {
-	run := twoPoints()
-	run.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Lines: "threads"}}
-	if _, err := validation.PlanRun(run); err == nil || err.Error() != "plot p: lines: threads is not swept; use one of rowsPerCommit" {
-		t.Errorf("error %v", err)
-	}
-	run.Spec.Plots[0].Lines = ""
-	if _, err := validation.PlanRun(run); err != nil {
-		t.Error(err)
-	}
-	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Plots = v1alpha1.Plots{{Name: "p", Against: "rowsPerCommit", Among: v1alpha1.PointSelector{Variant: "other"}}}
-		s.Spec.Template.Spec.Workload.CommitSize.Sweep = run.Spec.Workload.CommitSize.Sweep
-	}).Obj()
-	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "plot p: among: there is no variant other; use one of durable, lazy" {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestMinSecondsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRun)

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 const originals = "test/docs/testdata/publications/"
@@ -57,7 +59,6 @@ func TestFiguresOfPublications(t *testing.T) {
 					} `json:"metadata"`
 					Spec struct {
 						Claims v1alpha1.Claims `json:"claims"`
-						Tables v1alpha1.Tables `json:"tables"`
 					} `json:"spec"`
 				}
 				if err := yaml.Unmarshal([]byte(document), &object); err != nil {
@@ -68,9 +69,13 @@ func TestFiguresOfPublications(t *testing.T) {
 						check(object.Metadata.Name, f.Of, cmp.Or(f.Metric, claim.Metric, headlineOf[number]), f.Value)
 					}
 				}
-				for _, table := range object.Spec.Tables {
+				for _, table := range requestedTables(t, object.Metadata.Name) {
 					for _, f := range table.Published {
-						check(object.Metadata.Name, f.Of, cmp.Or(f.Metric, table.Metrics[0]), f.Value)
+						of := v1alpha1.PointSelector{Variant: f.Of.Variant, Parameters: map[string]v1alpha1.SelectedValue{}}
+						for name, value := range f.Of.Parameters {
+							of.Parameters[name] = v1alpha1.SelectedText(value)
+						}
+						check(object.Metadata.Name, of, cmp.Or(f.Metric, table.Metrics[0]), v1alpha1.ClaimedNumber(f.Value))
 					}
 				}
 			}
@@ -81,18 +86,24 @@ func TestFiguresOfPublications(t *testing.T) {
 	}
 }
 
-// The full file of 000 has every published run: the mean of those with the same parameters.
-func TestAllFiguresOf000(t *testing.T) {
-	const file = "config/samples/publications/000-file-list-inserts.yaml"
-	var comparison v1alpha1.BenchmarkComparison
-	if err := yaml.Unmarshal([]byte(read(t, file)), &comparison); err != nil {
+// requestedTables of a run or comparison of a publication are those of the file of plots that has its name.
+func requestedTables(t *testing.T, name string) []presentation.Table {
+	t.Helper()
+	file := "config/samples/publications/" + name + ".plots"
+	q, err := report.ReadRequested(file, []byte(read(t, file)))
+	if err != nil {
 		t.Fatal(err)
 	}
+	return q.Tables
+}
+
+// The full file of 000 has every published run: the mean of those with the same parameters.
+func TestAllFiguresOf000(t *testing.T) {
 	known := map[string]bool{}
 	key := func(of ...string) string { return strings.Join(of, " ") }
-	for _, f := range comparison.Spec.Tables[0].Published {
+	for _, f := range requestedTables(t, "file-list-inserts")[0].Published {
 		p := f.Of.Parameters
-		known[key(environments[f.Of.Variant], text(p, "rowsPerStatement"), text(p, "statementsPerTransaction"), text(p, "concurrency"))] = true
+		known[key(environments[f.Of.Variant], p["rowsPerStatement"], p["statementsPerTransaction"], p["concurrency"])] = true
 	}
 	rows := table(t, "000")
 	if len(rows) != 64 {

@@ -130,8 +130,7 @@ func TestSidesOfPublications(t *testing.T) {
 	}
 }
 
-// flattened are the values of a specification by their paths, without claims, plots and tables, which say nothing of what is
-// measured.
+// flattened are the values of a specification by their paths, without claims, which say nothing of what is measured.
 func flattened(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) map[string]string {
 	t.Helper()
 	text, err := yaml.Marshal(spec)
@@ -142,9 +141,7 @@ func flattened(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) map[string]string 
 	if err := yaml.Unmarshal(text, &tree); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"claims", "plots", "tables"} {
-		delete(tree, name)
-	}
+	delete(tree, "claims")
 	values := map[string]string{}
 	flatten(values, "", tree)
 	if values["database.resources.limits.memory"] == "" {

@@ -39,15 +39,28 @@ func TestFrozenReports(t *testing.T) {
 	})
 	comparisons["page-comparison"], comparisons["page-versions"] = pagetest.Comparison(), pagetest.Versions(3, 2)
 	for name, c := range runs {
+		c.Report.Requested = requested(t, name)
 		files, err := report.Files(c.Report)
 		var b bytes.Buffer
 		checkFiles(t, name, files, err, page.Run(&b, c.Report, c.Details), &b)
 	}
 	for name, c := range comparisons {
+		c.Comparison.Requested = requested(t, name)
 		files, err := report.ComparisonFiles(c.Comparison)
 		var b bytes.Buffer
 		checkFiles(t, name, files, err, page.Comparison(&b, c.Comparison, c.Details), &b)
 	}
+}
+
+// requested are the plots and tables of the file of a publication that has the name of the run or comparison.
+func requested(t *testing.T, name string) report.Requested {
+	t.Helper()
+	_, name, _ = strings.Cut(name, "-")
+	text, err := os.ReadFile("../../config/samples/publications/" + name + ".plots")
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return pagetest.File(string(text)) // of nothing, if there is none
 }
 
 func checkFiles(t *testing.T, name string, files []result.File, filesErr, pageErr error, page *bytes.Buffer) {

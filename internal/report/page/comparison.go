@@ -14,8 +14,9 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // comparisonView is what the template of a comparison's page shows.
@@ -86,9 +87,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 	if err := v.addPlots(s, d); err != nil {
 		return nil, err
 	}
-	if err := v.addTables(s.RequestedTables()); err != nil {
-		return nil, err
-	}
+	v.addTables(s.RequestedTables())
 	if err := v.addDownloads(s); err != nil {
 		return nil, err
 	}
@@ -274,31 +273,7 @@ func (v *comparisonView) addDownloads(s *report.Comparison) error {
 	return nil
 }
 
-// measured are the points of a variant with their values of a metric, over the rounds that are whole. An empty name is that
-// of the headline metric.
-func measured(s *report.Comparison, variant, metric string) []stats.Point {
-	var points []stats.Point
-	at := map[string]int{}
-	for i := range s.Runs {
-		run := &s.Runs[i]
-		if run.Variant != variant || run.Round > s.Rounds {
-			continue
-		}
-		unit, values := run.Of(metric)
-		for _, value := range values {
-			key := stats.Label(value.Parameters)
-			i, known := at[key]
-			if !known {
-				i = len(points)
-				at[key] = i
-				m := result.Metric{Name: cmp.Or(metric, run.Metric), Unit: unit}
-				points = append(points, stats.Point{Parameters: value.Parameters, Metric: m})
-			}
-			points[i].Values = append(points[i].Values, value.Value)
-		}
-	}
-	for i := range points {
-		points[i].Summary = stats.Summarize(points[i].Values)
-	}
-	return points
+// measured are the points of a variant with their values of the headline metric, over the rounds that are whole.
+func measured(s *report.Comparison, variant string) []stats.Point {
+	return pointsOf(s.Plotted(&presentation.Curve{Among: claims.Selector{Variant: variant}}))
 }

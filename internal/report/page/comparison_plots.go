@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
@@ -19,32 +20,24 @@ const maxRounds, maxFacets = 6, 4
 
 // comparisonDrawings are the plots of a comparison's page by where they stand.
 type comparisonDrawings struct {
-	// requested are those of the specification, with remarks about the others of it.
+	// requested are those of a file, with remarks about the others of it.
 	requested, ratios, rounds, curves []Drawing
 	remarks                           []string
 }
 
-// ComparisonDrawings are the plots of the page of a comparison. Without details, or with empty ones, those are missing that are
-// made of them.
-func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) (*Drawings, error) {
-	v, err := drawComparison(s, d)
-	if err != nil {
-		return nil, err
-	}
+// ComparisonDrawings are the plots of the page of a comparison: without details, or with empty ones, those not made of them.
+func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) *Drawings {
+	v := drawComparison(s, d)
 	of := &Drawings{All: unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
 	if len(v.ratios) > 0 {
 		of.Headline = v.ratios[0].Plot
 	}
-	return of, nil
+	return of
 }
 
-func drawComparison(s *report.Comparison, d *ComparisonDetails) (*comparisonDrawings, error) {
-	requested, err := s.RequestedPlots()
-	if err != nil {
-		return nil, err
-	}
+func drawComparison(s *report.Comparison, d *ComparisonDetails) *comparisonDrawings {
 	v := new(comparisonDrawings)
-	v.requested, v.remarks = plotsOfComparison(s).draw(requested)
+	v.requested, v.remarks = drawRequested(s.Requested.Plots, s.Plotted, metricsOf(s))
 	pairs := changedFirst(s.Pairs)
 	shown := s.Pairs
 	if len(shown) > plot.MaxRatios {
@@ -62,15 +55,12 @@ func drawComparison(s *report.Comparison, d *ComparisonDetails) (*comparisonDraw
 		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
 	v.curves = slices.Concat(sideBySide(s), variantsOverTime(s, pairs, d), latenciesOfVariants(s, pairs, d))
-	return v, nil
+	return v
 }
 
 // addPlots sets the figures.
-func (v *comparisonView) addPlots(s *report.Comparison, d *ComparisonDetails) error {
-	drawn, err := drawComparison(s, d)
-	if err != nil {
-		return err
-	}
+func (v *comparisonView) addPlots(s *report.Comparison, d *ComparisonDetails) (err error) {
+	drawn := drawComparison(s, d)
 	v.PlotRemarks = drawn.remarks
 	if v.Requested, err = figures(drawn.requested); err != nil {
 		return err
@@ -98,7 +88,7 @@ func sideBySide(s *report.Comparison) []Drawing {
 	series := map[string][]plot.Series{}
 	var along, unit, metric string
 	for _, variant := range s.Variants {
-		points := measured(s, variant.Name, "")
+		points := measured(s, variant.Name)
 		if len(points) == 0 {
 			continue
 		}
@@ -127,11 +117,9 @@ func sideBySide(s *report.Comparison) []Drawing {
 func variantsOnly(s *report.Comparison) *plot.Plot {
 	var line plot.Series
 	metric, unit := "", ""
-	for _, variant := range s.Variants {
-		for _, p := range measured(s, variant.Name, "") {
-			metric, unit = p.Metric.Name, p.Metric.Unit
-			line.Points = append(line.Points, plot.Point{At: variant.Name, Values: p.Values, Summary: p.Summary})
-		}
+	for _, of := range s.Plotted(new(presentation.Curve)) {
+		metric, unit = of.Metric.Name, of.Metric.Unit
+		line.Points = append(line.Points, plot.Point{At: of.Variant, Values: of.Values, Summary: stats.Summarize(of.Values)})
 	}
 	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
 }

@@ -28,7 +28,7 @@ type Drawings struct {
 	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a
 	// comparison the ratios. It is nil if there is none.
 	Headline *plot.Plot
-	// Remarks say which of the plots that the specification asks for are left out, and why.
+	// Remarks say which of the plots that a file asks for are left out, and why.
 	Remarks []string
 }
 

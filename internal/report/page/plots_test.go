@@ -5,7 +5,6 @@ package page_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,20 +20,12 @@ import (
 
 func drawingsOfRun(t *testing.T, c pagetest.Case) *page.Drawings {
 	t.Helper()
-	d, err := page.RunDrawings(c.Report, c.Details)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return page.RunDrawings(c.Report, c.Details)
 }
 
 func drawingsOfComparison(t *testing.T, c pagetest.ComparisonCase) *page.Drawings {
 	t.Helper()
-	d, err := page.ComparisonDrawings(c.Comparison, c.Details)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return page.ComparisonDrawings(c.Comparison, c.Details)
 }
 
 func namesOf(d *page.Drawings) []string {
@@ -137,10 +128,10 @@ const requested = `{"plots":[
  {"name":"nowhere","against":"threads","among":{"parameters":{"tableSize":"7"}}},
  {"name":"THROUGHPUT_over_time","against":"tableSize","among":{"parameters":{"threads":"4"}}}]}`
 
-// Plots of the specification come first, under their own titles and names; those without values are left out with a remark.
+// Plots of a file come first, under their own titles and names; those without values are left out with a remark.
 func TestRequestedPlotsOfRun(t *testing.T) {
 	c := pagetest.Grid()
-	c.Report.Run.Spec = json.RawMessage(requested)
+	c.Report.Requested = pagetest.File(requested)
 	c.Report.Claims = pagetest.CommitSize().Report.Claims
 	d := drawingsOfRun(t, c)
 	want := []string{
@@ -170,16 +161,13 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 		strings.Count(small, "<title>threads=") != 5 || !strings.Contains(small, ": 10 s (10–10), n = 4") {
 		t.Errorf("%s\n%s", lines, small)
 	}
-	if c.Report.Run.Spec = json.RawMessage(`{"plots":7}`); page.Run(&bytes.Buffer{}, c.Report, nil) == nil {
-		t.Error("a specification that cannot be read is taken")
-	}
 }
 
 // A plot of a comparison has a line for each variant, unless it names one; a metric besides the headline is what the runs have
 // kept of it.
 func TestRequestedPlotsOfComparison(t *testing.T) {
 	c := pagetest.Comparison()
-	c.Comparison.Spec = json.RawMessage(`{"plots":[{"name":"both","against":"rowsPerCommit"},
+	c.Comparison.Requested = pagetest.File(`{"plots":[{"name":"both","against":"rowsPerCommit"},
 		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
 		{"name":"none","against":"rowsPerCommit","metric":"commits"}]}`)
 	for i := range c.Comparison.Runs {
@@ -198,7 +186,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 	if strings.Count(one, ": 12.5 s (12.5–12.5), n = 10") != 6 || strings.Contains(one, "durable") {
 		t.Error(one)
 	}
-	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: rowsPerSecond, durationSeconds."}
+	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: durationSeconds, rowsPerSecond."}
 	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
@@ -219,7 +207,7 @@ func TestManyRequestedLines(t *testing.T) {
 			p.Parameters = map[string]string{"threads": "1", "tableSize": fmt.Sprint(n - i)}
 			c.Report.Points = append(c.Report.Points, p)
 		}
-		c.Report.Run.Spec = json.RawMessage(`{"plots":[{"name":"p","title":"rate","against":"threads","lines":"tableSize"}]}`)
+		c.Report.Requested = pagetest.File(`{"plots":[{"name":"p","title":"rate","against":"threads","lines":"tableSize"}]}`)
 		p := drawingsOfRun(t, c).Named("p")
 		text := svgOf(t, p)
 		if p.Title != title || strings.Count(text, "<title>tableSize=") != min(n, plot.MaxLines) ||

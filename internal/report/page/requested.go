@@ -10,81 +10,38 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// requestedPlots draws the plots that a specification asks for.
-type requestedPlots struct {
-	// variants of the comparison; one without a name in a run.
-	variants []string
-	// points of a variant, with their values of a metric; none if the metric was not measured.
-	points func(variant, metric string) []stats.Point
-	// metrics are the names of those that were measured.
-	metrics []string
-}
-
-func plotsOfRun(r *report.Report) *requestedPlots {
-	metrics, _ := r.Columns()
-	return &requestedPlots{
-		variants: []string{""}, metrics: append(metrics, result.DurationMetric),
-		points: func(_, metric string) []stats.Point {
-			if metric == "" {
-				return r.Measured()
-			}
-			var list []stats.Point
-			for _, p := range r.Measured() {
-				list = append(list, stats.Point{Parameters: p.Parameters})
-				inMetric(&list[len(list)-1], p.Records, metric)
-			}
-			return list
-		},
-	}
-}
-
-// inMetric sets the values of a point, and their summary.
-func inMetric(p *stats.Point, records []*result.Record, metric string) {
-	for _, record := range records {
-		if m, found := record.Summary.Metric(metric); found {
-			p.Metric = m
-			p.Values = append(p.Values, m.Value)
-		}
-	}
-	p.Summary = stats.Summarize(p.Values)
-}
-
-func plotsOfComparison(s *report.Comparison) *requestedPlots {
-	a := &requestedPlots{points: func(variant, metric string) []stats.Point { return measured(s, variant, metric) }}
-	for _, v := range s.Variants {
-		a.variants = append(a.variants, v.Name)
-	}
+// metricsOf the runs of a comparison that are in its report.
+func metricsOf(s *report.Comparison) []string {
+	var names []string
 	for i := range s.Runs {
-		names := []string{s.Runs[i].Metric}
+		names = append(names, s.Runs[i].Metric)
 		for _, other := range s.Runs[i].Others {
 			names = append(names, other.Metric)
 		}
-		for _, name := range names {
-			if name != "" && !slices.Contains(a.metrics, name) {
-				a.metrics = append(a.metrics, name)
-			}
-		}
 	}
-	return a
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// draw the plots, under exactly their names. Those of which nothing was measured are left out with a remark.
-func (a *requestedPlots) draw(wanted []presentation.Curve) (drawn []Drawing, remarks []string) {
+// drawRequested draws the plots that a file asks for, under exactly their names. Those of which nothing was measured are left out
+// with a remark, which lists the metrics if that is the reason.
+func drawRequested(
+	wanted []presentation.Curve, points func(*presentation.Curve) []claims.Series, metrics []string,
+) (drawn []Drawing, remarks []string) {
 	for i := range wanted {
 		c := &wanted[i]
-		p := a.curve(c)
+		p := curve(c, points(c))
 		switch {
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})
-		case c.Metric != "" && !slices.Contains(a.metrics, c.Metric):
+		case c.Metric != "" && !slices.Contains(metrics, c.Metric):
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric named %s was measured. There are: %s.", c.Name,
-				c.Metric, cmp.Or(list(a.metrics), "none")))
+				c.Metric, cmp.Or(list(metrics), "none")))
 		default:
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))
 		}
@@ -92,37 +49,43 @@ func (a *requestedPlots) draw(wanted []presentation.Curve) (drawn []Drawing, rem
 	return drawn, remarks
 }
 
-// curve that is asked for; nil if nothing was measured of it.
-func (a *requestedPlots) curve(c *presentation.Curve) *plot.Plot {
+// curve of these points, with lines for each variant unless it names one; nil if there are none.
+func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
+	if len(measured) == 0 {
+		return nil
+	}
 	along := sweep{along: c.Against}
 	if c.Lines != "" {
 		along.others = []string{c.Lines}
 	}
 	var lines []plot.Series
-	var metric result.Metric
-	for _, variant := range a.variants {
-		points := slices.DeleteFunc(a.points(variant, c.Metric), func(p stats.Point) bool {
-			_, has := p.Parameters[c.Against]
-			return p.Summary.N == 0 || !has || !c.Among.Names(&claims.Series{Variant: variant, Parameters: p.Parameters})
-		})
-		if len(points) == 0 {
-			continue
+	metric := measured[0].Metric
+	for len(measured) > 0 {
+		variant, n := measured[0].Variant, 1
+		for n < len(measured) && measured[n].Variant == variant {
+			n++
 		}
-		metric = points[0].Metric
+		points := pointsOf(measured[:n])
+		measured = measured[n:]
 		inOrder(points, c.Lines)
 		for _, line := range along.group(points) {
-			if c.Among.Variant == "" && variant != "" {
+			if c.Among.Variant == "" {
 				line.Name = listed(variant, line.Name)
 			}
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
 	few := spread(lines, plot.MaxLines)
 	title := cmp.Or(c.Title, fmt.Sprintf("%s against %s", metric.Name, c.Against)) + ofAll(len(few), len(lines), "lines")
 	return plot.Curve(title, c.Against, metric.Unit, few)
+}
+
+func pointsOf(measured []claims.Series) (list []stats.Point) {
+	for _, s := range measured {
+		p := stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)}
+		list = append(list, p)
+	}
+	return list
 }
 
 // listed are two names with a comma between them, unless one is empty.
@@ -144,11 +107,8 @@ func inOrder(points []stats.Point, parameter string) {
 	})
 }
 
-// addTables adds the tables that a specification asks for, with remarks about what they lack.
-func (f *frame) addTables(tables []report.RequestedTable, err error) error {
-	if err != nil {
-		return err
-	}
+// addTables adds the tables that a file asks for, with remarks about what they lack.
+func (f *frame) addTables(tables []report.RequestedTable) {
 	for i := range tables {
 		requested := &tables[i]
 		if words := requested.Remark(); words != "" {
@@ -158,7 +118,6 @@ func (f *frame) addTables(tables []report.RequestedTable, err error) error {
 			f.Tables = append(f.Tables, requestedTable(requested))
 		}
 	}
-	return nil
 }
 
 // requestedTable has numbers to the right of its labels.

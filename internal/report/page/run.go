@@ -56,9 +56,7 @@ func newRunView(r *report.Report, d *Details) (*runView, error) {
 	if err := v.addPlots(r, d); err != nil {
 		return nil, err
 	}
-	if err := v.addTables(r.RequestedTables()); err != nil {
-		return nil, err
-	}
+	v.addTables(r.RequestedTables())
 	if err := v.addDownloads(r); err != nil {
 		return nil, err
 	}
@@ -208,10 +206,10 @@ type frame struct {
 	// Warnings are about the whole.
 	Warnings []string
 	Claims   []claim
-	// Requested are the plots that the specification asks for, PlotRemarks say which of them are left out.
+	// Requested are the plots that a file asks for, PlotRemarks say which of them are left out.
 	Requested   []figure
 	PlotRemarks []string
-	// Tables are those that the specification asks for, TableRemarks say what they lack.
+	// Tables are those that it asks for, TableRemarks say what they lack.
 	Tables       []*table
 	TableRemarks []string
 	Discarded    *table

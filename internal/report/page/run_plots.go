@@ -14,38 +14,31 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // runDrawings are the plots of a run's page by where they stand.
 type runDrawings struct {
-	// requested are those of the specification, with remarks about the others of it; curves stand before the table, details after
-	// it.
+	// requested are those of a file, with remarks about the others of it; curves stand before the table, details after it.
 	requested, curves, details []Drawing
 	remarks                    []string
 	headline                   *plot.Plot
 }
 
-// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those are missing that are made of
-// them.
-func RunDrawings(r *report.Report, d *Details) (*Drawings, error) {
-	v, err := drawRun(r, d)
-	if err != nil {
-		return nil, err
-	}
-	return &Drawings{All: unique(slices.Concat(v.requested, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}, nil
+// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those that are made of them are missing.
+func RunDrawings(r *report.Report, d *Details) *Drawings {
+	v := drawRun(r, d)
+	return &Drawings{All: unique(slices.Concat(v.requested, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}
 }
 
-func drawRun(r *report.Report, d *Details) (*runDrawings, error) {
-	requested, err := r.RequestedPlots()
-	if err != nil {
-		return nil, err
-	}
+func drawRun(r *report.Report, d *Details) *runDrawings {
 	v := new(runDrawings)
-	v.requested, v.remarks = plotsOfRun(r).draw(requested)
+	metrics, operations := r.Columns()
+	v.requested, v.remarks = drawRequested(r.Requested.Plots, r.Plotted, append(metrics, result.DurationMetric))
 	points := r.Measured()
 	if len(points) == 0 {
-		return v, nil
+		return v
 	}
 	v.addCurves(r, points)
 	chosen := choose(points)
@@ -56,9 +49,8 @@ func drawRun(r *report.Report, d *Details) (*runDrawings, error) {
 		series = append(series, d.timed(p.name, p.Parameters))
 	}
 	v.details = append(v.details, overTime(series, "", "of the first trial of each point")...)
-	_, operations := r.Columns()
 	v.details = append(v.details, percentiles(chosen, operations, d)...)
-	return v, nil
+	return v
 }
 
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
@@ -103,11 +95,8 @@ func repetitions(point *stats.Point) *plot.Plot {
 }
 
 // addPlots sets the figures.
-func (v *runView) addPlots(r *report.Report, d *Details) error {
-	drawn, err := drawRun(r, d)
-	if err != nil {
-		return err
-	}
+func (v *runView) addPlots(r *report.Report, d *Details) (err error) {
+	drawn := drawRun(r, d)
 	v.PlotRemarks = drawn.remarks
 	if v.Requested, err = figures(drawn.requested); err != nil {
 		return err

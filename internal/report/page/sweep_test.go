@@ -162,13 +162,13 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 
 // A round that is not whole does not count.
 func TestMeasured(t *testing.T) {
-	s := &report.Comparison{Rounds: 1}
+	s := &report.Comparison{Rounds: 1, Variants: []report.ComparisonVariant{{Name: "a"}, {Name: "b"}}}
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"a", "b"} {
 			s.Runs = append(s.Runs, report.ComparisonRun{Round: round, Variant: variant, Values: []report.ComparisonValue{{Value: float64(round)}}})
 		}
 	}
-	points := measured(s, "a", "")
+	points := measured(s, "a")
 	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
 		t.Errorf("%+v", points)
 	}

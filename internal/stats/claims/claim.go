@@ -39,8 +39,8 @@ func (s *Series) name() string {
 
 // Selector names series: those of the variant and with the values of parameters that it has. An empty one names all.
 type Selector struct {
-	Variant    string
-	Parameters map[string]string
+	Variant    string            `json:"variant,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // Names says whether the selector names a series.

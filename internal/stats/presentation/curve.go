@@ -4,6 +4,7 @@
 package presentation
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,12 +17,14 @@ import (
 
 // Curve is a plot of values against a swept parameter.
 type Curve struct {
-	Name, Title string
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
 	// Against is the parameter on the horizontal axis, Lines the one that has a line for each value; empty is none.
-	Against, Lines string
+	Against string `json:"against"`
+	Lines   string `json:"lines,omitempty"`
 	// Metric that is plotted; empty is the headline metric.
-	Metric string
-	Among  claims.Selector
+	Metric string          `json:"metric,omitempty"`
+	Among  claims.Selector `json:"among,omitzero"`
 }
 
 // Check says what is wrong with a plot of some points, whose values are not needed.
@@ -45,12 +48,7 @@ func (c *Curve) check(points []claims.Series) error {
 	if err := all.admits(c.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
 	}
-	return c.distinct(c.Of(points))
-}
-
-// Of points those that are plotted.
-func (c *Curve) Of(points []claims.Series) []claims.Series {
-	return among(c.Among, points)
+	return c.distinct(among(c.Among, points))
 }
 
 // distinct says whether each point has a place of its own.
@@ -179,19 +177,21 @@ func some(list []string) string {
 
 // Table of several metrics at points.
 type Table struct {
-	Name, Title string
-	Metrics     []string
-	Among       claims.Selector
-	Published   []Figure
+	Name      string          `json:"name"`
+	Title     string          `json:"title,omitempty"`
+	Metrics   []string        `json:"metrics"`
+	Among     claims.Selector `json:"among,omitzero"`
+	Published []Figure        `json:"published,omitempty"`
 }
 
 // Figure is a published value.
 type Figure struct {
 	// Of names the one point; an empty one is the only one that there is.
-	Of claims.Selector
+	Of claims.Selector `json:"of,omitzero"`
 	// Metric of the value; empty is the first of the table.
-	Metric string
-	Value  float64
+	Metric string `json:"metric,omitempty"`
+	// Value with or without quotes.
+	Value json.Number `json:"value"`
 }
 
 // Check says what is wrong with a table of some points, whose values are not needed.
@@ -207,7 +207,7 @@ func (t *Table) check(points []claims.Series) error {
 	if err := all.admits(t.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
 	}
-	chosen := t.Of(points)
+	chosen := among(t.Among, points)
 	if len(chosen) == 0 {
 		return fmt.Errorf("among: %s names no point", t.Among)
 	}
@@ -245,17 +245,13 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error 
 	return nil
 }
 
-// Of points those that the table has.
-func (t *Table) Of(points []claims.Series) []claims.Series {
-	return among(t.Among, points)
-}
-
 // PublishedAt is the figure of a metric at a point; false if there is none.
 func (t *Table) PublishedAt(metric string, point *claims.Series) (float64, bool) {
 	for i := range t.Published {
 		f := &t.Published[i]
 		if (f.Metric == metric || f.Metric == "" && metric == t.Metrics[0]) && f.Of.Names(point) {
-			return f.Value, true
+			value, err := f.Value.Float64()
+			return value, err == nil
 		}
 	}
 	return 0, false

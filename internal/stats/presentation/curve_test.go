@@ -70,17 +70,10 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
-	c := presentation.Curve{Among: among("large", "concurrency", "5")}
-	if got := c.Of(points("small", "large")); len(got) != 2 || got[0].Variant != "large" {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestTableCheck(t *testing.T) {
 	run, comparison, alone := points(""), points("small", "large"), []claims.Series{{}}
 	figure := func(metric string, of claims.Selector) presentation.Table {
-		return presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{{Of: of, Metric: metric, Value: 1}}}
+		return presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{{Of: of, Metric: metric, Value: "1"}}}
 	}
 	narrowed := figure("", among("", "concurrency", "1"))
 	narrowed.Among = among("", "concurrency", "5")
@@ -115,7 +108,7 @@ func TestTableCheck(t *testing.T) {
 
 func TestPublishedAt(t *testing.T) {
 	table := presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{
-		{Of: among("", "rows", "500"), Value: 7}, {Of: among("", "rows", "500"), Metric: "seconds", Value: 8},
+		{Of: among("", "rows", "500"), Value: "7"}, {Of: among("", "rows", "500"), Metric: "seconds", Value: "8"},
 	}}
 	all := points("")
 	for _, c := range []struct {

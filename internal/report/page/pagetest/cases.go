@@ -4,7 +4,6 @@
 package pagetest
 
 import (
-	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -94,11 +93,20 @@ func Grid() Case {
 	return m.Case
 }
 
-// Requested is the same with plots that its specification asks for: one with a line for each size, one of durations at one
+// File is a file of plots and tables.
+func File(text string) report.Requested {
+	q, err := report.ReadRequested("my.plots", []byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return *q
+}
+
+// Requested is the same with plots that a file asks for: one with a line for each size, one of durations at one
 // size, and one of a metric that was not measured; and with a table that has published figures.
 func Requested() Case {
 	c := Grid()
-	c.Report.Run.Spec = json.RawMessage(`{"seed":42,"plots":[
+	c.Report.Requested = File(`{"plots":[
 		{"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
 		{"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
 		{"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}],
