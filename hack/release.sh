@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# release.sh VERSION — makes what is published of a version (vX.Y.Z), in dist/ or $DIST: the plugin for Linux, macOS and Windows,
-# images for Linux, both on amd64 and arm64, the chart, install.yaml, bills of materials, provenance and checksums. Needs neither
-# Docker nor a registry. $REGISTRY: where the images are going to be; without, who installs fills it in. $KEY: a file with a key
-# of minisign's, by which the checksums are signed; its password, if it has one, is $MINISIGN_PASSWORD. $PLATFORMS: those of the
-# plugin, as linux-amd64, if not all.
+# release.sh VERSION — makes the files of a version (vX.Y.Z), in dist/ or $DIST: the plugin for Linux, macOS and Windows, images for
+# Linux, both for amd64 and arm64, the chart, install.yaml, bills of materials, provenance and checksums. The same commit gives the
+# same bytes. Needs neither Docker nor a registry. $REGISTRY: where the images are going to be; if empty, the user who installs them
+# fills it in. $KEY: a file with a minisign key that signs the checksums; $MINISIGN_PASSWORD is its password, if it has one.
+# $PLATFORMS: those of the plugin, as linux-amd64, if not all.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -29,9 +29,9 @@ compile() {
 	GOOS=$1 GOARCH=$2 go_build -ldflags "$ldflags" -o "$3/" "${@:4}"
 }
 
-# debian_root ARCHITECTURE PACKAGE writes what is in a package of Debian 12 and in those that it needs to a folder, and their list.
-# They are unpacked and nothing of them is run, so that this machine need not be of that architecture. The licenses stay, and what
-# the packages say of themselves, where scanners of images look for it.
+# debian_root ARCHITECTURE PACKAGE writes what is in a package of Debian 12 and in those that it needs to a folder, and their
+# checksums and package URLs to a list. They are unpacked and nothing of them is run, so that this machine need not be of that
+# architecture. The licenses stay, and the packages' descriptions, where scanners of images look for them.
 debian_root() {
 	have mmdebstrap || apt_install mmdebstrap || die "install mmdebstrap: the images have packages of Debian's"
 	log "unpacking $2 for $1"
@@ -41,15 +41,29 @@ debian_root() {
 		--extract-hook='cd "$1" && mkdir -p var/lib/dpkg/status.d &&
 			for deb in var/cache/apt/archives/*.deb; do
 				name=$(dpkg-deb --field "$deb" Package) && dpkg-deb --field "$deb" >"var/lib/dpkg/status.d/$name" &&
-					echo "$(dpkg-deb --show --showformat="\${Package} \${Version} \${Architecture}" "$deb") $(sha256sum <"$deb" | cut -c1-64)" ||
-					exit
+					url=$(dpkg-deb --show --showformat="pkg:deb/debian/\${Package}@\${Version}?arch=\${Architecture}" "$deb") &&
+					sha256sum <"$deb" | sed "s#-\$#$(echo "$url" | sed "s/+/%2B/g")#" || exit
 			done >"$PACKAGES"' bookworm "$root"
 	find "$root/usr/share/doc" -type f ! -name copyright -delete
 }
 
-# layer ARCHITECTURE PACKAGE PATH… packs these parts of its folder.
-layer() {
-	tar -cf "$build/$2-$1.tar" -C "$build/$2-$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner "${@:3}"
+# pack FOLDER PATH… writes an archive of these paths in a folder to stdout, without anything that differs from time to time.
+pack() { tar -cf - -C "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner "${@:2}"; }
+
+# plugin PLATFORM makes its archive.
+plugin() {
+	local folder=$build/plugin/$1
+	compile "${1%-*}" "${1#*-}" "$folder" ./cmd/kubectl-benchrun
+	cp LICENSE "$folder"
+	(cd "$folder" && pack . -- *) | gzip -9n >"$dist/kubectl-benchrun_${1/-/_}.tar.gz"
+}
+
+# program ARCHITECTURE NAME is a layer with that program.
+program() {
+	local folder=$build/$2-$1
+	compile linux "$1" "$folder" "./cmd/$2"
+	cp LICENSE "$folder"
+	pack "$folder" "$2" LICENSE >"$folder.tar"
 }
 
 # sysbench ARCHITECTURE is a layer with all that sysbench needs.
@@ -57,7 +71,7 @@ sysbench() {
 	debian_root "$1" sysbench
 	(cd "$build/sysbench-$1" && rm -rf boot dev home media mnt opt proc root run srv sys etc/{apt,dpkg,fstab,hostname,resolv.conf} \
 		usr/lib/*/gconv usr/share/{info,lintian,locale,man} var/{cache,log,lib/apt})
-	layer "$1" sysbench .
+	pack "$build/sysbench-$1" . >"$build/sysbench-$1.tar"
 }
 
 # certificates ARCHITECTURE is a layer with whom the loader trusts if a server's certificate is verified and the run names nobody.
@@ -67,24 +81,71 @@ certificates() {
 	debian_root "$1" ca-certificates
 	mkdir -p "$root/etc/ssl/certs"
 	cat "$root"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
-	sed -i '/^ca-certificates /!d' "$root.packages"
-	layer "$1" ca-certificates etc/ssl/certs/ca-certificates.crt usr/share/doc/ca-certificates/copyright \
-		var/lib/dpkg/status.d/ca-certificates
+	sed -i '/ pkg:deb\/debian\/ca-certificates@/!d' "$root.packages"
+	pack "$root" etc/ssl/certs/ca-certificates.crt usr/share/doc/ca-certificates/copyright var/lib/dpkg/status.d/ca-certificates \
+		>"$root.tar"
 }
 
+# bill NAME ARCHIVE… lists what is in these archives. The name of the distribution is for the package URLs.
+bill() {
+	local archive root=$build/bill/$1
+	mkdir -p "$root/etc"
+	printf 'ID=debian\nVERSION_ID=12\n' >"$root/etc/os-release"
+	for archive in "${@:2}"; do
+		mkdir "$root/$(basename "$archive")"
+		tar -xf "$archive" -C "$root/$(basename "$archive")"
+	done
+	tool syft scan --quiet "dir:$root" --source-name "$1" --source-version "$version" --output cyclonedx-json |
+		jq 'del(.serialNumber, .metadata.timestamp) | .components |= map(select(.type == "library")) |
+			.metadata.component |= {type: "application", "bom-ref": .name, name, version}' >"$dist/$1.cdx.json"
+}
+
+# chart makes the package of the chart, which knows its images by their digests.
+chart() {
+	cp -R charts/benchrun "$build/chart"
+	cp "$build/release.yaml" "$build/chart/files/"
+	tool helm package --version "${version#v}" --app-version "$version" --destination "$dist" "$build/chart" >&2
+}
+
+# release STEP: see release/main.go.
+release() {
+	go run ./hack/release -version "$version" -revision "$revision" -created "$SOURCE_DATE_EPOCH" -registry "${REGISTRY:-}" "$1" "$dist"
+}
+
+# sign the checksums.
+sign() {
+	if [ -z "${KEY:-}" ]; then
+		log "NOT SIGNED: set KEY to a file with a minisign key"
+		return
+	fi
+	have minisign || apt_install minisign || die "install minisign: it signs the checksums"
+	minisign -S -s "$KEY" -m "$dist/SHA256SUMS" -t "benchrun $version" <<<"${MINISIGN_PASSWORD:-}" >&2
+}
+
+umask 022 # of files in images, too
+export LC_ALL=C # the order of files
+have jq || apt_install jq || die "install jq: it takes times out of the bills of materials"
 rm -rf "$dist"
 mkdir -p "$build"
+cp config/samples/commit-size.yaml "$dist"
 if [ -z "${PLATFORMS:-}" ]; then PLATFORMS=$(echo {linux,darwin,windows}-{amd64,arm64}); fi
-for platform in $PLATFORMS; do
-	compile "${platform%-*}" "${platform#*-}" "$build/plugin/$platform" ./cmd/kubectl-benchrun
-done
+for platform in $PLATFORMS; do plugin "$platform"; done
 for arch in amd64 arm64; do
-	compile linux "$arch" "$build/linux-$arch" ./cmd/manager ./cmd/loader
+	program "$arch" manager
+	program "$arch" loader
 	certificates "$arch"
 	sysbench "$arch"
 done
-go run ./hack/release -version "$version" -revision "$revision" -created "$SOURCE_DATE_EPOCH" -registry "${REGISTRY:-}" \
-	-key "${KEY:-}" "$dist"
+release images
+for archive in images images_linux_{amd64,arm64}; do (cd "$build/$archive" && pack . -- *) >"$dist/benchrun-$archive.tar"; done
+chart
+bill kubectl-benchrun "$dist"/kubectl-benchrun_*
+bill manager "$build"/manager-*.tar
+bill loader "$build"/{loader,ca-certificates}-*.tar
+bill loader-sysbench "$build"/{loader,ca-certificates,sysbench}-*.tar
+sort -u "$build"/*.packages >"$build/packages"
+release describe
+sign
 rm -rf "$build"
 log "this is in $dist:"
 (cd "$dist" && cat SHA256SUMS)

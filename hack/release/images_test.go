@@ -4,42 +4,38 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+	"sigs.k8s.io/yaml"
 )
 
-// unpacked is an archive of a layout as a folder.
-func unpacked(t *testing.T, archive string) layout.Path {
+// readLayout reads a valid layout and what its index has.
+func readLayout(t *testing.T, r release, name string) (v1.ImageIndex, []v1.Descriptor) {
 	t.Helper()
-	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "tar", "-xf", archive, "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %s", err, out)
-	}
-	path, err := layout.FromPath(dir)
+	index, err := layout.ImageIndexFromPath(r.built(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	if err := validate.Index(index); err != nil {
+		t.Error(err)
+	}
+	return index, manifests(t, index)
 }
 
-// manifests of a layout, or of an index in one.
-func manifests(t *testing.T, index v1.ImageIndex, err error) []v1.Descriptor {
+func manifests(t *testing.T, index v1.ImageIndex) []v1.Descriptor {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 	m, err := index.IndexManifest()
 	if err != nil {
 		t.Fatal(err)
@@ -47,31 +43,36 @@ func manifests(t *testing.T, index v1.ImageIndex, err error) []v1.Descriptor {
 	return m.Manifests
 }
 
-// Each image is for both architectures, runs the right program as nobody, and says what it is. A node that gets the archive knows
-// it by tag and by digest.
+// digests of the images by their names.
+func digests(t *testing.T, r release) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	_, list := readLayout(t, r, "images")
+	for _, d := range list {
+		if ref := d.Annotations["org.opencontainers.image.ref.name"]; ref != "" {
+			found[ref] = d.Digest.String()
+		}
+	}
+	return found
+}
+
+// Each image is for both architectures, runs the right program as nobody, and is labelled. A node that gets the archive knows it
+// by tag and by digest.
 func TestReleaseImages(t *testing.T) {
-	path := unpacked(t, filepath.Join(released(t), "benchrun-images.tar"))
-	root, err := path.ImageIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Index(root); err != nil {
-		t.Error(err)
-	}
+	root, list := readLayout(t, released(t, ""), "images")
 	names := map[string][]string{}
-	for _, d := range manifests(t, root, nil) {
-		ref := d.Annotations["org.opencontainers.image.ref.name"]
-		names[d.Digest.String()] = append(names[d.Digest.String()], ref, d.Annotations["io.containerd.image.name"])
+	for _, d := range list {
+		ref, digest := d.Annotations["org.opencontainers.image.ref.name"], d.Digest.String()
+		names[digest] = append(names[digest], ref, d.Annotations["io.containerd.image.name"])
 		if ref == "" {
 			continue
 		}
 		index, err := root.ImageIndex(d.Digest)
-		for _, m := range manifests(t, index, err) {
-			i, err := index.Image(m.Digest)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkImage(t, ref, m.Platform.String(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range manifests(t, index) {
+			checkImage(t, ref, m.Platform.String(), index, m.Digest)
 			if m.ArtifactType != "" {
 				t.Errorf("%s has the artifact type %s, which not every tool copies", ref, m.ArtifactType)
 			}
@@ -88,8 +89,12 @@ func TestReleaseImages(t *testing.T) {
 	}
 }
 
-func checkImage(t *testing.T, name, platform string, i v1.Image) {
+func checkImage(t *testing.T, name, platform string, index v1.ImageIndex, digest v1.Hash) {
 	t.Helper()
+	i, err := index.Image(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := i.ConfigFile()
 	if err != nil {
 		t.Fatal(err)
@@ -113,101 +118,67 @@ func checkImage(t *testing.T, name, platform string, i v1.Image) {
 	}
 }
 
-// What Docker loads is the image of that architecture.
+// What Docker loads are the images of that architecture.
 func TestReleaseForDocker(t *testing.T) {
-	folder := released(t)
+	r := released(t, "")
 	for _, arch := range architectures {
-		for _, i := range images {
-			tag := "localhost/benchrun/" + i.name + ":v1.2.3"
-			loaded, err := tarball.ImageFromPath(filepath.Join(folder, "benchrun-images_linux_"+arch+".tar"), ref(t, tag))
-			if err != nil {
-				t.Fatal(err)
+		name := "images_linux_" + arch
+		index, list := readLayout(t, r, name)
+		text, err := os.ReadFile(r.built(name, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var saved []savedImage
+		if err := json.Unmarshal(text, &saved); err != nil || len(saved) != len(images) || len(list) != len(images) {
+			t.Fatalf("%d images are saved, %d are in the layout: %v", len(saved), len(list), err)
+		}
+		for k, i := range images {
+			if want := []string{"localhost/benchrun/" + i.name + ":v1.2.3"}; !slices.Equal(saved[k].RepoTags, want) {
+				t.Errorf("it is called %v, want %v", saved[k].RepoTags, want)
 			}
-			if err := validate.Image(loaded); err != nil {
-				t.Errorf("%s for %s: %v", tag, arch, err)
+			for _, file := range append(saved[k].Layers, saved[k].Config) {
+				if _, err := os.Stat(r.built(name, file)); err != nil {
+					t.Error(err)
+				}
 			}
-			checkImage(t, i.name, "linux/"+arch, loaded)
+			checkImage(t, i.name, "linux/"+arch, index, list[k].Digest)
 		}
 	}
 }
 
-// Provenance lists every file that the checksums list but itself, with the same digests, the commit and the packages.
-func TestReleaseProvenance(t *testing.T) {
-	folder := released(t)
-	text, err := os.ReadFile(filepath.Join(folder, provenanceFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s statement
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
-	want, err := sumsOf(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delete(want, provenanceFile)
-	got := map[string]string{}
-	for _, subject := range s.Subject {
-		got[subject.Name] = subject.Digest["sha256"]
-	}
-	if diff := cmp.Diff(map[string]string(want), got); diff != "" {
-		t.Errorf("subjects (-want +got):\n%s", diff)
-	}
-	dependencies := s.Predicate.BuildDefinition.ResolvedDependencies
-	if len(dependencies) != 5 || dependencies[0].Digest["gitCommit"] != strings.Repeat("ab", 20) || dependencies[1].Digest["sha256"] != "89ab" {
-		t.Errorf("made of %+v", dependencies)
-	}
-}
-
-// The signature is of the checksums, by the key that was given, with a password or without. A wrong password is an error.
-func TestReleaseIsSigned(t *testing.T) {
-	folder := t.TempDir()
-	sums := filepath.Join(folder, "SHA256SUMS")
-	public, private, err := minisign.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := private.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
-	encrypted, err := minisign.EncryptKey("secret", private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(sums, []byte("0123  file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(folder, "key")
-	for name, tc := range map[string]struct {
-		key      []byte
-		password string
-		fails    bool
-	}{
-		"without a password": {key: plain},
-		"with a password":    {key: encrypted, password: "secret"},
-		"wrong password":     {key: encrypted, password: "wrong", fails: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("MINISIGN_PASSWORD", tc.password)
-			if err := os.WriteFile(file, tc.key, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			err := version(folder).sign(file)
-			if tc.fails || err != nil {
-				if !tc.fails || err == nil {
-					t.Errorf("signing: %v", err)
-				}
-				return
-			}
-			signature, err := os.ReadFile(filepath.Join(folder, signatureFile))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !minisign.Verify(public, []byte("0123  file\n"), signature) || minisign.Verify(public, []byte("4567  file\n"), signature) {
-				t.Errorf("the signature is not of the checksums: %s", signature)
-			}
-		})
+// install.yaml has every image by its digest, in a registry that cannot exist or in the one that was named. So has the chart.
+func TestReleaseInstall(t *testing.T) {
+	for _, registry := range []string{"", "registry.example.com:5000/me"} {
+		r := released(t, registry)
+		text, err := os.ReadFile(filepath.Join(r.folder, "install.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(text, []byte("apiVersion: v1\nkind: Namespace\n")) {
+			t.Errorf("it does not begin with the namespace: %.100s", text)
+		}
+		place := registry
+		if place == "" {
+			place = "unset.invalid"
+		}
+		var names, got []string
+		for name, digest := range digests(t, r) {
+			names = append(names, place+"/"+name+"@"+digest)
+		}
+		for _, found := range regexp.MustCompile(`[^\s=]+@sha256:[0-9a-f]{64}`).FindAll(text, -1) {
+			got = append(got, string(found))
+		}
+		slices.Sort(names)
+		slices.Sort(got)
+		if !slices.Equal(names, got) {
+			t.Errorf("images are %v, want %v", got, names)
+		}
+		var chart chartRelease
+		if text, err = os.ReadFile(r.built("release.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, &chart); err != nil || chart.Registry != registry || !maps.Equal(chart.Digests, digests(t, r)) {
+			t.Errorf("the chart has %+v: %v", chart, err)
+		}
 	}
 }
