@@ -209,7 +209,7 @@ const (
 	ContestRows             Code = "ContestRows"
 	ContestServer           Code = "ContestServer"
 	WrittenInPauses         Code = "WrittenInPauses"
-	ConnectionsInSlices     Code = "ConnectionsInSlices"
+	LongTransactions        Code = "LongTransactions"
 	ContestHardware         Code = "ContestHardware"
 	ProgramWarning          Code = "ProgramWarning"
 )

@@ -58,7 +58,7 @@ var samples = []struct {
 	},
 	{finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), "commits are not durable: innodb_flush_log_at_trx_commit is 2"},
 	{finding.SyncedLate("sync_binlog", "0"), "the binary log is not durable: sync_binlog is 0"},
-	{finding.Crowded(64), "64 connections took turns in slices: the rate may be off by more than 10%"},
+	{finding.Outlasting(2.5), "transactions under way at the end of a slice took up to 2.5 s to end, longer than a slice"},
 	{finding.Rounded("x", "100", "95", 5), "the server rounded x=100 to 95, which is 5.0% off"},
 	{
 		finding.Unverified("symbolic_links", "OFF"),

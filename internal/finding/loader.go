@@ -100,9 +100,9 @@ func CaughtUp(pages, all int64) Finding {
 	return made(WrittenInPauses, nil, measure("pages", pages, "pages"), measure("share", 100*float64(pages)/float64(all), percent))
 }
 
-// Crowded is a load in slices with so many connections.
-func Crowded(connections int) Finding {
-	return made(ConnectionsInSlices, nil, measure("connections", float64(connections), "connections"))
+// Outlasting are transactions that took so long to end after a slice.
+func Outlasting(seconds float64) Finding {
+	return made(LongTransactions, nil, measure("seconds", seconds, "s"))
 }
 
 // Unobserved is an observer that did not answer.

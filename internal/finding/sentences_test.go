@@ -45,6 +45,7 @@ var foreign = map[string]string{
 	"internal/podutil/shortage.go":               "the scheduler's words",
 	"internal/podutil/status.go":                 "the kubelet's words",
 	"internal/report/page/drawings.go":           "names of files",
+	"internal/report/requested.go":               "names of files",
 	"internal/result/wire.go":                    "lines of the encoded document",
 	"internal/testutil/frozen/stable.go":         "JSON without what differs each time",
 	"internal/testutil/frozen/tables.go":         "names in recordings",

@@ -79,11 +79,11 @@ var ofLoader = map[Code]Entry{
 			"not finish in time: the rest was written during the measurement.",
 		"use faster storage, a smaller buffer pool, or `trials.server: Fresh`.",
 	},
-	ConnectionsInSlices: {
-		Warning, "{connections} connections took turns in slices: the rate may be off by more than 10%",
-		"As a slice begins and ends, each connection has a transaction under way, which is counted in one slice or another. With one " +
-			"connection this is little; with 64, rates were off by up to 17%.",
-		"measure with `alternation: Trials`, which `Automatic` takes for such a load, or with one connection.",
+	LongTransactions: {
+		Warning, "transactions under way at the end of a slice took up to {seconds:1} s to end, longer than a slice",
+		"A slice ends when its last transaction has ended. So long a transaction is rarely begun and ended within the part of a slice " +
+			"that counts: the rates miss a part of it.",
+		"measure longer slices (`sliceMilliseconds`), or with `alternation: Trials`.",
 	},
 	WrittenInPauses: {
 		Warning, "the server wrote {pages} pages back in the pauses between its slices, {share:0}% of all: a load without pauses may " +

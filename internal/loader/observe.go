@@ -191,10 +191,10 @@ func caughtUp(e *engine.Engine, doc *result.Document) []finding.Finding {
 	return []finding.Finding{finding.CaughtUp(pages, max(all, pages))}
 }
 
-// crowded is about connections that took turns.
-func crowded(doc *result.Document, connections int) []finding.Finding {
-	if doc.Turns == nil || connections < 2 {
+// outlasting is about transactions that took longer to end after a slice than a slice is long.
+func outlasting(doc *result.Document) []finding.Finding {
+	if doc.Turns == nil || doc.Turns.LongestDrainMicros*int64(doc.Turns.Slices) <= doc.Work().Micros {
 		return nil
 	}
-	return []finding.Finding{finding.Crowded(connections)}
+	return []finding.Finding{finding.Outlasting(float64(doc.Turns.LongestDrainMicros) / 1e6)}
 }

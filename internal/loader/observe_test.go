@@ -19,7 +19,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -120,26 +119,18 @@ func TestCaughtUp(t *testing.T) {
 	}
 }
 
-// Several connections that take turns are said, and one is not; nor are they without slices.
-func TestCrowded(t *testing.T) {
-	for _, tc := range []struct {
-		turns       *result.TurnFacts
-		connections int
-		want        string
-	}{
-		{new(result.TurnFacts), 1, ""},
-		{nil, 64, ""},
-		{new(result.TurnFacts), 2, "2 connections took turns in slices: the rate may be off by more than 10%"},
-	} {
-		text := ""
-		for _, f := range findings(&engine.MariaDB, &result.Document{Turns: tc.turns}, tc.connections) {
-			if f.Code == finding.ConnectionsInSlices {
-				text = f.String()
-			}
+// Transactions that outlast a slice are said.
+func TestOutlasting(t *testing.T) {
+	for micros, want := range map[int64]int{500_000: 0, 500_001: 1} {
+		doc := &result.Document{
+			Totals: result.Totals{Micros: 4e6}, Turns: &result.TurnFacts{Slices: 10, LongestDrainMicros: micros, Outside: result.Totals{Micros: 1e6}},
 		}
-		if text != tc.want {
-			t.Errorf("%d connections: %q", tc.connections, text)
+		if found := outlasting(doc); len(found) != want {
+			t.Errorf("%d µs after a slice of 0.5 s: %v", micros, found)
 		}
+	}
+	if found := outlasting(new(result.Document)); found != nil {
+		t.Errorf("without slices: %v", found)
 	}
 }
 

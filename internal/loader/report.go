@@ -209,7 +209,7 @@ func findings(e *engine.Engine, doc *result.Document, clients int) []finding.Fin
 	if n := doc.Client.LateAnswers; n > 0 {
 		all = append(all, finding.Late(n))
 	}
-	all = slices.Concat(all, caughtUp(e, doc), crowded(doc, clients))
+	all = slices.Concat(all, caughtUp(e, doc), outlasting(doc))
 	if lossy, ok := e.CommitLoss(doc.Server.Variables); ok {
 		all = append(all, finding.FlushedLate(lossy.Variable, lossy.Value))
 	}
