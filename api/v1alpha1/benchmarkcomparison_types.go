@@ -224,7 +224,7 @@ type Variant struct {
 type Alternation string
 
 const (
-	// AlternateAutomatic is Slices, Trials with several connections or, where neither is possible, Runs.
+	// AlternateAutomatic is Slices or, where these are not possible, Runs.
 	AlternateAutomatic Alternation = "Automatic"
 	// AlternateRuns measures the runs of a round one after the other.
 	AlternateRuns Alternation = "Runs"

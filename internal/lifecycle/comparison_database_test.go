@@ -239,14 +239,6 @@ func automatic(s *v1alpha1.BenchmarkComparison) {
 	s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
 }
 
-// crowded is one whose load has several connections, which take turns trial by trial.
-func crowded(s *v1alpha1.BenchmarkComparison) {
-	automatic(s)
-	s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
-		Rows: 1000, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 4, Table: "Narrow", Tables: 1, StorageEngine: "InnoDB",
-	}}
-}
-
 // says is a run that was made so long ago, and whose condition Ready has that reason.
 func says(reason string, age time.Duration) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
@@ -322,8 +314,6 @@ func TestWithoutRoom(t *testing.T) {
 		"a queue is full":      {automatic, says(v1alpha1.ReasonWaitingForKueue, time.Minute), v1alpha1.AlternateRuns},
 		"it has room":          {automatic, says(v1alpha1.ReasonProvisioningDatabase, time.Hour), v1alpha1.AlternateSlices},
 		"it is alone":          {automatic, nil, v1alpha1.AlternateSlices},
-		"trials, for a while":  {crowded, says(room, 10*time.Second), v1alpha1.AlternateTrials},
-		"trials, for too long": {crowded, says(room, time.Minute), v1alpha1.AlternateRuns},
 		"slices are asked for": {sliced, says(room, time.Minute), v1alpha1.AlternateSlices},
 	} {
 		s, p, seen := firstRound(t, tc.of, waits(0), tc.second)
@@ -369,8 +359,8 @@ func TestNoRoomByChance(t *testing.T) {
 // While there is a choice nothing is measured before all servers are up, so that nothing is lost with a round that is given up:
 // the second server starts as soon as the node of the first one is known.
 func TestNothingIsMeasuredBeforeTheChoice(t *testing.T) {
-	s, p, seen := firstRound(t, crowded, waits(0), nil)
-	if p.Alternation != v1alpha1.AlternateTrials {
+	s, p, seen := firstRound(t, automatic, waits(0), nil)
+	if p.Alternation != v1alpha1.AlternateSlices {
 		t.Fatalf("it begins with %s", p.Alternation)
 	}
 	seen.Members[0].Run.Status.Environment.DatabaseNode = "worker"

@@ -51,15 +51,6 @@ func validate(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, point pla
 	return err
 }
 
-// Connections are how many the loader measures a point with; 0 if another program makes the load.
-func Connections(run *v1alpha1.BenchmarkRun, point plan.Point) (int, error) {
-	config, err := Config(run, Attempt{Point: point})
-	if err != nil {
-		return 0, err
-	}
-	return registry.Connections(config), nil
-}
-
 // maxConfig is how many bytes of configuration a loader can be given: Linux starts no program with a variable of 128 KiB. The
 // last KiB is for the variable's name, and for the numbers of an attempt, which differ in length.
 const maxConfig = 127 << 10

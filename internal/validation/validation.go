@@ -144,28 +144,7 @@ func alternation(
 	if reason != "" {
 		return v1alpha1.AlternateRuns, reason, nil
 	}
-	if reason, err = manyConnections(comparison, p); reason != "" || err != nil {
-		return v1alpha1.AlternateTrials, reason, err
-	}
 	return v1alpha1.AlternateSlices, "", nil
-}
-
-// manyConnections names a variant whose load has several connections; empty if there is none. In slices their rates are off: how
-// many of them have a transaction under way as a slice begins and ends differs from side to side.
-func manyConnections(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) (string, error) {
-	for i := range p.Variants {
-		for _, point := range p.Variants[i].Plan.Points {
-			n, err := trial.Connections(p.Variants[i].Run, point)
-			if err != nil {
-				return "", err
-			}
-			if n > 1 {
-				return fmt.Sprintf("variant %s: its load has %d connections, whose rates in slices may be off by more than 10%%",
-					comparison.Spec.Variants[i].Name, n), nil
-			}
-		}
-	}
-	return "", nil
 }
 
 // notAlternating is a variant whose runs cannot alternate so with others, and why; empty if all can.

@@ -296,16 +296,6 @@ func TestAlternationChosen(t *testing.T) {
 			func(*v1alpha1.BenchmarkComparison) {}, v1alpha1.AlternateRuns,
 			"the variants are equal, an A/A comparison, and are measured on one server",
 		},
-		"several connections": {
-			func(s *v1alpha1.BenchmarkComparison) {
-				lazy(s)
-				s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
-					Rows: 1000, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 1, Table: "Narrow", Tables: 1,
-					StorageEngine: "InnoDB", Sweep: &v1alpha1.BulkInsertSweep{Concurrency: []v1alpha1.Connections{1, 64}},
-				}}
-			}, v1alpha1.AlternateTrials,
-			"variant durable: its load has 64 connections, whose rates in slices may be off by more than 10%",
-		},
 		"one server": {
 			func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}

@@ -82,20 +82,6 @@ func LeastSeconds(cfg *result.Config) int64 {
 	return least
 }
 
-// Connections are how many a load of the loader's own clients measures with, by parameters that are valid; 0 if another program
-// makes the load, or if each stage has its own.
-func Connections(cfg *result.Config) int {
-	d, err := find(cfg)
-	if err != nil || d.New == nil {
-		return 0
-	}
-	w, err := d.New(cfg)
-	if planned, isPlanned := w.(interface{ Plan() workload.Plan }); err == nil && isPlanned {
-		return planned.Plan().Clients
-	}
-	return 0
-}
-
 // Pod is what the workload needs of its loader's Pod.
 func Pod(cfg *result.Config) (workload.Pod, error) {
 	d, err := find(cfg)
