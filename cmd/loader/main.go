@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrun-dev/benchrun/internal/loader"
+	"github.com/benchrun-dev/benchrun/internal/loader/host"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
@@ -82,7 +83,8 @@ func probeCommand() *cobra.Command {
 		Short: "Say what the node and the data directory are like",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := probe.Await(cmd.Context(), "/", data, await); err != nil {
+			node := &host.Host{Root: "/", Disk: probe.Disk("/", data)}
+			if err := node.Await(cmd.Context(), await); err != nil {
 				return fmt.Errorf("waiting until the node is tuned: %w", err)
 			}
 			found := probe.Read(cmd.Context(), "/", data)
