@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -22,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -39,11 +39,8 @@ import (
 // or forgotten because a cache is behind.
 type HostTuningReconciler struct {
 	client.Client
-	// Live reads from the API server.
-	Live *Live
-	// Clock for retries.
-	Clock clock.PassiveClock
-	// Images of the loader, which does the work in a privileged Pod.
+	Live   *Live
+	Clock  clock.PassiveClock
 	Images podutil.Images
 	// Namespace has the Leases and the Jobs.
 	Namespace string
@@ -51,32 +48,20 @@ type HostTuningReconciler struct {
 
 // The permissions on Jobs and Leases are for one namespace, and stand in the Helm chart, with hostTuning.namespaces.
 
-// SetupWithManager watches the Leases of tuned nodes, and the runs that have tuned them.
+// SetupWithManager watches the Leases of tuned nodes.
 func (r *HostTuningReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	tuned := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		return o.GetNamespace() == r.Namespace && o.GetLabels()[v1alpha1.LabelTunedNode] != ""
 	})
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("hosttuning").
-		For(&coordinationv1.Lease{}, builder.WithPredicates(tuned)).
+	return ctrl.NewControllerManagedBy(mgr).Named("hosttuning").For(&coordinationv1.Lease{}, builder.WithPredicates(tuned)).
 		WithOptions(controller.Options{
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(
-			func(_ context.Context, run client.Object) (requests []reconcile.Request) {
-				if run, is := run.(*v1alpha1.BenchmarkRun); is {
-					for _, h := range run.Status.HostTuning {
-						requests = append(requests, reconcile.Request{NamespacedName: r.lease(h.Node)})
-					}
-				}
-				return requests
-			})).
 		Complete(r)
 }
 
-func (r *HostTuningReconciler) lease(node string) client.ObjectKey {
-	return client.ObjectKey{Namespace: r.Namespace, Name: hosttuning.LeaseName(node)}
-}
+// idleTime is the time after which a tuned node is looked at again, whose run may be gone.
+const idleTime = 5 * time.Second
 
 // Reconcile takes a node one step further.
 func (r *HostTuningReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -93,25 +78,24 @@ func (r *HostTuningReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("observing node %s: %w", record.Node, err)
 	}
-	d := hosttuning.Next(*record, *seen, r.Clock.Now())
-	switch {
+	after := time.Second
+	if record.State == hosttuning.Tuned {
+		after = idleTime
+	}
+	switch d := hosttuning.Next(*record, *seen, r.Clock.Now()); {
 	case d.Start:
 		err = r.Create(ctx, job, client.FieldOwner(v1alpha1.FieldOwner))
 	case d.Write != nil:
-		log.FromContext(ctx).Info("Host tuning", "node", record.Node, "state", d.Write.State, "attempts", d.Write.Attempts,
-			"failure", d.Write.Failure, "message", d.Write.Message)
-		err = writeRecord(ctx, r.Client, &lease, d.Write)
-	case d.Forget:
-		// As it was read. Its Jobs are deleted with it.
-		return ctrl.Result{}, client.IgnoreNotFound(r.Delete(ctx, &lease, client.PropagationPolicy(metav1.DeletePropagationBackground),
-			client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion}))
-	default:
-		return ctrl.Result{RequeueAfter: d.After}, nil
+		log.FromContext(ctx).Info("Host tuning", "node", record.Node, "state", d.Write.State, "failure", d.Write.Failure+d.Write.Message)
+		err, after = writeRecord(ctx, r.Client, &lease, d.Write), staleRetry
+	case d.Forget: // as it was read; its Jobs are deleted with it
+		err = r.Delete(ctx, &lease, client.PropagationPolicy(metav1.DeletePropagationBackground),
+			client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
 	}
-	if err == nil || isStale(err) || apierrors.IsAlreadyExists(err) {
-		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	if err != nil && !isStale(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+		return ctrl.Result{}, fmt.Errorf("tuning node %s: %w", record.Node, err)
 	}
-	return ctrl.Result{}, fmt.Errorf("tuning node %s: %w", record.Node, err)
+	return ctrl.Result{RequeueAfter: after}, nil
 }
 
 // observe whether a node is there and needed, and how far its Job is. What the manager may not read counts as there and needed.
@@ -121,8 +105,7 @@ func (r *HostTuningReconciler) observe(
 	seen := &hosttuning.Observed{Needed: true}
 	var run v1alpha1.BenchmarkRun
 	holder := holderOf(lease)
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run)
-	switch {
+	switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run); {
 	case apierrors.IsNotFound(err), err == nil && run.UID != holder.UID:
 		seen.Needed, seen.Noted = false, true
 	case err == nil:
@@ -134,7 +117,7 @@ func (r *HostTuningReconciler) observe(
 		return nil, fmt.Errorf("reading %s: %w", holder, err)
 	}
 	var nodes corev1.NodeList
-	err = r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: record.Node})
+	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: record.Node})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("looking for the node: %w", err)
 	}
@@ -144,22 +127,17 @@ func (r *HostTuningReconciler) observe(
 }
 
 // outcome of the Job with a name.
-func (r *HostTuningReconciler) outcome(
-	ctx context.Context, lease *coordinationv1.Lease, name string,
-) (hosttuning.Outcome, error) {
+func (r *HostTuningReconciler) outcome(ctx context.Context, lease *coordinationv1.Lease, name string) (o hosttuning.Outcome, err error) {
 	var job batchv1.Job
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job)
-	switch {
-	case apierrors.IsNotFound(err):
-		return hosttuning.Outcome{}, nil
-	case err != nil:
-		return hosttuning.Outcome{}, fmt.Errorf("reading Job %s: %w", name, err)
-	case !metav1.IsControlledBy(&job, lease):
+	var pods corev1.PodList
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job); err != nil {
+		return o, client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(&job, lease) {
 		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " does not belong to Benchrun"}, nil
 	}
-	var pods corev1.PodList
 	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{batchv1.JobNameLabel: name}); err != nil {
-		return hosttuning.Outcome{}, fmt.Errorf("listing the Pods of Job %s: %w", name, err)
+		return o, err
 	}
 	// Only an event tells of a namespace that allows no privileged Pods.
 	return hosttuning.OutcomeOf(&job, pods.Items, func() string { return latestWarning(ctx, r.Live, r.Namespace, job.UID) }), nil
@@ -187,14 +165,13 @@ func tunedNodes(
 
 // tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.
 func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
-	labels := plan.Labels(run, v1alpha1.ComponentHostTuning)
-	labels[v1alpha1.LabelTunedNode] = "true"
 	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: r.HostNamespace, Name: hosttuning.LeaseName(a.Node), Labels: labels},
-		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To(lifecycle.HolderOf(run).Identity()), AcquireTime: ptr.To(metav1.NewMicroTime(r.Clock.Now())),
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.HostNamespace, Name: hosttuning.LeaseName(a.Node), Labels: plan.Labels(run, v1alpha1.ComponentHostTuning),
 		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(lifecycle.HolderOf(run).Identity())},
 	}
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelTunedNode, "true")
 	if err := setRecord(lease, ptr.To(hosttuning.New(run.Spec.Database.HostTuning, a.Node, a.Disk))); err != nil {
 		return err
 	}

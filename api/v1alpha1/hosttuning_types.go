@@ -17,19 +17,13 @@ type HostTuningSpec struct {
 	// offer it.
 	// +optional
 	// +kubebuilder:validation:Enum=none;mq-deadline;kyber;bfq
-	IOScheduler IOScheduler `json:"ioScheduler,omitempty"`
+	IOScheduler string `json:"ioScheduler,omitempty"`
 
 	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled: always, madvise or never.
 	// +optional
 	// +kubebuilder:validation:Enum=always;madvise;never
-	TransparentHugePages TransparentHugePages `json:"transparentHugePages,omitempty"`
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
 }
-
-// IOScheduler is the kernel's name of an I/O scheduler.
-type IOScheduler string
-
-// TransparentHugePages is the kernel's name of a policy for transparent huge pages.
-type TransparentHugePages string
 
 // HostSettings are kernel settings of a node. Those that the run does not change are left out.
 type HostSettings struct {

@@ -73,7 +73,7 @@ func (w *world) step(t *testing.T) {
 	case d.Forget:
 		w.done = append(w.done, "forgotten")
 	default:
-		w.now = w.now.Add(d.After)
+		w.now = w.now.Add(time.Second)
 		if o := w.seen.Job; o.Exists && !o.Ended {
 			w.jobs[job.Name] = w.work(job.Spec.Template.Spec.Containers[0].Args)
 		}
@@ -82,7 +82,7 @@ func (w *world) step(t *testing.T) {
 
 func (w *world) steps(t *testing.T, until func() bool) {
 	t.Helper()
-	for range 200 {
+	for range 1000 {
 		if until() {
 			return
 		}
@@ -112,7 +112,7 @@ func TestReleasedAtAnyStep(t *testing.T) {
 	}
 }
 
-// A node counts as not restored after three attempts, and is tried again; it is forgotten only when it is restored, or gone.
+// A node that was not restored is tried again after a minute; it is forgotten only when it is restored, or gone.
 func TestNodesThatFail(t *testing.T) {
 	broken := Outcome{Exists: true, Ended: true, Failure: "no Pod"}
 	report := func(swappiness, problem string) Outcome {
@@ -128,17 +128,19 @@ func TestNodesThatFail(t *testing.T) {
 		failure, message string
 		restored         bool
 		done             string
+		// waits is how long its Lease stays then.
+		waits time.Duration
 	}{
 		"cannot be read":     {state: Reading, fails: []Outcome{broken}, failure: "HostTuningFailed: node a: its Job failed: no Pod", restored: true, done: "Reading"},
 		"reads nothing":      {state: Reading, fails: []Outcome{report("", "")}, failure: "SettingNotEffective: node a: {Swappiness: IOScheduler: TransparentHugePages:} was read, but {Swappiness:1 IOScheduler: TransparentHugePages:} is requested", restored: true, done: "Reading"},
 		"cannot be set":      {state: Setting, fails: []Outcome{broken}, failure: "HostTuningFailed: node a: its Job failed: no Pod", restored: true, done: "Reading Setting Restoring"},
 		"refuses the value":  {state: Setting, fails: []Outcome{report("2", "requested 1, effective 2")}, failure: "SettingNotEffective: node a: requested 1, effective 2", restored: true, done: "Reading Setting Restoring"},
 		"loses its Jobs":     {state: Setting, fails: []Outcome{lost, lost}, restored: true, done: "Reading Setting Setting Setting Restoring"},
-		"restored at last":   {state: Restoring, fails: []Outcome{broken, report("1", "")}, restored: true, done: "Reading Setting Restoring Restoring Restoring"},
-		"not restored":       {state: Restoring, fails: []Outcome{broken, broken, report("1", "")}, message: "read back {Swappiness:1 IOScheduler: TransparentHugePages:}, not {Swappiness:60 IOScheduler: TransparentHugePages:}", done: "Reading Setting Restoring Restoring Restoring"},
-		"is gone":            {seen: func(w *world) { w.seen.NodeGone = true }, message: "node a no longer exists", done: "Reading Setting"},
-		"is gone meanwhile":  {state: Restoring, fails: []Outcome{broken}, seen: func(w *world) { w.seen.NodeGone = w.Attempts > 0 }, message: "node a no longer exists", done: "Reading Setting Restoring"},
-		"nobody takes note":  {seen: func(w *world) { w.seen.Noted = false }, restored: true, done: "Reading Setting Restoring"},
+		"has no restorer":    {state: Restoring, fails: []Outcome{broken, broken, lost}, message: "its Job failed: no Pod", done: "Reading Setting Restoring", waits: 2 * time.Minute},
+		"is not restored":    {state: Restoring, fails: []Outcome{report("1", "")}, message: "read back {Swappiness:1 IOScheduler: TransparentHugePages:}, not {Swappiness:60 IOScheduler: TransparentHugePages:}", done: "Reading Setting Restoring", waits: 1 * time.Minute},
+		"is gone":            {seen: func(w *world) { w.seen.NodeGone = true }, message: "node a no longer exists", done: "Reading Setting", waits: 5 * time.Minute},
+		"is gone meanwhile":  {state: Restoring, fails: []Outcome{broken}, seen: func(w *world) { w.seen.NodeGone = w.Attempts > 0 }, message: "its Job failed: no Pod", done: "Reading Setting Restoring", waits: 5 * time.Minute},
+		"nobody takes note":  {seen: func(w *world) { w.seen.Noted = false }, restored: true, done: "Reading Setting Restoring", waits: 5 * time.Minute},
 		"nothing goes wrong": {restored: true, done: "Reading Setting Restoring"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,10 +158,11 @@ func TestNodesThatFail(t *testing.T) {
 			if got := strings.Join(w.done, " "); *w.Restored != tc.restored || w.Message != tc.message || got != tc.done {
 				t.Errorf("restored %t: %q after %s", *w.Restored, w.Message, got)
 			}
-			ended := w.now
-			w.steps(t, w.forgotten)
-			if gone := w.seen.NodeGone; gone == (w.swappiness == "60") || gone && w.now.Sub(ended) != noteTime || !gone && !*w.Restored {
-				t.Errorf("it is forgotten with swappiness %s after %s", w.swappiness, w.now.Sub(ended))
+			settled := w.now
+			w.steps(t, func() bool { tc.seen(w); return w.forgotten() })
+			waited := w.now.Sub(settled).Round(10 * time.Second)
+			if *w.Restored != (w.swappiness == "60") || *w.Restored == w.seen.NodeGone || waited != tc.waits {
+				t.Errorf("it is forgotten with swappiness %s after %s", w.swappiness, waited)
 			}
 		})
 	}
@@ -175,16 +178,6 @@ func TestNodeComesBack(t *testing.T) {
 	w.steps(t, w.forgotten)
 	if w.swappiness != "60" || !*w.Restored || w.Message != "" {
 		t.Errorf("it has swappiness %s, %+v", w.swappiness, w.Record)
-	}
-}
-
-// A node is tried again after a pause that grows up to five minutes.
-func TestPause(t *testing.T) {
-	for attempts, want := range map[int]time.Duration{0: 0, 1: 5 * time.Second, 2: 10 * time.Second, 99: 5 * time.Minute} {
-		w := newWorld()
-		if w.Attempts, w.Tried = attempts, w.now; w.pause(w.now) != want {
-			t.Errorf("after %d attempts it waits for %s", attempts, w.pause(w.now))
-		}
 	}
 }
 
@@ -242,8 +235,8 @@ func TestOutcomeOf(t *testing.T) {
 		pods      []corev1.Pod
 		want      string
 	}{
-		"running":      {"", []corev1.Pod{good}, "false "},
-		"criteria met": {batchv1.JobSuccessCriteriaMet, []corev1.Pod{good}, "false "},
+		"running":      {"", []corev1.Pod{good}, "false 60"},
+		"criteria met": {batchv1.JobSuccessCriteriaMet, []corev1.Pod{good}, "false 60"},
 		"complete":     {batchv1.JobComplete, []corev1.Pod{pod("job", 1, ""), good}, "true 60"},
 		"somebody's":   {batchv1.JobComplete, []corev1.Pod{pod("other", 0, `{}`)}, "true said: forbidden"},
 		"garbled":      {batchv1.JobFailed, []corev1.Pod{pod("job", 2, "{")}, "true exit code 2: reading the report about the node: unexpected end of JSON input: forbidden"},

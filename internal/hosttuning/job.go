@@ -5,7 +5,6 @@ package hosttuning
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -36,10 +35,8 @@ func Job(lease *coordinationv1.Lease, r *Record, images podutil.Images) *batchv1
 		Containers: []corev1.Container{{
 			Name: container, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent, Args: args(r),
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{
-					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
-				},
-				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")},
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
 			},
 			SecurityContext: &corev1.SecurityContext{
 				Privileged: ptr.To(true), ReadOnlyRootFilesystem: ptr.To(true),
@@ -51,7 +48,7 @@ func Job(lease *coordinationv1.Lease, r *Record, images podutil.Images) *batchv1
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: lease.Namespace, Labels: lease.Labels,
-			Name: fmt.Sprintf("host-%.16s-%s-%d", hash(string(lease.UID)), strings.ToLower(string(r.State)), r.Attempts),
+			Name: fmt.Sprintf("host-%s-%s-%d", lease.UID, strings.ToLower(string(r.State)), r.Attempts),
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Name: lease.Name, UID: lease.UID, Controller: ptr.To(true),
 			}},
@@ -94,6 +91,14 @@ func Flags(s v1alpha1.HostSettings) []string {
 	return list
 }
 
+// Outcome of a Job.
+type Outcome struct {
+	Exists, Ended bool
+	// Report that it has left, or nil: then Failure says why there is none.
+	Report  *result.HostReport
+	Failure string
+}
+
 // OutcomeOf a Job and its Pods. Of a Job that has ended without a report, the warning is the cluster's latest about it.
 func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning func() string) Outcome {
 	o := Outcome{Exists: true}
@@ -104,16 +109,17 @@ func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning func() string) Outco
 	}
 	for i := range pods {
 		end := podutil.Ended(&pods[i], container)
-		if !o.Ended || !metav1.IsControlledBy(&pods[i], job) || end == nil {
+		if !metav1.IsControlledBy(&pods[i], job) || end == nil {
 			continue
 		}
-		if report, err := result.DecodeHostReport(end.Message); err == nil {
+		report, err := result.DecodeHostReport(end.Message)
+		if err == nil {
 			o.Report = report
-		} else {
-			o.Failure = fmt.Sprintf("exit code %d: %v", end.ExitCode, err)
+			return o
 		}
+		o.Failure = fmt.Sprintf("exit code %d: %v", end.ExitCode, err)
 	}
-	if o.Ended && o.Report == nil {
+	if o.Ended {
 		o.Failure = strings.Trim(o.Failure+": "+warning(), ": ")
 	}
 	return o
@@ -123,12 +129,7 @@ func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning func() string) Outco
 func LeaseName(node string) string {
 	const suffix, longest = ".host.benchrun.dev", 253
 	if len(node)+len(suffix) > longest {
-		node = hash(node)
+		node = fmt.Sprintf("%x", sha256.Sum256([]byte(node)))
 	}
 	return node + suffix
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:16]
 }

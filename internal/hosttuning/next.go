@@ -13,22 +13,18 @@ package hosttuning
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// State of a node.
+// State of a node. A Job is at work while it is being read, set or restored, and nothing is left to do when it has Ended.
 type State string
 
-// The Jobs of Reading, Setting and Restoring read what is requested, change it, and give it back its values. Once a node is being
-// set, it is not restored before that has ended. Nothing is left to do about a node that has Ended.
+// States of a node.
 const (
 	Reading   State = "Reading"
 	Setting   State = "Setting"
@@ -69,7 +65,7 @@ func New(spec *v1alpha1.HostTuningSpec, node, disk string) Record {
 
 // Settings are what a run asks for, in the kernel's words.
 func Settings(spec *v1alpha1.HostTuningSpec) v1alpha1.HostSettings {
-	s := v1alpha1.HostSettings{IOScheduler: string(spec.IOScheduler), TransparentHugePages: string(spec.TransparentHugePages)}
+	s := v1alpha1.HostSettings{IOScheduler: spec.IOScheduler, TransparentHugePages: spec.TransparentHugePages}
 	if spec.Swappiness != nil {
 		s.Swappiness = strconv.Itoa(int(*spec.Swappiness))
 	}
@@ -104,122 +100,83 @@ type Observed struct {
 	Job Outcome
 }
 
-// Outcome of a Job.
-type Outcome struct {
-	Exists, Ended bool
-	// Report that it has left, or nil: then Failure says why there is none.
-	Report  *result.HostReport
-	Failure string
-}
-
-// Decision is what to do next about a node: start the Job of its state, write this record in place of the old one, forget the node
-// by deleting its Lease, or wait: After is when to look again then, unless the Lease or its run changes before.
+// Decision is what to do next about a node: start the Job of its state, forget the node by deleting its Lease, write this record
+// in place of the old one, or wait.
 type Decision struct {
 	Start, Forget bool
 	Write         *Record
-	After         time.Duration
 }
 
 const (
-	// pollInterval is the time between two looks at a Job.
-	pollInterval = time.Second
-	// firstRetry and lastRetry are the shortest and the longest time after which a node is restored again.
-	firstRetry, lastRetry = 5 * time.Second, 5 * time.Minute
-	// reportedAfter so many failed attempts a node counts as not restored. The operator goes on trying.
-	reportedAfter = 3
+	// retry is the time after which a node that was not restored is tried again.
+	retry = time.Minute
 	// noteTime is how long a node that has ended waits for its run to take note, and one that is gone for its return.
 	noteTime = 5 * time.Minute
 )
 
-// Next decides about a node.
+// Next decides about a node. One that is being set is restored when that has ended, not before.
 func Next(r Record, seen Observed, now time.Time) Decision {
-	restored := ptr.Deref(r.Restored, false)
-	switch release := r.Release || !seen.Needed; {
-	case r.State == Ended && !restored && !seen.NodeGone:
+	release, lost := r.Release || !seen.Needed, r.Restored != nil && !*r.Restored
+	switch {
+	case r.State == Ended && lost && !seen.NodeGone:
 		r.State = Restoring // it has come back
 	case r.State == Ended:
-		left := r.Tried.Add(noteTime).Sub(now)
-		return Decision{Forget: left <= 0 || restored && (seen.Noted || !r.Changes()), After: max(0, left)}
+		return Decision{Forget: now.Sub(r.Tried) >= noteTime || !lost && (seen.Noted || !r.Changes())}
 	case r.State == Restoring && seen.NodeGone:
-		r.end(false, fmt.Sprintf("node %s no longer exists", r.Node), now)
+		r.restored(Ended, "node "+r.Node+" no longer exists", now)
 	case release && !r.Changes():
-		r.end(true, "", now)
+		r.restored(Ended, "", now)
 	case release && (r.State == Tuned || r.State == Failed):
 		r.State = Restoring
 	case r.State == Tuned || r.State == Failed:
-		return Decision{After: lastRetry}
+		return Decision{}
 	case !seen.Job.Exists:
-		left := r.pause(now)
-		return Decision{Start: left <= 0, After: max(0, left)}
+		return Decision{Start: r.Attempts == 0 || now.Sub(r.Tried) >= retry}
 	case !seen.Job.Ended:
-		return Decision{After: pollInterval}
+		return Decision{}
 	default:
-		r.done(seen.Job, now)
+		r.advance(seen.Job, now)
 	}
 	return Decision{Write: &r}
 }
 
-// pause is how long to wait until a node is restored again.
-func (r *Record) pause(now time.Time) time.Duration {
-	if r.Attempts == 0 {
-		return 0
+// restored writes down that the node has its values again, or why not.
+func (r *Record) restored(state State, problem string, now time.Time) {
+	restored := problem == ""
+	r.State, r.Tried, r.Restored, r.Message = state, now, &restored, result.Truncate(problem, 1024)
+}
+
+// advance writes down what the Job of the state has done.
+func (r *Record) advance(o Outcome, now time.Time) {
+	have, problem := v1alpha1.HostSettings{}, "its Job failed: "+o.Failure
+	if o.Report != nil {
+		have, problem = v1alpha1.HostSettings(o.Report.Settings), o.Report.Problem
 	}
-	return r.Tried.Add(min(lastRetry, firstRetry<<min(r.Attempts-1, 10))).Sub(now)
-}
-
-// end leaves nothing to do about a node.
-func (r *Record) end(restored bool, message string, now time.Time) {
-	r.State, r.Tried, r.Restored, r.Message = Ended, now, &restored, message
-}
-
-// done writes down what the Job of the state has done.
-func (r *Record) done(o Outcome, now time.Time) {
-	have, err := o.settings()
-	switch r.State {
-	case Reading:
-		r.State = Setting
-		if err == nil && len(Flags(have)) != len(Flags(r.Requested)) {
-			err = fmt.Errorf("%+v was read, but %+v is requested", have, r.Requested)
+	differs := func(want v1alpha1.HostSettings) string {
+		if problem == "" && have != want {
+			return fmt.Sprintf("read back %+v, not %+v", have, want)
 		}
-		if err == nil {
-			r.Before = have
-		}
-	case Setting:
-		r.State, r.After = Tuned, have
-		err = differs(err, have, r.Requested)
-	default:
-		if err = differs(err, have, r.Before); err == nil {
-			r.end(true, "", now)
-			return
-		}
-		r.Attempts, r.Tried = r.Attempts+1, now
-		if r.Attempts >= reportedAfter {
-			r.Restored, r.Message = ptr.To(false), result.Truncate(err.Error(), 1024)
-		}
+		return problem
+	}
+	switch {
+	case r.State == Restoring && differs(r.Before) == "":
+		r.restored(Ended, "", now)
 		return
+	case r.State == Restoring:
+		r.Attempts++
+		r.restored(Restoring, differs(r.Before), now)
+		return
+	case r.State == Setting:
+		r.State, r.After, problem = Tuned, have, differs(r.Requested)
+	case problem == "" && len(Flags(have)) != len(Flags(r.Requested)):
+		problem = fmt.Sprintf("%+v was read, but %+v is requested", have, r.Requested)
+	case problem == "":
+		r.State, r.Before = Setting, have
 	}
-	if err != nil {
-		r.State, r.Reason, r.Failure = Failed, v1alpha1.ReasonHostTuningFailed, fmt.Sprintf("node %s: %v", r.Node, err)
+	if problem != "" {
+		r.State, r.Reason, r.Failure = Failed, v1alpha1.ReasonHostTuningFailed, "node "+r.Node+": "+problem
 		if o.Report != nil {
 			r.Reason = v1alpha1.ReasonSettingNotEffective
 		}
 	}
-}
-
-// settings that a Job has read back.
-func (o *Outcome) settings() (v1alpha1.HostSettings, error) {
-	switch {
-	case o.Report == nil:
-		return v1alpha1.HostSettings{}, errors.New("its Job failed: " + o.Failure)
-	case o.Report.Problem != "":
-		return v1alpha1.HostSettings(o.Report.Settings), errors.New(o.Report.Problem)
-	}
-	return v1alpha1.HostSettings(o.Report.Settings), nil
-}
-
-func differs(err error, have, want v1alpha1.HostSettings) error {
-	if err == nil && have != want {
-		return fmt.Errorf("read back %+v, not %+v", have, want)
-	}
-	return err
 }
