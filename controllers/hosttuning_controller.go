@@ -42,11 +42,9 @@ type HostTuningReconciler struct {
 	Live   *Live
 	Clock  clock.PassiveClock
 	Images podutil.Images
-	// Namespace has the Leases and the Jobs.
+	// Namespace has the Leases and the Jobs. The permissions on these stand in the Helm chart, with hostTuning.namespaces.
 	Namespace string
 }
-
-// The permissions on Jobs and Leases are for one namespace, and stand in the Helm chart, with hostTuning.namespaces.
 
 // SetupWithManager watches the Leases of tuned nodes.
 func (r *HostTuningReconciler) SetupWithManager(mgr ctrl.Manager) error {

@@ -212,57 +212,38 @@ func tunedAndKilled(t *testing.T, n int) (writes int) {
 	return m.writes
 }
 
-// The node of a run that is deleted while no manager works for it, or made again under the same name, is restored.
-func TestEnvtestHostOfADeletedRun(t *testing.T) {
-	for _, again := range []bool{false, true} {
-		h := newFakeHost(t)
-		h.apply(tunedRun("run", 1))
-		h.turns("a trial is measured", h.did("run-t1-a1 with 1"), "run")
-		h.must(api.Delete(t.Context(), h.get("run")))
-		if again {
-			h.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-		}
-		h.restored()
-	}
-}
-
-// A suspended run has its node restored before it leaves its lane, and tuned again when it goes on.
-func TestEnvtestHostOfASuspendedRun(t *testing.T) {
+// A node is tuned by one run at a time: one of another lane waits until it is restored, also if the first is deleted while no manager
+// works for it, and made again under the same name. A suspended run has its node restored before it leaves its lane, and tuned again
+// when it goes on.
+func TestEnvtestHostOfSeveralRuns(t *testing.T) {
 	h := newFakeHost(t)
-	h.apply(tunedRun("run", 2))
-	h.turns("a trial is measured", h.did("run-t1-a1 with 1"), "run")
+	h.apply(tunedRun("first", 1))
+	h.turns("a trial is measured", h.did("first-t1-a1 with 1"), "first")
+	h.must(api.Delete(t.Context(), h.get("first")))
+	h.apply(testutil.MakeRun("first", "").Repetitions(1).Obj())
+	second := tunedRun("second", 1)
+	second.Spec.Lane = "other"
+	h.apply(second)
+	h.turns("another trial is measured", h.did("second-t1-a1 with 1"), "second")
 	suspend := func(suspend bool) {
 		patch := fmt.Appendf(nil, `{"spec": {"suspend": %t}}`, suspend)
-		h.must(api.Patch(t.Context(), h.get("run"), client.RawPatch("application/merge-patch+json", patch)))
+		h.must(api.Patch(t.Context(), h.get("second"), client.RawPatch("application/merge-patch+json", patch)))
 	}
 	suspend(true)
 	h.turns("the lane is left", func() bool {
-		lane, err := h.reconciler.lanes().observe(t.Context(), lifecycle.Contender{Lane: "default"}, api)
+		lane, err := h.reconciler.lanes().observe(t.Context(), lifecycle.Contender{Lane: "other"}, api)
 		h.must(err)
 		return lane.Holder == nil
-	}, "run")
+	}, "second")
 	if h.swappiness != "60" {
 		t.Error("the lane is left, and the node is tuned")
 	}
 	suspend(false)
-	h.turns("complete", h.is("run", v1alpha1.ConditionComplete), "run")
-	h.restored("run")
-	if !slices.Contains(h.done, "run-t2-a1 with 1") {
-		t.Errorf("done is %q", h.done)
+	h.turns("complete", h.is("second", v1alpha1.ConditionComplete), "second")
+	h.restored("second")
+	want := []string{
+		read, toOne, "first-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty,
 	}
-}
-
-// A node is tuned by one run at a time: one of another lane waits, until it is restored.
-func TestEnvtestHostOfAnotherRun(t *testing.T) {
-	h := newFakeHost(t)
-	h.apply(tunedRun("first", 1))
-	h.turns("the node is tuned", h.did(toOne), "first")
-	second := tunedRun("second", 1)
-	second.Spec.Lane = "other"
-	h.apply(second)
-	h.turns("complete", h.is("second", v1alpha1.ConditionComplete), "first", "second")
-	h.restored("first", "second")
-	want := []string{read, toOne, "first-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty}
 	if diff := cmp.Diff(want, h.done); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

@@ -95,11 +95,7 @@ func probeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cmd.Println(string(fingerprint))
-			if err := os.WriteFile(terminationLog, fingerprint, 0o600); err != nil {
-				return fmt.Errorf("writing the fingerprint: %w", err)
-			}
-			return nil
+			return terminate(cmd, terminationLog, fingerprint)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
@@ -161,6 +157,15 @@ func versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(version.Version()) },
 	}
+}
+
+// terminate prints the message that a container leaves, and writes it to where the kubelet reads it.
+func terminate(cmd *cobra.Command, terminationLog string, message []byte) error {
+	cmd.Println(string(message))
+	if err := os.WriteFile(terminationLog, message, 0o600); err != nil {
+		return fmt.Errorf("writing the termination message: %w", err)
+	}
+	return nil
 }
 
 func terminationLogFlag(cmd *cobra.Command, path *string) {

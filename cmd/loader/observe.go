@@ -6,7 +6,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,8 +98,7 @@ func hostCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("encoding the report about the node: %w", err)
 			}
-			cmd.Println(string(text))
-			return os.WriteFile(terminationLog, text, 0o600)
+			return terminate(cmd, terminationLog, text)
 		},
 	}
 	hostFlags(cmd, &settings)
@@ -125,12 +123,7 @@ func diskCommand() *cobra.Command {
 		Short: "Say which disk is below the data directory",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			disk := probe.Disk("/", data)
-			cmd.Println(disk)
-			if err := os.WriteFile(terminationLog, []byte(disk), 0o600); err != nil {
-				return fmt.Errorf("writing the name of the disk: %w", err)
-			}
-			return nil
+			return terminate(cmd, terminationLog, []byte(probe.Disk("/", data)))
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")

@@ -5,6 +5,7 @@ package hosttuning
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -112,12 +113,11 @@ func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning func() string) Outco
 		if !metav1.IsControlledBy(&pods[i], job) || end == nil {
 			continue
 		}
-		report, err := result.DecodeHostReport(end.Message)
-		if err == nil {
-			o.Report = report
+		err := json.Unmarshal([]byte(end.Message), &o.Report)
+		if err == nil && o.Report != nil {
 			return o
 		}
-		o.Failure = fmt.Sprintf("exit code %d: %v", end.ExitCode, err)
+		o.Report, o.Failure = nil, fmt.Sprintf("exit code %d: %q: %v", end.ExitCode, end.Message, err)
 	}
 	if o.Ended {
 		o.Failure = strings.Trim(o.Failure+": "+warning(), ": ")

@@ -100,19 +100,6 @@ type HostReport struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// DecodeHostReport reads a termination message.
-func DecodeHostReport(message string) (*HostReport, error) {
-	var r HostReport
-	if err := json.Unmarshal([]byte(message), &r); err != nil {
-		return nil, fmt.Errorf("reading the report about the node: %w", err)
-	}
-	const longest = 32
-	if s := &r.Settings; max(len(s.Swappiness), len(s.IOScheduler), len(s.TransparentHugePages)) > longest {
-		return nil, fmt.Errorf("the report about the node has a value of more than %d bytes", longest)
-	}
-	return &r, nil
-}
-
 // Input is a file that the run brought along: a script, SQL, data.
 type Input struct {
 	Name  string `json:"name"`

@@ -129,7 +129,7 @@ func TestEnvtestDefaultsOfSharedClusters(t *testing.T) {
 // works for another one only.
 func TestEnvtestHostTuningIsOff(t *testing.T) {
 	for arg, want := range map[string]string{
-		"hostTuning.namespaces={}": "", "hostTuning.namespaces={one,two}": "--host-tuning-namespaces=one,two",
+		"hostTuning.namespaces=null": "", "hostTuning.namespaces={one,two}": "--host-tuning-namespaces=one,two",
 		"hostTuning.namespaces={one},watchNamespaces={default}": "--host-tuning-namespaces=one",
 	} {
 		objects, err := helm(t, append(slices.Clone(images), "--set="+arg)...)

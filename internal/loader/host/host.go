@@ -6,6 +6,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,23 +56,16 @@ func (h *Host) Apply(requested result.HostSettings, set bool) (result.HostSettin
 		if err != nil {
 			return have, fmt.Errorf("this node does not have %s: %w", s.name, err)
 		}
-		if *s.have = Chosen(strings.TrimSpace(string(text))); set && *s.have != s.want {
-			return have, notEffective(s.name+": requested "+s.want+", effective "+*s.have, string(text), refused)
+		*s.have = result.Truncate(Chosen(strings.TrimSpace(string(text))), 32)
+		if set && *s.have != s.want {
+			return have, fmt.Errorf("%s: requested %s, effective %s, of %q: %w", s.name, s.want, *s.have, text, cmp.Or(refused, errIgnored))
 		}
 	}
 	return have, nil
 }
 
-// notEffective says that a value was not taken, and which are.
-func notEffective(message, text string, refused error) error {
-	if words := Offered(text); len(words) > 1 {
-		message += "; the kernel offers " + strings.Join(words, ", ")
-	}
-	if refused != nil {
-		return fmt.Errorf("%s: %w", message, refused)
-	}
-	return errors.New(message)
-}
+// errIgnored is why a value has no effect that the kernel does not refuse.
+var errIgnored = errors.New("the kernel ignores it")
 
 // write to a file that exists, as a shell does. The kernel answers a value that it does not take with an error.
 func (h *Host) write(path, value string) error {
@@ -106,9 +100,4 @@ func Chosen(text string) string {
 		return text
 	}
 	return word
-}
-
-// Offered are the words of a setting like "none [mq-deadline] kyber".
-func Offered(text string) []string {
-	return strings.Fields(strings.NewReplacer("[", " ", "]", " ").Replace(text))
 }
