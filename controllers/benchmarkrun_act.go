@@ -51,15 +51,10 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.removeJob(ctx, s, a)
 	case lifecycle.Publish:
 		return r.publish(ctx, s, a.Outcome)
-	case lifecycle.TuneHost:
-		return r.tuneHost(ctx, run, a)
-	case lifecycle.ReleaseHost:
-		a.Node.Record.Release = true
-		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
 	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
 	default:
-		return fmt.Errorf("unknown action %T", a)
+		return r.actOnHost(ctx, run, action)
 	}
 }
 

@@ -26,8 +26,7 @@
 //	benchmarkcomparison_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
 //	                              database that these share
 //
-// For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, by Jobs, also when their runs are
-// gone.
+// For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, also when their runs are gone.
 //
 // Files that work for both kinds of owner:
 //

@@ -84,7 +84,7 @@ func (r *HostTuningReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	case d.Start:
 		err = r.Create(ctx, job, client.FieldOwner(v1alpha1.FieldOwner))
 	case d.Write != nil:
-		log.FromContext(ctx).Info("Host tuning", "node", record.Node, "state", d.Write.State, "failure", d.Write.Failure+d.Write.Message)
+		log.FromContext(ctx).Info("Host", "node", record.Node, "state", d.Write.State, "problem", d.Write.Failure+d.Write.Message)
 		err, after = writeRecord(ctx, r.Client, &lease, d.Write), staleRetry
 	case d.Forget: // as it was read; its Jobs are deleted with it
 		err = r.Delete(ctx, &lease, client.PropagationPolicy(metav1.DeletePropagationBackground),
@@ -125,7 +125,9 @@ func (r *HostTuningReconciler) observe(
 }
 
 // outcome of the Job with a name.
-func (r *HostTuningReconciler) outcome(ctx context.Context, lease *coordinationv1.Lease, name string) (o hosttuning.Outcome, err error) {
+func (r *HostTuningReconciler) outcome(
+	ctx context.Context, lease *coordinationv1.Lease, name string,
+) (o hosttuning.Outcome, err error) {
 	var job batchv1.Job
 	var pods corev1.PodList
 	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job); err != nil {
@@ -134,7 +136,8 @@ func (r *HostTuningReconciler) outcome(ctx context.Context, lease *coordinationv
 	if !metav1.IsControlledBy(&job, lease) {
 		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " does not belong to Benchrun"}, nil
 	}
-	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{batchv1.JobNameLabel: name}); err != nil {
+	mine := client.MatchingLabels{batchv1.JobNameLabel: name}
+	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), mine); err != nil {
 		return o, err
 	}
 	// Only an event tells of a namespace that allows no privileged Pods.
@@ -146,7 +149,8 @@ func tunedNodes(
 	ctx context.Context, reader client.Reader, namespace string, labels client.MatchingLabels,
 ) ([]lifecycle.TunedNode, error) {
 	var leases coordinationv1.LeaseList
-	if err := reader.List(ctx, &leases, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelTunedNode}, labels); err != nil {
+	tuned := client.HasLabels{v1alpha1.LabelTunedNode}
+	if err := reader.List(ctx, &leases, client.InNamespace(namespace), tuned, labels); err != nil {
 		return nil, fmt.Errorf("listing the Leases of tuned nodes: %w", err)
 	}
 	var nodes []lifecycle.TunedNode
@@ -159,6 +163,18 @@ func tunedNodes(
 		nodes = append(nodes, lifecycle.TunedNode{Holder: holderOf(lease), Record: record, Lease: lease})
 	}
 	return nodes, nil
+}
+
+// actOnHost carries out an action that concerns a node's kernel settings.
+func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
+	switch a := action.(type) {
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.ReleaseHost:
+		a.Node.Release = true
+		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
+	}
+	return fmt.Errorf("unknown action %T", action)
 }
 
 // tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.

@@ -25,7 +25,7 @@ import (
 const container = "host"
 
 // Job of a node's state. Its Pod is privileged: that is how it sees the node's /proc/sys and /sys. It mounts nothing of the node,
-// has no token, and is bound to the node past the scheduler, so that it runs where there is no room and on nodes that are cordoned.
+// has no token, and is bound to the node past the scheduler, so that it runs where there is no room and on cordoned nodes.
 func Job(lease *coordinationv1.Lease, r *Record, images podutil.Images) *batchv1.Job {
 	spec := corev1.PodSpec{
 		NodeName:                     r.Node,

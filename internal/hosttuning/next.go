@@ -116,28 +116,34 @@ const (
 
 // Next decides about a node. One that is being set is restored when that has ended, not before.
 func Next(r Record, seen Observed, now time.Time) Decision {
-	release, lost := r.Release || !seen.Needed, r.Restored != nil && !*r.Restored
+	release, idle := r.Release || !seen.Needed, r.State == Tuned || r.State == Failed
 	switch {
-	case r.State == Ended && lost && !seen.NodeGone:
-		r.State = Restoring // it has come back
 	case r.State == Ended:
-		return Decision{Forget: now.Sub(r.Tried) >= noteTime || !lost && (seen.Noted || !r.Changes())}
+		return r.ended(seen, now)
 	case r.State == Restoring && seen.NodeGone:
 		r.restored(Ended, "node "+r.Node+" no longer exists", now)
 	case release && !r.Changes():
 		r.restored(Ended, "", now)
-	case release && (r.State == Tuned || r.State == Failed):
+	case release && idle:
 		r.State = Restoring
-	case r.State == Tuned || r.State == Failed:
+	case idle, seen.Job.Exists && !seen.Job.Ended:
 		return Decision{}
 	case !seen.Job.Exists:
 		return Decision{Start: r.Attempts == 0 || now.Sub(r.Tried) >= retry}
-	case !seen.Job.Ended:
-		return Decision{}
 	default:
 		r.advance(seen.Job, now)
 	}
 	return Decision{Write: &r}
+}
+
+// ended forgets a node, or restores one that has come back.
+func (r *Record) ended(seen Observed, now time.Time) Decision {
+	restored := r.Restored != nil && *r.Restored
+	if !restored && !seen.NodeGone {
+		r.State = Restoring
+		return Decision{Write: r}
+	}
+	return Decision{Forget: now.Sub(r.Tried) >= noteTime || restored && (seen.Noted || !r.Changes())}
 }
 
 // restored writes down that the node has its values again, or why not.

@@ -100,7 +100,8 @@ func OwnerOf(o metav1.Object) types.UID {
 // Disturb says whether something of it works, or may begin to. The databases of owners that keep them are idle, and so are their
 // Jobs when they have ended.
 func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
-	return slices.ContainsFunc(r.Tuned, TunedNode.unsettled) || slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
+	return slices.ContainsFunc(r.Tuned, TunedNode.unsettled) ||
+		slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
 		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
 			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 			return !idle && podutil.MayLoad(&pod, now)

@@ -26,8 +26,7 @@ type TunedNode struct {
 // unsettled says whether a node is still to be restored.
 func (n TunedNode) unsettled() bool { return !n.Settled() }
 
-// HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. The administrator names the namespaces whose runs
-// may.
+// HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. The administrator names the namespaces.
 func HostTuningRefused(run *v1alpha1.BenchmarkRun, namespaces []string) *Failure {
 	if run.Spec.Database.HostTuning == nil || slices.Contains(namespaces, run.Namespace) {
 		return nil

@@ -60,6 +60,7 @@ func setting(n *TunedNode)  { n.State, n.After.Swappiness = hosttuning.Setting, 
 func broken(n *TunedNode)   { n.State, n.Reason, n.Failure = hosttuning.Failed, "Broken", "no Pod" }
 func released(n *TunedNode) { n.State, n.Release = hosttuning.Restoring, true }
 func restored(n *TunedNode) { n.State, n.Release, n.Restored = hosttuning.Ended, true, ptr.To(true) }
+
 func unrestored(n *TunedNode) {
 	n.Release, n.Restored, n.Message = true, ptr.To(false), "it is off"
 }

@@ -35,7 +35,7 @@ func (h *Host) Apply(requested result.HostSettings, set bool) (result.HostSettin
 		have             *string
 	}{
 		// The disk may be unknown: then nothing is changed.
-		{"the I/O scheduler of " + h.Disk, filepath.Join("sys/block", h.Disk, "queue/scheduler"), requested.IOScheduler, &have.IOScheduler},
+		{"the I/O scheduler of " + h.Disk, "sys/block/" + h.Disk + "/queue/scheduler", requested.IOScheduler, &have.IOScheduler},
 		{"vm.swappiness", "proc/sys/vm/swappiness", requested.Swappiness, &have.Swappiness},
 		{
 			"transparent_hugepage/enabled", "sys/kernel/mm/transparent_hugepage/enabled", requested.TransparentHugePages,
@@ -58,7 +58,8 @@ func (h *Host) Apply(requested result.HostSettings, set bool) (result.HostSettin
 		}
 		*s.have = result.Truncate(Chosen(strings.TrimSpace(string(text))), 32)
 		if set && *s.have != s.want {
-			return have, fmt.Errorf("%s: requested %s, effective %s, of %q: %w", s.name, s.want, *s.have, text, cmp.Or(refused, errIgnored))
+			why := cmp.Or(refused, errIgnored)
+			return have, fmt.Errorf("%s: requested %s, effective %s, of %q: %w", s.name, s.want, *s.have, text, why)
 		}
 	}
 	return have, nil

@@ -51,8 +51,11 @@ func TestApply(t *testing.T) {
 				requested, want result.HostSettings
 				set             bool
 			}{
-				{tc.requested, tc.before, false}, {tc.requested, tc.requested, true}, {tc.others, tc.others, false},
-				{tc.before, tc.before, true}, {all, all, false},
+				{tc.requested, tc.before, false},
+				{tc.requested, tc.requested, true},
+				{tc.others, tc.others, false},
+				{tc.before, tc.before, true},
+				{all, all, false},
 			} {
 				if have, err := h.Apply(step.requested, step.set); err != nil || have != step.want {
 					t.Errorf("%+v, set %t: %+v, %v", step.requested, step.set, have, err)
