@@ -16,8 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -69,22 +67,6 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 		}
 	}
 	return r.writer(s.owner).remove(ctx, a.Job)
-}
-
-// actOnHost carries out an action that concerns a node's kernel settings.
-func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
-	switch a := action.(type) {
-	case lifecycle.TuneHost:
-		return r.tuneHost(ctx, run, a)
-	case lifecycle.DropPageCache:
-		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Drop = a.Attempt })
-	case lifecycle.ReleaseHost:
-		return r.changeHost(ctx, run, a.Node, func(record *hosttuning.Record) { record.Release = true })
-	case lifecycle.ForgetHost:
-		return r.forgetHost(ctx, run, a.Node)
-	default:
-		return fmt.Errorf("unknown action %T", a)
-	}
 }
 
 // takeLane takes the run's lane, and adds that to what was seen.

@@ -29,10 +29,8 @@ type BenchmarkRunReconciler struct {
 	Base
 	// Logs of containers that have ended.
 	Logs LogOpener
-	// HostTuningAllowed says whether runs may have the kernel settings of their database's node changed, by HostTuningReconciler.
-	HostTuningAllowed bool
-	// HostTuningScope has the namespaces whose runs may, if any may.
-	HostTuningScope Scope
+	// HostTuning has the namespaces whose runs may have the kernel settings of their database's node changed.
+	HostTuning []string
 
 	memories memories[memory]
 	// decoding is held while a document is decoded: no matter who wrote it, that may take a good part of the operator's memory.
@@ -114,7 +112,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	}
 	s.seen = seen
 	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
-		lifecycle.HostTuningRefused(run, r.HostTuningAllowed && r.HostTuningScope.Includes(run.Namespace)),
+		lifecycle.HostTuningRefused(run, r.HostTuning),
 		lifecycle.MariaDBOperatorRefused(run, !r.NoMariaDBOperator), lifecycle.LoaderRefused(run, r.Images),
 		lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
 	r.next(s)

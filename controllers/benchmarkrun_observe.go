@@ -63,8 +63,11 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.ComparisonRows, err = r.comparisonRows(ctx, run, o.seen.Named); err != nil {
 		return nil, err
 	}
-	if o.seen.TunedNodes, err = r.tunedNodes(ctx, run); err != nil {
-		return nil, err
+	if run.Spec.Database.HostTuning != nil {
+		// From the API server: of a Lease that the cache does not have yet, a run would say that it was deleted.
+		if o.seen.TunedNodes, err = tunedNodes(ctx, r.Live, r.HostNamespace, nil); err != nil {
+			return nil, err
+		}
 	}
 	if run.DeletionTimestamp != nil {
 		// What it has recorded is no longer of interest, and may be deleted already. Its objects may have lost their references.

@@ -186,7 +186,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 		return err
 	}
 	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
-	rep.Run.HostTuning = lifecycle.HostTuningOf(status.HostTuning)
+	rep.Run.HostTuning = status.HostTuning
 	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {

@@ -64,9 +64,9 @@ type cluster struct {
 	counted map[types.UID]bool
 	// ends are those of loaders that have delivered and still run, by the names of their Pods: the kubelet has yet to report them.
 	ends map[string]*corev1.PodStatus
-	// databaseNode is the database's node. hosts are what the nodes are like, by their names, in tests that tune them.
+	// databaseNode is the database's node. host is what it is like, in tests that tune it.
 	databaseNode string
-	hosts        *fakeHosts
+	host         *fakeHost
 	// stopping is how many turns a Pod without an owner takes to stop: it is being deleted meanwhile.
 	stopping int
 	stopped  map[string]int
@@ -96,7 +96,7 @@ func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
 			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
 		},
-		Logs: c, HostTuningAllowed: c.hosts != nil,
+		Logs: c, HostTuning: []string{c.namespace},
 	}
 }
 

@@ -26,10 +26,7 @@
 //	benchmarkcomparison_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
 //	                              database that these share
 //
-// Files for nodes that runs tune:
-//
-//	tunednodes.go             reads, takes and releases a node: a Lease
-//	hosttuning_controller.go  tunes and restores the nodes that have a Lease, by Jobs, also when their runs are gone
+// For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, also when their runs are gone.
 //
 // Files that work for both kinds of owner:
 //

@@ -98,7 +98,9 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 		}
 	}
 	for _, h := range status.HostTuning {
-		if h.Restored != nil && !*h.Restored && !notRestored(old.HostTuning, h.Node) {
+		if notRestored(h) && !slices.ContainsFunc(old.HostTuning, func(b v1alpha1.HostTuningStatus) bool {
+			return notRestored(b) && b.Node == h.Node
+		}) {
 			list = append(list, newAnnouncement(corev1.EventTypeWarning, "HostNotRestored", "Restore",
 				fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message)))
 		}
@@ -107,12 +109,7 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 	return append(list, becameTrue(runConditions, old.Conditions, status.Conditions)...)
 }
 
-// notRestored says whether a status says that a node was not restored.
-func notRestored(list []v1alpha1.HostTuningStatus, node string) bool {
-	return slices.ContainsFunc(list, func(h v1alpha1.HostTuningStatus) bool {
-		return h.Node == node && h.Restored != nil && !*h.Restored
-	})
-}
+func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }
 
 // changes from one status to the next: the events to be sent, and the transitions to be counted and logged.
 type changes struct {

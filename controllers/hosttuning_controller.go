@@ -5,7 +5,10 @@ package controllers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -20,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -28,6 +30,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -36,17 +39,27 @@ import (
 // or forgotten because a cache is behind.
 type HostTuningReconciler struct {
 	client.Client
-	// Live reads from the API server.
-	Live *Live
-	// Clock for retries.
-	Clock clock.PassiveClock
-	// Images of the loader, which does the work in a privileged Pod.
+	Live   *Live
+	Clock  clock.PassiveClock
 	Images podutil.Images
-	// Namespace has the Leases and the Jobs.
+	// Namespace has the Leases and the Jobs. The permissions on these stand in the Helm chart, with hostTuning.namespaces.
 	Namespace string
 }
 
-// The permissions on Jobs and Leases are for one namespace, and stand in the Helm chart, with hostTuning.enabled.
+// SetupWithManager watches the Leases of tuned nodes.
+func (r *HostTuningReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	tuned := predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return o.GetNamespace() == r.Namespace && o.GetLabels()[v1alpha1.LabelTunedNode] != ""
+	})
+	return ctrl.NewControllerManagedBy(mgr).Named("hosttuning").For(&coordinationv1.Lease{}, builder.WithPredicates(tuned)).
+		WithOptions(controller.Options{
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		}).
+		Complete(r)
+}
+
+// idleTime is the time after which a tuned node is looked at again, whose run may be gone.
+const idleTime = 5 * time.Second
 
 // Reconcile takes a node one step further.
 func (r *HostTuningReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -54,185 +67,151 @@ func (r *HostTuningReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	if err := r.Live.Get(ctx, req.NamespacedName, &lease); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if lease.DeletionTimestamp != nil || lease.Labels[v1alpha1.LabelTunedNode] == "" {
-		return ctrl.Result{}, nil
-	}
-	record, err := recordOf(&lease)
+	record, err := hosttuning.Decode(lease.Annotations[v1alpha1.AnnotationHostTuning])
 	if err != nil {
-		return ctrl.Result{}, reconcile.TerminalError(err)
+		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("reading Lease %s: %w", lease.Name, err))
 	}
-	seen, err := r.observe(ctx, &lease, record)
+	job := hosttuning.Job(&lease, record, r.Images)
+	seen, err := r.observe(ctx, &lease, record, job.Name)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("observing node %s: %w", record.Node, err)
 	}
-	d := hosttuning.Next(record, *seen, r.Clock.Now())
-	switch err := r.act(ctx, &lease, record, d); {
-	case isStale(err):
-		return ctrl.Result{RequeueAfter: staleRetry}, nil
-	case err != nil:
-		return ctrl.Result{}, err
+	after := time.Second
+	if record.State == hosttuning.Tuned {
+		after = idleTime
 	}
-	return ctrl.Result{RequeueAfter: d.After}, nil
+	switch d := hosttuning.Next(*record, *seen, r.Clock.Now()); {
+	case d.Start:
+		err = r.Create(ctx, job, client.FieldOwner(v1alpha1.FieldOwner))
+	case d.Write != nil:
+		log.FromContext(ctx).Info("Host", "node", record.Node, "state", d.Write.State, "problem", d.Write.Failure+d.Write.Message)
+		err, after = writeRecord(ctx, r.Client, &lease, d.Write), staleRetry
+	case d.Forget: // as it was read; its Jobs are deleted with it
+		err = r.Delete(ctx, &lease, client.PropagationPolicy(metav1.DeletePropagationBackground),
+			client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
+	}
+	if err != nil && !isStale(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+		return ctrl.Result{}, fmt.Errorf("tuning node %s: %w", record.Node, err)
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// observe whether a node is needed, and how far the Jobs of its steps are.
+// observe whether a node is there and needed, and how far its Job is. What the manager may not read counts as there and needed.
 func (r *HostTuningReconciler) observe(
-	ctx context.Context, lease *coordinationv1.Lease, record *hosttuning.Record,
+	ctx context.Context, lease *coordinationv1.Lease, record *hosttuning.Record, name string,
 ) (*hosttuning.Observed, error) {
-	seen := &hosttuning.Observed{}
-	var err error
-	if seen.Needed, seen.Gone, err = r.holder(ctx, holderOf(lease)); err != nil {
-		return nil, err
-	}
-	if !seen.Needed || record.Release {
-		if seen.NodeGone, err = r.nodeGone(ctx, record.Node); err != nil {
-			return nil, err
-		}
-	}
-	outcomes := map[hosttuning.Step]hosttuning.Outcome{}
-	for _, step := range []hosttuning.Step{hosttuning.StepRead, hosttuning.StepSet, hosttuning.StepDrop, hosttuning.StepRestore} {
-		if outcomes[step], err = r.outcome(ctx, lease, hosttuning.JobName(lease, record, step)); err != nil {
-			return nil, err
-		}
-	}
-	seen.Job = func(step hosttuning.Step) hosttuning.Outcome { return outcomes[step] }
-	return seen, nil
-}
-
-// holder says whether the run that has tuned a node may still need that, and whether the run is gone. Whom the manager may not
-// read counts as there.
-func (r *HostTuningReconciler) holder(ctx context.Context, h lifecycle.Holder) (needed, gone bool, err error) {
+	seen := &hosttuning.Observed{Needed: true}
 	var run v1alpha1.BenchmarkRun
-	err = r.Live.Get(ctx, client.ObjectKey{Namespace: h.Namespace, Name: h.Name}, &run)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && run.UID != h.UID:
-		return false, true, nil
-	case apierrors.IsForbidden(err):
-		return true, false, nil
-	case err != nil:
-		return false, false, fmt.Errorf("reading %s: %w", h, err)
+	holder := holderOf(lease)
+	switch err := r.Live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run); {
+	case apierrors.IsNotFound(err), err == nil && run.UID != holder.UID:
+		seen.Needed, seen.Noted = false, true
+	case err == nil:
+		seen.Needed = run.DeletionTimestamp == nil && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+		seen.Noted = slices.ContainsFunc(run.Status.HostTuning, func(h v1alpha1.HostTuningStatus) bool {
+			return h.Node == record.Node && ptr.Deref(h.Restored, false)
+		})
+	case !apierrors.IsForbidden(err):
+		return nil, fmt.Errorf("reading %s: %w", holder, err)
 	}
-	ended := run.DeletionTimestamp != nil || apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
-	return !ended && !ptr.Deref(run.Spec.Suspend, false), false, nil
-}
-
-// nodeGone says whether a node no longer exists. An operator that may not read nodes does not know, and goes on trying.
-func (r *HostTuningReconciler) nodeGone(ctx context.Context, node string) (bool, error) {
 	var nodes corev1.NodeList
-	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: node})
-	switch {
-	case apierrors.IsForbidden(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("looking for node %s: %w", node, err)
+	err := r.Live.List(ctx, &nodes, client.MatchingFields{metav1.ObjectNameField: record.Node})
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("looking for the node: %w", err)
 	}
-	return len(nodes.Items) == 0, nil
+	seen.NodeGone = err == nil && len(nodes.Items) == 0
+	seen.Job, err = r.outcome(ctx, lease, name)
+	return seen, err
 }
 
 // outcome of the Job with a name.
 func (r *HostTuningReconciler) outcome(
 	ctx context.Context, lease *coordinationv1.Lease, name string,
-) (hosttuning.Outcome, error) {
+) (o hosttuning.Outcome, err error) {
 	var job batchv1.Job
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job)
-	switch {
-	case apierrors.IsNotFound(err):
-		return hosttuning.Outcome{}, nil
-	case err != nil:
-		return hosttuning.Outcome{}, fmt.Errorf("reading Job %s: %w", name, err)
-	case !metav1.IsControlledBy(&job, lease):
+	var pods corev1.PodList
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, &job); err != nil {
+		return o, client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(&job, lease) {
 		return hosttuning.Outcome{Exists: true, Ended: true, Failure: "Job " + name + " does not belong to Benchrun"}, nil
 	}
-	var pods corev1.PodList
-	of := client.MatchingLabels{batchv1.JobNameLabel: name}
-	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), of); err != nil {
-		return hosttuning.Outcome{}, fmt.Errorf("listing the Pods of Job %s: %w", name, err)
+	mine := client.MatchingLabels{batchv1.JobNameLabel: name}
+	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), mine); err != nil {
+		return o, err
 	}
-	o := hosttuning.OutcomeOf(&job, pods.Items, "")
-	if o.Ended && o.Report == nil {
-		// Only an event tells of a namespace that allows no privileged Pods.
-		o = hosttuning.OutcomeOf(&job, pods.Items, latestWarning(ctx, r.Live, r.Namespace, job.UID))
-	}
-	return o, nil
+	// Only an event tells of a namespace that allows no privileged Pods.
+	return hosttuning.OutcomeOf(&job, pods.Items, func() string { return latestWarning(ctx, r.Live, r.Namespace, job.UID) }), nil
 }
 
-// act carries out a decision about a node.
-func (r *HostTuningReconciler) act(
-	ctx context.Context, lease *coordinationv1.Lease, record *hosttuning.Record, d hosttuning.Decision,
-) error {
-	switch {
-	case d.Start != "":
-		job := hosttuning.Job(lease, record, d.Start, r.Images)
-		if err := r.Create(ctx, job, client.FieldOwner(v1alpha1.FieldOwner)); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating Job %s: %w", job.Name, err)
+// tunedNodes are the nodes that have a Lease with these labels.
+func tunedNodes(
+	ctx context.Context, reader client.Reader, namespace string, labels client.MatchingLabels,
+) ([]lifecycle.TunedNode, error) {
+	var leases coordinationv1.LeaseList
+	tuned := client.HasLabels{v1alpha1.LabelTunedNode}
+	if err := reader.List(ctx, &leases, client.InNamespace(namespace), tuned, labels); err != nil {
+		return nil, fmt.Errorf("listing the Leases of tuned nodes: %w", err)
+	}
+	var nodes []lifecycle.TunedNode
+	for i := range leases.Items {
+		lease := &leases.Items[i]
+		record, err := hosttuning.Decode(lease.Annotations[v1alpha1.AnnotationHostTuning])
+		if err != nil {
+			return nil, fmt.Errorf("reading Lease %s: %w", lease.Name, err)
 		}
-		return errStale // look at it soon
-	case d.Write != nil:
-		if d.Write.Attempts > record.Attempts {
-			log.FromContext(ctx).Info("A node was not restored", "node", record.Node, "holder", holderOf(lease).String(),
-				"attempts", d.Write.Attempts, "problem", d.Write.Unrestored)
-		}
-		if err := setRecord(lease, d.Write); err != nil {
-			return err
-		}
-		if err := r.Update(ctx, lease, client.FieldOwner(v1alpha1.FieldOwner)); err != nil {
-			return fmt.Errorf("writing to Lease %s: %w", lease.Name, err)
-		}
-		return errStale // there is a next step
-	case d.Forget:
-		return forgetLease(ctx, r.Client, lease)
+		nodes = append(nodes, lifecycle.TunedNode{Holder: holderOf(lease), Record: record, Lease: lease})
+	}
+	return nodes, nil
+}
+
+// actOnHost carries out an action that concerns a node's kernel settings.
+func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
+	switch a := action.(type) {
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.ReleaseHost:
+		a.Node.Release = true
+		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
+	}
+	return fmt.Errorf("unknown action %T", action)
+}
+
+// tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.
+func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.HostNamespace, Name: hosttuning.LeaseName(a.Node), Labels: plan.Labels(run, v1alpha1.ComponentHostTuning),
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(lifecycle.HolderOf(run).Identity())},
+	}
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelTunedNode, "true")
+	if err := setRecord(lease, ptr.To(hosttuning.New(run.Spec.Database.HostTuning, a.Node, a.Disk))); err != nil {
+		return err
+	}
+	err := r.writer(run).createUnchecked(ctx, lease, false)
+	if apierrors.IsAlreadyExists(err) {
+		return errStale
+	}
+	return err
+}
+
+// writeRecord writes the record of a node to its Lease, unless that was written to since it was read.
+func writeRecord(ctx context.Context, c client.Client, lease *coordinationv1.Lease, record *hosttuning.Record) error {
+	if err := setRecord(lease, record); err != nil {
+		return err
+	}
+	if err := c.Update(ctx, lease, client.FieldOwner(v1alpha1.FieldOwner)); err != nil {
+		return fmt.Errorf("writing to Lease %s: %w", lease.Name, err)
 	}
 	return nil
 }
 
-// SetupWithManager watches the Leases of tuned nodes, and the runs that hold them.
-func (r *HostTuningReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	tuned := predicate.NewPredicateFuncs(func(o client.Object) bool {
-		return o.GetNamespace() == r.Namespace && o.GetLabels()[v1alpha1.LabelTunedNode] != ""
-	})
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("hosttuning").
-		For(&coordinationv1.Lease{}, builder.WithPredicates(tuned)).
-		WithOptions(controller.Options{
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		}).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.heldBy)).
-		Complete(r)
-}
-
-// heldBy leads from a run to the nodes that it has tuned.
-func (r *HostTuningReconciler) heldBy(ctx context.Context, run client.Object) []reconcile.Request {
-	var leases coordinationv1.LeaseList
-	if err := r.List(ctx, &leases, client.InNamespace(r.Namespace), tunedLabel); err != nil {
-		log.FromContext(ctx).Error(err, "Looking for the nodes that a run has tuned", "run", client.ObjectKeyFromObject(run))
-		return nil
+func setRecord(lease *coordinationv1.Lease, record *hosttuning.Record) error {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("encoding the record of node %s: %w", record.Node, err)
 	}
-	var requests []reconcile.Request
-	for i := range leases.Items {
-		if requestFor(holderOf(&leases.Items[i])).NamespacedName == client.ObjectKeyFromObject(run) {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&leases.Items[i])})
-		}
-	}
-	return requests
-}
-
-// unsettledNodes are the records of nodes with a label that are still to be restored.
-func unsettledNodes(
-	ctx context.Context, reader client.Reader, namespace string, label client.MatchingLabels,
-) ([]*hosttuning.Record, error) {
-	var leases coordinationv1.LeaseList
-	if err := reader.List(ctx, &leases, client.InNamespace(namespace), tunedLabel, label); err != nil {
-		return nil, fmt.Errorf("listing the Leases of tuned nodes: %w", err)
-	}
-	var records []*hosttuning.Record
-	for i := range leases.Items {
-		record, err := recordOf(&leases.Items[i])
-		if err != nil {
-			return nil, err
-		}
-		if !record.Settled() {
-			records = append(records, record)
-		}
-	}
-	return records, nil
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationHostTuning, string(text))
+	return nil
 }

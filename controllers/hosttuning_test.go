@@ -14,387 +14,279 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// A run that asks for host tuning ends at once where it is not allowed: it says who allows it, and has created nothing.
-func TestEnvtestHostTuningNotAllowed(t *testing.T) {
-	t.Run("nowhere", func(t *testing.T) { hostTuningIsRefused(t, newCluster(t)) })
-	t.Run("elsewhere", func(t *testing.T) {
-		c := newCluster(t)
-		c.reconciler.HostTuningAllowed, c.reconciler.HostTuningScope = true, Scope{"other"}
-		hostTuningIsRefused(t, c)
-	})
+// fakeHost is the database's node, with what was done there.
+type fakeHost struct {
+	*cluster
+	controller *HostTuningReconciler
+	swappiness string
+	done       []string
+	// broken is why no Pod sets this value, or empty.
+	broken map[string]string
 }
 
-func hostTuningIsRefused(t *testing.T, c *cluster) {
+func newFakeHost(t *testing.T) *fakeHost {
 	t.Helper()
-	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
+	h := &fakeHost{cluster: newCluster(t), swappiness: "60", broken: map[string]string{}}
+	h.host, h.databaseNode = h, "node-of-"+h.namespace
+	h.must(api.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: h.databaseNode}}))
+	h.controller = h.newController(api)
+	fine := h.loader
+	h.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		h.done = append(h.done, job.Name+" with "+h.swappiness)
+		fine(job, pod)
+	}
+	return h
+}
+
+func (h *fakeHost) newController(written client.Client) *HostTuningReconciler {
+	return &HostTuningReconciler{
+		Client: written, Live: &Live{Reader: api}, Clock: h.clock, Images: h.reconciler.Images, Namespace: h.namespace,
+	}
+}
+
+// work does what a privileged Pod does.
+func (h *fakeHost) work(job *batchv1.Job, pod *corev1.Pod) {
+	args := pod.Spec.Containers[0].Args
+	h.done = append(h.done, strings.Join(args, " "))
+	_, value, _ := strings.Cut(args[len(args)-1], "=")
+	if why := h.broken[value]; why != "" && slices.Contains(args, "--set") {
+		testutil.JobCondition(job, batchv1.JobFailureTarget, "DeadlineExceeded")
+		testutil.JobCondition(job, batchv1.JobFailed, "DeadlineExceeded")
+		job.Status.Conditions[len(job.Status.Conditions)-1].Message = why
+		return
+	}
+	if slices.Contains(args, "--set") {
+		h.swappiness = value
+	}
+	message, err := json.Marshal(result.HostReport{Settings: result.HostSettings{Swappiness: h.swappiness}})
+	h.must(err)
+	testutil.EndedLoaderPod(pod, 0, string(message), h.clock.Now())
+	pod.Status.ContainerStatuses[0].Name = "host"
+	testutil.JobCondition(job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
+	testutil.JobCondition(job, batchv1.JobComplete, batchv1.JobReasonCompletionsReached)
+	job.Status.CompletionTime, job.Status.Succeeded = &metav1.Time{Time: h.clock.Now()}, 1
+}
+
+// tunedRun asks for swappiness 1.
+func tunedRun(name string, trials int32) *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun(name, "").Repetitions(trials).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
-	}).Obj())
-	c.reconcile("run")
-	run := c.get("run")
-	failed := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed)
-	if failed.Reason != v1alpha1.ReasonHostTuningNotAllowed || !strings.Contains(failed.Message, "have an administrator set") {
-		t.Errorf("failed with %+v", failed)
-	}
-	if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-		t.Error("it has not finished")
-	}
-	var sets appsv1.StatefulSetList
-	if c.list(&sets); len(sets.Items) != 0 || len(c.jobs) != 0 {
-		t.Errorf("%d StatefulSets, Jobs %v", len(sets.Items), c.jobs)
-	}
+	}).Obj()
 }
 
-const (
-	dbNode  = "node-of-statefulset"
-	toOne   = dbNode + " set --swappiness=1"
-	toSixty = dbNode + " set --swappiness=60"
-)
-
-// The node is tuned before anything is measured, and restored before the results are written: they say both. The Jobs are
-// privileged, on that node alone, and in the operator's namespace.
-func TestEnvtestHostIsTunedAndRestored(t *testing.T) {
-	c := newTuning(t)
-	c.apply(tunedRun("run", 2))
-	c.turns("the node is tuned", func() bool { return slices.Contains(c.hosts.done, toOne) }, "run")
-	c.checkPrivilegedJobs()
-	c.turns("complete", c.is("run", v1alpha1.ConditionComplete), "run")
-	published := c.published("run")
-	want := []string{dbNode + " read --swappiness=1", toOne, "measure run-t1-a1", "measure run-t2-a1", toSixty}
-	if diff := cmp.Diff(want, c.hosts.done); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	tuned := []result.HostTuning{{
-		Node: dbNode, Before: result.HostSettings{Swappiness: "60"}, After: result.HostSettings{Swappiness: "1"}, Restored: true,
-	}}
-	if diff := cmp.Diff(tuned, published); diff != "" {
-		t.Errorf("results.json (-want +got):\n%s", diff)
-	}
-	c.turns("the Lease is gone", func() bool { return len(c.leases()) == 0 }, "run")
-	c.settle("run")
-	c.restored(dbNode)
-	status := []v1alpha1.HostTuningStatus{{
-		Node: dbNode, Before: v1alpha1.HostSettings{Swappiness: "60"}, After: v1alpha1.HostSettings{Swappiness: "1"}, Restored: ptr.To(true),
-	}}
-	if diff := cmp.Diff(status, c.get("run").Status.HostTuning); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
-	c.turn()
-	c.nothingRuns()
+func (h *fakeHost) leases() []lifecycle.TunedNode {
+	h.t.Helper()
+	nodes, err := tunedNodes(h.t.Context(), api, h.namespace, nil)
+	h.must(err)
+	return nodes
 }
 
-// checkPrivilegedJobs checks every Job that tunes a node.
-func (c *tuning) checkPrivilegedJobs() {
-	c.t.Helper()
+// turn reconciles runs, also those that are gone, and all tuned nodes, and lets the cluster react. What survives a step is told of
+// its error.
+func (h *fakeHost) turn(survives func(error), names ...string) {
+	h.t.Helper()
+	for _, name := range names {
+		_, err := h.reconciler.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: h.namespace, Name: name}})
+		survives(err)
+	}
+	for _, n := range h.leases() {
+		_, err := h.controller.Reconcile(h.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(n.Lease)})
+		survives(err)
+	}
+	h.react()
 	var jobs batchv1.JobList
-	c.must(api.List(c.t.Context(), &jobs, client.InNamespace(c.namespace),
-		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentHostTuning}))
-	for _, job := range jobs.Items {
-		spec := job.Spec.Template.Spec
-		if spec.NodeName != dbNode || !*spec.Containers[0].SecurityContext.Privileged || *spec.AutomountServiceAccountToken ||
-			len(spec.Volumes) != 0 || spec.HostPID || spec.HostNetwork || *job.Spec.ActiveDeadlineSeconds != 60 {
-			c.t.Errorf("Job %s: %+v", job.Name, spec)
+	h.list(&jobs)
+	for i := range jobs.Items { // those of Leases that are gone, as the garbage collector does
+		owned := func(n lifecycle.TunedNode) bool { return metav1.IsControlledBy(&jobs.Items[i], n.Lease) }
+		if jobs.Items[i].Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentHostTuning && !slices.ContainsFunc(h.leases(), owned) {
+			h.must(client.IgnoreNotFound(api.Delete(h.t.Context(), &jobs.Items[i], client.PropagationPolicy(metav1.DeletePropagationBackground))))
 		}
 	}
-	if len(jobs.Items) == 0 {
-		c.t.Error("no Job tunes the node")
+}
+
+// turns until something is the case.
+func (h *fakeHost) turns(what string, is func() bool, names ...string) {
+	h.t.Helper()
+	for range 150 {
+		if is() {
+			return
+		}
+		h.clock.Step(time.Second)
+		h.turn(h.must, names...)
+	}
+	h.t.Fatalf("never: %s; done is %q", what, h.done)
+}
+
+func (h *fakeHost) did(step string) func() bool {
+	return func() bool { return slices.Contains(h.done, step) }
+}
+
+func (h *fakeHost) is(name, condition string) func() bool {
+	return func() bool { return apimeta.IsStatusConditionTrue(h.get(name).Status.Conditions, condition) }
+}
+
+func (h *fakeHost) forgotten() bool { return len(h.leases()) == 0 }
+
+// restored turns until no node is tuned, and checks it.
+func (h *fakeHost) restored(names ...string) {
+	h.t.Helper()
+	if h.turns("the Lease is gone", h.forgotten, names...); h.swappiness != "60" {
+		h.t.Errorf("the node has swappiness %s after %q", h.swappiness, h.done)
 	}
 }
 
 // published is what the results of a run say of the nodes that it has tuned.
-func (c *tuning) published(name string) []result.HostTuning {
-	c.t.Helper()
+func (h *fakeHost) published(name string) []v1alpha1.HostTuningStatus {
+	h.t.Helper()
 	var cm corev1.ConfigMap
-	c.must(api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name + "-results"}, &cm))
+	h.must(api.Get(h.t.Context(), client.ObjectKey{Namespace: h.namespace, Name: name + "-results"}, &cm))
 	var document struct{ Run report.Run }
-	c.must(json.Unmarshal([]byte(cm.Data[report.JSONFile]), &document))
+	h.must(json.Unmarshal([]byte(cm.Data[report.JSONFile]), &document))
 	return document.Run.HostTuning
 }
 
-// A node whose run is deleted is restored, however far the run was; and so is one whose run was deleted while no manager ran, or
-// made again under the same name.
-func TestEnvtestHostOfADeletedRunIsRestored(t *testing.T) {
-	t.Parallel()
-	for name, until := range map[string]func(*tuning) bool{
-		"there is only a Lease": func(c *tuning) bool { return len(c.leases()) == 1 },
-		"the values are read": func(c *tuning) bool {
-			return slices.ContainsFunc(c.hosts.done, func(s string) bool { return strings.Contains(s, "read") })
-		},
-		"the values are set":      func(c *tuning) bool { return slices.Contains(c.hosts.done, toOne) },
-		"a trial is measured":     func(c *tuning) bool { return slices.Contains(c.hosts.done, "measure run-t1-a1") },
-		"the values are set back": func(c *tuning) bool { return slices.Contains(c.hosts.done, toSixty) },
-	} {
-		for _, again := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, made again: %t", name, again), func(t *testing.T) {
-				t.Parallel()
-				c := newTuning(t)
-				c.apply(tunedRun("run", 1))
-				c.turns(name, func() bool { return until(c) }, "run")
-				c.must(api.Delete(t.Context(), c.get("run")))
-				if again {
-					c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }).Obj())
-				}
-				c.turns("the Lease is gone", func() bool { return len(c.leases()) == 0 })
-				c.restored(dbNode)
-			})
-		}
-	}
-}
-
-// A suspended run has its node restored before it leaves its lane, and tuned again when it goes on.
-func TestEnvtestHostOfASuspendedRun(t *testing.T) {
-	c := newTuning(t)
-	c.apply(tunedRun("run", 2))
-	c.turns("a trial is measured", func() bool { return slices.Contains(c.hosts.done, "measure run-t1-a1") }, "run")
-	c.suspend("run", true)
-	c.turns("the lane is left", func() bool {
-		held := c.held() != nil
-		if !held && c.hosts.at(dbNode).Swappiness != "60" {
-			t.Error("the lane is left, and the node is tuned")
-		}
-		return !held && len(c.leases()) == 0
-	}, "run")
-	c.restored(dbNode)
-	c.suspend("run", false)
-	c.turns("finished", c.is("run", v1alpha1.ConditionComplete), "run")
-	c.turns("the Lease is gone", func() bool { return len(c.leases()) == 0 }, "run")
-	c.restored(dbNode)
-}
-
-func (c *tuning) suspend(name string, suspend bool) {
-	c.t.Helper()
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec": {"suspend": %t}}`, suspend))
-	c.must(api.Patch(c.t.Context(), c.get(name), patch))
-}
-
-// A node is tuned by one run at a time: one of another lane waits, until it is restored.
-func TestEnvtestHostOfAnotherRun(t *testing.T) {
-	c := newTuning(t)
-	c.apply(tunedRun("first", 1))
-	second := tunedRun("second", 1)
-	second.Spec.Lane = "other"
-	c.turns("the node is tuned", func() bool { return slices.Contains(c.hosts.done, toOne) }, "first")
-	c.apply(second)
-	waiting := "node " + dbNode + " is tuned by run " + c.namespace + "/first and has not been restored yet"
-	c.turns("it waits", func() bool { return strings.Contains(c.condition("second", v1alpha1.ConditionReconciling), waiting) }, "second")
-	c.turns("both complete", func() bool {
-		return c.is("first", v1alpha1.ConditionComplete)() && c.is("second", v1alpha1.ConditionComplete)()
-	}, "first", "second")
-	c.turns("the Leases are gone", func() bool { return len(c.leases()) == 0 }, "first", "second")
-	c.restored(dbNode)
-	at := func(step string) int { return slices.Index(c.hosts.done, step) }
-	if at("measure second-t1-a1") < at(toSixty) {
-		t.Errorf("the second measures before the first has restored: %q", c.hosts.done)
-	}
-}
-
-// A user who deletes the Lease of a tuned node takes the values with it that it had. The run ends, and says so.
-func TestEnvtestHostLeaseDeleted(t *testing.T) {
-	c := newTuning(t)
-	c.apply(tunedRun("run", 2))
-	c.turns("the status says it", func() bool {
-		return len(c.get("run").Status.HostTuning) > 0 && c.get("run").Status.HostTuning[0].After.Swappiness != ""
-	}, "run")
-	lease := c.leases()[0]
-	c.must(api.Delete(t.Context(), &lease))
-	c.turns("failed", c.is("run", v1alpha1.ConditionFailed), "run")
-	want := "Lease " + lease.Name + ", which recorded the original values of node " + dbNode + ", was deleted: the node may still be tuned"
-	if got := c.condition("run", v1alpha1.ConditionFailed); got != "HostTuningFailed: "+want {
-		t.Errorf("it says %q", got)
-	}
-	if h := c.get("run").Status.HostTuning[0]; *h.Restored || h.Message != want {
-		t.Errorf("status is %+v", h)
-	}
-}
-
-// The page cache is dropped before each attempt, and once for each.
-func TestEnvtestPageCacheIsDropped(t *testing.T) {
-	c := newTuning(t)
-	run := tunedRun("run", 2)
-	run.Spec.Database.HostTuning.DropPageCache = v1alpha1.DropPageCacheBeforeEachTrial
-	c.apply(run)
-	c.turns("complete", c.is("run", v1alpha1.ConditionComplete), "run")
-	drop := dbNode + " drop-page-cache"
-	want := []string{dbNode + " read --swappiness=1", toOne, drop, "measure run-t1-a1", drop, "measure run-t2-a1", toSixty}
-	if diff := cmp.Diff(want, c.hosts.done); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-}
+const read, toOne, toSixty = "host --swappiness=1", "host --set --swappiness=1", "host --set --swappiness=60"
 
 // TestEnvtestHostTuningCrashAfterEveryWrite kills the manager after its n-th write, for every n of a run on a tuned node, and
-// starts another: the node is measured tuned, and is restored.
+// starts another: the node is tuned before anything is measured, and restored before the results are written, which say both.
 func TestEnvtestHostTuningCrashAfterEveryWrite(t *testing.T) {
 	t.Parallel()
-	want, writes := tunedAndKilled(t, 0)
 	var all []int
-	for n := range writes {
+	for n := range tunedAndKilled(t, 0) {
 		all = append(all, n+1)
 	}
-	killedAfter(t, all, func(t *testing.T, n int) {
-		got, _ := tunedAndKilled(t, n)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
-		}
-	})
-	fmt.Printf("host tuning, crash after every write: n = %d\n", writes)
+	killedAfter(t, all, func(t *testing.T, n int) { tunedAndKilled(t, n) })
+	fmt.Printf("host tuning, crash after every write: n = %d\n", len(all))
 }
 
-func tunedAndKilled(t *testing.T, n int) (v1alpha1.HostTuningStatus, int) {
+func tunedAndKilled(t *testing.T, n int) (writes int) {
 	t.Helper()
-	c := newTuning(t)
+	h := newFakeHost(t)
 	m := &mortal{dieAfter: n}
-	c.reconciler.Client = m.client()
-	c.controller = c.newController(m.client())
-	c.apply(tunedRun("run", 1))
-	survive := func(_ ctrl.Result, err error) {
+	h.reconciler.Client = m.client()
+	h.controller = h.newController(m.client())
+	h.apply(tunedRun("run", 1))
+	survives := func(err error) {
 		switch {
 		case m.dead:
 			m.dead, m.dieAfter = false, 0 // another manager takes over
-			c.reconciler = c.newReconciler()
-			c.reconciler.Client = m.client()
+			h.reconciler = h.newReconciler()
+			h.reconciler.Client = m.client()
 		case err != nil:
 			t.Fatalf("killed after write %d: %v", n, err)
 		}
 	}
-	settled := 0
-	for range 200 {
-		if settled == 6 {
-			break
-		}
-		survive(c.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: c.namespace, Name: "run"}}))
-		for _, lease := range c.leases() {
-			survive(c.controller.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&lease)}))
-		}
-		c.react()
-		c.collectJobs()
-		if c.is("run", v1alpha1.ConditionFinished)() && len(c.leases()) == 0 {
+	for settled, turns := 0, 0; settled < 6 && turns < 200; turns++ {
+		h.turn(survives, "run")
+		if h.is("run", v1alpha1.ConditionFinished)() && h.forgotten() {
 			settled++
 		}
 	}
-	if settled < 6 {
-		t.Fatalf("killed after write %d: it has not ended; done is %q", n, c.hosts.done)
+	h.restored()
+	h.nothingRuns()
+	h.allAccepted("run", 1)
+	if diff := cmp.Diff([]string{read, toOne, "run-t1-a1 with 1", toSixty}, h.done); diff != "" {
+		t.Errorf("killed after write %d: steps (-want +got):\n%s", n, diff)
 	}
-	c.restored(dbNode)
-	c.nothingRuns()
-	c.allAccepted("run", 1)
-	if len(c.published("run")) != 1 {
-		t.Errorf("killed after write %d: the results say %+v", n, c.published("run"))
+	want := []v1alpha1.HostTuningStatus{{
+		Node: h.databaseNode, Before: v1alpha1.HostSettings{Swappiness: "60"}, After: v1alpha1.HostSettings{Swappiness: "1"}, Restored: ptr.To(true),
+	}}
+	if diff := cmp.Diff(want, h.get("run").Status.HostTuning) + cmp.Diff(want, h.published("run")); diff != "" {
+		t.Errorf("killed after write %d: status and results (-want +got):\n%s", n, diff)
 	}
-	return c.get("run").Status.HostTuning[0], m.writes
+	return m.writes
 }
 
-// A run whose node does not take a value, or cannot be tuned, ends with the reason. What was changed is restored.
-func TestEnvtestHostThatCannotBeTuned(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(*fakeHosts)
-		want   string
-	}{
-		"not effective": {
-			func(h *fakeHosts) {
-				h.refuse = func(s result.HostSettings) string {
-					if s.Swappiness != "1" {
-						return ""
-					}
-					h.at(dbNode).Swappiness = "2" // a part of what was asked
-					return "vm.swappiness: requested 1, effective 2"
-				}
-			},
-			"SettingNotEffective: node " + dbNode + ": vm.swappiness: requested 1, effective 2",
-		},
-		"no privileged Pods": {
-			func(h *fakeHosts) {
-				h.broken = func([]string) string { return "pods are forbidden: violates PodSecurity" }
-			},
-			"HostTuningFailed: node " + dbNode + " could not be tuned: the Job that should do it failed: pods are forbidden: violates PodSecurity",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newTuning(t)
-			tc.change(c.hosts)
-			c.apply(tunedRun("run", 1))
-			c.turns("failed", c.is("run", v1alpha1.ConditionFailed), "run")
-			if got := c.condition("run", v1alpha1.ConditionFailed); got != tc.want {
-				t.Errorf("it says %q, want %q", got, tc.want)
-			}
-			c.turns("the Lease is gone", func() bool { return len(c.leases()) == 0 }, "run")
-			c.restored(dbNode)
-			if measured := slices.ContainsFunc(c.hosts.done, func(s string) bool { return strings.HasPrefix(s, "measure") }); measured {
-				t.Error("something was measured")
-			}
-		})
+// A node is tuned by one run at a time: one of another lane waits until it is restored, also if the first is deleted while no manager
+// works for it, and made again under the same name. A suspended run has its node restored before it leaves its lane, and tuned again
+// when it goes on.
+func TestEnvtestHostOfSeveralRuns(t *testing.T) {
+	h := newFakeHost(t)
+	h.apply(tunedRun("first", 1))
+	h.turns("a trial is measured", h.did("first-t1-a1 with 1"), "first")
+	h.must(api.Delete(t.Context(), h.get("first")))
+	h.apply(testutil.MakeRun("first", "").Repetitions(1).Obj())
+	second := tunedRun("second", 1)
+	second.Spec.Lane = "other"
+	h.apply(second)
+	h.turns("another trial is measured", h.did("second-t1-a1 with 1"), "second")
+	suspend := func(suspend bool) {
+		patch := fmt.Appendf(nil, `{"spec": {"suspend": %t}}`, suspend)
+		h.must(api.Patch(t.Context(), h.get("second"), client.RawPatch("application/merge-patch+json", patch)))
+	}
+	suspend(true)
+	h.turns("the lane is left", func() bool {
+		lane, err := h.reconciler.lanes().observe(t.Context(), lifecycle.Contender{Lane: "other"}, api)
+		h.must(err)
+		return lane.Holder == nil
+	}, "second")
+	if h.swappiness != "60" {
+		t.Error("the lane is left, and the node is tuned")
+	}
+	suspend(false)
+	h.turns("complete", h.is("second", v1alpha1.ConditionComplete), "second")
+	h.restored("second")
+	want := []string{
+		read, toOne, "first-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty,
+	}
+	if diff := cmp.Diff(want, h.done); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }
 
-// A node that is not restored is reported after three attempts, in the status, the results and an event; the run ends, and the
-// lane is left. The operator goes on trying, and says when it has succeeded.
+// A node that is not restored is reported in the status, the results and an event; the run ends. The operator goes on trying, and
+// says when it has succeeded.
 func TestEnvtestHostThatIsNotRestored(t *testing.T) {
-	c := newTuning(t)
-	broken := true
-	c.hosts.broken = func(args []string) string {
-		if broken && slices.Contains(args, "--swappiness=60") {
-			return "the node does not answer"
+	h := newFakeHost(t)
+	h.broken["60"] = "the node does not answer"
+	h.apply(tunedRun("run", 1))
+	h.turns("finished", h.is("run", v1alpha1.ConditionFinished), "run")
+	const why = "its Job failed: the node does not answer"
+	for _, list := range [][]v1alpha1.HostTuningStatus{h.get("run").Status.HostTuning, h.published("run")} {
+		if len(list) != 1 || list[0].Restored == nil || *list[0].Restored || list[0].Message != why {
+			t.Errorf("it says %+v", list)
 		}
-		return ""
 	}
-	c.apply(tunedRun("run", 1))
-	finished := func() bool { c.clock.Step(10 * time.Second); return c.is("run", v1alpha1.ConditionFinished)() }
-	c.turns("finished", finished, "run")
-	status := c.get("run").Status.HostTuning[0]
-	const why = "the Job that should do it failed: the node does not answer"
-	if status.Restored == nil || *status.Restored || status.Message != why {
+	delete(h.broken, "60")
+	h.restored("run")
+	if status := h.get("run").Status.HostTuning[0]; !*status.Restored || status.Message != "" {
 		t.Errorf("status is %+v", status)
 	}
-	if p := c.published("run"); len(p) != 1 || p[0].Restored || p[0].Message != why {
-		t.Errorf("results say %+v", p)
-	}
-	c.turns("the lane is left", func() bool { return c.held() == nil }, "run")
 	warned := 0
-	for len(c.events.Events) > 0 {
-		if strings.Contains(<-c.events.Events, "HostNotRestored node "+dbNode+" was not restored: "+why) {
+	for len(h.events.Events) > 0 {
+		if strings.Contains(<-h.events.Events, "HostNotRestored node "+h.databaseNode+" was not restored: "+why) {
 			warned++
 		}
 	}
 	if warned != 1 {
 		t.Errorf("%d events warn of it", warned)
 	}
-	if c.hosts.at(dbNode).Swappiness != "1" || len(c.leases()) != 1 {
-		t.Errorf("node %+v, %d Leases", c.hosts.at(dbNode), len(c.leases()))
-	}
-	broken = false
-	c.turns("the Lease is gone", func() bool { c.clock.Step(time.Minute); return len(c.leases()) == 0 }, "run")
-	c.restored(dbNode)
-	if status := c.get("run").Status.HostTuning[0]; !*status.Restored || status.Message != "" {
-		t.Errorf("status is %+v", status)
-	}
 }
 
 // A node that is gone cannot be restored: that is said at once, and its Lease does not stay.
 func TestEnvtestHostThatIsGone(t *testing.T) {
-	c := newTuning(t)
-	c.databaseNode = "gone-" + c.namespace
-	c.node(c.databaseNode)
-	c.apply(tunedRun("run", 1))
-	c.turns("a trial is measured", func() bool { return slices.Contains(c.hosts.done, "measure run-t1-a1") }, "run")
-	c.must(api.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.databaseNode}}))
-	c.turns("finished", c.is("run", v1alpha1.ConditionFinished), "run")
-	status := c.get("run").Status.HostTuning[0]
-	if *status.Restored || status.Message != "node "+c.databaseNode+" no longer exists" {
+	h := newFakeHost(t)
+	h.apply(tunedRun("run", 1))
+	h.turns("a trial is measured", h.did("run-t1-a1 with 1"), "run")
+	h.must(api.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: h.databaseNode}}))
+	h.turns("finished", h.is("run", v1alpha1.ConditionFinished), "run")
+	if status := h.get("run").Status.HostTuning[0]; *status.Restored || status.Message != "node "+h.databaseNode+" no longer exists" {
 		t.Errorf("status is %+v", status)
 	}
-	c.turns("the Lease is gone", func() bool { c.clock.Step(time.Minute); return len(c.leases()) == 0 }, "run")
+	h.turns("the Lease is gone", func() bool { h.clock.Step(time.Minute); return h.forgotten() }, "run")
 }

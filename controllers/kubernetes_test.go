@@ -51,7 +51,7 @@ func (c *cluster) react() {
 		}
 		works := c.loader
 		if job.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentHostTuning {
-			works = c.hosts.work
+			works = c.host.work
 		}
 		c.startPod(job, "Job", job.Name+"-pod-"+strconv.Itoa(c.jobs[job.Name]), *template, func(p *corev1.Pod) { works(job, p) })
 		if len(job.Status.Conditions) > 0 {

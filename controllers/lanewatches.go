@@ -250,7 +250,7 @@ func (l *lanes) remains(
 			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
-	nodes, err := unsettledNodes(ctx, reader, l.hosts, label)
+	nodes, err := tunedNodes(ctx, reader, l.hosts, label)
 	if err != nil {
 		return nil, err
 	}

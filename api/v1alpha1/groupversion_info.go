@@ -72,10 +72,8 @@ const (
 	// LabelLane is on the Lease of a lane: the lane's name.
 	LabelLane = "benchrun.dev/lane"
 
-	// LabelTunedNode is on the Lease of a tuned node: LabelTunedNodeValue.
+	// LabelTunedNode is on the Lease of a tuned node.
 	LabelTunedNode = "benchrun.dev/tuned-node"
-	// LabelTunedNodeValue is the only value of LabelTunedNode: the name of a node may be too long for a label.
-	LabelTunedNodeValue = "true"
 
 	// LabelKueueQueue and LabelKueuePriority of a run, or of its comparison, are copied to its Jobs and StatefulSets, which Kueue
 	// then admits.

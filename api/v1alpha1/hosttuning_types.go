@@ -17,34 +17,13 @@ type HostTuningSpec struct {
 	// offer it.
 	// +optional
 	// +kubebuilder:validation:Enum=none;mq-deadline;kyber;bfq
-	IOScheduler IOScheduler `json:"ioScheduler,omitempty"`
+	IOScheduler string `json:"ioScheduler,omitempty"`
 
 	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled: always, madvise or never.
 	// +optional
 	// +kubebuilder:validation:Enum=always;madvise;never
-	TransparentHugePages TransparentHugePages `json:"transparentHugePages,omitempty"`
-
-	// dropPageCache is when the node's page cache is written back and dropped: BeforeEachTrial or Never. Unset: Never.
-	// +optional
-	// +kubebuilder:validation:Enum=Never;BeforeEachTrial
-	DropPageCache DropPageCache `json:"dropPageCache,omitempty"`
+	TransparentHugePages string `json:"transparentHugePages,omitempty"`
 }
-
-// IOScheduler is the kernel's name of an I/O scheduler.
-type IOScheduler string
-
-// TransparentHugePages is the kernel's name of a policy for transparent huge pages.
-type TransparentHugePages string
-
-// DropPageCache says when the page cache is dropped.
-type DropPageCache string
-
-const (
-	// DropPageCacheNever leaves it alone.
-	DropPageCacheNever DropPageCache = "Never"
-	// DropPageCacheBeforeEachTrial drops it before each attempt at a trial.
-	DropPageCacheBeforeEachTrial DropPageCache = "BeforeEachTrial"
-)
 
 // HostSettings are kernel settings of a node. Those that the run does not change are left out.
 type HostSettings struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchrun-dev/benchrun/internal/loader"
+	"github.com/benchrun-dev/benchrun/internal/loader/host"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
@@ -82,7 +83,8 @@ func probeCommand() *cobra.Command {
 		Short: "Say what the node and the data directory are like",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := probe.Await(cmd.Context(), "/", data, await); err != nil {
+			node := &host.Host{Root: "/", Disk: probe.Disk("/", data)}
+			if err := node.Await(cmd.Context(), await); err != nil {
 				return fmt.Errorf("waiting until the node is tuned: %w", err)
 			}
 			found := probe.Read(cmd.Context(), "/", data)
@@ -93,11 +95,7 @@ func probeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cmd.Println(string(fingerprint))
-			if err := os.WriteFile(terminationLog, fingerprint, 0o600); err != nil {
-				return fmt.Errorf("writing the fingerprint: %w", err)
-			}
-			return nil
+			return terminate(cmd, terminationLog, fingerprint)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
@@ -159,6 +157,15 @@ func versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(version.Version()) },
 	}
+}
+
+// terminate prints the message that a container leaves, and writes it to where the kubelet reads it.
+func terminate(cmd *cobra.Command, terminationLog string, message []byte) error {
+	cmd.Println(string(message))
+	if err := os.WriteFile(terminationLog, message, 0o600); err != nil {
+		return fmt.Errorf("writing the termination message: %w", err)
+	}
+	return nil
 }
 
 func terminationLogFlag(cmd *cobra.Command, path *string) {

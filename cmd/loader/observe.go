@@ -4,8 +4,8 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,49 +78,31 @@ func restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// hostCommand has the subcommands that run in privileged Pods. Each leaves a report, also about a value that the node does not
-// take.
+// hostCommand runs in privileged Pods. It leaves a report, also about a value that the node does not take.
 func hostCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "host", Short: "Read or change kernel settings of the node, in a privileged container", Args: cobra.NoArgs,
-	}
-	cmd.AddCommand(
-		hostStep("read", "Read the settings that are named by any value", (*host.Host).Read),
-		hostStep("set", "Change settings, and read them back", (*host.Host).Set),
-		hostStep("drop-page-cache", "Write dirty pages back, and drop the page cache",
-			func(h *host.Host, _ result.HostSettings) (result.HostSettings, error) {
-				return result.HostSettings{}, h.DropPageCache()
-			}),
-	)
-	return cmd
-}
-
-func hostStep(name, short string, do func(*host.Host, result.HostSettings) (result.HostSettings, error)) *cobra.Command {
 	h := &host.Host{Root: "/"}
 	var (
-		requested      result.HostSettings
+		settings       result.HostSettings
+		set            bool
 		terminationLog string
 	)
 	cmd := &cobra.Command{
-		Use: name, Short: short, Args: cobra.NoArgs,
+		Use: "host", Short: "Read or change kernel settings of the node, in a privileged container", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var report result.HostReport
 			var err error
-			if report.Settings, err = do(h, requested); err != nil {
-				report.Problem = err.Error()
+			if report.Settings, err = h.Apply(settings, set); err != nil {
+				report.Problem = result.Truncate(err.Error(), 1024)
 			}
-			text, err := result.EncodeHostReport(report)
+			text, err := json.Marshal(report)
 			if err != nil {
-				return err
+				return fmt.Errorf("encoding the report about the node: %w", err)
 			}
-			cmd.Println(string(text))
-			if err := os.WriteFile(terminationLog, text, 0o600); err != nil {
-				return fmt.Errorf("writing the report about the node: %w", err)
-			}
-			return nil
+			return terminate(cmd, terminationLog, text)
 		},
 	}
-	hostFlags(cmd, &requested)
+	hostFlags(cmd, &settings)
+	cmd.Flags().BoolVar(&set, "set", false, "change the settings, and read them back; otherwise those with any value are read")
 	cmd.Flags().StringVar(&h.Disk, "disk", "", "the disk whose I/O scheduler is meant, as in /sys/block")
 	terminationLogFlag(cmd, &terminationLog)
 	return cmd
@@ -141,12 +123,7 @@ func diskCommand() *cobra.Command {
 		Short: "Say which disk is below the data directory",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			disk := probe.Disk("/", data)
-			cmd.Println(disk)
-			if err := os.WriteFile(terminationLog, []byte(disk), 0o600); err != nil {
-				return fmt.Errorf("writing the name of the disk: %w", err)
-			}
-			return nil
+			return terminate(cmd, terminationLog, []byte(probe.Disk("/", data)))
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")

@@ -92,8 +92,7 @@ func run(ctx context.Context, o *options) error {
 		Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
 	}
 	runs := &controllers.BenchmarkRunReconciler{
-		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuningAllowed: o.hostTuning,
-		HostTuningScope: o.tuners,
+		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuning: o.hostTuning,
 	}
 	comparisons := &controllers.BenchmarkComparisonReconciler{Base: base}
 	hosts := &controllers.HostTuningReconciler{

@@ -31,8 +31,7 @@ type options struct {
 	allowedLanes   []string
 	installation   string
 	namespaces     controllers.Scope
-	hostTuning     bool
-	tuners         controllers.Scope
+	hostTuning     []string
 	nameOthers     bool
 	clusterUsers   bool
 	mariaDBs       bool
@@ -67,11 +66,10 @@ func (o *options) bind(flags *flag.FlagSet) {
 			o.namespaces = listed(names)
 			return nil
 		})
-	flags.BoolVar(&o.hostTuning, "host-tuning", false,
-		"Let runs change kernel settings of their database's node, by privileged Pods in the manager's own namespace.")
-	flags.Func("host-tuning-namespaces", "Names of the namespaces whose runs may, separated by commas; empty is all.",
+	flags.Func("host-tuning-namespaces", "Names of the namespaces, separated by commas, whose runs may change kernel settings of "+
+		"their database's node, by privileged Pods in the manager's own namespace; empty is none.",
 		func(names string) error {
-			o.tuners = listed(names)
+			o.hostTuning = listed(names)
 			return nil
 		})
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,

@@ -4,8 +4,10 @@
 package hosttuning
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -21,30 +24,9 @@ import (
 // container is the name of the container that reads and changes a node's settings.
 const container = "host"
 
-const (
-	// jobSeconds is how long a Job may take.
-	jobSeconds int64 = 60
-	// keepSeconds is how long a Job that has ended stays, unless the Lease that it belongs to is deleted before.
-	keepSeconds int32 = 3600
-)
-
-// JobName is the name of the Job of a step for a Lease.
-func JobName(lease *coordinationv1.Lease, r *Record, step Step) string {
-	name := fmt.Sprintf("host-%.16s-%s", hash(string(lease.UID)), step)
-	switch step {
-	case StepDrop:
-		return name + "-" + hash(r.Drop)
-	case StepRestore:
-		return fmt.Sprintf("%s-%d", name, r.Attempts)
-	case StepRead, StepSet:
-	}
-	return name
-}
-
-// Job of a step. Its Pod is privileged: that is how it sees the node's /proc/sys and /sys. It mounts nothing of the node, has no
-// token, and is bound to the node past the scheduler, so that it runs where there is no room and on nodes that are cordoned.
-func Job(lease *coordinationv1.Lease, r *Record, step Step, images podutil.Images) *batchv1.Job {
-	labels := maps.Clone(lease.Labels)
+// Job of a node's state. Its Pod is privileged: that is how it sees the node's /proc/sys and /sys. It mounts nothing of the node,
+// has no token, and is bound to the node past the scheduler, so that it runs where there is no room and on cordoned nodes.
+func Job(lease *coordinationv1.Lease, r *Record, images podutil.Images) *batchv1.Job {
 	spec := corev1.PodSpec{
 		NodeName:                     r.Node,
 		Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
@@ -52,15 +34,10 @@ func Job(lease *coordinationv1.Lease, r *Record, step Step, images podutil.Image
 		AutomountServiceAccountToken: ptr.To(false),
 		EnableServiceLinks:           ptr.To(false),
 		Containers: []corev1.Container{{
-			Name:            container,
-			Image:           images.Loader,
-			ImagePullPolicy: corev1.PullIfNotPresent,
-			Args:            args(r, step),
+			Name: container, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent, Args: args(r),
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{
-					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
-				},
-				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")},
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
 			},
 			SecurityContext: &corev1.SecurityContext{
 				Privileged: ptr.To(true), ReadOnlyRootFilesystem: ptr.To(true),
@@ -71,32 +48,30 @@ func Job(lease *coordinationv1.Lease, r *Record, step Step, images podutil.Image
 	images.Complete(&spec, nil)
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: lease.Namespace, Name: JobName(lease, r, step), Labels: labels,
+			Namespace: lease.Namespace, Labels: lease.Labels,
+			Name: fmt.Sprintf("host-%s-%s-%d", lease.UID, strings.ToLower(string(r.State)), r.Attempts),
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease", Name: lease.Name, UID: lease.UID,
-				Controller: ptr.To(true),
+				APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Name: lease.Name, UID: lease.UID, Controller: ptr.To(true),
 			}},
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit:            ptr.To[int32](1),
 			PodReplacementPolicy:    ptr.To(batchv1.Failed),
-			ActiveDeadlineSeconds:   ptr.To(jobSeconds),
-			TTLSecondsAfterFinished: ptr.To(keepSeconds),
-			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: spec},
+			ActiveDeadlineSeconds:   ptr.To[int64](60),
+			TTLSecondsAfterFinished: ptr.To[int32](3600),
+			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: lease.Labels}, Spec: spec},
 		},
 	}
 }
 
 // args of the loader's program.
-func args(r *Record, step Step) []string {
-	list := []string{"host", string(step)}
-	settings := r.Requested
-	switch step {
-	case StepDrop:
-		return []string{"host", "drop-page-cache"}
-	case StepRestore:
-		list[1], settings = string(StepSet), ptr.Deref(r.Before, result.HostSettings{})
-	case StepRead, StepSet:
+func args(r *Record) []string {
+	list, settings := []string{"host"}, r.Requested
+	if r.State == Restoring {
+		settings = r.Before
+	}
+	if r.State != Reading {
+		list = append(list, "--set")
 	}
 	if r.Disk != "" {
 		list = append(list, "--disk="+r.Disk)
@@ -105,7 +80,7 @@ func args(r *Record, step Step) []string {
 }
 
 // Flags of the loader's program for settings.
-func Flags(s result.HostSettings) []string {
+func Flags(s v1alpha1.HostSettings) []string {
 	var list []string
 	for _, flag := range []struct{ name, value string }{
 		{"swappiness", s.Swappiness}, {"io-scheduler", s.IOScheduler}, {"transparent-huge-pages", s.TransparentHugePages},
@@ -117,35 +92,44 @@ func Flags(s result.HostSettings) []string {
 	return list
 }
 
-// OutcomeOf a Job and its Pods. The warning is the cluster's latest about the Job, or empty.
-func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning string) Outcome {
+// Outcome of a Job.
+type Outcome struct {
+	Exists, Ended bool
+	// Report that it has left, or nil: then Failure says why there is none.
+	Report  *result.HostReport
+	Failure string
+}
+
+// OutcomeOf a Job and its Pods. Of a Job that has ended without a report, the warning is the cluster's latest about it.
+func OutcomeOf(job *batchv1.Job, pods []corev1.Pod, warning func() string) Outcome {
 	o := Outcome{Exists: true}
 	for _, c := range job.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
 			o.Ended, o.Failure = true, c.Message
 		}
 	}
-	if !o.Ended {
-		return o
-	}
-	if warning != "" {
-		o.Failure += ": " + warning
-	}
 	for i := range pods {
 		end := podutil.Ended(&pods[i], container)
 		if !metav1.IsControlledBy(&pods[i], job) || end == nil {
 			continue
 		}
-		if end.ExitCode != 0 {
-			o.Failure = fmt.Sprintf("exit code %d: %s", end.ExitCode, end.Message)
-			continue
+		err := json.Unmarshal([]byte(end.Message), &o.Report)
+		if err == nil && o.Report != nil {
+			return o
 		}
-		report, err := result.DecodeHostReport(end.Message)
-		if err != nil {
-			o.Failure = err.Error()
-			continue
-		}
-		o.Report = report
+		o.Report, o.Failure = nil, fmt.Sprintf("exit code %d: %q: %v", end.ExitCode, end.Message, err)
+	}
+	if o.Ended {
+		o.Failure = strings.Trim(o.Failure+": "+warning(), ": ")
 	}
 	return o
+}
+
+// LeaseName is the name of the Lease of a node. The name of a node that is too long for that is replaced by its hash.
+func LeaseName(node string) string {
+	const suffix, longest = ".host.benchrun.dev", 253
+	if len(node)+len(suffix) > longest {
+		node = fmt.Sprintf("%x", sha256.Sum256([]byte(node)))
+	}
+	return node + suffix
 }

@@ -117,7 +117,7 @@ var reasons = map[string]advice{
 	},
 	v1alpha1.ReasonHostTuningNotAllowed: {
 		"The run requests changes to the kernel settings of a node, which the administrator has not allowed.",
-		"remove database.hostTuning, or ask the administrator to set hostTuning.enabled in the Helm chart.",
+		"remove database.hostTuning, or ask the administrator to add the namespace to hostTuning.namespaces in the Helm chart.",
 	},
 	v1alpha1.ReasonHostTuningFailed: {
 		"The database's node could not be tuned. Changes that had been made were reverted.",

@@ -72,12 +72,8 @@ type (
 	ReleaseNodes struct{ Instance int }
 	// TuneHost creates the Lease of a node, by which that is tuned. Disk is the one below the data volume, or unknown.
 	TuneHost struct{ Node, Disk string }
-	// DropPageCache has the page cache of a tuned node dropped before an attempt.
-	DropPageCache struct{ Node, Attempt string }
-	// ReleaseHost has a node restored. ForgetHost deletes the Lease of one whose end the status tells.
-	ReleaseHost struct{ Node string }
-	// ForgetHost deletes the Lease of a node.
-	ForgetHost struct{ Node string }
+	// ReleaseHost has a node restored.
+	ReleaseHost struct{ Node TunedNode }
 	// DeleteRun deletes the run, because its time to live has passed.
 	DeleteRun struct{}
 )
@@ -135,9 +131,8 @@ func (d *Decision) Irrevocable() bool {
 	switch a := d.Action.(type) {
 	case RecordAttempt:
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
-	case TuneHost, ReleaseHost, ForgetHost:
-		return true
-	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, RemoveDataCopies, DeleteRun, RemoveMember, DeleteComparison:
+	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, RemoveDataCopies, TuneHost, ReleaseHost, DeleteRun,
+		RemoveMember, DeleteComparison:
 		return true
 	}
 	return false
@@ -157,9 +152,7 @@ func (RemoveJob) action()         {}
 func (Publish) action()           {}
 func (ReleaseNodes) action()      {}
 func (TuneHost) action()          {}
-func (DropPageCache) action()     {}
 func (ReleaseHost) action()       {}
-func (ForgetHost) action()        {}
 func (DeleteRun) action()         {}
 func (CheckVariants) action()     {}
 func (CreateMember) action()      {}

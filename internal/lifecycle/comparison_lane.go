@@ -18,7 +18,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/hosttuning"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
@@ -88,8 +87,8 @@ type Remains struct {
 	// Servers has the UID of a run, or of a comparison whose runs share it, for each StatefulSet and each MariaDB resource that is
 	// not being deleted: those make no Pod any more.
 	Servers []types.UID
-	// Tuned are nodes that are still to be restored.
-	Tuned []*hosttuning.Record
+	// Tuned are nodes that have been tuned.
+	Tuned []TunedNode
 }
 
 // OwnerOf what remains is a run or, of a database that runs share, a comparison.
@@ -101,7 +100,8 @@ func OwnerOf(o metav1.Object) types.UID {
 // Disturb says whether something of it works, or may begin to. The databases of owners that keep them are idle, and so are their
 // Jobs when they have ended.
 func (r *Remains) Disturb(kept sets.Set[types.UID], now time.Time) bool {
-	return len(r.Tuned) > 0 || slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
+	return slices.ContainsFunc(r.Tuned, TunedNode.unsettled) ||
+		slices.ContainsFunc(r.Servers, func(run types.UID) bool { return !kept.Has(run) }) ||
 		slices.ContainsFunc(r.Pods, func(pod corev1.Pod) bool {
 			idle := kept.Has(OwnerOf(&pod)) && pod.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 			return !idle && podutil.MayLoad(&pod, now)

@@ -460,7 +460,7 @@ func TestLeft(t *testing.T) {
 		"a Pod on a node that is lost":  {Remains{Pods: []corev1.Pod{pod("gone", over)}}, NothingLeft},
 		"a Job":                         {Remains{Jobs: []batchv1.Job{job("gone", nil)}}, Working},
 		"a Job that is going":           {Remains{Jobs: []batchv1.Job{job("gone", soon)}, Pods: []corev1.Pod{pod("gone", soon)}}, Stopping},
-		"a node that is to be restored": {Remains{Tuned: []*hosttuning.Record{{}}, Pods: []corev1.Pod{pod("gone", soon)}}, Working},
+		"a node that is to be restored": {Remains{Tuned: []TunedNode{{Record: &hosttuning.Record{}}}, Pods: []corev1.Pod{pod("gone", soon)}}, Working},
 	} {
 		if got := tc.remains.Left(sets.New[types.UID]("now"), sets.New[types.UID]("kept"), now); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)

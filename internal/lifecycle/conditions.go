@@ -153,7 +153,7 @@ func (s *situation) cleanUpInstances(complete bool) Action {
 		if a := cleanUp(s.seen.Instances, true); a != nil {
 			return a
 		}
-		return s.leaveNodes("")
+		return s.leaveNodes()
 	}
 	return s.removeEverything()
 }

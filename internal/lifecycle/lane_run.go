@@ -65,7 +65,7 @@ func (s *situation) disturbs() bool {
 			return true
 		}
 	}
-	return s.unsettled() || slices.ContainsFunc(s.seen.Lingering, works)
+	return slices.ContainsFunc(s.tunedByMe(), TunedNode.unsettled) || slices.ContainsFunc(s.seen.Lingering, works)
 }
 
 // admitted is the condition Admitted.

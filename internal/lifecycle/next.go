@@ -48,7 +48,6 @@ var runRules = rules[*situation]{
 		retired,
 		tuned,
 		provided,
-		dropped,
 		waitForTurn,
 		start,
 	},
@@ -106,7 +105,7 @@ func (s *situation) removeEverything() Action {
 	if a := removal(s.seen.Instances); a != nil {
 		return a
 	}
-	return s.leaveNodes("")
+	return s.leaveNodes()
 }
 
 // measured publishes when no trial is left, and completes the run when that is done.

@@ -77,12 +77,11 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
 		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
 		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
-			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial}
+			run.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 			seen.Instances = []Instance{instanceOf(2, "new", onDisk)}
 		}},
 		{"lifecycle.TuneHost TuningHost", func() { seen.TunedNodes, seen.Instances = []TunedNode{tunedNode(run)}, nil }},
-		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() { seen.Instances = []Instance{instanceOf(2, "new", onDisk)} }},
-		{"lifecycle.DropPageCache TuningHost", func() {
+		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() {
 			run.Spec.Database.HostTuning, seen.Records, seen.Alternation = nil, nil, &Alternation{Runs: 2}
 			seen.Instances = []Instance{instanceOf(1, "new", onDisk)}
 		}},

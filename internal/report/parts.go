@@ -6,6 +6,9 @@ package report
 import (
 	"strings"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -51,17 +54,13 @@ func median(values []float64) string {
 }
 
 // tuned says what was changed on nodes, a line for each.
-func tuned(nodes []result.HostTuning) []string {
+func tuned(nodes []v1alpha1.HostTuningStatus) []string {
 	var list []string
 	for _, n := range nodes {
-		scheduler := "I/O scheduler"
-		if n.Disk != "" {
-			scheduler += " of " + n.Disk
-		}
 		var changes []string
 		for _, s := range []struct{ name, before, after string }{
 			{"swappiness", n.Before.Swappiness, n.After.Swappiness},
-			{scheduler, n.Before.IOScheduler, n.After.IOScheduler},
+			{"I/O scheduler of " + n.Disk, n.Before.IOScheduler, n.After.IOScheduler},
 			{"transparent huge pages", n.Before.TransparentHugePages, n.After.TransparentHugePages},
 		} {
 			if s.before != "" {
@@ -69,7 +68,7 @@ func tuned(nodes []result.HostTuning) []string {
 			}
 		}
 		end := "; restored afterwards"
-		if !n.Restored {
+		if !ptr.Deref(n.Restored, false) {
 			end = "; NOT RESTORED: " + n.Message
 		}
 		list = append(list, "node "+n.Node+" was tuned: "+strings.Join(changes, ", ")+end)

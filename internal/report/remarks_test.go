@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
-	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -41,13 +42,13 @@ func TestClaimCases(t *testing.T) {
 }
 
 func TestTuned(t *testing.T) {
-	got := tuned([]result.HostTuning{
+	got := tuned([]v1alpha1.HostTuningStatus{
 		{
-			Node: "a", Disk: "sda", Restored: true,
-			Before: result.HostSettings{Swappiness: "60", IOScheduler: "mq-deadline", TransparentHugePages: "madvise"},
-			After:  result.HostSettings{Swappiness: "1", IOScheduler: "none", TransparentHugePages: "never"},
+			Node: "a", Disk: "sda", Restored: ptr.To(true),
+			Before: v1alpha1.HostSettings{Swappiness: "60", IOScheduler: "mq-deadline", TransparentHugePages: "madvise"},
+			After:  v1alpha1.HostSettings{Swappiness: "1", IOScheduler: "none", TransparentHugePages: "never"},
 		},
-		{Node: "b", Before: result.HostSettings{Swappiness: "60"}, After: result.HostSettings{Swappiness: "0"}, Message: "it is off"},
+		{Node: "b", Before: v1alpha1.HostSettings{Swappiness: "60"}, After: v1alpha1.HostSettings{Swappiness: "0"}, Message: "it is off"},
 	})
 	want := []string{
 		"node a was tuned: swappiness 1 instead of 60, I/O scheduler of sda none instead of mq-deadline, " +

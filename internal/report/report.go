@@ -39,7 +39,7 @@ type Run struct {
 	// Findings are about the run as a whole: how the database's node differed between trials.
 	Findings []finding.Finding `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
-	HostTuning []result.HostTuning `json:"hostTuning,omitempty"`
+	HostTuning []v1alpha1.HostTuningStatus `json:"hostTuning,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
 }

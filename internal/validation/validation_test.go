@@ -234,7 +234,7 @@ func TestAlternationRefused(t *testing.T) {
 		"a tuned node": {
 			func(s *v1alpha1.BenchmarkComparison) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
-					HostTuning: &v1alpha1.HostTuningSpec{DropPageCache: v1alpha1.DropPageCacheBeforeEachTrial},
+					HostTuning: &v1alpha1.HostTuningSpec{IOScheduler: "none"},
 				}
 			},
 			"variant lazy: alternation: Trials: the servers of all variants are up at the same time, and database.hostTuning tunes a " +

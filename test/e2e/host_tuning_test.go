@@ -7,7 +7,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -52,16 +51,15 @@ func restoredTo(ctx context.Context, value string) {
 }
 
 var _ = It("tunes the database's node where that is allowed, and restores it, also if the run is deleted", Serial, func(ctx SpecContext) {
-	before := swappiness()
-	requested := "59"
+	before, requested := swappiness(), "59"
 	if before == requested {
 		requested = "58"
 	}
-	tuning := fmt.Sprintf("    hostTuning: {swappiness: %s, dropPageCache: BeforeEachTrial}", requested)
+	tuning := "    hostTuning: {swappiness: " + requested + "}"
 	apply(ctx, small("refused", tuning))
 	Expect(failure(finished(ctx, "refused"))).To(HavePrefix("HostTuningNotAllowed: database.hostTuning changes kernel settings of a node"))
 
-	withManagerFlag(ctx, "--host-tuning")
+	withManagerFlag(ctx, "--host-tuning-namespaces="+namespace)
 	apply(ctx, small("tuned", tuning))
 	run := complete(ctx, "tuned")
 	Expect(run.Status.Environment.Swappiness).To(Equal(requested))
