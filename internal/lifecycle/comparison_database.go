@@ -98,8 +98,8 @@ func (s *comparisonSituation) serves() bool {
 	return slices.ContainsFunc(s.seen.Instances, func(i Instance) bool { return i.MayLoad(s.now) })
 }
 
-// A comparison that may choose measures in slices where it can. That needs room for the servers and loaders of all variants at the
-// same time. Whether there is room shows in the first round only: other
+// A comparison that may choose measures in slices where it can. That needs room for the servers and loaders of all variants at
+// the same time. Whether there is room shows in the first round only: other
 // Pods come and go, quotas are full or not. If there is none, the round begins again with whole runs, one after the other.
 // Nothing is lost with it, because nothing is measured before all are ready.
 

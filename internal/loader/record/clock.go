@@ -12,8 +12,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 )
 
-// Clock is the time for which a load is made, which all clients of a Pod share. In slices it runs while transactions may begin: not
-// while those that were under way at a slice's end are waited for, and not while others are measured.
+// Clock is the time for which a load is made, which all clients of a Pod share. In slices it runs while transactions may begin:
+// not while those that were under way at a slice's end are waited for, and not while others are measured.
 type Clock struct {
 	start time.Time
 	// state is for how many nanoseconds the clock has not counted so far or, below zero, where it stands: the complement of its
@@ -226,8 +226,8 @@ func (c *Clock) SleepUntil(ctx context.Context, at time.Duration) error {
 	}
 }
 
-// Gate is where a client of a load in slices waits between its transactions: one that waited inside of a transaction would stop the
-// others by its locks. Only the client's goroutine may use it.
+// Gate is where a client of a load in slices waits between its transactions: one that waited inside of a transaction would stop
+// the others by its locks. Only the client's goroutine may use it.
 type Gate struct {
 	clock  *Clock
 	inside atomic.Bool

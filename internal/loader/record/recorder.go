@@ -180,8 +180,8 @@ func (r *Recorder) statement(op operation, began, ended time.Duration) (*result.
 	return totals, interval
 }
 
-// span records a latency. In slices, a rate is what was answered within the windows; but a latency is of what began in one, because
-// what takes long is rarely answered before the slice's end.
+// span records a latency. In slices, a rate is what was answered within the windows; but a latency is of what began in one,
+// because what takes long is rarely answered before the slice's end.
 func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	_, within := r.clock.counted(began)
 	micros := latencyMicros(ended - from)
