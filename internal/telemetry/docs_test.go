@@ -45,11 +45,11 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 	got := map[string]string{}
 	row := regexp.MustCompile("(?m)^\\| `(benchrun_\\w+)` \\| (\\w+) \\|([^|]*)\\|")
-	for _, match := range row.FindAllStringSubmatch(read(t, "../../docs/operations.md"), -1) {
+	for _, match := range row.FindAllStringSubmatch(read(t, "../../docs/reference/monitoring.md"), -1) {
 		got[match[1]] = match[2] + " " + strings.Join(sorted(match[3]), " ")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/operations.md (-served +documented):\n%s", diff)
+		t.Errorf("docs/reference/monitoring.md (-served +documented):\n%s", diff)
 	}
 }
 
@@ -66,10 +66,10 @@ func TestEveryAlertIsDocumented(t *testing.T) {
 	for _, match := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(read(t, "../../charts/benchrun/files/alerts.yaml"), -1) {
 		alerts = append(alerts, match[1])
 	}
-	for _, match := range regexp.MustCompile("(?m)^\\| `(Benchrun\\w+)` \\|").FindAllStringSubmatch(read(t, "../../docs/operations.md"), -1) {
+	for _, match := range regexp.MustCompile("(?m)^\\| `(Benchrun\\w+)` \\|").FindAllStringSubmatch(read(t, "../../docs/reference/monitoring.md"), -1) {
 		documented = append(documented, match[1])
 	}
 	if diff := cmp.Diff(alerts, documented); diff != "" || len(alerts) == 0 {
-		t.Errorf("docs/operations.md (-chart +documented):\n%s", diff)
+		t.Errorf("docs/reference/monitoring.md (-chart +documented):\n%s", diff)
 	}
 }
