@@ -81,7 +81,7 @@ var ofLoader = map[Code]Entry{
 	},
 	LongTransactions: {
 		Warning, "transactions under way at the end of a slice took up to {seconds:1} s to end, longer than a slice",
-		"A slice ends when its last transaction has ended. So long a transaction is rarely begun and ended within the part of a slice " +
+		"A slice ends when its last transaction has ended. So long a transaction rarely begins and ends within the part of a slice " +
 			"that counts: the rates miss a part of it.",
 		"measure longer slices (`sliceMilliseconds`), or with `alternation: Trials`.",
 	},

@@ -16,6 +16,11 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
+const (
+	root = "../../"
+	page = "docs/reference/monitoring.md"
+)
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -45,11 +50,11 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 	got := map[string]string{}
 	row := regexp.MustCompile("(?m)^\\| `(benchrun_\\w+)` \\| (\\w+) \\|([^|]*)\\|")
-	for _, match := range row.FindAllStringSubmatch(read(t, "../../docs/operations.md"), -1) {
+	for _, match := range row.FindAllStringSubmatch(read(t, root+page), -1) {
 		got[match[1]] = match[2] + " " + strings.Join(sorted(match[3]), " ")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/operations.md (-served +documented):\n%s", diff)
+		t.Errorf(page+" (-served +documented):\n%s", diff)
 	}
 }
 
@@ -63,13 +68,13 @@ func sorted(cell string) []string {
 // Every alert of the chart is explained, and no other.
 func TestEveryAlertIsDocumented(t *testing.T) {
 	var alerts, documented []string
-	for _, match := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(read(t, "../../charts/benchrun/files/alerts.yaml"), -1) {
+	for _, match := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(read(t, root+"charts/benchrun/files/alerts.yaml"), -1) {
 		alerts = append(alerts, match[1])
 	}
-	for _, match := range regexp.MustCompile("(?m)^\\| `(Benchrun\\w+)` \\|").FindAllStringSubmatch(read(t, "../../docs/operations.md"), -1) {
+	for _, match := range regexp.MustCompile("(?m)^\\| `(Benchrun\\w+)` \\|").FindAllStringSubmatch(read(t, root+page), -1) {
 		documented = append(documented, match[1])
 	}
 	if diff := cmp.Diff(alerts, documented); diff != "" || len(alerts) == 0 {
-		t.Errorf("docs/operations.md (-chart +documented):\n%s", diff)
+		t.Errorf(page+" (-chart +documented):\n%s", diff)
 	}
 }

@@ -13,9 +13,9 @@ import (
 const (
 	// maxRead are those of all that is read, and maxLookedUp those of all that is looked up.
 	maxRead     = 25_000
-	maxLookedUp = 29_500 // 20,000 are wanted
+	maxLookedUp = 26_850 // 20,000 are wanted
 	// maxPath are those between a reader's first line and the first thing that the reader can do.
-	maxPath = 2_000
+	maxPath = 900
 )
 
 // collections of pages, by git's patterns. What a command writes is in none.
