@@ -1,0 +1,174 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alternate has the sides of an attempt take turns: at any time one of them is loaded, for half a second or so. In each
+// block every side has one turn, in an order that is drawn for two blocks. When a side has nothing left to do, it takes no
+// further turns; when none has, all go on together.
+package alternate
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Clock is the time of what a side measures: record.Clock.
+type Clock interface {
+	// Go begins a slice of that length, or of a longer one, and returns its length. Stop ends it, and waits for what is under way.
+	Go(length time.Duration) time.Duration
+	Stop()
+}
+
+// Side is one of those that take turns. Only one goroutine may use it.
+type Side struct {
+	of *alternation
+	// turns are given with the number of their block; given says that one is given back, and whether it was the last.
+	turns chan int
+	given chan bool
+	// block of the turn that it has, or had last.
+	block int
+	facts Facts
+}
+
+// Facts are what there was of turns.
+type Facts struct {
+	// Slices of the side.
+	Slices int
+	// Whole is the time from the first turn of all sides to the end of this one's last.
+	Whole time.Duration
+}
+
+// alternation is what the sides have in common.
+type alternation struct {
+	seed  int64
+	mean  time.Duration
+	began time.Time
+	// ended is closed when all sides are over.
+	ended chan struct{}
+}
+
+// Sides are n that take turns of the given mean length, until ctx ends or all are over. Order and lengths follow from the seed.
+func Sides(ctx context.Context, n int, seed int64, mean time.Duration) []*Side {
+	a := &alternation{seed: seed, mean: mean, ended: make(chan struct{})}
+	sides := make([]*Side, n)
+	for i := range sides {
+		sides[i] = &Side{of: a, turns: make(chan int), given: make(chan bool)}
+	}
+	go a.give(ctx, sides)
+	return sides
+}
+
+// give turns until all sides are over.
+func (a *alternation) give(ctx context.Context, sides []*Side) {
+	over := make([]bool, len(sides))
+	for block := 1; slices.Contains(over, false); block++ {
+		for _, i := range order(a.seed, block, len(sides)) {
+			if over[i] {
+				continue
+			}
+			select {
+			case sides[i].turns <- block:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case over[i] = <-sides[i].given:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+	close(a.ended)
+}
+
+// Wait for a turn; the error is the cause of ctx.
+func (s *Side) Wait(ctx context.Context) error {
+	select {
+	case s.block = <-s.turns:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Pass gives the turn back.
+func (s *Side) Pass(ctx context.Context) error { return s.give(ctx, false) }
+
+// Over gives the last turn back, and waits until all others have done so too: only then may sides disturb each other.
+func (s *Side) Over(ctx context.Context) error {
+	if err := s.give(ctx, true); err != nil {
+		return err
+	}
+	select {
+	case <-s.of.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Side) give(ctx context.Context, last bool) error {
+	select {
+	case s.given <- last:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Alternate lets a clock, which stands still, run in this side's turns only, until finished is closed. It has a turn when it is
+// called, and when it returns without an error; the clock runs then in any case.
+func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
+	began := time.Now()
+	defer func() { s.facts.Whole = time.Since(began) }()
+	for {
+		s.facts.Slices++
+		timer := time.NewTimer(clock.Go(length(s.of.seed, s.block, s.of.mean)))
+		select {
+		case <-finished:
+			timer.Stop()
+			return nil
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		clock.Stop()
+		err := s.Pass(ctx)
+		if err == nil {
+			err = s.Wait(ctx)
+		}
+		if err != nil {
+			clock.Go(0)
+			return err
+		}
+	}
+}
+
+// Facts are those of a side that is over.
+func (s *Side) Facts() Facts { return s.facts }
+
+// order of the sides in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
+// becomes steadily faster or slower, as a server does that has just been started, meets all sides of a pair alike.
+func order(seed int64, block, sides int) []int {
+	places := draws(seed, 2*pair(block)).Perm(sides)
+	if block%2 == 0 {
+		slices.Reverse(places)
+	}
+	return places
+}
+
+// length of the turns of a block: from half of the mean to one and a half, so that they do not keep step with what a server does
+// once a second. It is the same for all sides, and for both blocks of a pair.
+func length(seed int64, block int, mean time.Duration) time.Duration {
+	return mean/2 + time.Duration(draws(seed, 2*pair(block)+1).Int64N(int64(mean)+1))
+}
+
+// pair that a block belongs to, from 0.
+func pair(block int) int { return (block - 1) / 2 }
+
+// draws are those of a stream.
+func draws(seed int64, stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), uint64(stream))) //nolint:gosec // it is not a secret, and either may be any number
+}
