@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/schema"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -40,7 +39,7 @@ type attempt struct {
 	// keeper holds the schema, from connect on; nil in a Pod that follows.
 	keeper *schema.Keeper
 	// turns with other variants, once all are as far; nil if this is measured alone.
-	turns *turns.Player
+	turns turnTaker
 	// pagesInPauses are those that the server wrote back while others were measured; nil if that is not known.
 	pagesInPauses *int64
 

@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -39,7 +38,7 @@ type clients struct {
 	// milestones of all together, or nil.
 	milestones *record.Milestones
 	// turns with other variants, or nil, and the pauses in which these are measured.
-	turns  *turns.Player
+	turns  turnTaker
 	pauses *pauses
 	// slices are what the clock says of them, when all clients have ended.
 	slices record.Slices

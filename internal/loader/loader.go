@@ -82,10 +82,24 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 			err = failure.Panic(p)
 		}
 	}()
+	cfg, err := result.ParseConfig([]byte(in.Config))
+	if err == nil && cfg.Sides != nil {
+		in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
+		if err := checkSides(cfg); err != nil {
+			return nil, failure.New(result.CauseConfiguration, err)
+		}
+		return measureSides(ctx, in, cfg, out)
+	}
+	return attemptOf(ctx, in, nil, out)
+}
+
+// attemptOf makes an attempt at one server, in turns if there are any.
+func attemptOf(ctx context.Context, in *Input, turns turnTaker, out *progress.Progress) (*result.Document, error) {
 	a, w, err := newAttempt(in, out)
 	if err != nil {
 		return nil, failure.New(result.CauseConfiguration, err)
 	}
+	a.turns = turns
 	defer a.close()
 	l, err := newLoad(a, w)
 	if err != nil {

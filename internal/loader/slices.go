@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
@@ -22,20 +23,36 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
+// turnTaker takes turns with others: those of other loaders, or the other sides of this one.
+type turnTaker interface {
+	Wait(ctx context.Context) error
+	Pass(ctx context.Context) error
+	Over(ctx context.Context) error
+	Alternate(ctx context.Context, clock alternate.Clock, finished <-chan struct{}) error
+	Facts() result.TurnFacts
+	Close()
+}
+
 // meet waits until all variants are at rest, and for the first turn.
 func (a *attempt) meet(ctx context.Context) error {
 	t := a.cfg.Turns
+	if t == nil {
+		return a.turns.Wait(ctx) // a side knows the others
+	}
 	password, err := conn.ReadCredential(t.PasswordFile)
 	if err != nil {
 		return failure.New(result.CauseConfiguration, err)
 	}
 	authorize := func(r *http.Request) { observer.Authorize(r, password) }
-	a.turns, err = turns.Join(ctx, observer.URL(t.Host, t.Port), authorize, a.cfg.Trial, t)
+	player, err := turns.Join(ctx, observer.URL(t.Host, t.Port), authorize, a.cfg.Trial, t)
+	if err == nil {
+		a.turns = player
+	}
 	return alternationBroken(err)
 }
 
 // pass gives the first turn back.
-func (a *attempt) pass(context.Context) error { return alternationBroken(a.turns.Pass()) }
+func (a *attempt) pass(ctx context.Context) error { return alternationBroken(a.turns.Pass(ctx)) }
 
 // alternationBroken is the reason of an error of turns.
 func alternationBroken(err error) error {

@@ -49,6 +49,9 @@ type Config struct {
 	Server Server `json:"server"`
 	// Turns that are taken with other variants while all are measured; nil if this is measured alone.
 	Turns *Turns `json:"turns,omitempty"`
+	// Sides are measured in turns by this loader: each of them is a Config by itself, whose Server, Settings and Workload stand there
+	// and not here. None if this is measured alone.
+	Sides *Sides `json:"sides,omitempty"`
 	// Settings are read back from the server before anything is measured, sorted by name.
 	Settings []Setting `json:"settings,omitempty"`
 	Workload Workload  `json:"workload"`
@@ -100,6 +103,30 @@ type Server struct {
 	CAFile string `json:"caFile,omitempty"`
 	// ObserverPort is where the observer answers, on the same host; 0 if there is none.
 	ObserverPort int `json:"observerPort,omitempty"`
+}
+
+// Sides are variants that one loader measures in turns.
+type Sides struct {
+	Each []Side `json:"each"`
+	// Seed of the order of the turns, and of their lengths, whose mean is SliceMilliseconds, at least 1.
+	Seed              int64 `json:"seed"`
+	SliceMilliseconds int64 `json:"sliceMilliseconds"`
+}
+
+// Side is what a variant has of its own.
+type Side struct {
+	Variant  string    `json:"variant"`
+	Server   Server    `json:"server"`
+	Settings []Setting `json:"settings,omitempty"`
+	Workload Workload  `json:"workload"`
+	DataSeed *int64    `json:"dataSeed,omitempty"`
+}
+
+// Side is the configuration of one of the sides as if that were measured alone.
+func (c *Config) Side(i int) Config {
+	one, s := *c, &c.Sides.Each[i]
+	one.Sides, one.Server, one.Settings, one.Workload, one.DataSeed = nil, s.Server, s.Settings, s.Workload, s.DataSeed
+	return one
 }
 
 // Turns say how the loaders of several variants take turns.

@@ -40,6 +40,9 @@ type Document struct {
 	Pods   []PodFacts  `json:"pods,omitempty"`
 	// Observed is what the observer in the database's Pod saw; nil if there is none, or if it did not answer.
 	Observed *Observed `json:"observed,omitempty"`
+	// Sides are what was measured of each variant, in the order of the configuration; nil if this was measured alone. What they have
+	// stands nowhere else.
+	Sides []SideDocument `json:"sides,omitempty"`
 	// Turns are those that were taken with other variants; nil if this was measured alone.
 	Turns  *TurnFacts `json:"turns,omitempty"`
 	Checks []Check    `json:"checks"`
@@ -66,6 +69,12 @@ type Identity struct {
 	Started time.Time `json:"started"`
 	// Ended is Started plus the monotonic time since.
 	Ended time.Time `json:"ended"`
+}
+
+// SideDocument is what was measured of a variant.
+type SideDocument struct {
+	Variant string `json:"variant"`
+	Document
 }
 
 // TurnFacts are the turns of a measured phase.

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Clock is the time of what a side measures: record.Clock.
@@ -28,22 +30,13 @@ type Side struct {
 	given chan bool
 	// block of the turn that it has, or had last.
 	block int
-	facts Facts
-}
-
-// Facts are what there was of turns.
-type Facts struct {
-	// Slices of the side.
-	Slices int
-	// Whole is the time from the first turn of all sides to the end of this one's last.
-	Whole time.Duration
+	facts result.TurnFacts
 }
 
 // alternation is what the sides have in common.
 type alternation struct {
-	seed  int64
-	mean  time.Duration
-	began time.Time
+	seed int64
+	mean time.Duration
 	// ended is closed when all sides are over.
 	ended chan struct{}
 }
@@ -121,7 +114,7 @@ func (s *Side) give(ctx context.Context, last bool) error {
 // called, and when it returns without an error; the clock runs then in any case.
 func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
 	began := time.Now()
-	defer func() { s.facts.Whole = time.Since(began) }()
+	defer func() { s.facts.Micros = time.Since(began).Microseconds() }()
 	for {
 		s.facts.Slices++
 		timer := time.NewTimer(clock.Go(length(s.of.seed, s.block, s.of.mean)))
@@ -146,8 +139,11 @@ func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struc
 	}
 }
 
-// Facts are those of a side that is over.
-func (s *Side) Facts() Facts { return s.facts }
+// Facts are what there was of turns, of a side that is over.
+func (s *Side) Facts() result.TurnFacts { return s.facts }
+
+// Close does nothing: the context ends all sides.
+func (*Side) Close() {}
 
 // order of the sides in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
 // becomes steadily faster or slower, as a server does that has just been started, meets all sides of a pair alike.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -32,13 +33,6 @@ type Player struct {
 	// joined is when all players were there, and facts what there was since.
 	joined time.Time
 	facts  result.TurnFacts
-}
-
-// Clock is the time of what a player measures: record.Clock.
-type Clock interface {
-	// Go begins a slice of that length, or of a longer one, and returns its length. Stop ends it, and waits for what is under way.
-	Go(length time.Duration) time.Duration
-	Stop()
 }
 
 // Join takes a place in the session with that number, at the referee that the base URL names, and waits for the first turn: until
@@ -93,7 +87,7 @@ func (p *Player) Wait(ctx context.Context) error {
 }
 
 // Pass gives the turn back.
-func (p *Player) Pass() error { return p.say(lineDone) }
+func (p *Player) Pass(context.Context) error { return p.say(lineDone) }
 
 // Over gives the last turn back, and waits until all others have done so too. After an error, something was disturbed.
 func (p *Player) Over(ctx context.Context) error {
@@ -116,7 +110,7 @@ func (p *Player) Facts() result.TurnFacts { return p.facts }
 
 // Alternate lets a clock, which stands still, run in this player's turns only, until finished is closed. It has a turn when it is
 // called, and when it returns without an error; the clock runs then in any case.
-func (p *Player) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
+func (p *Player) Alternate(ctx context.Context, clock alternate.Clock, finished <-chan struct{}) error {
 	for {
 		p.facts.Slices++
 		timer := time.NewTimer(clock.Go(length(p.seed, p.block, p.mean)))
@@ -130,7 +124,7 @@ func (p *Player) Alternate(ctx context.Context, clock Clock, finished <-chan str
 		case <-timer.C:
 		}
 		clock.Stop()
-		err := p.Pass()
+		err := p.Pass(ctx)
 		if err == nil {
 			err = p.Wait(ctx)
 		}

@@ -82,7 +82,7 @@ func TestOneTurnAtATime(t *testing.T) {
 			if having.Add(-1); n == 5+place {
 				return p.Over(ctx)
 			}
-			if err := errors.Join(p.Pass(), p.Wait(ctx)); err != nil {
+			if err := errors.Join(p.Pass(ctx), p.Wait(ctx)); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func TestAlternate(t *testing.T) {
 func TestLost(t *testing.T) {
 	for name, leave := range map[string]func(ctx context.Context, p *Player) error{
 		"in its turn": func(context.Context, *Player) error { return nil },
-		"waiting":     func(_ context.Context, p *Player) error { return p.Pass() },
+		"waiting":     func(ctx context.Context, p *Player) error { return p.Pass(ctx) },
 		"over":        func(_ context.Context, p *Player) error { return p.say(lineOver) },
 		"nonsense":    func(_ context.Context, p *Player) error { return p.say("hello") },
 	} {
@@ -145,7 +145,7 @@ func TestLost(t *testing.T) {
 				return leave(ctx, p) // and its connection is closed
 			}
 			for {
-				if err := errors.Join(p.Pass(), p.Wait(ctx)); err != nil {
+				if err := errors.Join(p.Pass(ctx), p.Wait(ctx)); err != nil {
 					return err
 				}
 			}
