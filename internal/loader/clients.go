@@ -103,7 +103,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
-			if stopped == result.StoppedByRows {
+			if stopped == result.StoppedByRows || len(c.sessions) == 1 {
 				clock.Finish()
 			}
 			client.Leave()

@@ -42,7 +42,7 @@ func TestClock(t *testing.T) {
 func TestClockWaitsForTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewClock(time.Time{})
-		gate := c.Slice(1, 0)[0]
+		gate := c.Slice(2, 0)[0]
 		var began []time.Duration
 		start := time.Now()
 		go func() {
@@ -73,18 +73,18 @@ func TestClockWaitsForTransactions(t *testing.T) {
 	})
 }
 
-// Slices are four times as long as most transactions take, at least.
+// Slices are eight times as long as most transactions take, at least.
 func TestLongTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewClock(time.Time{})
-		gate := c.Slice(1, 0)[0]
+		gate := c.Slice(2, 0)[0]
 		c.Go(time.Second)
 		gate.Enter()
 		time.Sleep(2 * time.Second)
 		gate.Leave()
 		c.Stop()
 		for range 3 { // and they do not become shorter by having none
-			if length := c.Go(time.Second); length < 7900*time.Millisecond || length > 8100*time.Millisecond {
+			if length := c.Go(time.Second); length < 15*time.Second || length > 17*time.Second {
 				t.Errorf("a slice of %s after a transaction of 2 s", length)
 			}
 			c.Stop()

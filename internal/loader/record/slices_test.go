@@ -30,6 +30,11 @@ func independent(mean time.Duration) server {
 	return func(_ time.Duration, chance *rand.Rand) time.Duration { return exponential(chance, mean) }
 }
 
+// steady takes always as long.
+func steady(took time.Duration) server {
+	return func(time.Duration, *rand.Rand) time.Duration { return took }
+}
+
 // stalling is independent, and one in so many transactions takes longer.
 func stalling(mean, stall time.Duration, one int) server {
 	return func(_ time.Duration, chance *rand.Rand) time.Duration {
@@ -141,6 +146,7 @@ func TestSlicesTellTheTruth(t *testing.T) {
 	const ms = time.Millisecond
 	for name, servers := range map[string][2]func() server{
 		"independent":  {func() server { return independent(20 * ms) }, func() server { return independent(40 * ms) }},
+		"steady":       {func() server { return steady(5 * ms) }, func() server { return steady(40 * ms) }},
 		"saturated":    {func() server { return saturated(ms) }, func() server { return saturated(2 * ms) }},
 		"group commit": {func() server { return grouping(4 * ms) }, func() server { return grouping(8 * ms) }},
 		"row locks":    {func() server { return locking(10*ms, ms) }, func() server { return locking(20*ms, 2*ms) }},
