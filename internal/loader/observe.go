@@ -10,15 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
-	"github.com/benchrun-dev/benchrun/internal/loader/failure"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
-
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
+	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 

@@ -106,15 +106,13 @@ func (c *Clock) Go(length time.Duration) time.Duration {
 const (
 	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least.
 	leastP95s = 8
-	// rampShare: one such part of a slice is the most that passes before what counts.
-	rampShare = 4
 	// golden is a number whose multiples have fractions that are spread evenly.
 	golden = 0.6180339887
 )
 
-// steady is the length of the next slice, and when its steady state begins: after one to two 95th percentiles. All clients begin
-// at the same time; if their transactions took equally long, they would end at the same times after it, too, and what counts would
-// always begin at the same place among these.
+// steady is the length of the next slice, and when its steady state begins: after one to two 95th percentiles, which is
+// a quarter of it at most. All clients begin at the same time; if their transactions took equally long, they would end at the same
+// times, too, and what counts would always begin at the same place among these.
 func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	if c.slices++; c.alone() {
 		return length, 0
@@ -122,13 +120,12 @@ func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	p95 := c.p95()
 	length = max(length, leastP95s*p95)
 	if p95 == 0 {
-		return length, length / rampShare
+		return length, length / 4
 	}
 	_, spread := math.Modf(float64(c.slices) * golden)
 	return length, p95 + time.Duration(spread*float64(p95))
 }
 
-// alone says whether there is one client.
 func (c *Clock) alone() bool { return len(c.gates) == 1 }
 
 // Stop ends a slice: no transaction begins, those under way end, and only then it returns.
