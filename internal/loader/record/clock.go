@@ -37,8 +37,8 @@ type Clock struct {
 }
 
 // window is the part of a slice that counts: from its steady state until its end is asked for. What is answered before and after
-// is in no rate, because in both some clients have nothing under way. Of a single client all counts until its last answer: a slice
-// is so many whole transactions then.
+// is in no rate, because in both some clients have nothing under way. Of a single client all counts until its last answer: a
+// slice is so many whole transactions then.
 type window struct {
 	from time.Duration
 	// to is where its end was asked for, or the latest end while it was not.
@@ -110,9 +110,9 @@ const (
 	golden = 0.6180339887
 )
 
-// steady is the length of the next slice, and when its steady state begins: after one to two 95th percentiles, which is
-// a quarter of it at most. All clients begin at the same time; if their transactions took equally long, they would end at the same
-// times, too, and what counts would always begin at the same place among these.
+// steady is the length of the next slice, and when its steady state begins: after one to two 95th percentiles, which is a quarter
+// at most. All clients begin at the same time: if their transactions took equally long, they would end at the same times, too,
+// and what counts would always begin at the same place among these.
 func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	if c.slices++; c.alone() {
 		return length, 0
