@@ -104,8 +104,9 @@ func (c *Clock) Go(length time.Duration) time.Duration {
 }
 
 const (
-	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least.
-	leastP95s = 8
+	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least, unless a load with a limit
+	// would have fewer slices than leastSlices.
+	leastP95s, leastSlices = 8, 8
 	// golden is a number whose multiples have fractions that are spread evenly.
 	golden = 0.6180339887
 )
@@ -118,12 +119,12 @@ func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 		return length, 0
 	}
 	p95 := c.p95()
-	length = max(length, leastP95s*p95)
+	length = max(length, min(leastP95s*p95, c.limit/leastSlices))
 	if p95 == 0 {
 		return length, length / 4
 	}
 	_, spread := math.Modf(float64(c.slices) * golden)
-	return length, p95 + time.Duration(spread*float64(p95))
+	return length, min(p95+time.Duration(spread*float64(p95)), length/4)
 }
 
 func (c *Clock) alone() bool { return len(c.gates) == 1 }
