@@ -230,15 +230,14 @@ func (l *clientLoad) rowsOfPods() []int64 {
 // totals of the measured phase.
 func (l *clientLoad) totals() result.Totals {
 	t := l.measured.Totals()
-	t.Micros = max(l.measured.Ended().Microseconds(), 1)
+	took := l.measured.Ended()
 	switch {
 	case l.slices.Counted > 0:
-		t.Micros = l.slices.Counted.Microseconds()
+		took = l.slices.Counted
 	case l.slices.Outside > 0: // it was over before its first slice had come to a steady state: that is all there is
-		t = l.measured.All()
-		t.Micros = l.slices.Outside.Microseconds()
+		t, took = l.measured.All(), l.slices.Outside
 	}
-	t.StoppedBy = l.stopped
+	t.Micros, t.StoppedBy = max(took.Microseconds(), 1), l.stopped
 	if l.plan.Rows > 0 && l.measured.All().Rows == l.plan.Rows {
 		// One client's time was over when another one took the last rows.
 		t.StoppedBy = result.StoppedByRows
