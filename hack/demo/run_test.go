@@ -5,9 +5,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -107,64 +104,6 @@ func TestTheStepsOfTheDemoCanAllStart(t *testing.T) {
 	}
 }
 
-// fake makes a /proc of these processes.
-func fake(t *testing.T, all ...process) string {
-	t.Helper()
-	proc := t.TempDir()
-	for _, p := range all {
-		dir := filepath.Join(proc, fmt.Sprint(p.pid))
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		n := int(p.cpu/ticks) / 4
-		line := fmt.Sprintf("%d (%s) S %d 1 1 0 -1 4194560 9 9 0 0 %d %d %d %d 20 0 1 0 100 1000 10 18446744073709551615\n",
-			p.pid, p.name, p.parent, n, n, n, n)
-		if err := os.WriteFile(filepath.Join(dir, "stat"), []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return proc
-}
-
-func TestDockerIsItsDaemonsAndAllBelowThem(t *testing.T) {
-	proc := fake(t,
-		process{1, 0, "init", time.Hour},
-		process{10, 1, "dockerd", 4 * time.Second},
-		process{11, 10, "containerd", 8 * time.Second},
-		process{20, 1, "containerd-shim", 12 * time.Second},
-		process{21, 20, "entrypoint (x)", 16 * time.Second},
-		process{22, 21, "kubelet", 20 * time.Second},
-		process{30, 1, "compile", time.Hour},
-	)
-	if got := dockerCPU(proc); got != time.Minute {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestDockerIsNothingWhereThereIsNoProc(t *testing.T) {
-	if got := dockerCPU(t.TempDir()); got != 0 {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestTheParentCountsOnlyIfItCompiledThisProgram(t *testing.T) {
-	proc := fake(t, process{5, 1, "go", 4 * time.Second}, process{6, 1, "make", 8 * time.Second})
-	if got := parentCPU(proc, 5); got != 4*time.Second {
-		t.Errorf("go: %s", got)
-	}
-	if got := parentCPU(proc, 6); got != 0 {
-		t.Errorf("make: %s", got)
-	}
-}
-
-func TestParseStatRefusesWhatIsNoSuchLine(t *testing.T) {
-	for _, line := range []string{"", "12 (x", "x (y) S 1", "12 (x) S 1 2 3"} {
-		if _, ok := parseStat(line); ok {
-			t.Errorf("%q was read", line)
-		}
-	}
-}
-
 func TestPlainLinesWhereThereIsNoTerminal(t *testing.T) {
 	var out bytes.Buffer
 	steps := []step{{name: "node image", why: "build it", first: 12 * time.Minute, again: time.Second}, {name: "cluster"}}
@@ -207,13 +146,13 @@ func TestTheTableAddsUp(t *testing.T) {
 	var out bytes.Buffer
 	steps := []step{{name: "a", first: time.Minute, again: time.Second}, {name: "b", first: 2 * time.Minute, again: time.Second}}
 	outcomes := []outcome{{wall: 50 * time.Second, cpu: 80 * time.Second}, {wall: 100 * time.Second, cpu: 20 * time.Second}}
-	table(&out, steps, outcomes, outcome{wall: time.Second, cpu: 2 * time.Second}, outcome{cpu: 30 * time.Second}, 2*time.Minute)
+	table(&out, steps, outcomes, time.Second, 2*time.Minute)
 
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if got := strings.Fields(lines[1]); strings.Join(got, " ") != "a 1m0s 1s 50s 1m20s" {
 		t.Errorf("a step: %v", got)
 	}
-	if got := strings.Fields(lines[len(lines)-1]); strings.Join(got, " ") != "all 2m0s 2m12s" {
+	if got := strings.Fields(lines[len(lines)-1]); strings.Join(got, " ") != "all 2m0s 1m40s" {
 		t.Errorf("all: %v", got)
 	}
 }

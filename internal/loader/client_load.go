@@ -204,8 +204,7 @@ func (l *clientLoad) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, totals, outside := l.rowsOfPods(), l.totals(), l.outside()
-	totals.Add(&outside)
+	rows, totals := l.rowsOfPods(), l.measured.All()
 	totals.Rows, totals.RowsDeleted = 0, totals.RowsDeleted+l.warmed.RowsDeleted
 	for _, n := range rows {
 		totals.Rows += n
@@ -219,7 +218,7 @@ func (l *clientLoad) verify(ctx context.Context) error {
 // rowsOfPods are the rows that each Pod has sent, also before the measured phase.
 func (l *clientLoad) rowsOfPods() []int64 {
 	if len(l.pods) == 0 {
-		return []int64{l.warmed.Rows + l.totals().Rows + l.outside().Rows}
+		return []int64{l.warmed.Rows + l.measured.All().Rows}
 	}
 	var rows []int64
 	for _, p := range l.pods {
@@ -230,17 +229,16 @@ func (l *clientLoad) rowsOfPods() []int64 {
 
 // totals of the measured phase.
 func (l *clientLoad) totals() result.Totals {
-	t, outside := l.measured.Totals(), l.measured.Outside()
-	t.Micros = max(l.measured.Ended().Microseconds(), 1)
+	t := l.measured.Totals()
+	took := l.measured.Ended()
 	switch {
 	case l.slices.Counted > 0:
-		t.Micros = l.slices.Counted.Microseconds()
+		took = l.slices.Counted
 	case l.slices.Outside > 0: // it was over before its first slice had come to a steady state: that is all there is
-		t.Add(&outside)
-		t.Micros = l.slices.Outside.Microseconds()
+		t, took = l.measured.All(), l.slices.Outside
 	}
-	t.StoppedBy = l.stopped
-	if l.plan.Rows > 0 && l.measured.Totals().Rows+outside.Rows == l.plan.Rows {
+	t.Micros, t.StoppedBy = max(took.Microseconds(), 1), l.stopped
+	if l.plan.Rows > 0 && l.measured.All().Rows == l.plan.Rows {
 		// One client's time was over when another one took the last rows.
 		t.StoppedBy = result.StoppedByRows
 	}

@@ -77,7 +77,10 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions)+1)
 	recorders, clock := record.NewRecorders(len(c.sessions), c.milestones, start)
-	gates := c.gates(clock, limit)
+	var gates []*record.Gate
+	if c.turns != nil {
+		gates = clock.Slice(len(c.sessions), limit)
+	}
 	out.Count(func() int64 {
 		sum := int64(0)
 		for _, r := range recorders {
@@ -102,7 +105,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 		}
 		working.Go(func() {
 			stopped, err := guarded(ctx, w, client)
-			if stopped == result.StoppedByRows {
+			if stopped == result.StoppedByRows || len(c.sessions) == 1 {
 				clock.Finish()
 			}
 			client.Leave()

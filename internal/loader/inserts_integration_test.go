@@ -309,7 +309,8 @@ func TestIntegrationIIBenchSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want float64
-		if err := db.QueryRow("SELECT data_length + index_length FROM information_schema.tables WHERE table_name = 'purchases_index'").
+		if err := db.QueryRow("SELECT data_length + index_length FROM information_schema.tables " +
+			"WHERE table_schema = 'bench' AND table_name = 'purchases_index'").
 			Scan(&want); err != nil {
 			t.Fatal(err)
 		}

@@ -134,6 +134,19 @@ func TestOutlasting(t *testing.T) {
 	}
 }
 
+// A load that is over before its first slice has come to a steady state is measured as a whole, and nothing of it is outside.
+func TestOverAtOnce(t *testing.T) {
+	recorders, clock := record.NewRecorders(2, nil, time.Time{})
+	clock.Slice(2, 0)
+	clock.Go(time.Hour)
+	recorders[0].Insert(0, clock.Now(), 5)
+	clock.Finish()
+	l := &clientLoad{attempt: new(attempt), plan: workload.Plan{Rows: 5}, measured: recorders[0], slices: clock.Slices()}
+	if sums := l.totals(); sums.Rows != 5 || sums.Micros < 1 || sums.StoppedBy != result.StoppedByRows || l.outside() != (result.Totals{}) {
+		t.Errorf("%+v and, outside, %+v", sums, l.outside())
+	}
+}
+
 // inserting is a workload of inserts.
 type inserting struct {
 	workload.Workload

@@ -441,8 +441,10 @@ func TestIntegrationSlices(t *testing.T) {
 				if rested, met := phaseOf(doc, "quiesce"), phaseOf(doc, "meet"); rested < 0 || rested > met || met > phaseOf(doc, "probe") {
 					t.Errorf("trial %d: phases %+v", i, doc.Phases)
 				}
-				if m := doc.Totals.Micros; m < 0.97*seconds*1e6 || m > 1.5*seconds*1e6 {
-					t.Errorf("trial %d measured for %d µs, want %d s", i, m, seconds)
+				// At most a quarter of each slice does not count; what is waited for at their ends comes on top.
+				if work, counts := doc.Work().Micros, doc.Totals.Micros; work < 0.97*seconds*1e6 || counts < seconds*1e6/2 ||
+					counts > 1.5*seconds*1e6 {
+					t.Errorf("trial %d made its load for %d µs, of which %d count; want %d s", i, work, counts, seconds)
 				}
 				whole = max(whole, doc.Turns.Micros)
 				sums(t, doc)

@@ -38,8 +38,9 @@ func contradictions(d *result.Document) []string {
 		all = append(all, fmt.Sprintf("the configuration: %v", err))
 	}
 	if known && t.StoppedBy == result.StoppedByRows {
-		same("rows", t.Rows, rows)
-		same("transactions", t.Transactions, transactions)
+		work := d.Work()
+		same("rows", work.Rows, rows)
+		same("transactions", work.Transactions, transactions)
 	}
 	if len(d.Series) > 0 || d.Config.Workload.Type != custom.Definition.Type { // a program need not say how it got there
 		sum := addUp(d)
@@ -67,6 +68,9 @@ func contradictions(d *result.Document) []string {
 		same("transactions of the Pods", sum.Transactions, t.Transactions)
 	}
 	for _, l := range d.Latencies {
+		if d.Turns != nil && d.Turns.Outside != (result.Totals{}) {
+			break // these are of what began in what counts of a slice, and the totals of what ended there
+		}
 		switch l.Operation {
 		case "commit", "load":
 			same("latencies of "+l.Operation, l.Count, t.Transactions)

@@ -105,8 +105,9 @@ func TestAwait(t *testing.T) {
 		_, _ = h.Apply(result.HostSettings{Swappiness: "1"}, true)
 	}()
 	for _, requested := range []result.HostSettings{{}, {IOScheduler: "mq-deadline"}, {Swappiness: "1", TransparentHugePages: "madvise"}} {
-		if err := h.Await(t.Context(), requested); err != nil {
-			t.Errorf("%+v: %v", requested, err)
+		err := h.Await(t.Context(), requested)
+		if have, _ := h.Apply(requested, false); err != nil || have != requested {
+			t.Errorf("%+v: %v; it has %+v", requested, err, have)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -26,9 +26,10 @@ type Clock struct {
 	gates []*Gate
 	// window of the slice that is, or was last; nil if there are no slices: everything counts.
 	window atomic.Pointer[window]
-	// limit is the latest end of a window, and done says that none begins any more.
-	limit time.Duration
-	done  atomic.Bool
+	// slices is how many there were, limit the latest end of a window, and done says that none begins any more.
+	slices int
+	limit  time.Duration
+	done   atomic.Bool
 	// drained is the time in which transactions under way at the ends of slices were waited for.
 	drained, longestDrain time.Duration
 	// lastP95 is the 95th percentile of the transactions' times that was known last; 0 is none.
@@ -36,7 +37,8 @@ type Clock struct {
 }
 
 // window is the part of a slice that counts: from its steady state until its end is asked for. What is answered before and after
-// is in no rate, because in both some clients have nothing under way.
+// is in no rate, because in both some clients have nothing under way. Of a single client all counts until its last answer: a
+// slice is so many whole transactions then.
 type window struct {
 	from time.Duration
 	// to is where its end was asked for, or the latest end while it was not.
@@ -64,10 +66,9 @@ func NewClock(start time.Time) *Clock {
 // Slice makes the clock that of a load in slices, which ends at the given time of it; 0 is without a limit. It stands still until
 // the first slice. The gates are those of n clients.
 func (c *Clock) Slice(n int, limit time.Duration) []*Gate {
-	if limit == 0 {
-		limit = math.MaxInt64
+	if c.limit = limit; limit == 0 || n == 1 {
+		c.limit = math.MaxInt64
 	}
-	c.limit = limit
 	for range n {
 		c.gates = append(c.gates, &Gate{clock: c, times: newDistribution()})
 	}
@@ -87,12 +88,7 @@ func (c *Clock) Now() time.Duration {
 
 // Go begins a slice of the given length, or of a longer one if its transactions are long, and returns that.
 func (c *Clock) Go(length time.Duration) time.Duration {
-	p95 := c.p95()
-	length = max(length, leastP95s*p95)
-	ramp := length / rampShare
-	if p95 > 0 {
-		ramp = min(ramp, rampP95s*p95)
-	}
+	length, ramp := c.steady(length)
 	stood := c.Now()
 	w := &window{from: stood + ramp, before: c.Counted()}
 	w.to.Store(int64(c.limit))
@@ -108,21 +104,45 @@ func (c *Clock) Go(length time.Duration) time.Duration {
 }
 
 const (
-	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least.
-	leastP95s = 4
-	// The steady state begins after rampP95s of these, and after one rampShare-th of the slice at the latest.
-	rampP95s  = 2
-	rampShare = 4
+	// leastP95s is how many times the 95th percentile of the transactions' times a slice is at least, unless a load with a limit
+	// would have fewer slices than leastSlices.
+	leastP95s, leastSlices = 8, 8
+	// golden is a number whose multiples have fractions that are spread evenly.
+	golden = 0.6180339887
 )
+
+// steady is the length of the next slice, and when its steady state begins: after one to two 95th percentiles, which is a quarter
+// at most. All clients begin at the same time: if their transactions took equally long, they would end at the same times, too,
+// and what counts would always begin at the same place among these.
+func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
+	if c.slices++; c.alone() {
+		return length, 0
+	}
+	p95 := c.p95()
+	length = max(length, min(leastP95s*p95, c.limit/leastSlices))
+	if p95 == 0 {
+		return length, length / 4
+	}
+	_, spread := math.Modf(float64(c.slices) * golden)
+	return length, min(p95+time.Duration(spread*float64(p95)), length/4)
+}
+
+func (c *Clock) alone() bool { return len(c.gates) == 1 }
 
 // Stop ends a slice: no transaction begins, those under way end, and only then it returns.
 func (c *Clock) Stop() {
 	asked := time.Now()
-	c.endWindow()
+	if !c.alone() {
+		c.endWindow()
+	}
 	to := c.Now()
 	c.close()
 	for c.underWay() {
 		<-c.left
+	}
+	if c.alone() {
+		c.endWindow()
+		to = c.Now()
 	}
 	c.state.Store(^int64(to))
 	drain := time.Since(asked)
@@ -192,7 +212,9 @@ func (c *Clock) Slices() Slices {
 		return Slices{}
 	}
 	s := Slices{Counted: c.Counted(), LongestDrain: c.longestDrain}
-	s.Outside = c.Now() - s.Counted + c.drained
+	if !c.alone() {
+		s.Outside = c.Now() - s.Counted + c.drained
+	}
 	return s
 }
 

@@ -111,7 +111,7 @@ func (r *Recorder) Commit(began, ended time.Duration) {
 
 // Committed implements workload.Recorder.
 func (r *Recorder) Committed() {
-	totals, interval := r.last()
+	totals, interval := r.place(r.ended, r.counts)
 	interval.Transactions++
 	totals.Transactions++
 }
@@ -135,11 +135,7 @@ func (r *Recorder) Indexed(began, ended time.Duration) { r.statement(index, bega
 
 // Sent implements workload.Recorder.
 func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
-	at, r.counts = r.clock.counted(at)
-	totals, interval := &r.outside, &r.ignored
-	if r.counts {
-		totals, interval = &r.totals, r.series.at(at)
-	}
+	totals, interval := r.place(r.clock.counted(at))
 	totals.Rows += rows
 	totals.Bytes += bytes
 	interval.Rows += rows
@@ -167,7 +163,7 @@ func (r *Recorder) Transaction(due, began, ended time.Duration) {
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
 	r.span(rolledBack, began, began, ended)
-	totals, interval := r.last()
+	totals, interval := r.place(r.ended, r.counts)
 	interval.Errors++
 	totals.Errors++
 }
@@ -175,7 +171,7 @@ func (r *Recorder) RolledBack(began, ended time.Duration) {
 // statement is a span that the server has answered. It returns where that is counted.
 func (r *Recorder) statement(op operation, began, ended time.Duration) (*result.Totals, *result.Interval) {
 	r.span(op, began, began, ended)
-	totals, interval := r.last()
+	totals, interval := r.place(r.ended, r.counts)
 	totals.Statements++
 	return totals, interval
 }
@@ -202,10 +198,10 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	}
 }
 
-// last are the sums and the interval in which the last span ended.
-func (r *Recorder) last() (*result.Totals, *result.Interval) {
-	if r.counts {
-		return &r.totals, r.series.at(r.ended)
+// place is where something is added up: the sums and the interval of a time that counts, or what is outside.
+func (r *Recorder) place(at time.Duration, counts bool) (*result.Totals, *result.Interval) {
+	if counts {
+		return &r.totals, r.series.at(at)
 	}
 	return &r.outside, &r.ignored
 }
@@ -220,6 +216,13 @@ func (r *Recorder) RowsSoFar() int64 { return r.rowsSoFar.Load() }
 
 // Totals are sums of what counts, without a time.
 func (r *Recorder) Totals() result.Totals { return r.totals }
+
+// All are the sums of everything, without a time.
+func (r *Recorder) All() result.Totals {
+	all := r.totals
+	all.Add(&r.outside)
+	return all
+}
 
 // Outside are the sums of what was answered outside of the windows of slices, without a time.
 func (r *Recorder) Outside() result.Totals { return r.outside }
