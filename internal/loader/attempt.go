@@ -38,8 +38,9 @@ type attempt struct {
 	admin, db *sql.DB
 	// keeper holds the schema, from connect on; nil in a Pod that follows.
 	keeper *schema.Keeper
-	// turns with other variants, once all are as far; nil if this is measured alone.
+	// turns with other variants, once all are as far, and how many sides are in one document; nil and 0 if this is measured alone.
 	turns turnTaker
+	sides int
 	// pagesInPauses are those that the server wrote back while others were measured; nil if that is not known.
 	pagesInPauses *int64
 

@@ -4,9 +4,11 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -133,7 +135,10 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 		l.measured, l.stopped, err = c.run(ctx, l.workload, start, limit, l.progress)
 		return err
 	})
-	l.client.CPULimitMillis, l.client.LateAnswers = l.cpuLimit, c.lateAnswers()
+	if c.pauses != nil {
+		l.client, err = c.pauses.cost.facts, cmp.Or(err, c.pauses.cost.err)
+	}
+	l.client.CPUs, l.client.CPULimitMillis, l.client.LateAnswers = runtime.NumCPU(), l.cpuLimit, c.lateAnswers()
 	l.slices, l.pagesInPauses = c.slices, c.pauses.written()
 	ended := time.Duration(0)
 	if l.measured != nil {

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -18,15 +16,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
-	"github.com/benchrun-dev/benchrun/internal/loader/usage"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
-
-// garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the
-// statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
-const garbagePercent = 800
 
 // clients are the sessions of the measured phase.
 type clients struct {
@@ -158,36 +151,6 @@ func (c *clients) close() {
 	for _, s := range c.sessions {
 		_ = s.Close()
 	}
-}
-
-// timed lets so many clients run, from the moment that begin returns, and reads what that cost.
-func timed(
-	ctx context.Context, clients int, begin func(context.Context) (time.Time, error), run func(start time.Time) error,
-) (result.ClientFacts, error) {
-	// A client that waits for its answer keeps its thread, see socket: with one more of them than there are clients, none
-	// waits for another.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(clients+1, runtime.GOMAXPROCS(0))))
-	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
-	runtime.GC()
-	root := usage.Root()
-	start, err := begin(ctx)
-	if err != nil {
-		return result.ClientFacts{}, err
-	}
-	before, err := usage.Read(root)
-	if err != nil {
-		return result.ClientFacts{}, err
-	}
-	if err := run(start); err != nil {
-		return result.ClientFacts{}, err
-	}
-	after, err := usage.Read(root)
-	if err != nil {
-		return result.ClientFacts{}, err
-	}
-	facts := after.Facts(before)
-	facts.CPUs = runtime.NumCPU()
-	return facts, nil
 }
 
 // offered is a rate at which rows were due, and what became of it.

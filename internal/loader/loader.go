@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Input is what one loader Pod is told.
@@ -82,24 +83,18 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 			err = failure.Panic(p)
 		}
 	}()
-	cfg, err := result.ParseConfig([]byte(in.Config))
-	if err == nil && cfg.Sides != nil {
-		in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
-		if err := checkSides(cfg); err != nil {
-			return nil, failure.New(result.CauseConfiguration, err)
-		}
+	if cfg, err := result.ParseConfig([]byte(in.Config)); err == nil && cfg.Sides != nil {
 		return measureSides(ctx, in, cfg, out)
 	}
-	return attemptOf(ctx, in, nil, out)
-}
-
-// attemptOf makes an attempt at one server, in turns if there are any.
-func attemptOf(ctx context.Context, in *Input, turns turnTaker, out *progress.Progress) (*result.Document, error) {
 	a, w, err := newAttempt(in, out)
 	if err != nil {
 		return nil, failure.New(result.CauseConfiguration, err)
 	}
-	a.turns = turns
+	return a.measure(ctx, w)
+}
+
+// measure makes an attempt at one server.
+func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Document, error) {
 	defer a.close()
 	l, err := newLoad(a, w)
 	if err != nil {
@@ -109,10 +104,13 @@ func attemptOf(ctx context.Context, in *Input, turns turnTaker, out *progress.Pr
 	stop := context.AfterFunc(ctx, a.connections.End)
 	defer stop()
 	r := newRole(a, l)
+	if _, alone := r.(*only); a.turns != nil && (!alone || w == nil) {
+		return nil, failure.Newf(result.CauseConfiguration, "workload %s cannot be measured in slices", a.cfg.Workload.Type)
+	}
 	err = r.run(ctx)
 	for _, left := range r.release() {
 		a.findings = append(a.findings, left)
-		out.Say(left.String())
+		a.progress.Say(left.String())
 	}
 	if err != nil {
 		return nil, err

@@ -392,6 +392,24 @@ func inSlices(t *testing.T, trials ...*trial) {
 	}
 }
 
+// asSides is the trial of one loader that measures what those trials would.
+func asSides(t *testing.T, trials ...*trial) *trial {
+	t.Helper()
+	all := trials[0]
+	sides := &result.Sides{Seed: 3, SliceMilliseconds: 60}
+	for i, tr := range trials {
+		server := tr.cfg.Server
+		if i > 0 {
+			server.Schema = "side" + strconv.Itoa(i)
+		}
+		sides.Each = append(sides.Each, result.Side{
+			Variant: "v" + strconv.Itoa(i), Server: server, Workload: tr.config().Workload, LimitSeconds: tr.cfg.LimitSeconds,
+		})
+	}
+	all.cfg.Sides = sides
+	return all
+}
+
 // Two trials take turns: each measures for as long as was asked for, both together take twice as long, and no row is lost. It is
 // the same for whatever clients wait for: answers, each other, or the time at which a transaction is due.
 func TestIntegrationSlices(t *testing.T) {
@@ -411,11 +429,24 @@ func TestIntegrationSlices(t *testing.T) {
 		})
 	}
 	one := func() *trial { return newTrial(t, commitsize.Parameters{RowsPerCommit: 1}) }
-	for name, pair := range map[string][2]*trial{
-		"one client": {one(), one()}, "several": {several(), one()}, "each other": {each(), each()}, "a rate": {paced(), one()},
+	for name, made := range map[string][2]func() *trial{
+		"one client": {one, one}, "several": {several, one}, "each other": {each, each}, "a rate": {paced, one},
 	} {
+		t.Run(name+" as sides", func(t *testing.T) {
+			pair := []*trial{made[0](), made[1]()}
+			for _, tr := range pair {
+				tr.cfg.LimitSeconds = seconds
+			}
+			_, doc := asSides(t, pair...).mustRun(t)
+			var docs []*result.Document
+			for i := range doc.Sides {
+				docs = append(docs, doc.Side(doc.Sides[i].Variant))
+			}
+			tookTurns(t, seconds, docs)
+		})
 		t.Run(name, func(t *testing.T) {
-			inSlices(t, pair[:]...)
+			pair := []*trial{made[0](), made[1]()}
+			inSlices(t, pair...)
 			docs := make([]*result.Document, len(pair))
 			var running sync.WaitGroup
 			for i, tr := range pair {
@@ -431,34 +462,48 @@ func TestIntegrationSlices(t *testing.T) {
 			if t.Failed() {
 				t.FailNow()
 			}
-			whole := int64(0)
-			for i, doc := range docs {
-				// A slice waits for what is under way, for seconds on a loaded machine; one piece is none.
-				if doc.Turns == nil || doc.Turns.Slices < 3 || doc.Turns.PagesInPauses == nil {
-					t.Fatalf("trial %d: turns %+v", i, doc.Turns)
-				}
-				// What each server needs to come to rest passes once: it is not what the others wait for in their turns.
-				if rested, met := phaseOf(doc, "quiesce"), phaseOf(doc, "meet"); rested < 0 || rested > met || met > phaseOf(doc, "probe") {
-					t.Errorf("trial %d: phases %+v", i, doc.Phases)
-				}
-				// At most a quarter of each slice does not count; what is waited for at their ends comes on top.
-				if work, counts := doc.Work().Micros, doc.Totals.Micros; work < 0.97*seconds*1e6 || counts < seconds*1e6/2 ||
-					counts > 1.5*seconds*1e6 {
-					t.Errorf("trial %d made its load for %d µs, of which %d count; want %d s", i, work, counts, seconds)
-				}
-				whole = max(whole, doc.Turns.Micros)
-				sums(t, doc)
-			}
-			if whole < 1.94*seconds*1e6 {
-				t.Errorf("both together took %d µs, less than one after the other", whole)
-			}
+			tookTurns(t, seconds, docs)
 		})
+	}
+}
+
+// tookTurns checks what two loads have measured in slices, each for so many seconds.
+func tookTurns(t *testing.T, seconds float64, docs []*result.Document) {
+	t.Helper()
+	whole := int64(0)
+	for i, doc := range docs {
+		// A slice waits for what is under way, for seconds on a loaded machine; one piece is none.
+		if doc.Turns == nil || doc.Turns.Slices < 3 || doc.Turns.PagesInPauses == nil {
+			t.Fatalf("trial %d: turns %+v", i, doc.Turns)
+		}
+		// What each server needs to come to rest passes once: it is not what the others wait for in their turns.
+		if rested, met := phaseOf(doc, "quiesce"), phaseOf(doc, "meet"); rested < 0 || rested > met || met > phaseOf(doc, "probe") {
+			t.Errorf("trial %d: phases %+v", i, doc.Phases)
+		}
+		// At most a quarter of each slice does not count; what is waited for at their ends comes on top.
+		if work, counts := float64(doc.Work().Micros), float64(doc.Totals.Micros); work < 0.97*seconds*1e6 || counts < seconds*1e6/2 ||
+			counts > 1.5*seconds*1e6 {
+			t.Errorf("trial %d made its load for %g µs, of which %g count; want %g s", i, work, counts, seconds)
+		}
+		whole = max(whole, doc.Turns.Micros)
+		sums(t, doc)
+	}
+	if float64(whole) < 1.94*seconds*1e6 {
+		t.Errorf("both together took %d µs, less than one after the other", whole)
 	}
 }
 
 // phaseOf is the place of a phase among those of a document; -1 if it has none of that name.
 func phaseOf(doc *result.Document, name string) int {
 	return slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == name })
+}
+
+// A side that fails takes the others along, and says which it was.
+func TestIntegrationSideLost(t *testing.T) {
+	dropTable(t)
+	sides := asSides(t, newTrial(t, commitsize.Parameters{RowsPerCommit: 1}), newTrial(t, commitsize.Parameters{RowsPerCommit: 1}))
+	sides.cfg.Sides.Each[1].Settings = []result.Setting{{Name: "max_connections", Value: "77"}}
+	sides.mustFail(t.Context(), t, result.CauseSettingNotEffective, "variant v1", "max_connections")
 }
 
 // A variant that ends early takes the other along, and says why; the other says that it was not its own fault.

@@ -81,6 +81,7 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 	return func() {
 		close(finished)
 		alternating.Wait()
+		c.pauses.cost.end()
 	}
 }
 
@@ -101,6 +102,8 @@ type pauses struct {
 	begun bool
 	// failed is the first error of the counter: pages is not known then.
 	failed error
+	// cost is what the loader consumed in its slices: between them, it may have measured another side.
+	cost meter
 }
 
 // pagesWritten is how many pages the server has written back so far.
@@ -113,6 +116,7 @@ func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 // Stop implements turns.Clock, as does Go.
 func (p *pauses) Stop() {
 	p.clock.Stop()
+	p.cost.end()
 	p.before = p.count()
 }
 
@@ -121,6 +125,7 @@ func (p *pauses) Go(length time.Duration) time.Duration {
 		p.pages += p.count() - p.before
 	}
 	p.begun = true
+	p.cost.begin()
 	return p.clock.Go(length)
 }
 

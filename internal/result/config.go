@@ -105,30 +105,6 @@ type Server struct {
 	ObserverPort int `json:"observerPort,omitempty"`
 }
 
-// Sides are variants that one loader measures in turns.
-type Sides struct {
-	Each []Side `json:"each"`
-	// Seed of the order of the turns, and of their lengths, whose mean is SliceMilliseconds, at least 1.
-	Seed              int64 `json:"seed"`
-	SliceMilliseconds int64 `json:"sliceMilliseconds"`
-}
-
-// Side is what a variant has of its own.
-type Side struct {
-	Variant  string    `json:"variant"`
-	Server   Server    `json:"server"`
-	Settings []Setting `json:"settings,omitempty"`
-	Workload Workload  `json:"workload"`
-	DataSeed *int64    `json:"dataSeed,omitempty"`
-}
-
-// Side is the configuration of one of the sides as if that were measured alone.
-func (c *Config) Side(i int) Config {
-	one, s := *c, &c.Sides.Each[i]
-	one.Sides, one.Server, one.Settings, one.Workload, one.DataSeed = nil, s.Server, s.Settings, s.Workload, s.DataSeed
-	return one
-}
-
 // Turns say how the loaders of several variants take turns.
 type Turns struct {
 	// Host and Port of the observer that gives the turns, and the file with the password that it knows.

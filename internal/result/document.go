@@ -71,12 +71,6 @@ type Identity struct {
 	Ended time.Time `json:"ended"`
 }
 
-// SideDocument is what was measured of a variant.
-type SideDocument struct {
-	Variant string `json:"variant"`
-	Document
-}
-
 // TurnFacts are the turns of a measured phase.
 type TurnFacts struct {
 	// Slices of the measured phase.
@@ -310,8 +304,8 @@ type Check struct {
 
 // Summary is what a termination message has room for: either the numbers, or the reason why there are none.
 type Summary struct {
-	Version  int      `json:"version"`
-	Identity Identity `json:"identity"`
+	Version  int      `json:"version,omitempty"`
+	Identity Identity `json:"identity,omitzero"`
 	// Failure says why there is no result; nil if there is one.
 	Failure *Failure `json:"failure,omitempty"`
 	// Delivered says that this Pod's part is in the result of the Pod that leads.
@@ -332,6 +326,8 @@ type Summary struct {
 	Observed *ObservedSummary `json:"observed,omitempty"`
 	// Inputs are the document's; more than MaxSummaryInputs are one, see there.
 	Inputs []Input `json:"inputs,omitempty"`
+	// Sides are the document's, as Stages are.
+	Sides []SideSummary `json:"sides,omitempty"`
 	// Stage is the name of the stage that this summarizes; empty for a whole attempt, and in what is written down.
 	Stage string `json:"-"`
 }

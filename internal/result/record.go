@@ -48,6 +48,8 @@ type Record struct {
 	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
 	// Neighbors are what else was on the database's node, or nil if that is not known.
 	Neighbors *Neighbors `json:"neighbors,omitempty"`
+	// Sides are where each variant was measured; none of a run without variants. What they have stands nowhere else.
+	Sides []SideRecord `json:"sides,omitempty"`
 	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
 	// Rows is what a pilot has decided: how many rows every trial of its point inserts.
@@ -141,6 +143,9 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	for i := range whole.Stages {
 		whole.Stages[i].Latencies = d.Stages[i].Latencies
 	}
+	for i := range whole.Sides {
+		whole.Sides[i].Latencies = d.Sides[i].Latencies
+	}
 	data, err := json.Marshal(whole)
 	if err == nil && len(data) > maxRecordSummary {
 		whole = d.Summarize(doc)
@@ -166,6 +171,9 @@ func (r *Record) SameAttempt(other *Record) bool {
 	for _, record := range []*Record{&mine, &theirs} {
 		record.Cause, record.Message, record.Neighbors, record.Recorded = "", "", nil, time.Time{}
 		record.Place.Foreign, record.Place.RetainedClass = nil, ""
+	}
+	if slices.ContainsFunc(mine.Sides, func(s SideRecord) bool { return s.Place.DatabasePodUID == "" }) {
+		mine.Sides = theirs.Sides
 	}
 	if mine.Place.DatabasePodUID == "" {
 		mine.Fingerprint = theirs.Fingerprint
@@ -195,6 +203,10 @@ func (r *Record) Condensed() *Record {
 	s.Inputs, s.Adjusted, s.Findings = nil, nil, condensed(s.Findings)
 	for i := range s.Stages {
 		s.Stages[i].Findings = condensed(s.Stages[i].Findings)
+	}
+	for i := range s.Sides {
+		side := &s.Sides[i]
+		side.Inputs, side.Adjusted, side.Findings = nil, nil, condensed(side.Findings)
 	}
 	short.Summary = s
 	return &short

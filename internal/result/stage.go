@@ -74,6 +74,10 @@ func (s *Summary) WithoutHistograms() *Summary {
 	for i := range short.Stages {
 		short.Stages[i].Latencies = withoutHistograms(short.Stages[i].Latencies)
 	}
+	short.Sides = slices.Clone(s.Sides)
+	for i := range short.Sides {
+		short.Sides[i].Latencies = withoutHistograms(short.Sides[i].Latencies)
+	}
 	return &short
 }
 

@@ -29,14 +29,14 @@ const (
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
-// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out stages and histograms and, in this order, what does not
+// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out stages, sides and histograms and, in this order, what does not
 // fit: findings, adjusted settings, inputs, latencies, and the end of a failure's message. All but the last are in the document
 // too, and the record of an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""
 	}
-	s.Stages = nil
+	s.Stages, s.Sides = nil, nil
 	if s.Failure != nil {
 		f := *s.Failure
 		f.Message = Truncate(f.Message, maxFailureMessage)
@@ -111,6 +111,9 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 	s.Latencies = withoutHistograms(d.Latencies)
 	for i := range d.Stages {
 		s.Stages = append(s.Stages, d.Stages[i].summarize())
+	}
+	for i := range d.Sides {
+		s.Sides = append(s.Sides, d.Sides[i].summarize())
 	}
 	for _, a := range d.Server.Settings {
 		if a.Outcome != SettingEffective {

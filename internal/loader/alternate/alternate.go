@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package alternate has the sides of an attempt take turns: at any time one of them is loaded, for half a second or so. In each
-// block every side has one turn, in an order that is drawn for two blocks. When a side has nothing left to do, it takes no
-// further turns; when none has, all go on together.
+// block every side has one turn, in an order that is drawn for two blocks. No block begins before all sides wait for it. When a
+// side has nothing left to do, it takes no further turns; when none has, all go on together.
 package alternate
 
 import (
@@ -25,11 +25,15 @@ type Clock interface {
 // Side is one of those that take turns. Only one goroutine may use it.
 type Side struct {
 	of *alternation
-	// turns are given with the number of their block; given says that one is given back, and whether it was the last.
+	// ready says that it waits for a turn. turns are given with the number of their block; given says that one is given back, and
+	// whether it was the last.
+	ready chan struct{}
 	turns chan int
 	given chan bool
 	// block of the turn that it has, or had last.
 	block int
+	// began is when its first turn began.
+	began time.Time
 	facts result.TurnFacts
 }
 
@@ -46,7 +50,7 @@ func Sides(ctx context.Context, n int, seed int64, mean time.Duration) []*Side {
 	a := &alternation{seed: seed, mean: mean, ended: make(chan struct{})}
 	sides := make([]*Side, n)
 	for i := range sides {
-		sides[i] = &Side{of: a, turns: make(chan int), given: make(chan bool)}
+		sides[i] = &Side{of: a, ready: make(chan struct{}), turns: make(chan int), given: make(chan bool)}
 	}
 	go a.give(ctx, sides)
 	return sides
@@ -56,18 +60,16 @@ func Sides(ctx context.Context, n int, seed int64, mean time.Duration) []*Side {
 func (a *alternation) give(ctx context.Context, sides []*Side) {
 	over := make([]bool, len(sides))
 	for block := 1; slices.Contains(over, false); block++ {
+		for i, s := range sides {
+			if !over[i] && take(ctx, s.ready, new(struct{})) != nil {
+				return
+			}
+		}
 		for _, i := range order(a.seed, block, len(sides)) {
 			if over[i] {
 				continue
 			}
-			select {
-			case sides[i].turns <- block:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case over[i] = <-sides[i].given:
-			case <-ctx.Done():
+			if give(ctx, sides[i].turns, block) != nil || take(ctx, sides[i].given, &over[i]) != nil {
 				return
 			}
 		}
@@ -75,46 +77,52 @@ func (a *alternation) give(ctx context.Context, sides []*Side) {
 	close(a.ended)
 }
 
-// Wait for a turn; the error is the cause of ctx.
-func (s *Side) Wait(ctx context.Context) error {
+// give a value to a channel and take one from it; the error is the cause of ctx.
+func give[T any](ctx context.Context, to chan<- T, value T) error {
 	select {
-	case s.block = <-s.turns:
+	case to <- value:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+func take[T any](ctx context.Context, from <-chan T, value *T) error {
+	select {
+	case *value = <-from:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Wait for a turn; the error is the cause of ctx, as that of all methods.
+func (s *Side) Wait(ctx context.Context) error {
+	if err := give(ctx, s.ready, struct{}{}); err != nil {
+		return err
+	}
+	err := take(ctx, s.turns, &s.block)
+	if s.began.IsZero() {
+		s.began = time.Now()
+	}
+	return err
 }
 
 // Pass gives the turn back.
-func (s *Side) Pass(ctx context.Context) error { return s.give(ctx, false) }
+func (s *Side) Pass(ctx context.Context) error { return give(ctx, s.given, false) }
 
 // Over gives the last turn back, and waits until all others have done so too: only then may sides disturb each other.
 func (s *Side) Over(ctx context.Context) error {
-	if err := s.give(ctx, true); err != nil {
+	s.facts.Micros = time.Since(s.began).Microseconds()
+	if err := give(ctx, s.given, true); err != nil {
 		return err
 	}
-	select {
-	case <-s.of.ended:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (s *Side) give(ctx context.Context, last bool) error {
-	select {
-	case s.given <- last:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return take(ctx, s.of.ended, new(struct{}))
 }
 
 // Alternate lets a clock, which stands still, run in this side's turns only, until finished is closed. It has a turn when it is
 // called, and when it returns without an error; the clock runs then in any case.
 func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
-	began := time.Now()
-	defer func() { s.facts.Micros = time.Since(began).Microseconds() }()
 	for {
 		s.facts.Slices++
 		timer := time.NewTimer(clock.Go(length(s.of.seed, s.block, s.of.mean)))

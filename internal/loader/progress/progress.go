@@ -26,6 +26,9 @@ type Progress struct {
 	phase atomic.Pointer[string]
 	rows  atomic.Pointer[func() int64]
 	words atomic.Pointer[string]
+	// sides are what the loader does at the same time: what is said of it is then theirs.
+	sides atomic.Pointer[[]*Progress]
+	name  string
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -37,6 +40,17 @@ func Start(out io.Writer) *Progress {
 	p.Enter("start")
 	p.done.Go(p.run)
 	return p
+}
+
+// Sides are the progress of each of several sides, of which the lines are from now on.
+func (p *Progress) Sides(names ...string) []*Progress {
+	sides := make([]*Progress, len(names))
+	for i, name := range names {
+		sides[i] = &Progress{out: p.out, name: name}
+		sides[i].Enter("start")
+	}
+	p.sides.Store(&sides)
+	return sides
 }
 
 // Enter names what the loader does now.
@@ -52,7 +66,12 @@ func (p *Progress) Note(words string) { p.words.Store(&words) }
 func (p *Progress) Count(rows func() int64) { p.rows.Store(&rows) }
 
 // Say writes words of the loader's own at once.
-func (p *Progress) Say(words string) { p.write(Indented(words)) }
+func (p *Progress) Say(words string) {
+	if p.name != "" {
+		words = p.name + ": " + words
+	}
+	p.write(Indented(words))
+}
 
 // Quote writes lines of a program, each behind a mark: none of them can be taken for one of the loader's.
 func (p *Progress) Quote(lines ...string) {
@@ -96,6 +115,9 @@ func (p *Progress) run() {
 func (p *Progress) Where() string { return p.now().Where() }
 
 func (p *Progress) now() result.Progress {
+	if sides := p.sides.Load(); sides != nil {
+		return together(*sides)
+	}
 	now := result.Progress{Phase: *p.phase.Load()}
 	if count := p.rows.Load(); count != nil {
 		rows := (*count)()
@@ -105,6 +127,28 @@ func (p *Progress) now() result.Progress {
 		now.Note = *words
 	}
 	return now
+}
+
+// together is the first side's phase, with the rows of all and what the others do if that is something else.
+func together(sides []*Progress) result.Progress {
+	all, notes := sides[0].now(), []string{}
+	for i, side := range sides {
+		one := side.now()
+		if i > 0 && one.Rows != nil {
+			sum := *one.Rows
+			if all.Rows != nil {
+				sum += *all.Rows
+			}
+			all.Rows = &sum
+		}
+		if one.Phase != all.Phase {
+			notes = append(notes, side.name+": "+one.Phase)
+		}
+	}
+	if len(notes) > 0 {
+		all.Note = strings.Join(notes, ", ")
+	}
+	return all
 }
 
 // Finish returns when no line will be written any more. It may be called more than once, by one goroutine.

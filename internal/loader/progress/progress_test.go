@@ -49,3 +49,26 @@ func TestWordsOfProgramsAreNoLinesOfTheLoader(t *testing.T) {
 		})
 	}
 }
+
+// What several sides do is one line: the rows of all, and what is not the same.
+func TestSides(t *testing.T) {
+	var out bytes.Buffer
+	p := &Progress{out: &out}
+	sides := p.Sides("a", "b")
+	a, b := sides[0], sides[1]
+	rows := func(n int64) func() int64 { return func() int64 { return n } }
+	a.Count(rows(3))
+	b.Count(rows(4))
+	a.Enter("measure")
+	b.Enter("measure")
+	if got, want := p.Where(), "measure, 7 rows"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	b.Enter("verify")
+	if got, want := p.Where(), "measure, 7 rows, b: verify"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if b.Say("it is said"); out.String() != "b: it is said\n" {
+		t.Errorf("got %q", out.String())
+	}
+}
