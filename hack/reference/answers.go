@@ -21,10 +21,10 @@ const (
 		"What a comparison says about a pair of variants. The code that judges measurements has judged these examples.\n\n" +
 		"| the values | the answer |\n|---|---|\n"
 	claimsHead  = "\n## Claims\n\n| the claim | the answer |\n|---|---|\n"
-	reasonsHead = "\n## Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it; the message has the details.\n" +
-		"[Troubleshooting](../troubleshooting.md#reasons) has those of failed runs and comparisons.\n\n"
-	causesHead = "\n## Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`; if only what to do is here,\n" +
-		"[Troubleshooting](../troubleshooting.md) says what happened.\n\n"
+	reasonsHead = "\n## Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it; the message has the " +
+		"details.\n[Troubleshooting](../troubleshooting.md#reasons) has those of failed runs and comparisons.\n\n"
+	causesHead = "\n## Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`; if only " +
+		"what to do is here,\n[Troubleshooting](../troubleshooting.md) says what happened.\n\n"
 )
 
 var (
@@ -137,24 +137,15 @@ func judged(text *bytes.Buffer) {
 	}
 }
 
-// advised are reasons, with what to do, but for those that stand in the tables of another page.
-func advised(text *bytes.Buffer, elsewhere string) {
-	text.WriteString(reasonsHead)
-	for _, e := range kubectl.Reasons() {
-		if !has(elsewhere, e) {
-			item(text, e.Name, e.Means, e.Do)
+// advised are reasons or causes, with what to do. Of those that stand in a table of another page, at most what to do is said.
+func advised(text *bytes.Buffer, head string, list []kubectl.Explained, page string, remedies bool) {
+	text.WriteString(head)
+	for _, e := range list {
+		if elsewhere := strings.Contains(page, "| `"+e.Name+"` |"); elsewhere && !(remedies && e.Do != "") {
+			continue
+		} else if elsewhere {
+			e.Means = ""
 		}
-	}
-	// What has happened is said once; that page does not say what to do about a cause.
-	text.WriteString(causesHead)
-	for _, e := range kubectl.Causes() {
-		if !has(elsewhere, e) {
-			item(text, e.Name, e.Means, e.Do)
-		} else if e.Do != "" {
-			item(text, e.Name, "", e.Do)
-		}
+		item(text, e.Name, e.Means, e.Do)
 	}
 }
-
-// has says whether a table of a page explains a reason or a cause.
-func has(page string, e kubectl.Explained) bool { return strings.Contains(page, "| `"+e.Name+"` |") }

@@ -1,12 +1,13 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// reference KUBECTL FINDINGS TROUBLESHOOTING writes two pages: about the commands of the plugin, from their help, and about findings,
-// from their table, without the reasons that the page of troubleshooting has.
+// reference KUBECTL FINDINGS TROUBLESHOOTING writes two pages: about the commands of the plugin, from their help, and about
+// findings, from their table, without what the page of troubleshooting explains.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -27,24 +28,19 @@ func main() {
 		os.Exit(2)
 	}
 	troubleshooting, err := os.ReadFile(os.Args[3])
+	for i, text := range [][]byte{page(), findings(string(troubleshooting))} {
+		if err == nil {
+			err = os.WriteFile(os.Args[1+i], text, 0o644)
+		}
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// The home folder of the user who runs this is the default of a flag.
-	if err := os.Setenv("HOME", "$HOME"); err != nil {
-		panic(err)
-	}
-	for i, text := range [][]byte{page(), findings(string(troubleshooting))} {
-		if err := os.WriteFile(os.Args[1+i], text, 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-	}
 }
 
 // ofKubectl are the flags by which kubectl's own commands print objects.
-var ofKubectl = []string{"allow-missing-template-keys", "show-managed-fields", "template"}
+var ofKubectl = []string{"output", "template", "show-managed-fields", "allow-missing-template-keys"}
 
 // page has a section for each command.
 func page() []byte {
@@ -54,9 +50,9 @@ func page() []byte {
 	for _, command := range root.Commands() {
 		section(&text, command)
 	}
-	text.WriteString("## Flags of all commands\n\n`--namespace` (`-n`), `--context`, `--kubeconfig`, and the others by which kubectl chooses a cluster\n" +
-		"and a user: `kubectl options` lists them. `--help` has more examples. Commands with `--dry-run` have the flags `-o`,\n" +
-		"`--template`, `--show-managed-fields` and `--allow-missing-template-keys` of `kubectl create`.\n")
+	text.WriteString("## Flags of all commands\n\n" + wrapped("`--namespace` (`-n`), `--context`, `--kubeconfig` and the others of "+
+		"`kubectl options`. `--help` has more examples. Commands with `--dry-run` have the flags `-o`, `--template`, "+
+		"`--show-managed-fields` and `--allow-missing-template-keys` of `kubectl create`.") + "\n")
 	return text.Bytes()
 }
 
@@ -64,39 +60,22 @@ func section(text *bytes.Buffer, command *cobra.Command) {
 	if !command.IsAvailableCommand() || command.Name() == "help" {
 		return
 	}
-	long := command.Long
-	if long == "" {
-		long = command.Short + "."
+	fmt.Fprintf(text, "## kubectl benchrun %s\n\n```\n%s\n", command.Name(), command.UseLine()[len("kubectl benchrun "):])
+	for _, below := range command.Commands() {
+		fmt.Fprintf(text, "%s %s\n", command.Name(), below.Name())
 	}
-	fmt.Fprintf(text, "## kubectl benchrun %s\n\n```\n%s\n```\n\n%s\n\n", command.Name(),
-		strings.TrimPrefix(command.UseLine(), "kubectl benchrun "), strings.TrimSpace(long))
+	fmt.Fprintf(text, "```\n\n%s\n\n", strings.TrimSpace(cmp.Or(command.Long, command.Short+".")))
 	if command.Example != "" {
 		first, _, _ := strings.Cut(command.Example, "\n\n")
-		fmt.Fprintf(text, "```\n%s\n```\n\n", unindented(first))
-	}
-	if command.HasAvailableSubCommands() {
-		var names []string
-		for _, below := range command.Commands() {
-			names = append(names, "`"+below.Name()+"`")
-		}
-		fmt.Fprintf(text, "Commands below it: %s.\n\n", strings.Join(names, ", "))
+		fmt.Fprintf(text, "```\n%s\n```\n\n", strings.ReplaceAll(strings.TrimPrefix(first, "  "), "\n  ", "\n"))
 	}
 	flags := command.NonInheritedFlags()
-	if flags.Lookup(ofKubectl[0]) != nil {
-		for _, name := range append([]string{"output"}, ofKubectl...) {
+	if flags.Lookup("template") != nil {
+		for _, name := range ofKubectl {
 			flags.Lookup(name).Hidden = true
 		}
 	}
 	if flags.HasAvailableFlags() {
 		fmt.Fprintf(text, "```\n%s```\n\n", flags.FlagUsages())
 	}
-}
-
-// unindented is an example without the two columns that it has on a terminal.
-func unindented(example string) string {
-	lines := strings.Split(example, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimPrefix(lines[i], "  ")
-	}
-	return strings.Join(lines, "\n")
 }

@@ -13,7 +13,6 @@ import (
 
 // TestPage: the page in the repository is that of the commands, and names no folder of a machine.
 func TestPage(t *testing.T) {
-	t.Setenv("HOME", "$HOME")
 	want, err := os.ReadFile("../../docs/reference/kubectl.md")
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +20,7 @@ func TestPage(t *testing.T) {
 	if got := string(page()); got != string(want) {
 		t.Error("docs/reference/kubectl.md is not up to date: run `make docs-reference`")
 	}
-	if strings.Contains(string(want), "$HOME") {
+	if home, err := os.UserHomeDir(); err == nil && strings.Contains(string(want), home) {
 		t.Error("the page names a folder of whoever made it")
 	}
 }
