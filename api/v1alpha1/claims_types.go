@@ -13,7 +13,8 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is a statement about the ratio between points. The interval of that ratio holds at 95% for all claims together.
+// Claim is a statement. It has one of ratio, bestAt, monotonic and noDifference; the interval of its ratio holds at 95% for all
+// claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
 type Claim struct {

@@ -23,7 +23,7 @@ const (
 	IIBenchPrimaryKey IIBenchQuery = "PrimaryKey"
 )
 
-// IIBenchStage is a stage of a chain: a union with exactly one member besides its name.
+// IIBenchStage is a stage of a chain. It has exactly one member besides its name.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.insert), has(self.createIndexes), has(self.rest), has(self.query)].filter(x, x).size() == 1",message="a stage has exactly one of insert, createIndexes, rest and query"
 type IIBenchStage struct {
