@@ -11,7 +11,7 @@ import (
 // finished.
 type BenchmarkComparisonStatus struct {
 	// conditions are Admitted (it has its lane), Decided (every pair has its answer), Complete, Failed, Suspended, Finished
-	// (Complete or Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
+	// (Complete or Failed, with results written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -19,41 +19,40 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that this describes; -1: none yet.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// queuedTime is when the comparison was created or last resumed: the order of admission to a lane. Unset while it is suspended.
+	// queuedTime is when it was created or last resumed: the order of admission to a lane. Unset: suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
-	// startTime is when the comparison first had its lane.
+	// startTime is when it first had its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the comparison ends unless it makes progress before or, with spec.deadlineSeconds, at the latest. Time in
-	// which it is suspended or waits for its lane again moves it.
+	// deadline is when it ends without progress or, with spec.deadlineSeconds, at the latest. Time in which it is suspended or
+	// waits again moves it.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// suspendedSeconds is for how long the comparison was suspended since its start, and then waited for its lane.
+	// suspendedSeconds is how long it was suspended since its start, and then waited for its lane.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
-	// installation is the installation of Benchrun that acts on this comparison, as NAMESPACE/NAME: the first that saw it, or one
-	// that took over from it.
+	// installation of Benchrun that acts on it, as NAMESPACE/NAME: the first that saw it, or one that took over.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
 	Installation string `json:"installation,omitempty"`
 
-	// images are those that all runs use, as of its admission.
+	// images of all runs, as of its admission.
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
-	// alternation is that of the spec or, if that is Automatic, the one chosen.
+	// alternation of the spec or, if that is Automatic, the one chosen.
 	// +optional
 	// +kubebuilder:validation:Enum=Runs;Trials;Slices
 	Alternation Alternation `json:"alternation,omitempty"`
@@ -64,15 +63,15 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	AlternationReason string `json:"alternationReason,omitempty"`
 
-	// refusal is the object that the API server refuses at the moment. Absent: none.
+	// refusal is the object that the API server refuses now. Unset: none.
 	// +optional
 	Refusal RefusalStatus `json:"refusal,omitzero"`
 
-	// completionTime is when the comparison finished.
+	// completionTime is when it finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when the comparison is deleted. Unset: it stays.
+	// expirationTime is when it is deleted. Unset: it stays.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
@@ -96,35 +95,34 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	Runs RunCounts `json:"runs,omitzero"`
 
-	// baseline is the name of the variant that the others are compared with.
+	// baseline is the variant that the others are compared with.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// result is the answer in at most 40 characters: the largest difference, for example "lazy 3.1× as fast (2.8–3.4×)", followed by
-	// "overall" if it is one over all points.
+	// result is the answer in at most 40 characters: the largest difference, for example "lazy 3.1× as fast (2.8–3.4×)", with
+	// "overall" if it is over all points.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
 
-	// answer is what the comparison shows, for example "lazy is 3.1× as fast as durable (2.8–3.4×)". It may change until the
-	// comparison is Finished.
+	// answer is the same in a sentence. It may change until Finished.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Answer string `json:"answer,omitempty"`
 
-	// pairs compare each variant with the baseline, point by point. At most 64 are listed; the results have all of them.
+	// pairs compare each variant with the baseline, point by point: at most 64. The results have all.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:MinItems=1
 	Pairs []PairStatus `json:"pairs,omitempty"`
 
-	// overall compares each variant that has several points with the baseline over all points, by the geometric mean of the ratios.
-	// Its intervals and those of the pairs hold together at 95%.
+	// overall compares variants that have several points with the baseline over all points, by the geometric mean of the ratios.
+	// Its intervals and those of pairs hold together at 95%.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=15
@@ -137,7 +135,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MaxLength=128
 	Claimed string `json:"claimed,omitempty"`
 
-	// claims are the verdicts about the claims, in the order of the specification.
+	// claims are the verdicts about the claims, in the order of the spec.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -145,7 +143,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// differences say how each variant differs from the baseline: settings, image, resources, storage, workload.
+	// differences of each variant from the baseline: settings, image, resources, storage, workload.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -154,7 +152,7 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Differences []string `json:"differences,omitempty"`
 
-	// volumes describe the data volume of each variant, as of its first measured run.
+	// volumes are the data volumes of the variants, as of their first measured run.
 	// +optional
 	// +listType=map
 	// +listMapKey=variant
@@ -258,12 +256,12 @@ type CurrentRun struct {
 
 // RunCounts counts the runs of a comparison.
 type RunCounts struct {
-	// finished runs, whatever their end. If one is deleted before the comparison has finished, the comparison ends.
+	// finished runs, whatever their end. Deleting one ends the comparison.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Finished *int32 `json:"finished,omitempty"`
 
-	// invalidated attempts of all runs: disturbed, and measured again.
+	// invalidated attempts of all runs.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Invalidated *int32 `json:"invalidated,omitempty"`
@@ -277,31 +275,31 @@ type VolumeStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// filesystem of the volume, for example xfs.
+	// filesystem of the data volume, for example xfs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Filesystem string `json:"filesystem,omitempty"`
 
-	// mountOptions of the volume.
+	// mountOptions of the data volume.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	MountOptions string `json:"mountOptions,omitempty"`
 
-	// ioScheduler of the volume's device.
+	// ioScheduler of the data volume's device.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
-	// blockIO is the limit on the disk of the volume, for example "write 100/s on 254:0", or none.
+	// blockIO is the limit on the data volume's disk, for example "write 100/s on 254:0", or none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	BlockIO string `json:"blockIO,omitempty"`
 
-	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync before the server started.
+	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume before the server started.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`

@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkComparison compares variants of one run. Every round measures each variant, as a BenchmarkRun of its own, in a newly
-// drawn order. The result says for every point which variants are faster than the baseline.
+// drawn order.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -27,8 +27,8 @@ import (
 type BenchmarkComparison struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the standard object metadata. The names of the comparison and of each variant have at most 35 characters together,
-	// 34 with more than 99 rounds, because the runs are called <comparison>-r<round>-<variant>.
+	// metadata is the standard object metadata. The names of the comparison and of each variant have at most 35 characters
+	// together, 34 with more than 99 rounds: runs are called <comparison>-r<round>-<variant>.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
@@ -36,7 +36,7 @@ type BenchmarkComparison struct {
 	// +required
 	Spec BenchmarkComparisonSpec `json:"spec,omitzero"`
 
-	// status is the progress of the comparison and its answers.
+	// status is the progress and the answers.
 	// +optional
 	// +kubebuilder:default:={"observedGeneration":-1}
 	Status BenchmarkComparisonStatus `json:"status,omitzero"`
@@ -64,14 +64,14 @@ type BenchmarkComparisonList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.sliceMilliseconds) == has(oldSelf.sliceMilliseconds)",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="self.alternation == 'Slices' || !has(self.sliceMilliseconds)",message="sliceMilliseconds needs alternation: Slices"
 type BenchmarkComparisonSpec struct {
-	// template is the run that all variants are made of: a whole run by itself. The comparison holds the template's lane from its
-	// first run to its end.
+	// template is the run that all variants are made of: a whole run by itself. The comparison holds its lane from the first run
+	// to the end.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed: delete the comparison, or create one with another name"
 	Template RunTemplate `json:"template,omitzero"`
 
-	// variants are the 2 to 16 runs to compare: the template with what each variant names laid over it. Variants that differ in
-	// their workload alone share one server, unless provisioner is External or trials.server is Fresh.
+	// variants are the template with what each variant names laid over it. Those that differ in their workload alone share one
+	// server, unless provisioner is External or trials.server is Fresh.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -80,14 +80,14 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="variants cannot be changed: delete the comparison, or create one with another name"
 	Variants []Variant `json:"variants,omitempty"`
 
-	// baseline is the name of the variant that the others are compared with. Unset: the first.
+	// baseline is the variant that the others are compared with. Unset: the first.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// maxRounds is how often each variant is measured at most; see earlyStop. Fewer than 6 rounds give no verdict. From 2 to 200,
-	// and with all variants at most 400 runs; defaults to 20.
+	// maxRounds is how often each variant is measured at most; fewer than 6 give no verdict. With all variants at most 400 runs.
+	// From 2 to 200; defaults to 20.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=2
@@ -95,8 +95,8 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="maxRounds cannot be changed: delete the comparison, or create one with another name"
 	MaxRounds int32 `json:"maxRounds,omitempty"`
 
-	// alternation is what takes turns within a round: Runs (one variant at a time), Trials (all servers are up), Slices (of trials),
-	// or Automatic: the first of Slices, Trials and Runs that is possible (status.alternation). Defaults to Automatic. See
+	// alternation is what takes turns within a round: Runs (one variant at a time), Trials (all servers are up), Slices (of
+	// trials), or Automatic: the first of Slices, Trials and Runs that is possible. Defaults to Automatic. See
 	// https://github.com/benchrun-dev/benchrun/blob/main/docs/how-to/compare-variants.md
 	// +optional
 	// +kubebuilder:default=Automatic
@@ -104,23 +104,23 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the comparison, or create one with another name"
 	Alternation Alternation `json:"alternation,omitempty"`
 
-	// trialsPerRound is how often a round measures each point of each variant, with alternation Trials or Slices. Their geometric
-	// mean is the value of the round. From 1 to 50; unset: 6 with alternation Trials, or 1.
+	// trialsPerRound is how often a round measures each point, with alternation Trials or Slices. Their geometric mean is the
+	// value of the round. From 1 to 50; unset: 6 with alternation Trials, or 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trialsPerRound cannot be changed: delete the comparison, or create one with another name"
 	TrialsPerRound *int32 `json:"trialsPerRound,omitempty"`
 
-	// sliceMilliseconds is the mean length of a slice, with alternation Slices. Lengths are drawn from 0.5 to 1.5 times this. A
-	// slice waits for statements that are under way at its end. From 500 to 60000; unset: 500.
+	// sliceMilliseconds is the mean length of a slice, drawn from 0.5 to 1.5 times this. Statements under way at its end are
+	// finished. From 500 to 60000; unset: 500.
 	// +optional
 	// +kubebuilder:validation:Minimum=500
 	// +kubebuilder:validation:Maximum=60000
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sliceMilliseconds cannot be changed: delete the comparison, or create one with another name"
 	SliceMilliseconds *int32 `json:"sliceMilliseconds,omitempty"`
 
-	// equivalencePercent is the difference that does not matter: closer variants count as equal. From 1 to 50; defaults to 5.
+	// equivalencePercent is the difference that does not matter: closer variants are equal. From 1 to 50; defaults to 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
@@ -134,12 +134,11 @@ type BenchmarkComparisonSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="earlyStop cannot be changed: delete the comparison, or create one with another name"
 	EarlyStop EarlyStopSpec `json:"earlyStop,omitzero"`
 
-	// claims are statements to test about the numbers of all variants (kubectl explain benchmarkrun.spec.claims). The comparison
-	// does not end early before each has its verdict.
+	// claims to test about the numbers of all variants. The comparison does not end early before each has its verdict.
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
-	// seed of the order of the variants and of the runs' seeds: one for each round. From 0 to 9007199254740991; defaults to 1.
+	// seed of the order of variants and of the runs' seeds, one for each round. From 0 to 9007199254740991; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -148,34 +147,34 @@ type BenchmarkComparisonSpec struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// suspend stops the comparison and its current run, and releases the lane; measurements are kept. With alternation Trials or
-	// Slices, the current round begins again later. Defaults to false.
+	// Slices, the round begins again later. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the comparison this long after its start, without the time in which it is suspended or waits for its
-	// lane. Unset: it ends without progress for as long as one attempt may take, and when all of its runs could have ended. From 1
-	// to 31536000. See https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
+	// deadlineSeconds ends it this long after its start, without the time in which it is suspended or waits for its lane. Unset:
+	// it ends without progress for as long as an attempt may take. From 1 to 31536000. See
+	// https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends the comparison when it has waited this long for its lane, since it was created or resumed. Unset: no
-	// limit. From 1 to 31536000.
+	// queueDeadlineSeconds ends it when it has waited this long for its lane, since it was created or resumed. Unset: no limit.
+	// From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
-	// ttlSecondsAfterFinished deletes the comparison and its runs this long after its end, with its results if results.retention is
-	// WithRun. Unset: the installation's default, 30 days unless changed (status.expirationTime). From 0 to 31536000.
+	// ttlSecondsAfterFinished deletes the comparison and its runs this long after its end, with results that are not retained.
+	// Unset: the installation's default, 30 days unless changed. From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
-	// results is how long the ConfigMap with the comparison's results is kept. The template says it for those of runs.
+	// results is how long the comparison's results are kept. The template says it for those of runs.
 	// +optional
 	// +kubebuilder:default={}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="results cannot be changed: delete the comparison, or create one with another name"
@@ -188,13 +187,13 @@ type BenchmarkComparisonSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.spec.seed == 1 && !self.spec.suspend && !has(self.spec.ttlSecondsAfterFinished)",message="leave out seed, suspend and ttlSecondsAfterFinished of template.spec: set those of the comparison"
 // +kubebuilder:validation:XValidation:rule="self.spec.cleanup != 'Never'",message="template.spec.cleanup must not be Never: the database of each run is removed before the next run is measured"
 type RunTemplate struct {
-	// spec is a run's specification (kubectl explain benchmarkrun.spec), without title, claims, seed, suspend,
-	// ttlSecondsAfterFinished, trials.repetitions and trials.precision, which the comparison sets.
+	// spec of a run, without title, claims, seed, suspend, ttlSecondsAfterFinished, trials.repetitions and trials.precision,
+	// which the comparison sets. cleanup must not be Never.
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 }
 
-// Variant is the template with changes. The run that results is validated as a whole before anything is created.
+// Variant is the template with changes.
 type Variant struct {
 	// name of the variant: a DNS label of at most 20 characters.
 	// +required
@@ -203,19 +202,18 @@ type Variant struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 
-	// title says in a few words what the variant is, for reports. Unset: the name.
+	// title for reports, in a few words. Unset: the name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Title string `json:"title,omitempty"`
 
-	// database has the fields of the template's database to replace (kubectl explain benchmarkrun.spec.database). Maps (variables,
-	// nodeSelector, limits, requests) and lists are replaced as a whole.
+	// database has the fields of the template's database to replace. Maps (variables, nodeSelector, limits, requests) and lists
+	// are replaced as a whole.
 	// +optional
 	Database *DatabaseSpec `json:"database,omitempty"`
 
-	// workload has the fields of the template's workload to replace (kubectl explain benchmarkrun.spec.workload). Maps and lists are
-	// replaced as a whole. The type cannot be changed.
+	// workload has the fields of the template's workload to replace, but for type. Maps and lists are replaced as a whole.
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 }
@@ -251,16 +249,15 @@ const (
 
 // EarlyStopSpec is when a comparison ends before all rounds are measured.
 type EarlyStopSpec struct {
-	// policy is WhenDecided (the comparison ends when every pair has its answer: faster, slower, or equal within
-	// equivalencePercent), WhenOverallDecided (when each variant has its answer over all points together, status.overall) or
-	// Disabled (all rounds are measured). Defaults to WhenDecided.
+	// policy is WhenDecided (the comparison ends when every pair is faster, slower, or equal within equivalencePercent),
+	// WhenOverallDecided (when each variant is, over all points together) or Disabled (all rounds are measured). Defaults to
+	// WhenDecided.
 	// +optional
 	// +kubebuilder:default=WhenDecided
 	// +kubebuilder:validation:Enum=WhenDecided;WhenOverallDecided;Disabled
 	Policy EarlyStopPolicy `json:"policy,omitempty"`
 
-	// minRounds is the number of rounds before which the comparison does not end. Equal is said after 10 rounds at the earliest.
-	// From 6 to 200; defaults to 6.
+	// minRounds is the number of rounds before which it does not end. Equal is said after 10. From 6 to 200; defaults to 6.
 	// +optional
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:Minimum=6

@@ -10,8 +10,8 @@ import (
 // BenchmarkRunStatus is the progress of a run and what it has measured. After the run has finished, only ResultsAvailable and
 // hostTuning change.
 type BenchmarkRunStatus struct {
-	// conditions are Admitted (it has its lane), DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or
-	// Failed, and the results are written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
+	// conditions are Admitted, DatabaseReady, Complete, Failed, Suspended, ResultsAvailable, Finished (Complete or Failed, with
+	// results written: scripts wait for it), and Ready, Reconciling and Stalled for Helm and Flux.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -19,38 +19,38 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that this describes; -1: none yet.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// queuedTime is when the run was created or last resumed: the order of admission to a lane. Unset while it is suspended.
+	// queuedTime is when it was created or last resumed: the order of admission to a lane. Unset: suspended.
 	// +optional
 	QueuedTime *metav1.Time `json:"queuedTime,omitempty"`
 
-	// startTime is when the run was first admitted to its lane.
+	// startTime is when it first had its lane.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// deadline is when the run ends unless it makes progress before or, with spec.deadlineSeconds, at the latest. Time in which it
-	// is suspended or waits for its lane again moves it.
+	// deadline is when it ends without progress or, with spec.deadlineSeconds, at the latest. Time in which it is suspended or
+	// waits again moves it.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// suspendedSeconds is for how long the run was suspended since its start, and then waited for its lane.
+	// suspendedSeconds is how long it was suspended since its start, and then waited for its lane.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	SuspendedSeconds *int64 `json:"suspendedSeconds,omitempty"`
 
-	// refusal is the object that the API server refuses at the moment. Absent: none.
+	// refusal is the object that the API server refuses now. Unset: none.
 	// +optional
 	Refusal RefusalStatus `json:"refusal,omitzero"`
 
-	// completionTime is when the run finished.
+	// completionTime is when it finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when the run is deleted. Unset: it stays, or is deleted with its comparison.
+	// expirationTime is when it is deleted. Unset: it stays, or is deleted with its comparison.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
@@ -76,14 +76,14 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
 
-	// headline is the best point's median with its interval and the points that may be as good, for example "14970 rows/s
-	// (14310–15240) at rowsPerCommit=1024; 256, 512 may be as good".
+	// headline adds the interval and the points that may be as good: "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512
+	// may be as good".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Headline string `json:"headline,omitempty"`
 
-	// points measured so far, in the order of the sweep. At most 64 are listed; the results have all of them.
+	// points measured so far, in the order of the sweep: at most 64. The results have all.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -96,7 +96,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=128
 	Claimed string `json:"claimed,omitempty"`
 
-	// claims are the verdicts about the claims, in the order of the specification.
+	// claims are the verdicts about the claims, in the order of the spec.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -104,15 +104,13 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// installation is the installation of Benchrun that acts on this run, as NAMESPACE/NAME: the first that saw it, or one that took
-	// over from it.
+	// installation of Benchrun that acts on it, as NAMESPACE/NAME: the first that saw it, or one that took over.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=127
 	Installation string `json:"installation,omitempty"`
 
-	// images are those that the run uses, as of its admission. After the first accepted attempt they are named by digest, if the
-	// nodes pull them from a registry.
+	// images of the run, as of its admission; after the first accepted attempt by digest, if nodes pull them from a registry.
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
@@ -120,7 +118,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
 
-	// hostTuning is what database.hostTuning has changed on each node of the database. At most 16 nodes are listed.
+	// hostTuning is what database.hostTuning has changed on each node, at most 16.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
@@ -153,20 +151,20 @@ type RunState struct {
 }
 
 // RefusalStatus is an object that the API server refuses. Creation is retried until trials.startDeadlineSeconds after startTime;
-// then the run or comparison ends as Rejected.
+// then it ends Rejected.
 type RefusalStatus struct {
-	// object that is refused, by kind and name, for example Job commit-size-t9-a1.
+	// object that is refused, by kind and name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Object string `json:"object,omitempty"`
 
-	// instance is the number of the database instance that the object belongs to. Absent: none.
+	// instance is the number of the database instance that it belongs to. Unset: none.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Instance *int32 `json:"instance,omitempty"`
 
-	// startTime is since when the object has been refused.
+	// startTime is since when it has been refused.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 }
@@ -243,7 +241,7 @@ type TrialCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	Measured *int32 `json:"measured,omitempty"`
 
-	// invalidated attempts: disturbed, kept for inspection, excluded from all summaries.
+	// invalidated attempts: disturbed, excluded from all summaries.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Invalidated *int32 `json:"invalidated,omitempty"`
@@ -267,19 +265,19 @@ type PointStatus struct {
 	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
-	// n is how many trials the summary is of.
+	// n is the number of trials.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	N int32 `json:"n,omitempty"`
 
-	// metric is the name of what was measured, for example rowsPerSecond.
+	// metric that was measured, for example rowsPerSecond.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// median of the trials in unit: a decimal number with at most four significant digits, and an exponent from 1e16 on and below
-	// 1e-6.
+	// median of the trials in unit: a decimal number with at most four significant digits, with an exponent from 1e16 on and
+	// below 1e-6.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -297,7 +295,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	High string `json:"high,omitempty"`
 
-	// interval says what low and high are: MinMax (fewer than 6 trials) or Confidence95 (of the median).
+	// interval says what low and high are: MinMax (fewer than 6 trials) or Confidence95.
 	// +optional
 	// +kubebuilder:validation:Enum=MinMax;Confidence95
 	Interval IntervalKind `json:"interval,omitempty"`
@@ -308,7 +306,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
 
-	// warnings that must be read with the number. The last one may say how many more the results have.
+	// warnings that must be read with the number. The last may say how many more the results have.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -336,14 +334,13 @@ type ResultsReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap,omitempty"`
 
-	// digest of results.json: sha256 and its hexadecimal digits.
+	// digest of results.json: sha256 and hexadecimal digits.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Digest string `json:"digest,omitempty"`
 
-	// fromRun is the UID of an earlier run of the same name and specification whose retained results these are. Unset: they are this
-	// run's own.
+	// fromRun is the UID of an earlier run of the same name and specification whose retained results these are.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -7,8 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkRun measures one database configuration with one workload. It repeats each point of the workload's sweep and writes
-// the numbers to its status and to ConfigMaps.
+// BenchmarkRun measures one database configuration with one workload, at each point of the workload's sweep.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -28,7 +27,7 @@ import (
 type BenchmarkRun struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the standard object metadata. The name has at most 40 characters, because the names of Jobs contain it.
+	// metadata is the standard object metadata. The name has at most 40 characters.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
@@ -36,7 +35,7 @@ type BenchmarkRun struct {
 	// +required
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 
-	// status is the progress of the run and what it has measured.
+	// status is the progress and what was measured.
 	// +optional
 	// +kubebuilder:default:={"observedGeneration":-1}
 	Status BenchmarkRunStatus `json:"status,omitzero"`
@@ -70,13 +69,13 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="!self.database.?storage.?size.hasValue() || quantity(string(self.database.storage.size)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || !has(self.loader.transport) || self.loader.transport != 'UnixSocket' || self.database.provisioner == 'StatefulSet' && self.loader.separateFromDatabase == 'None' && (!has(self.database.tls) || self.database.tls.mode == 'Disabled')",message="loader.transport UnixSocket puts the loader beside the server: database.provisioner must be StatefulSet, loader.separateFromDatabase None, and database.tls.mode Disabled"
 type BenchmarkRunSpec struct {
-	// title says in a few words what the run is, for its reports. Unset: its name.
+	// title for reports, in a few words. Unset: the name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Title string `json:"title,omitempty"`
 
-	// database is the server to measure: its image, settings, storage and resources.
+	// database is the server to measure.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="database cannot be changed: delete the run, or create one with another name"
 	Database DatabaseSpec `json:"database,omitzero"`
@@ -86,11 +85,11 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="workload cannot be changed: delete the run, or create one with another name"
 	Workload WorkloadSpec `json:"workload,omitzero"`
 
-	// sweep says how the values of the workload's sweep are combined. Unset: every combination.
+	// sweep says how the values of the workload's sweep are combined.
 	// +optional
 	Sweep *SweepSpec `json:"sweep,omitempty"`
 
-	// trials is how often, in which order and under which deadlines each point is measured.
+	// trials are the measurements of each point: how many, in which order, under which deadlines.
 	// +optional
 	// +kubebuilder:default={}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="trials cannot be changed: delete the run, or create one with another name"
@@ -100,14 +99,14 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Claims Claims `json:"claims,omitempty"`
 
-	// loader is where the loader runs, and with which resources.
+	// loader is where the load is made.
 	// +optional
 	// +kubebuilder:default={}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="loader cannot be changed: delete the run, or create one with another name"
 	Loader LoaderSpec `json:"loader,omitzero"`
 
-	// imagePullSecrets are Secrets in the run's namespace with credentials for registries, in addition to those of the installation.
-	// A missing Secret is ignored.
+	// imagePullSecrets are Secrets in the run's namespace with credentials for registries, besides those of the installation.
+	// Missing ones are ignored.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -144,37 +143,37 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="lane cannot be changed: delete the run, or create one with another name"
 	Lane string `json:"lane,omitempty"`
 
-	// suspend stops the run, removes its database and releases its lane; measurements are kept. The interrupted trial starts again
-	// when the run is resumed and has its lane. Defaults to false.
+	// suspend stops the run, removes its database and releases its lane; measurements are kept. The interrupted trial begins
+	// again later. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// deadlineSeconds ends the run this long after its start, without the time in which it is suspended or waits for its lane.
-	// Unset: it ends without progress for as long as one attempt may take, and when all attempts could have ended. From 1 to
-	// 31536000. See https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
+	// deadlineSeconds ends it this long after its start, without the time in which it is suspended or waits for its lane. Unset:
+	// it ends without progress for as long as an attempt may take. From 1 to 31536000. See
+	// https://github.com/benchrun-dev/benchrun/blob/main/docs/concepts.md#deadlines
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends the run when it has waited this long for its lane, since it was created or resumed. Unset: no limit.
+	// queueDeadlineSeconds ends it when it has waited this long for its lane, since it was created or resumed. Unset: no limit.
 	// From 1 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
 
-	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it) or Never (it stays until
-	// the run is deleted). Defaults to Always.
+	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it) or Never (with the
+	// run). Defaults to Always.
 	// +optional
 	// +kubebuilder:default=Always
 	// +kubebuilder:validation:Enum=Always;OnSuccess;Never
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cleanup cannot be changed: delete the run, or create one with another name"
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
-	// ttlSecondsAfterFinished deletes the run this long after its end, with its results if results.retention is WithRun. Unset: with
-	// its comparison, or after the installation's default, 30 days unless changed (status.expirationTime). From 0 to 31536000.
+	// ttlSecondsAfterFinished deletes the run this long after its end, with results that are not retained. Unset: with its
+	// comparison, or the installation's default, 30 days unless changed. From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
@@ -257,8 +256,7 @@ const (
 
 // ResultsSpec is how long the result ConfigMaps are kept.
 type ResultsSpec struct {
-	// retention is WithRun (the ConfigMaps are deleted with the run) or Retain (they stay, labeled with its name and UID).
-	// Defaults to WithRun.
+	// retention is WithRun (the ConfigMaps are deleted with the run) or Retain (they stay). Defaults to WithRun.
 	// +optional
 	// +kubebuilder:default=WithRun
 	// +kubebuilder:validation:Enum=WithRun;Retain

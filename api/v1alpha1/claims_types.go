@@ -13,8 +13,8 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is a statement about the ratio between points. Its verdict follows from the interval of that ratio, which holds at 95%
-// for all claims together.
+// Claim is a statement. It has one of ratio, bestAt, monotonic and noDifference; the interval of its ratio holds at 95% for all
+// claims together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
 type Claim struct {
@@ -31,8 +31,8 @@ type Claim struct {
 	// +kubebuilder:validation:MaxLength=256
 	Statement string `json:"statement,omitempty"`
 
-	// metric is a metric of results.csv, for example lineitemSeconds, or durationSeconds, the length of the measured phase. Unset:
-	// the metric that the run reports first.
+	// metric of results.csv, for example lineitemSeconds, or durationSeconds, the length of the measured phase. Unset: the
+	// headline's.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -42,15 +42,15 @@ type Claim struct {
 	// +optional
 	Ratio *RatioClaim `json:"ratio,omitempty"`
 
-	// bestAt claims which points are best: highest rate or shortest time.
+	// bestAt claims which points are best.
 	// +optional
 	BestAt *BestAtClaim `json:"bestAt,omitempty"`
 
-	// monotonic claims that the values only rise, or only fall, with a parameter.
+	// monotonic claims that the values only rise, or only fall.
 	// +optional
 	Monotonic *MonotonicClaim `json:"monotonic,omitempty"`
 
-	// noDifference claims that the values of two points are equal within a few percent.
+	// noDifference claims that the values of two points are equal.
 	// +optional
 	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
 
@@ -58,7 +58,7 @@ type Claim struct {
 	// +optional
 	Needs ClaimNeeds `json:"needs,omitzero"`
 
-	// published are figures of the publication, by which the claim is judged too.
+	// published figures, by which the claim is judged too.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -115,7 +115,7 @@ type PointSelector struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters are values of swept parameters, for example {rowsPerCommit: 16}. Quote a number with a decimal point.
+	// parameters by name, for example {rowsPerCommit: 16}. Quote a number with a decimal point.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=6
@@ -134,11 +134,11 @@ type ClaimedNumber string
 //
 // +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="set atLeast or atMost, or both"
 type RatioClaim struct {
-	// of names the one point whose values are divided.
+	// of names the point whose values are divided.
 	// +required
 	Of PointSelector `json:"of,omitzero"`
 
-	// to names the one point by whose values they are divided.
+	// to names the point by whose values they are divided.
 	// +required
 	To PointSelector `json:"to,omitzero"`
 
@@ -148,22 +148,22 @@ type RatioClaim struct {
 	// +kubebuilder:validation:MaxLength=64
 	ToMetric string `json:"toMetric,omitempty"`
 
-	// atLeast is the smallest ratio for which the claim is true.
+	// atLeast is the smallest ratio that is claimed, for example "7.5".
 	// +optional
 	AtLeast ClaimedNumber `json:"atLeast,omitempty"`
 
-	// atMost is the largest ratio for which the claim is true.
+	// atMost is the largest ratio that is claimed.
 	// +optional
 	AtMost ClaimedNumber `json:"atMost,omitempty"`
 }
 
 // BestAtClaim claims that the best of some points is among those that at selects.
 type BestAtClaim struct {
-	// at selects the points that the best is said to be among.
+	// at selects the points that the best is among.
 	// +required
 	At PointSelector `json:"at,omitzero"`
 
-	// among names the points that are compared. Unset: all.
+	// among selects the points that are compared. Unset: all.
 	// +optional
 	Among PointSelector `json:"among,omitzero"`
 }
@@ -180,13 +180,13 @@ const (
 
 // MonotonicClaim claims that the values only rise, or only fall, as a parameter grows.
 type MonotonicClaim struct {
-	// parameter is the name of a swept parameter with at least three numeric values.
+	// parameter that is swept, with at least three numeric values.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Parameter string `json:"parameter,omitempty"`
 
-	// direction is Rising (the values grow as the parameter grows) or Falling.
+	// direction is Rising (with the parameter) or Falling.
 	// +required
 	// +kubebuilder:validation:Enum=Rising;Falling
 	Direction ClaimedDirection `json:"direction,omitempty"`
@@ -223,7 +223,7 @@ type NoDifferenceClaim struct {
 
 // PublishedFigure is a published value of a point.
 type PublishedFigure struct {
-	// of names the one point.
+	// of names the point.
 	// +required
 	Of PointSelector `json:"of,omitzero"`
 
@@ -233,7 +233,7 @@ type PublishedFigure struct {
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// value that was published, in the unit of the metric.
+	// value that was published, in the metric's unit.
 	// +required
 	Value ClaimedNumber `json:"value,omitempty"`
 }
@@ -271,7 +271,7 @@ type ClaimStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Detail string `json:"detail,omitempty"`
 
-	// published is the verdict by the published figures: CannotSay if some are missing; unset if there are none.
+	// published is the verdict by the published figures: CannotSay if some are missing; unset: none.
 	// +optional
 	// +kubebuilder:validation:Enum=Holds;DoesNotHold;CannotSay
 	Published ClaimVerdict `json:"published,omitempty"`

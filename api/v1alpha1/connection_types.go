@@ -5,7 +5,7 @@ package v1alpha1
 
 // ExternalSpec is a server that Benchrun neither creates nor removes.
 type ExternalSpec struct {
-	// host is the server's DNS name or IP address, as seen from a Pod in the run's namespace.
+	// host is the server's DNS name or IP address, as seen from the run's namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -19,15 +19,15 @@ type ExternalSpec struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// credentialsSecretName is the name of a Secret in the run's namespace with the keys username and password. The user needs all
-	// privileges on the schema; a user who may not create it needs an existing, empty one.
+	// credentialsSecretName is a Secret in the run's namespace with the keys username and password. The user needs all privileges
+	// on the schema.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
 
-	// schema (database) for the workload's tables. If it exists, it must be empty, and only the tables in it are dropped; otherwise
-	// Benchrun creates it and drops it after each trial. Unset: benchrun_ and the run's name, with _ for -.
+	// schema for the workload's tables. If it exists, it must be empty, and only its tables are dropped; otherwise Benchrun
+	// creates and drops it for each trial. Unset: benchrun_ and the run's name, with _ for -.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=50
@@ -52,15 +52,15 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.caSecretName) || self.mode == 'VerifyIdentity'",message="tls.caSecretName goes with tls.mode VerifyIdentity: no other mode verifies the server's certificate"
 type TLSSpec struct {
-	// mode is Disabled, Required (encrypted, without verifying the server's certificate) or VerifyIdentity (the certificate must be
-	// for the server's host and signed by a trusted authority). Defaults to Disabled.
+	// mode is Disabled, Required (encrypted, without verifying the certificate) or VerifyIdentity (the certificate must be for
+	// the host and signed by a trusted authority). Defaults to Disabled.
 	// +optional
 	// +kubebuilder:default=Disabled
 	// +kubebuilder:validation:Enum=Disabled;Required;VerifyIdentity
 	Mode TLSMode `json:"mode,omitempty"`
 
-	// caSecretName is the name of a Secret in the run's namespace whose key ca.crt holds the trusted authorities, in PEM. Unset:
-	// those of the loader's image.
+	// caSecretName is a Secret in the run's namespace whose key ca.crt has the trusted authorities, in PEM. Unset: those of the
+	// loader's image.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -31,9 +31,8 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:Enum=MariaDB;MySQL
 	Engine Engine `json:"engine,omitempty"`
 
-	// image is the server's container image. It must accept the same files and variables as the engine's official image
-	// (MARIADB_ROOT_PASSWORD_FILE or MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). Unset: the operator's default for the engine,
-	// mariadb:11.8 or mysql:8.4 unless changed.
+	// image of the server. It must accept the files and variables of the engine's official image (MARIADB_ROOT_PASSWORD_FILE or
+	// MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). Unset: the operator's default, mariadb:11.8 or mysql:8.4 unless changed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -50,17 +49,17 @@ type DatabaseSpec struct {
 	// +optional
 	External *ExternalSpec `json:"external,omitempty"`
 
-	// tls encrypts the loader's connections. Unset: they are not encrypted.
+	// tls encrypts the loader's connections. Unset: not encrypted.
 	// +optional
 	TLS TLSSpec `json:"tls,omitzero"`
 
-	// settings are the server settings that every benchmark should state. Unset ones keep the server's defaults. An external server
-	// must have these settings already: otherwise the run ends SettingNotEffective.
+	// settings that every benchmark should state. Unset ones keep the server's defaults. An external server must already have
+	// them: otherwise the run ends SettingNotEffective.
 	// +optional
 	Settings ServerSettings `json:"settings,omitzero"`
 
-	// variables are other server variables as in my.cnf: lower case, with underscores. Each is read back before measuring; the run
-	// ends SettingNotEffective if the server has another value. With the prefix loose_, the server may not know it.
+	// variables are other server variables, as in my.cnf: lower case, with underscores. The run ends SettingNotEffective if the
+	// server has another value. With the prefix loose_, the server may not know it.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200
@@ -69,27 +68,27 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="use settings.binaryLog for the binary log: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
 
-	// storage is the volume of the data directory. It is deleted with the run. Unset: 5Gi of the cluster's default class.
+	// storage is the data volume, deleted with the run. Unset: 5Gi of the cluster's default class.
 	// +optional
 	Storage StorageSpec `json:"storage,omitzero"`
 
-	// resources of the server's container. Requests that are left out equal the limits. Unset: one CPU, and memory for 1.25 times
-	// the buffer pool plus 512Mi, with engine MySQL plus 1Gi.
+	// resources of the server's container. Requests default to the limits. Unset: one CPU, and memory for 1.25 times the buffer
+	// pool plus 512Mi, with engine MySQL plus 1Gi.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// observer is Enabled, or Disabled for clusters that allow no shared process namespace. It is a container beside the server
-	// (100m CPU, 32Mi) that reads resource usage, CPU throttling and the state of the node. Unset: Enabled.
+	// observer is Enabled, or Disabled for clusters that allow no shared process namespace: a container beside the server (100m
+	// CPU, 32Mi) that reads its usage, throttling and the node. Unset: Enabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	Observer ObserverMode `json:"observer,omitempty"`
 
-	// hostTuning changes kernel settings of the database's node until the end of the run. The run ends HostTuningNotAllowed unless
-	// the installation allows it. Unset: nothing is changed.
+	// hostTuning changes kernel settings of the database's node until the run ends. The run ends HostTuningNotAllowed unless the
+	// installation allows it.
 	// +optional
 	HostTuning *HostTuningSpec `json:"hostTuning,omitempty"`
 
-	// nodeSelector restricts the database to nodes with these labels.
+	// nodeSelector has labels of the nodes that may have the database.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -153,23 +152,23 @@ type VariableValue string
 
 // ServerSettings are the server settings that every benchmark should state.
 type ServerSettings struct {
-	// bufferPoolSize is innodb_buffer_pool_size, for example 256Mi. It must be below resources.limits.memory. At least 5Mi.
+	// bufferPoolSize is innodb_buffer_pool_size, for example 256Mi: below resources.limits.memory, at least 5Mi.
 	// +optional
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
-	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size or, with engine MySQL,
-	// innodb_redo_log_capacity. MariaDB before 10.5 has innodb_log_files_in_group of them. At least 4Mi, with engine MySQL 8Mi.
+	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size (MariaDB before 10.5 has
+	// innodb_log_files_in_group of them) or, with engine MySQL, innodb_redo_log_capacity. At least 4Mi, with engine MySQL 8Mi.
 	// +optional
 	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
 
-	// flushLogAtTrxCommit is innodb_flush_log_at_trx_commit: 1 makes every commit durable; with 0 or 2 a crash may lose the
-	// last second. From 0 to 3, with engine MySQL to 2.
+	// flushLogAtTrxCommit is innodb_flush_log_at_trx_commit: 1 makes commits durable; with 0 or 2 a crash may lose the last
+	// second. From 0 to 3, with engine MySQL to 2.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3
 	FlushLogAtTrxCommit *int32 `json:"flushLogAtTrxCommit,omitempty"`
 
-	// binaryLog switches the binary log on or off. Unset: off, unless the server is external.
+	// binaryLog is whether there is a binary log. Unset: none, unless the server is external.
 	// +optional
 	BinaryLog *bool `json:"binaryLog,omitempty"`
 }
@@ -209,17 +208,16 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// blockIOClass is a block I/O class of the nodes' container runtime, which limits the server's reads and writes. The run ends
-	// BlockIOClassNotEffective if it does not limit the disk of the volume. At most 63 letters, digits, dots, dashes and
-	// underscores. Needs provisioner StatefulSet. Unset: no class.
+	// blockIOClass of the nodes' container runtime, which limits the server's reads and writes. The run ends
+	// BlockIOClassNotEffective if it does not. Needs provisioner StatefulSet.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	BlockIOClass string `json:"blockIOClass,omitempty"`
 
-	// volumeBenchmark Enabled measures the volume for about 30 seconds before each server starts
-	// (status.environment.volumeBenchmark). Needs provisioner StatefulSet. Defaults to Disabled.
+	// volumeBenchmark Enabled measures the volume for about 30 seconds before each server starts. Needs provisioner StatefulSet.
+	// Defaults to Disabled.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Disabled
 	VolumeBenchmark VolumeBenchmarkMode `json:"volumeBenchmark,omitempty"`

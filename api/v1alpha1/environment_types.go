@@ -11,7 +11,7 @@ type ImageName string
 
 // ImagesStatus are the images that an installation gives its runs.
 type ImagesStatus struct {
-	// loader has the loader, the probe and the observer.
+	// loader has the loader, probe and observer.
 	// +optional
 	Loader ImageName `json:"loader,omitempty"`
 
@@ -25,32 +25,32 @@ type ImagesStatus struct {
 	// +kubebuilder:validation:MaxProperties=8
 	Databases map[string]ImageName `json:"databases,omitempty"`
 
-	// registry completes names of images without one. Absent: the node completes them.
+	// registry completes names of images without one. Unset: the node does.
 	// +optional
 	Registry ImageName `json:"registry,omitempty"`
 }
 
 // Environment is where a run took place. A value that could not be read is "unknown", never empty.
 type Environment struct {
-	// serverVersion is the server's own VERSION().
+	// serverVersion is VERSION().
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	ServerVersion string `json:"serverVersion,omitempty"`
 
-	// settingsDigest is the SHA-256 of all server variables that are configuration, not state or identity.
+	// settingsDigest is the SHA-256 of all server variables that are configuration.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	SettingsDigest string `json:"settingsDigest,omitempty"`
 
-	// databaseImage is the digest of the image that the server ran.
+	// databaseImage is the digest of the server's image.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	DatabaseImage string `json:"databaseImage,omitempty"`
 
-	// loaderImage is the digest of the image that the loader ran.
+	// loaderImage is the digest of the loader's image.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -62,7 +62,7 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=253
 	DatabaseNode string `json:"databaseNode,omitempty"`
 
-	// loaderNode is the loader's node; with several loader Pods, all of theirs.
+	// loaderNode is the loader's node, or those of all loader Pods.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
@@ -80,7 +80,7 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=256
 	CPUModel string `json:"cpuModel,omitempty"`
 
-	// cpus is the number of logical CPUs of the database's node.
+	// cpus are the logical CPUs of the database's node.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	CPUs int32 `json:"cpus,omitempty"`
@@ -108,7 +108,7 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=64
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
-	// blockIO is the limit on the disk of the data volume, for example "write 100/s on 254:0", or none.
+	// blockIO is the limit on the data volume's disk, for example "write 100/s on 254:0", or none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -120,7 +120,7 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=32
 	Swappiness string `json:"swappiness,omitempty"`
 
-	// transparentHugePages of the database's node: always, madvise or never.
+	// transparentHugePages of the database's node.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -136,7 +136,7 @@ type Environment struct {
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 
-	// volumeBenchmark is the performance of the empty volume, if storage.volumeBenchmark is Enabled.
+	// volumeBenchmark is the performance of the empty volume.
 	// +optional
 	// +listType=map
 	// +listMapKey=pattern
@@ -144,11 +144,11 @@ type Environment struct {
 	// +kubebuilder:validation:MinItems=1
 	VolumeBenchmark []VolumePattern `json:"volumeBenchmark,omitempty"`
 
-	// trialProbe has the medians of what was probed on the node and the volume before the trials.
+	// trialProbe has medians of what was probed before the trials.
 	// +optional
 	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
 
-	// warnings say how the node or the volume differed between trials, or from the namespace's last run of the same kind.
+	// warnings say how node or volume differed between trials, or from the namespace's last run of the same kind.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -170,7 +170,7 @@ type TrialProbe struct {
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncP95Micros int64 `json:"fdatasyncP95Micros,omitempty"`
 
-	// workNanos is the CPU time that a fixed piece of work took.
+	// workNanos is the CPU time of a fixed piece of work.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	WorkNanos int64 `json:"workNanos,omitempty"`

@@ -13,19 +13,18 @@ type HostTuningSpec struct {
 	// +kubebuilder:validation:Maximum=200
 	Swappiness *int32 `json:"swappiness,omitempty"`
 
-	// ioScheduler is the I/O scheduler of the disk below the data volume. The run ends SettingNotEffective if the kernel does not
-	// offer it.
+	// ioScheduler of the disk below the data volume. The run ends SettingNotEffective if the kernel does not offer it.
 	// +optional
 	// +kubebuilder:validation:Enum=none;mq-deadline;kyber;bfq
 	IOScheduler string `json:"ioScheduler,omitempty"`
 
-	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled: always, madvise or never.
+	// transparentHugePages is /sys/kernel/mm/transparent_hugepage/enabled.
 	// +optional
 	// +kubebuilder:validation:Enum=always;madvise;never
 	TransparentHugePages string `json:"transparentHugePages,omitempty"`
 }
 
-// HostSettings are kernel settings of a node. Those that the run does not change are left out.
+// HostSettings are kernel settings of a node.
 type HostSettings struct {
 	// swappiness is vm.swappiness.
 	// +optional
@@ -33,7 +32,7 @@ type HostSettings struct {
 	// +kubebuilder:validation:MaxLength=32
 	Swappiness string `json:"swappiness,omitempty"`
 
-	// ioScheduler is the I/O scheduler of the disk below the data volume.
+	// ioScheduler of the disk below the data volume.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -60,15 +59,15 @@ type HostTuningStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	Disk string `json:"disk,omitempty"`
 
-	// before has the values that the node had, and gets back.
+	// before has the values that the node had.
 	// +optional
 	Before HostSettings `json:"before,omitzero"`
 
-	// after has the values that were read back after the change.
+	// after has the values read back after the change.
 	// +optional
 	After HostSettings `json:"after,omitzero"`
 
-	// restored says whether the values of before were read back at the end. Unset: the node is still tuned.
+	// restored says whether the values of before were read back at the end. Unset: still tuned.
 	// +optional
 	Restored *bool `json:"restored,omitempty"`
 

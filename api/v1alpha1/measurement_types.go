@@ -20,8 +20,8 @@ const (
 
 // SweepSpec combines the values of the workload's sweep: at most 6 parameters and 1000 points.
 type SweepSpec struct {
-	// mode is Grid (every combination) or OneFactor (one parameter at a time; the others keep the workload's own values). Defaults
-	// to Grid.
+	// mode is Grid (every combination) or OneFactor (one parameter at a time; the others keep the workload's values). Defaults to
+	// Grid.
 	// +optional
 	// +kubebuilder:default=Grid
 	// +kubebuilder:validation:Enum=Grid;OneFactor
@@ -81,112 +81,109 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.order == 'Interleaved'",message="precision goes with order Interleaved: it is checked after whole rounds"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataSeed) || self.data == 'Restore'",message="dataSeed goes with data: Restore"
 type TrialsSpec struct {
-	// repetitions is the number of trials of each point. From 1 to 100. Unset, and without precision: 6, the fewest that give a
-	// median a 95% interval.
+	// repetitions of each point. From 1 to 100. Unset, and without precision: 6, the fewest with a 95% interval.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Repetitions *int32 `json:"repetitions,omitempty"`
 
-	// precision repeats each point until its median is known precisely enough.
+	// precision repeats each point until its median is precise enough.
 	// +optional
 	Precision *PrecisionSpec `json:"precision,omitempty"`
 
-	// order is Interleaved (rounds that visit every point once, each in a new seeded order), Shuffled or Sequential. Defaults to
+	// order is Interleaved (rounds visit every point once, each in a new seeded order), Shuffled or Sequential. Defaults to
 	// Interleaved.
 	// +optional
 	// +kubebuilder:default=Interleaved
 	// +kubebuilder:validation:Enum=Interleaved;Shuffled;Sequential
 	Order TrialOrder `json:"order,omitempty"`
 
-	// server is Reused (one instance; between trials the tables are recreated and the server is quiesced) or Fresh (a new
-	// instance on a new volume for each attempt). Defaults to Reused.
+	// server is Reused (one instance; tables are recreated between trials) or Fresh (a new instance on a new volume for each
+	// attempt). Defaults to Reused.
 	// +optional
 	// +kubebuilder:default=Reused
 	// +kubebuilder:validation:Enum=Reused;Fresh
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// primeSeconds is how long at most the load of a new database instance's first trial is made before it, without being measured.
-	// For CommitSize, BulkInsert and IIBench, with server Reused. 0 primes none. From 0 to 3600; defaults to 30.
+	// primeSeconds is how long at most a new instance makes the first trial's load without being measured. For CommitSize,
+	// BulkInsert and IIBench, with server Reused. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
-	// minSeconds is the least duration of a trial of CommitSize or BulkInsert. A pilot makes the load of each point for this long
-	// first; if it inserts more than rows, trials insert 10% more than the pilot, rounded up to two digits. Must be below
-	// limits.seconds. Unset: no pilot. From 1 to 3600.
+	// minSeconds is the least duration of a trial of CommitSize or BulkInsert: a pilot makes the load of each point for this long
+	// first. If it inserts more than rows, trials insert 10% more than the pilot. Must be below limits.seconds. Unset: no pilot.
+	// From 1 to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	MinSeconds *int32 `json:"minSeconds,omitempty"`
 
-	// data is Recreate (for each trial), Keep (until a trial has written to them; for Sysbench scripts that share tables) or Restore
-	// (for Sysbench: each new server begins with a copy of the prepared data directory, on a volume like database.storage; needs
-	// provisioner StatefulSet and its observer). Defaults to Recreate.
+	// data is Recreate (for each trial), Keep (until a trial has written to them; for Sysbench scripts that share tables) or
+	// Restore (for Sysbench: each new server begins with a copy of the prepared data; needs provisioner StatefulSet and its
+	// observer). Defaults to Recreate.
 	// +optional
 	// +kubebuilder:default=Recreate
 	// +kubebuilder:validation:Enum=Recreate;Keep;Restore
 	Data DataLifetime `json:"data,omitempty"`
 
-	// dataSeed is the seed of the prepared rows, with data Restore. Unset: the seed of the comparison or, without one, of the run.
-	// From 0 to 9007199254740991.
+	// dataSeed is the seed of the prepared rows, with data Restore. Unset: that of the comparison or run. From 0 to
+	// 9007199254740991.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	DataSeed *int64 `json:"dataSeed,omitempty"`
 
-	// startDeadlineSeconds is how long the database, and each loader Pod, may take to start: images, volumes and scheduling
-	// included. From 10 to 86400; defaults to 300.
+	// startDeadlineSeconds is how long the database, and each loader Pod, may take to start. From 10 to 86400; defaults to 300.
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	StartDeadlineSeconds int32 `json:"startDeadlineSeconds,omitempty"`
 
-	// deadlineSeconds is how long one attempt may take, including preparation; the first one on a database instance has twice
-	// primeSeconds more. From 10 to 15552000; defaults to 3600.
+	// deadlineSeconds is how long an attempt may take, with preparation; the first on an instance has twice primeSeconds more.
+	// From 10 to 15552000; defaults to 3600.
 	// +optional
 	// +kubebuilder:default=3600
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=15552000
 	DeadlineSeconds int32 `json:"deadlineSeconds,omitempty"`
 
-	// maxInvalid is how many attempts of the run may be invalidated (evicted, out of memory, restarted and so on) before it fails.
-	// From 0 to 1000; defaults to 3.
+	// maxInvalid is how many attempts may be invalidated before the run fails. From 0 to 1000; defaults to 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	MaxInvalid *int32 `json:"maxInvalid,omitempty"`
 
-	// maxThrottledPercent is the part of the measured phase in which a CPU limit may throttle the server. Beyond it, the attempt is
-	// invalidated as Throttled. Unset: 100 at the limit that the run sets, 1 at a lower limit from elsewhere. From 0 to 100.
+	// maxThrottledPercent is the part of the measured phase in which a CPU limit may throttle the server; beyond it, the attempt
+	// is invalidated. Unset: 100 at the limit that the run sets, 1 at a lower limit from elsewhere. From 0 to 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MaxThrottledPercent *int32 `json:"maxThrottledPercent,omitempty"`
 }
 
-// PrecisionSpec stops measuring a point, after a whole round, when the 95% interval of its median is narrow enough.
+// PrecisionSpec stops measuring a point, after a whole round, by the 95% interval of its median.
 //
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="precision.min must not be above precision.max"
 type PrecisionSpec struct {
-	// targetRelativeCIPercent is half the width of the interval relative to the median, in percent. From 1 to 50.
+	// targetRelativeCIPercent is half the interval's width relative to the median, in percent. From 1 to 50.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
 	TargetRelativeCIPercent int32 `json:"targetRelativeCIPercent,omitempty"`
 
-	// min is the smallest number of repetitions. From 6 to 100; defaults to 6.
+	// min are the fewest repetitions. From 6 to 100; defaults to 6.
 	// +optional
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:Minimum=6
 	// +kubebuilder:validation:Maximum=100
 	Min int32 `json:"min,omitempty"`
 
-	// max is the largest number of repetitions. From 6 to 100; defaults to 12.
+	// max are the most repetitions. From 6 to 100; defaults to 12.
 	// +optional
 	// +kubebuilder:default=12
 	// +kubebuilder:validation:Minimum=6
@@ -218,8 +215,8 @@ const (
 
 // LoaderSpec is where the loader runs, and with which resources.
 type LoaderSpec struct {
-	// pods is the number of Pods that make the load of BulkInsert, IIBench or Sysbench. They share its connections and start at the
-	// same moment; resources and scratch apply to each. From 1 to 64; defaults to 1.
+	// pods that make the load of BulkInsert, IIBench or Sysbench, and share its connections. They start at the same moment;
+	// resources and scratch apply to each. From 1 to 64; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -230,7 +227,7 @@ type LoaderSpec struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
-	// nodeSelector restricts the nodes that loaders may run on.
+	// nodeSelector has labels of the nodes that may have loaders.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -250,13 +247,13 @@ type LoaderSpec struct {
 	// +kubebuilder:validation:Enum=Preferred;Required;None
 	SeparateFromDatabase Separation `json:"separateFromDatabase,omitempty"`
 
-	// transport is TCP or UnixSocket, which connects by mysqld.sock in the server's /run/mysqld, from Pods on the database's node.
-	// UnixSocket needs provisioner StatefulSet, no TLS, and separateFromDatabase None. Unset: TCP.
+	// transport is TCP or UnixSocket (mysqld.sock in the server's /run/mysqld), which needs provisioner StatefulSet, no TLS, and
+	// separateFromDatabase None. Unset: TCP.
 	// +optional
 	// +kubebuilder:validation:Enum=TCP;UnixSocket
 	Transport Transport `json:"transport,omitempty"`
 
-	// scratch adds an empty volume at /scratch for workloads that write files before they load them.
+	// scratch adds an empty volume at /scratch for files of workloads.
 	// +optional
 	Scratch *ScratchSpec `json:"scratch,omitempty"`
 }

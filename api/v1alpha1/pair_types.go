@@ -39,7 +39,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// ratio of the variant's values to the baseline's: a decimal number with at most four significant digits.
+	// ratio of the variant's values to the baseline's, with at most four significant digits.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -62,7 +62,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	Rounds int32 `json:"rounds,omitempty"`
 
-	// metric is the name of what is compared, for example rowsPerSecond.
+	// metric that is compared, for example rowsPerSecond.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -42,8 +42,7 @@ type BulkInsertSize int64
 // +kubebuilder:validation:Maximum=128
 type Connections int32
 
-// BulkInsertWorkload fills tables with INSERT statements of many rows, in transactions, over several connections. Row n depends
-// on the seed and n alone.
+// BulkInsertWorkload fills tables with INSERT statements of many rows, in transactions. Row n depends on the seed and n alone.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.points) || self.commit != 'Autocommit' && !(has(self.sweep) && has(self.sweep.commit) && 'Autocommit' in self.sweep.commit) || self.statementsPerTransaction == 1 && (!has(self.sweep) || !has(self.sweep.statementsPerTransaction) || self.sweep.statementsPerTransaction == [1])",message="commit Autocommit makes each statement a transaction: statementsPerTransaction must be 1"
@@ -65,7 +64,7 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Maximum=64
 	Tables int32 `json:"tables,omitempty"`
 
-	// rows to insert in each trial, into all tables. With dataFrom, at most those of the file. From 1 to 1000000000; defaults to
+	// rows to insert in each trial, into all tables; with dataFrom, at most those of the file. From 1 to 1000000000; defaults to
 	// 1000000.
 	// +optional
 	// +kubebuilder:default=1000000
@@ -73,8 +72,8 @@ type BulkInsertWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows int64 `json:"rows,omitempty"`
 
-	// rowsPerStatement is the number of rows in an INSERT, which must fit into max_allowed_packet; the last one has the remainder.
-	// With protocol Prepared, at most 21845 rows of FileList or 32767 of Narrow. From 1 to 1000000; defaults to 2000.
+	// rowsPerStatement is the number of rows in an INSERT; the last has the remainder. With protocol Prepared, at most 21845 of
+	// FileList or 32767 of Narrow. From 1 to 1000000; defaults to 2000.
 	// +optional
 	// +kubebuilder:default=2000
 	// +benchrun:sweep=numbers of rows in an INSERT
@@ -88,32 +87,31 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=1000
 	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// concurrency is the number of connections that insert at the same time. From 1 to 128; defaults to 1.
+	// concurrency is the number of connections. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=128
 	Concurrency Connections `json:"concurrency,omitempty"`
 
-	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … With schemaFrom, it applies to tables without an
-	// ENGINE clause; others must name the same. 1 to 64 letters, digits and underscores; defaults to InnoDB.
+	// storageEngine of the table, as the server spells it. With schemaFrom, for tables without an ENGINE clause; others must name
+	// the same. Defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
 	// +benchrun:sweep=storage engines
 	// +benchrun:sweep:max=16
 	StorageEngine StorageEngine `json:"storageEngine,omitempty"`
 
-	// protocol is Text (each INSERT is SQL), Prepared (a prepared INSERT of rowsPerStatement rows, COM_STMT_EXECUTE) or Bulk (a
-	// prepared INSERT of one row for rowsPerStatement rows, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). dataFrom needs Text.
-	// Defaults to Text.
+	// protocol is Text (SQL), Prepared (an INSERT of rowsPerStatement rows, COM_STMT_EXECUTE) or Bulk (of one row for
+	// rowsPerStatement rows, COM_STMT_BULK_EXECUTE; MariaDB 10.2 or newer). dataFrom needs Text. Defaults to Text.
 	// +optional
 	// +kubebuilder:default=Text
 	// +benchrun:sweep=protocols
 	// +benchrun:sweep:max=3
 	Protocol BulkInsertProtocol `json:"protocol,omitempty"`
 
-	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT; insert latencies include
-	// the commit). Autocommit needs statementsPerTransaction 1. Defaults to Explicit.
+	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT). Autocommit needs
+	// statementsPerTransaction 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
 	// +benchrun:sweep=ways to commit

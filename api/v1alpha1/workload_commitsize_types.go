@@ -39,22 +39,21 @@ type CommitSizeWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows *int64 `json:"rows,omitempty"`
 
-	// rowsPerCommit is the number of rows in a transaction; the last one has the remainder. From 1 to rows; defaults to 1.
+	// rowsPerCommit is the number of rows in a transaction; the last has the remainder. From 1 to rows; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=sizes of transactions
 	// +benchrun:sweep:max=1000
 	RowsPerCommit CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
-	// compat imitates a published program. With Isotopp, the first transaction has one row, the others rowsPerCommit each. Defaults
-	// to None.
+	// compat imitates a published program. With Isotopp, the first transaction has one row. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Isotopp
 	Compat CommitSizeCompat `json:"compat,omitempty"`
 
-	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT; insert latencies include
-	// the commit). Autocommit needs rowsPerCommit 1. Defaults to Explicit.
+	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT). Autocommit needs
+	// rowsPerCommit 1. Defaults to Explicit.
 	// +optional
 	// +kubebuilder:default=Explicit
 	// +benchrun:sweep=ways to commit
@@ -95,29 +94,29 @@ type RowsPerSecond int64
 //
 // +kubebuilder:validation:XValidation:rule="self.?thinkTimeMilliseconds.orValue(0) == 0 || self.?ratePerSecond.orValue(0) == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
 type Pacing struct {
-	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal intervals, and
-	// their latency counts from then. 0 or unset: each begins when the last one has ended. From 0 to 100000000.
+	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal intervals;
+	// latency counts from then. Unset: as fast as possible. From 0 to 100000000.
 	// +optional
 	// +benchrun:sweep=numbers of rows offered per second
 	// +benchrun:sweep:max=1000
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
-	// thinkTimeMilliseconds is how long a connection pauses after each transaction. Not with ratePerSecond. From 0 to 3600000.
+	// thinkTimeMilliseconds is the pause of a connection after each transaction. Not with ratePerSecond. From 0 to 3600000.
 	// Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000
 	ThinkTimeMilliseconds *int32 `json:"thinkTimeMilliseconds,omitempty"`
 
-	// warmupSeconds is how long the same load runs before each trial is measured. Its rows stay in the table and are not counted.
-	// Not with dataFrom. From 0 to 3600. Unset: 0.
+	// warmupSeconds of the same load before each trial; its rows stay, and are not counted. Not with dataFrom. From 0 to 3600.
+	// Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// rampSeconds is the time in which connections begin one after another, before warmupSeconds. Not with dataFrom. From 0 to 3600.
-	// Unset: 0.
+	// rampSeconds in which connections begin one after another, before warmupSeconds. Not with dataFrom. From 0 to 3600. Unset:
+	// 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

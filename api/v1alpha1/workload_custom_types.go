@@ -6,8 +6,7 @@ package v1alpha1
 // WorkloadCustom runs a program of your own.
 const WorkloadCustom WorkloadType = "Custom"
 
-// CustomWorkload runs a program of yours in any image, with a read-only root except /tmp. The environment has BENCHRUN_DB_HOST,
-// further BENCHRUN_DB_ variables, and BENCHRUN_PARAM_<name> for each parameter. See
+// CustomWorkload runs a program of yours in any image, with a read-only root except /tmp. See
 // https://github.com/benchrun-dev/benchrun/blob/main/docs/reference/workloads/custom.md
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
@@ -16,34 +15,34 @@ const WorkloadCustom WorkloadType = "Custom"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || self.sweep.parameters.all(p, has(self.parameters) && p in self.parameters)",message="sweep can vary the parameters that parameters names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, p.parameters.all(n, has(self.parameters) && n in self.parameters))",message="points can vary the parameters that parameters names with their usual values"
 type CustomWorkload struct {
-	// image that contains the program. Benchrun copies its loader, a static binary, into the container, and it starts the program.
+	// image of the program, which Benchrun's loader, a static binary, starts in it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// command is the measured program and its arguments, without a shell. ${name} is replaced with the parameter of that name.
+	// command is the measured program and its arguments, without a shell. ${name} is the parameter of that name.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Command []CustomArgument `json:"command,omitempty"`
 
-	// prepare is a program that runs before the server is quiesced. Written like command.
+	// prepare runs before the server is quiesced. Written like command.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Prepare []CustomArgument `json:"prepare,omitempty"`
 
-	// cleanup is a program that removes it again. Written like command.
+	// cleanup removes what prepare made. Written like command.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Cleanup []CustomArgument `json:"cleanup,omitempty"`
 
-	// parameters that command, prepare, cleanup and env may use as ${name}, with their usual values.
+	// parameters that command, prepare, cleanup and env may use as ${name}, with their values.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -52,29 +51,27 @@ type CustomWorkload struct {
 	// +benchrun:sweep:required
 	Parameters map[string]SweptValue `json:"parameters,omitempty"`
 
-	// env adds environment variables to those of the program.
+	// env has further environment variables of the program.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
 	Env map[string]CustomArgument `json:"env,omitempty"`
 
-	// filesFrom is the name of a ConfigMap in the run's namespace whose keys become files in /etc/benchrun/files. Their SHA-256 is
-	// recorded.
+	// filesFrom is a ConfigMap in the run's namespace whose keys become files in /etc/benchrun/files.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	FilesFrom string `json:"filesFrom,omitempty"`
 
-	// user is the UID that the program runs as; it must not be root. From 1 to 2147483647; defaults to 65532.
+	// user is the program's UID, not root. From 1 to 2147483647; defaults to 65532.
 	// +optional
 	// +kubebuilder:default=65532
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
 	User int64 `json:"user,omitempty"`
 
-	// result finds the numbers in the program's output. Unset: the program writes JSON to the file that BENCHRUN_RESULT_FILE
-	// names.
+	// result finds the numbers in the output. Unset: the program writes JSON to BENCHRUN_RESULT_FILE.
 	// +optional
 	Result *CustomResult `json:"result,omitempty"`
 
@@ -100,14 +97,14 @@ type CustomArgument string
 // +kubebuilder:validation:XValidation:rule="'x'.matches(self.pattern) in [true, false]",message="pattern must be a regular expression (RE2)"
 // +kubebuilder:validation:XValidation:rule="self.metrics.all(m, self.pattern.contains('(?P<' + m.name + '>') || self.pattern.contains('(?<' + m.name + '>'))",message="each metric needs a group of its name in pattern: (?P<name>…)"
 type CustomResult struct {
-	// pattern is a regular expression (RE2) with a named group for each metric, matched against each line of the output; the last
-	// match counts. For example: TPS: (?P<transactionsPerSecond>[0-9.]+)
+	// pattern is a regular expression (RE2) with a named group for each metric, for lines of the output; the last match counts.
+	// For example: TPS: (?P<transactionsPerSecond>[0-9.]+)
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Pattern string `json:"pattern,omitempty"`
 
-	// metrics describe the groups. The first metric is the headline.
+	// metrics describe the groups. The first is the headline.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -128,7 +125,7 @@ const (
 
 // CustomMetric is a measured number.
 type CustomMetric struct {
-	// name of the metric, and of its group in the pattern.
+	// name of the metric, and of its group.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40

@@ -23,12 +23,11 @@ const (
 	IIBenchPrimaryKey IIBenchQuery = "PrimaryKey"
 )
 
-// IIBenchStage is a stage of a chain: a union with exactly one member besides its name.
+// IIBenchStage is a stage of a chain. It has exactly one member besides its name.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.insert), has(self.createIndexes), has(self.rest), has(self.query)].filter(x, x).size() == 1",message="a stage has exactly one of insert, createIndexes, rest and query"
 type IIBenchStage struct {
-	// name of the stage: the value of the parameter stage in points and claims. 1 to 32 lower-case letters, digits, dots and
-	// hyphens, with a letter or digit at both ends.
+	// name of the stage: the value of the parameter stage in points and claims.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -39,38 +38,37 @@ type IIBenchStage struct {
 	// +optional
 	Insert *IIBenchInsertStage `json:"insert,omitempty"`
 
-	// createIndexes builds this many of the schema's indexes with one statement for each table, all tables at the same time. From 1
-	// to 3.
+	// createIndexes builds this many of the schema's indexes, with one statement for each table, all tables at once. From 1 to 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3
 	CreateIndexes int32 `json:"createIndexes,omitempty"`
 
-	// rest waits until the server is quiet. It is not measured, and no point.
+	// rest waits until the server is quiet. It is no point.
 	// +optional
 	Rest *IIBenchRestStage `json:"rest,omitempty"`
 
-	// query queries as fast as the clients can for a fixed time, while rows are inserted at a rate.
+	// query queries as fast as the clients can, while rows are inserted at a rate.
 	// +optional
 	Query *IIBenchQueryStage `json:"query,omitempty"`
 }
 
 // IIBenchInsertStage inserts rows.
 type IIBenchInsertStage struct {
-	// rows to insert, by all clients together. From 1 to 1000000000.
+	// rows to insert, by all clients. From 1 to 1000000000.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows int64 `json:"rows,omitempty"`
 
-	// rowsPerCommit is the number of rows in a transaction, which is one statement. From 1 to 100000; defaults to 100.
+	// rowsPerCommit is the number of rows in a transaction: one statement. From 1 to 100000; defaults to 100.
 	// +optional
 	// +kubebuilder:default=100
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	RowsPerCommit int64 `json:"rowsPerCommit,omitempty"`
 
-	// ratePerSecond is how many rows per second all clients insert together. Unset: as many as they can. From 1 to 100000000.
+	// ratePerSecond is how many rows all clients insert together. Unset: as many as they can. From 1 to 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000
@@ -97,19 +95,19 @@ type IIBenchQueryStage struct {
 	// +kubebuilder:validation:Enum=SecondaryRange;PrimaryKey
 	By IIBenchQuery `json:"by,omitempty"`
 
-	// seconds is for how long the stage lasts. From 1 to 86400.
+	// seconds that the stage lasts. From 1 to 86400.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	Seconds int32 `json:"seconds,omitempty"`
 
-	// ratePerSecond is how many rows per second all clients insert together meanwhile. Unset: none. From 1 to 100000000.
+	// ratePerSecond is how many rows all clients insert meanwhile. Unset: none. From 1 to 100000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
 
-	// rowsPerCommit is the number of rows in a transaction, which is one statement. From 1 to 100000; defaults to 50.
+	// rowsPerCommit is the number of rows in a transaction: one statement. From 1 to 100000; defaults to 50.
 	// +optional
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=1

@@ -73,8 +73,7 @@ const IIBenchSmallDatum IIBenchPreset = "SmallDatum"
 // +kubebuilder:validation:XValidation:rule="self.matches('^(0[.](00[1-9]|0[1-9][0-9]?|[1-9][0-9]{0,2})|[1-9]([.][0-9]{1,3})?|10([.]0{1,3})?)$')",message="scale must be 0.001 to 10 with at most three decimal places, as a string"
 type IIBenchScale string
 
-// IIBenchWorkload inserts into a table whose secondary indexes have random keys. The headline is the rate at the end of the load,
-// when they may no longer fit into memory.
+// IIBenchWorkload inserts into a table whose secondary indexes have random keys. The headline is the rate at the end of the load.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="self.rows / self.reportEveryRows <= 10000",message="reportEveryRows is too small: the series has at most 10000 points, one every reportEveryRows rows"
@@ -109,23 +108,21 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Rows int64 `json:"rows,omitempty"`
 
-	// rowsPerCommit is the number of rows in a transaction; the last one has the remainder. From 1 to 1000000; defaults to 1000.
+	// rowsPerCommit is the number of rows in a transaction; the last has the remainder. From 1 to 1000000; defaults to 1000.
 	// +optional
 	// +kubebuilder:default=1000
 	// +benchrun:sweep=numbers of rows in a transaction
 	// +benchrun:sweep:max=1000
 	RowsPerCommit IIBenchRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
-	// rowsPerStatement is the largest number of rows in an INSERT, which never spans two transactions. From 1 to 100000; defaults to
-	// 1000.
+	// rowsPerStatement is the most rows in an INSERT, which never spans two transactions. From 1 to 100000; defaults to 1000.
 	// +optional
 	// +kubebuilder:default=1000
 	// +benchrun:sweep=numbers of rows in an INSERT
 	// +benchrun:sweep:max=1000
 	RowsPerStatement IIBenchRowsPerStatement `json:"rowsPerStatement,omitempty"`
 
-	// storageEngine of the table as the server spells it: InnoDB, MyISAM, Aria, … 1 to 64 letters, digits and underscores; defaults
-	// to InnoDB.
+	// storageEngine of the table, as the server spells it. Defaults to InnoDB.
 	// +optional
 	// +kubebuilder:default=InnoDB
 	// +benchrun:sweep=storage engines
@@ -140,44 +137,41 @@ type IIBenchWorkload struct {
 	// +benchrun:sweep:max=4
 	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
 
-	// indexesAt is Start, or End (one statement builds the indexes after the last row, in a phase index with its own time). Defaults
-	// to Start.
+	// indexesAt is Start, or End (one statement builds the indexes after the last row, in the phase index). Defaults to Start.
 	// +optional
 	// +kubebuilder:default=Start
 	// +kubebuilder:validation:Enum=Start;End
 	IndexesAt IndexMoment `json:"indexesAt,omitempty"`
 
-	// insertThreads is the number of connections that insert at the same time. From 1 to 128; defaults to 1.
+	// insertThreads is the number of connections that insert. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of inserting connections
 	// +benchrun:sweep:max=128
 	InsertThreads Connections `json:"insertThreads,omitempty"`
 
-	// queryThreads is the number of connections that read ten rows at a time from an index meanwhile, as fast as they can. From 0 to
-	// 128; defaults to 0.
+	// queryThreads read ten rows at a time from an index meanwhile, as fast as they can. From 0 to 128; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of querying connections
 	// +benchrun:sweep:max=129
 	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
 
-	// keepRows adds a connection that deletes the oldest rows, so that the table keeps this many. Unset: nothing is deleted. From 1
-	// to 1000000000.
+	// keepRows adds a connection that deletes the oldest rows, so that the table keeps this many. From 1 to 1000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	KeepRows *int64 `json:"keepRows,omitempty"`
 
-	// reportEveryRows is the number of rows between two points of the series. The terminal rate is that of the last stretch. From
-	// 1000 to 1000000000; defaults to 1000000.
+	// reportEveryRows is the number of rows between two points of the series; the terminal rate is that of the last. From 1000 to
+	// 1000000000; defaults to 1000000.
 	// +optional
 	// +kubebuilder:default=1000000
 	// +kubebuilder:validation:Minimum=1000
 	// +kubebuilder:validation:Maximum=1000000000
 	ReportEveryRows int64 `json:"reportEveryRows,omitempty"`
 
-	// rules is None or Contest2008: the contest's schema with its indexes from the start, 1000 rows per commit and at most 1000 per
+	// rules is None or Contest2008: the contest's schema and indexes from the start, 1000 rows per commit, at most 1000 per
 	// statement. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
@@ -189,30 +183,29 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Enum=PerClient;Shared
 	Tables IIBenchTables `json:"tables,omitempty"`
 
-	// clients is the number of clients of each stage, with stages or preset. Each has one connection to insert, one to delete and
-	// one to query, as far as the stage does that. From 1 to 64. Unset: 1.
+	// clients of each stage, with stages or preset. Each has one connection to insert, delete and query each. From 1 to 64.
+	// Unset: 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Clients int32 `json:"clients,omitempty"`
 
-	// stages make each trial a chain of 1 to 20 stages on one set of data, each measured as a point of its own. The first one
-	// inserts, into empty tables without secondary indexes.
+	// stages make each trial a chain on one set of data, each measured as a point. The first inserts, into empty tables without
+	// secondary indexes.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	Stages []IIBenchStage `json:"stages,omitempty"`
 
-	// preset SmallDatum writes the stages of the insert benchmark of that blog: l.i0, l.x, l.i1, l.i2, a rest, and qr100, qp100,
-	// qr500, qp500, qr1000, qp1000. With tables Shared, nothing is deleted. Unset: stages.
+	// preset SmallDatum writes the stages of that blog's insert benchmark: l.i0, l.x, l.i1, l.i2, a rest, and qr100, qp100,
+	// qr500, qp500, qr1000, qp1000. With tables Shared, nothing is deleted.
 	// +optional
 	// +kubebuilder:validation:Enum=SmallDatum
 	Preset IIBenchPreset `json:"preset,omitempty"`
 
-	// scale multiplies the preset's rows (30 million without and 40 million with secondary indexes, for each client) and times (30
-	// minutes for a query stage, at least 10 seconds), but not its rates. From 0.001 to 10 with at most three decimal places, as a
-	// string. Unset: 1.
+	// scale multiplies the preset's rows (30 million without and 40 million with secondary indexes, for each client) and times
+	// (30 minutes for a query stage), not its rates: "0.001" to "10", at most three decimal places. Unset: 1.
 	// +optional
 	Scale IIBenchScale `json:"scale,omitempty"`
 

@@ -96,26 +96,24 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.options) || self.sweep.options.all(o, has(self.options) && o in self.options)",message="sweep.options can vary the options that options names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.options) || p.options.all(o, has(self.options) && o in self.options))",message="points can vary the options that options names with their usual values"
 type SysbenchWorkload struct {
-	// script is one of sysbench's own, a microbenchmark, or tpcc: Benchrun's TPC-C-like mix of five transactions over nine tables.
-	// It is not TPC-C, and its numbers are not tpmC. See
-	// https://github.com/benchrun-dev/benchrun/blob/main/docs/reference/workloads/sysbench.md
+	// script of sysbench (oltp_read_write and others), a microbenchmark, or tpcc: Benchrun's TPC-C-like mix. It is not TPC-C, and
+	// its numbers are not tpmC. See https://github.com/benchrun-dev/benchrun/blob/main/docs/reference/workloads/sysbench.md
 	// +optional
 	// +benchrun:sweep=scripts
 	Script SysbenchScript `json:"script,omitempty"`
 
-	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace, whose other keys are files that it may load.
-	// The SHA-256 of each is recorded.
+	// scriptFrom is a Lua script of your own, from a ConfigMap in the run's namespace, whose other keys are files that it may
+	// load.
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
 
-	// compat imitates a published script. SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc. Defaults to
-	// None.
+	// compat SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;SysbenchTPCC
 	Compat SysbenchCompat `json:"compat,omitempty"`
 
-	// threads that make the load, each with a connection of its own. From 1 to 10000; defaults to 1.
+	// threads that make the load, each with its own connection. From 1 to 10000; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of threads
@@ -126,24 +124,24 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep=numbers of tables
 	Tables *SysbenchTables `json:"tables,omitempty"`
 
-	// tableSize is the number of rows of each table. From 1 to 2000000000. Unset: 10000.
+	// tableSize is the number of rows of a table. From 1 to 2000000000. Unset: 10000.
 	// +optional
 	// +benchrun:sweep=numbers of rows in a table
 	TableSize *SysbenchTableSize `json:"tableSize,omitempty"`
 
-	// scale is the number of warehouses in each set of tables of tpcc, about 100 MB each. From 1 to 32767. Unset: 1.
+	// scale is the number of warehouses in each set of tables of tpcc, of 100 MB each. From 1 to 32767. Unset: 1.
 	// +optional
 	// +benchrun:sweep=numbers of warehouses
 	Scale *SysbenchScale `json:"scale,omitempty"`
 
-	// churn is the number of transactions of oltp_write_only that fragment the prepared tables before anything is measured. Not for
-	// tpcc, bulk_insert and your own scripts. From 0 to 2000000000. Unset: 0.
+	// churn is the number of transactions of oltp_write_only that fragment the prepared tables first. Not for tpcc, bulk_insert
+	// and your own scripts. From 0 to 2000000000. Unset: 0.
 	// +optional
 	// +benchrun:sweep=numbers of transactions
 	Churn *SysbenchChurn `json:"churn,omitempty"`
 
 	// rate is the number of transactions started per second, over all threads, at random moments. Their latency includes the wait
-	// for a free thread. 0 starts them as fast as possible. From 0 to 10000000; defaults to 0.
+	// for a thread. 0: as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of transactions per second
@@ -155,36 +153,35 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// events is the number of transactions to measure, over all threads. If seconds is set too, what comes first ends the measured
-	// phase. Unset: as many as fit into seconds. From 1 to 2000000000.
+	// events are the transactions to measure, over all threads. If seconds is set too, what comes first ends. Unset: as many as
+	// fit into seconds. From 1 to 2000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2000000000
 	Events *int64 `json:"events,omitempty"`
 
-	// warmupSeconds runs the same load, with other random numbers, for this long before it is measured. From 0 to 86400;
-	// defaults to 0.
+	// warmupSeconds of the same load, with other random numbers, before it is measured. From 0 to 86400; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// percentile of latencies that sysbench reports for each second; the 50th, 90th, 95th, 99th and 99.9th of the whole phase are
-	// always reported. From 1 to 100; defaults to 95.
+	// percentile of latencies for each second; the 50th, 90th, 95th, 99th and 99.9th of the whole phase are always reported. From
+	// 1 to 100; defaults to 95.
 	// +optional
 	// +kubebuilder:default=95
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Percentile int32 `json:"percentile,omitempty"`
 
-	// randType is the distribution of the rows that scripts touch: uniform, gaussian, special or pareto. Defaults to uniform.
+	// randType is the distribution of rows: uniform, gaussian, special or pareto. Defaults to uniform.
 	// +optional
 	// +kubebuilder:default=uniform
 	// +kubebuilder:validation:Enum=uniform;gaussian;special;pareto
 	RandType SysbenchRandType `json:"randType,omitempty"`
 
-	// options are other options of sysbench or the script, without leading dashes, for example range_size: "10".
+	// options of sysbench or the script, without leading dashes, for example range_size: "10".
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=32
@@ -192,9 +189,8 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above. The script must take them: tpcc takes tables and scale,
-	// bulk_insert neither tables nor tableSize, select_random_points and select_random_ranges tableSize, the others tables and
-	// tableSize.
+	// sweep lists the values to measure. Unset: the values above. tpcc takes tables and scale, bulk_insert neither tables nor
+	// tableSize, select_random_points and select_random_ranges tableSize, the others tables and tableSize.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 
@@ -210,8 +206,8 @@ type SysbenchWorkload struct {
 type SysbenchScriptSource struct {
 	ConfigMapFile `json:",inline"`
 
-	// commands of the script, besides run, to call: prepare, check (before and after the load; it prints PASSED or FAILED for
-	// each condition) and cleanup. Defaults to prepare and cleanup.
+	// commands of the script to call besides run: prepare, check (before and after the load; prints PASSED or FAILED for each
+	// condition), cleanup. Defaults to prepare and cleanup.
 	// +optional
 	// +listType=set
 	// +kubebuilder:default={prepare,cleanup}

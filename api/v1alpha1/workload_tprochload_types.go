@@ -63,59 +63,58 @@ type TPROCHScaleFactor string
 // +kubebuilder:validation:Maximum=8
 type TPROCHStreams int32
 
-// TPROCHLoadWorkload loads the eight tables of HammerDB's TPROC-H, a schema derived from TPC-H, with LOAD DATA LOCAL INFILE, and
-// compares every row. The results are not comparable with TPC-H results. The server needs local_infile=ON.
+// TPROCHLoadWorkload loads the eight tables of HammerDB's TPROC-H, derived from TPC-H, with LOAD DATA LOCAL INFILE, and compares
+// every row. It is not TPC-H. The server needs local_infile=ON.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.streams) || has(self.sweep) && has(self.sweep.streams))",message="streams goes with loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.streams)) || self.points.exists(p, has(p.loadMode))",message="streams goes with loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.compat != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
 type TPROCHLoadWorkload struct {
-	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; a label with dataFrom. From 0.01 to 1000 with
-	// at most two decimal places, as a string; defaults to 0.01.
+	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; a label with dataFrom. "0.01" to "1000", at
+	// most two decimal places; defaults to 0.01.
 	// +optional
 	// +kubebuilder:default="0.01"
 	// +benchrun:sweep=sizes of the data
 	ScaleFactor TPROCHScaleFactor `json:"scaleFactor,omitempty"`
 
-	// data is Streamed (rows are generated while they are loaded) or Staged (files are generated on the scratch volume before the
-	// clock starts; needs loader.scratch). Defaults to Streamed.
+	// data is Streamed (generated while they are loaded) or Staged (generated on the scratch volume before; needs
+	// loader.scratch). Defaults to Streamed.
 	// +optional
 	// +kubebuilder:default=Streamed
 	// +kubebuilder:validation:Enum=Staged;Streamed
 	Data TPROCHData `json:"data,omitempty"`
 
-	// loadMode is OneStatement (one table after another, each with one statement), Chunked (the same with a statement for every
-	// rowsPerChunk rows) or Parallel (tables at the same time over several streams, the largest first or, with foreignKeyChecks,
-	// each after the tables that it references). Defaults to OneStatement.
+	// loadMode is OneStatement (for each table, one after another), Chunked (a statement for every rowsPerChunk rows) or Parallel
+	// (several streams, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
+	// OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
 	// +benchrun:sweep=ways of loading
 	// +benchrun:sweep:max=3
 	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// compat imitates a publication. MariaDBOrg sends the statements of mariadb.org's "10.7 preview feature: InnoDB Bulk Insert".
-	// Needs loadMode OneStatement, foreignKeyChecks false and generated data. Defaults to None.
+	// compat MariaDBOrg sends the statements of mariadb.org's "10.7 preview feature: InnoDB Bulk Insert". Needs loadMode
+	// OneStatement, foreignKeyChecks false and generated data. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;MariaDBOrg
 	Compat TPROCHCompat `json:"compat,omitempty"`
 
-	// rowsPerChunk is the number of rows that a statement loads with loadMode Chunked. From 1 to 1000000000; defaults to
-	// 100000.
+	// rowsPerChunk is the number of rows of a statement with loadMode Chunked. From 1 to 1000000000; defaults to 100000.
 	// +optional
 	// +kubebuilder:default=100000
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	RowsPerChunk int64 `json:"rowsPerChunk,omitempty"`
 
-	// streams is the number of connections with loadMode Parallel. From 1 to 8. Unset: 4 with Parallel. Refused with other modes.
+	// streams are the connections with loadMode Parallel. From 1 to 8. Unset: 4. Refused with other modes.
 	// +optional
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=8
 	Streams *TPROCHStreams `json:"streams,omitempty"`
 
-	// foreignKeyChecks is the session variable foreign_key_checks. With this and uniqueChecks off, MariaDB 10.7 and later load empty
+	// foreignKeyChecks is foreign_key_checks of the session. With this and uniqueChecks off, MariaDB 10.7 and later load empty
 	// tables in bulk. Defaults to true.
 	// +optional
 	// +kubebuilder:default=true
@@ -123,21 +122,21 @@ type TPROCHLoadWorkload struct {
 	// +benchrun:sweep:max=2
 	ForeignKeyChecks *bool `json:"foreignKeyChecks,omitempty"`
 
-	// uniqueChecks is the session variable unique_checks. Defaults to true.
+	// uniqueChecks is unique_checks of the session. Defaults to true.
 	// +optional
 	// +kubebuilder:default=true
 	// +benchrun:sweep=true, false or both
 	// +benchrun:sweep:max=2
 	UniqueChecks *bool `json:"uniqueChecks,omitempty"`
 
-	// indexes is when secondary indexes and foreign keys are made: Before the tables are loaded, or After, in a phase that counts in
-	// the total. Defaults to Before.
+	// indexes is when secondary indexes and foreign keys are made: Before the load, or After, in a phase that counts in the
+	// total. Defaults to Before.
 	// +optional
 	// +kubebuilder:default=Before
 	// +kubebuilder:validation:Enum=Before;After
 	Indexes TPROCHIndexes `json:"indexes,omitempty"`
 
-	// analyze runs ANALYZE TABLE on all tables at the end, in a phase that counts in the total. Defaults to false.
+	// analyze runs ANALYZE TABLE at the end, in a phase that counts in the total. Defaults to false.
 	// +optional
 	// +kubebuilder:default=false
 	Analyze *bool `json:"analyze,omitempty"`

@@ -6,8 +6,8 @@ package v1alpha1
 // WorkloadType names a workload. Its member of WorkloadSpec has the same name in lower camel case, for example commitSize.
 type WorkloadType string
 
-// WorkloadSpec is the load on the database. It has exactly one member, the one that type names. A member has a workload's
-// parameters; its sweep lists values to vary, and its points whole combinations.
+// WorkloadSpec is the load on the database. It has the one member that type names: a workload's parameters, with sweep for values
+// to vary, or points for whole combinations.
 //
 // +kubebuilder:validation:XValidation:rule="(self.type == 'CommitSize') == has(self.commitSize)",message="the member commitSize goes with type CommitSize, which needs it; write commitSize: {} for its defaults"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'BulkInsert') == has(self.bulkInsert)",message="the member bulkInsert goes with type BulkInsert, which needs it; write bulkInsert: {} for its defaults"
@@ -27,28 +27,28 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.protocol == 'Text' && (!has(self.bulkInsert.sweep) || !has(self.bulkInsert.sweep.protocol) || self.bulkInsert.sweep.protocol == ['Text']) && (!has(self.bulkInsert.points) || self.bulkInsert.points.all(p, p.?protocol.orValue('Text') == 'Text'))",message="dataFrom goes with protocol Text: rows of a file are sent as text"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || !has(self.bulkInsert) || self.bulkInsert.?warmupSeconds.orValue(0) == 0 && self.bulkInsert.?rampSeconds.orValue(0) == 0",message="warmupSeconds and rampSeconds need an unlimited number of rows: leave them out with dataFrom"
 type WorkloadSpec struct {
-	// type selects the workload, and with it the member below.
+	// type selects the workload.
 	// +required
 	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad;Sysbench;Custom
 	Type WorkloadType `json:"type,omitempty"`
 
-	// commitSize inserts rows one by one over one connection and commits after every rowsPerCommit of them.
+	// commitSize inserts rows one by one and commits after every rowsPerCommit of them.
 	// +optional
 	CommitSize *CommitSizeWorkload `json:"commitSize,omitempty"`
 
-	// bulkInsert inserts many rows with each statement, over one or more connections.
+	// bulkInsert inserts many rows with each statement.
 	// +optional
 	BulkInsert *BulkInsertWorkload `json:"bulkInsert,omitempty"`
 
-	// iiBench inserts into a table with secondary indexes and shows how the rate falls as they grow.
+	// iiBench inserts into a table with secondary indexes.
 	// +optional
 	IIBench *IIBenchWorkload `json:"iiBench,omitempty"`
 
-	// tprochLoad loads the tables of a TPC-H-derived schema with LOAD DATA.
+	// tprochLoad loads TPC-H-derived tables with LOAD DATA.
 	// +optional
 	TPROCHLoad *TPROCHLoadWorkload `json:"tprochLoad,omitempty"`
 
-	// sysbench runs a script of sysbench, a microbenchmark, tpcc, or a script of yours.
+	// sysbench runs a script, a microbenchmark, tpcc, or your own script.
 	// +optional
 	Sysbench *SysbenchWorkload `json:"sysbench,omitempty"`
 
@@ -56,13 +56,13 @@ type WorkloadSpec struct {
 	// +optional
 	Custom *CustomWorkload `json:"custom,omitempty"`
 
-	// dataFrom is a file, or a folder of files, that BulkInsert or TPROCHLoad loads instead of generated rows.
+	// dataFrom has files that BulkInsert or TPROCHLoad load instead of generated rows.
 	// +optional
 	DataFrom *DataSource `json:"dataFrom,omitempty"`
 
 	// schemaFrom is SQL in a ConfigMap that makes the tables of BulkInsert or TPROCHLoad: of the workload's own names (or
 	// dataFrom.table) and with at least the columns that are loaded. A semicolon ends a statement. Everything in the schema is
-	// dropped first. Its SHA-256 is recorded.
+	// dropped first.
 	// +optional
 	SchemaFrom *ConfigMapFile `json:"schemaFrom,omitempty"`
 
@@ -73,15 +73,14 @@ type WorkloadSpec struct {
 
 // WorkloadLimits bound a trial's measured phase.
 type WorkloadLimits struct {
-	// seconds after which measuring stops. The trial counts, and its result says what stopped it. Unset: until all rows are in. From
-	// 1 to 15552000.
+	// seconds after which measuring stops. The trial counts. Unset: until all rows are in. From 1 to 15552000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=15552000
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// errorPercent is the largest share of transactions that may be rolled back and retried. A trial with a larger share fails, and
-	// the run with it. From 0 to 100; unset: 10.
+	// errorPercent is the largest share of transactions that may be rolled back and retried; above it, the run fails. From 0 to
+	// 100; unset: 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
