@@ -149,7 +149,7 @@ func (r *BenchmarkComparisonReconciler) instances(
 	if err != nil {
 		return nil, err
 	}
-	return instancesOf(o, run.Spec.Database.Provisioner, l, nil, v1alpha1.ObjectReference{}), nil
+	return instancesOf(o, run.Spec.Database.Provisioner, l, nil, nil), nil
 }
 
 // dataCopies says whether there are copies of data with which runs of a comparison begin.

@@ -51,6 +51,8 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.removeJob(ctx, s, a)
 	case lifecycle.Publish:
 		return r.publish(ctx, s, a.Outcome)
+	case lifecycle.CheckVariants:
+		return r.checkVariants(ctx, s)
 	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
 	default:

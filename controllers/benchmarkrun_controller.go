@@ -111,10 +111,14 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
-	r.complete(&s.seen.Blockers, r.basicsOf(run), lifecycle.Invalid(invalid),
-		lifecycle.HostTuningRefused(run, r.HostTuning),
-		lifecycle.MariaDBOperatorRefused(run, !r.NoMariaDBOperator), lifecycle.LoaderRefused(run, r.Images),
-		lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
+	refusals := []*lifecycle.Failure{lifecycle.Invalid(invalid)}
+	for variant := range plan.Sides(run) {
+		one := plan.Side(run, variant, 1)
+		refusals = append(refusals, lifecycle.HostTuningRefused(one, r.HostTuning),
+			lifecycle.MariaDBOperatorRefused(one, !r.NoMariaDBOperator), lifecycle.LoaderRefused(one, r.Images))
+	}
+	refusals = append(refusals, lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
+	r.complete(&s.seen.Blockers, r.basicsOf(run), refusals...)
 	r.next(s)
 	return s, nil
 }
@@ -125,6 +129,7 @@ func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) {
 
 func (r *BenchmarkRunReconciler) next(s *runStep) {
 	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)
+	r.memories.of(s.owner).compared = s.seen.Compared
 }
 
 func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {

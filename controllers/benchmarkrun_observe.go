@@ -43,7 +43,7 @@ func (r *BenchmarkRunReconciler) observe(
 	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
 	m := r.memories.of(run)
 	o.seen.Made = m.over(run.Status.MadeObjects)
-	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own, &m.made, o.seen.Made.Server)
+	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own, &m.made, o.seen.Made.Servers)
 	o.seen.DataCopies = dataCopies(o.ownership, own.claims.Items)
 	o.jobs(own)
 	r.readDeliveries(run, o.seen.Attempts)
@@ -87,7 +87,11 @@ func (r *BenchmarkRunReconciler) observe(
 	if err := r.retained(ctx, o); err != nil {
 		return nil, err
 	}
-	o.seen.Judge(&run.Spec)
+	if err := r.variables(ctx, run, o.seen.Records); err != nil {
+		return nil, err
+	}
+	o.seen.Checked, o.seen.Compared, o.seen.Variables = m.checked, m.compared, m.variables
+	o.seen.Judge(run)
 	r.readWarnings(ctx, m, run.Namespace, &o.seen)
 	return &o.seen, nil
 }
@@ -159,7 +163,7 @@ func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer,
 	if err != nil {
 		return err
 	}
-	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l, nil, v1alpha1.ObjectReference{})
+	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l, nil, nil)
 	// Those of a comparison are the comparison's to delete, which knows whether it is the one that has the name today.
 	o.seen.Remains = append(o.seen.Remains, shared.predecessor.Remains...)
 	o.seen.Strangers = append(o.seen.Strangers, shared.strangers...)

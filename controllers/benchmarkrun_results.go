@@ -38,8 +38,12 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 		if doc, err = r.fetchDocument(ctx, s.owner, a); err != nil {
 			return err
 		}
+		if doc != nil {
+			judgeSides(s.owner, a, doc)
+		}
 	}
 	record := newRecord(a, s.seen)
+	record.Sides = r.sidesOf(ctx, s, a)
 	if before := neighborsBefore(a.Job); before != nil {
 		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.owner, record.Place.DatabaseNode))
 	}
@@ -181,22 +185,10 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	if err != nil {
 		return err
 	}
-	rep, err := report.OfRun(s.owner, s.plan, records, outcome)
+	files, err := r.resultFiles(ctx, s, records, outcome)
 	if err != nil {
 		return err
 	}
-	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
-	rep.Run.HostTuning = status.HostTuning
-	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
-	files, err := report.Files(rep)
-	if err != nil {
-		return err
-	}
-	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.owner, rep)
-	if err != nil {
-		return err
-	}
-	files = append(files, shown...)
 	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.owner), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
 		Name: published.ConfigMap, Labels: plan.Labels(s.owner, v1alpha1.ComponentResults),
@@ -207,6 +199,31 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	}
 	s.seen.Results = published
 	return nil
+}
+
+// resultFiles are the files with the results of the run.
+func (r *BenchmarkRunReconciler) resultFiles(
+	ctx context.Context, s *runStep, records []*result.Record, outcome string,
+) ([]result.File, error) {
+	if s.seen.Compared != nil {
+		return r.publishVariants(ctx, s, records, outcome)
+	}
+	rep, err := report.OfRun(s.owner, s.plan, records, outcome)
+	if err != nil {
+		return nil, err
+	}
+	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
+	rep.Run.HostTuning = status.HostTuning
+	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
+	files, err := report.Files(rep)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.owner, rep)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, shown...), nil
 }
 
 // digestOf is the digest of results.json.

@@ -121,10 +121,10 @@ type instances struct {
 }
 
 // instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
-// Made is what the operator knows to have made, and server what stands for the newest instance; nil leaves open whose the parts
+// Made is what the operator knows to have made, and servers what stands for the newest instances; nil leaves open whose the parts
 // are, as with a database that the runs of a comparison share: its Pod is known by its UID.
 func instancesOf(
-	o *ownership, provisioner v1alpha1.Provisioner, l *listed, m *made, server v1alpha1.ObjectReference,
+	o *ownership, provisioner v1alpha1.Provisioner, l *listed, m *made, servers []v1alpha1.ObjectReference,
 ) []lifecycle.Instance {
 	i := instances{o, l.descent, provisioner, map[int]*lifecycle.Instance{}, map[int][]client.Object{}}
 	i.servers(l)
@@ -145,7 +145,7 @@ func instancesOf(
 		}
 	}
 	for n, one := range i.found {
-		one.Foreign = m != nil && foreign(one, m, server, i.parts[n])
+		one.Foreign = m != nil && foreign(one, m, servers, i.parts[n])
 	}
 	var all []lifecycle.Instance
 	for _, one := range i.found {

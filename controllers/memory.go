@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
@@ -26,6 +27,11 @@ type memory struct {
 	made
 	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
 	comparisonRows map[string]int64
+	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and variables
+	// are those of their servers.
+	checked   bool
+	compared  *analysis.Compared
+	variables map[string]map[string]string
 	// shortage is what the newest Pod lacked that found no room.
 	shortage shortage
 	// lookedFor is since when the document of a Pod is looked for.

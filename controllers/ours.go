@@ -86,8 +86,9 @@ type made struct {
 	token string
 	// parts are the UIDs of the objects of database instances.
 	parts sets.Set[types.UID]
-	// attempt, server and dataCopy were made while the status named other ones.
-	attempt, server, dataCopy creation
+	// attempt and dataCopy were made while the status named other ones, and servers while it named others.
+	attempt, dataCopy creation
+	servers           struct{ made, after []v1alpha1.ObjectReference }
 }
 
 // creation is an object that was made, and the one that the status named then. It counts until the status names a later one: this
@@ -103,12 +104,22 @@ func (n creation) over(status v1alpha1.ObjectReference) v1alpha1.ObjectReference
 
 // over what the status names.
 func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
-	status.Attempt, status.Server = m.attempt.over(status.Attempt), m.server.over(status.Server)
+	status.Attempt = m.attempt.over(status.Attempt)
+	if len(m.servers.made) > 0 && slices.Equal(m.servers.after, status.Servers) {
+		status.Servers = m.servers.made
+	}
 	status.DataCopy = m.dataCopy.over(status.DataCopy)
 	if m.token != "" {
 		status.TokenDigests = withDigest(status.TokenDigests, m.token)
 	}
 	return status
+}
+
+// server notes what stands for a database instance that was made, beside so many others, while the status named those.
+func (m *made) server(root v1alpha1.ObjectReference, beside int, known, status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
+	servers := append(slices.Clone(known), root)
+	m.servers.made, m.servers.after = servers[max(0, len(servers)-beside-1):], status
+	return m.servers.made
 }
 
 // note an object of a database instance that was made.
@@ -129,9 +140,9 @@ func referenceTo(object client.Object) v1alpha1.ObjectReference {
 // foreign says whether an instance of the run has a part that is not known to be the operator's: made by a third party, or made
 // in part by an operator that was killed. The object that stands for an instance is made last: by it, all others are known. The
 // instances that the runs of a comparison share are known by the UID of their Pod, and so is what comes from another run.
-func foreign(i *lifecycle.Instance, m *made, server v1alpha1.ObjectReference, parts []client.Object) bool {
+func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference, parts []client.Object) bool {
 	if root := i.Root(); root != nil {
-		return string(root.GetUID()) != server.UID
+		return !slices.ContainsFunc(servers, func(s v1alpha1.ObjectReference) bool { return s.UID == string(root.GetUID()) })
 	}
 	for _, part := range parts {
 		if part.GetDeletionTimestamp() == nil && !m.proves(part) {

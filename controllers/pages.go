@@ -62,7 +62,11 @@ func (p pages) ofComparison(
 			return nil, err
 		}
 	}
-	return rendered(ctx, func(w io.Writer) error { return page.Comparison(w, rep, &details) }), nil
+	return comparisonPage(ctx, rep, &details), nil
+}
+
+func comparisonPage(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) []result.File {
+	return rendered(ctx, func(w io.Writer) error { return page.Comparison(w, rep, details) })
 }
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the

@@ -25,12 +25,13 @@ import (
 // provideDatabase creates the objects of an instance, the one that stands for it last. An object that others would make of these
 // must not be there yet: a StatefulSet takes whatever Pod and whatever claim it finds under the name, with the data in it.
 func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep, a lifecycle.ProvideDatabase) error {
-	run, m := s.owner, &r.memories.of(s.owner).made
+	run, m := plan.Side(s.owner, plan.VariantOf(s.owner, a.Instance), 1), &r.memories.of(s.owner).made
 	objects, err := database.Objects(run, a.Instance, a.Node, s.seen.Images)
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
-	w, name := r.databaseWriter(run), plan.InstanceName(run, a.Instance)
+	objects = database.Guarding(objects, plan.VariantOf(s.owner, a.Instance) == 0, a.Beside)
+	w, name := r.databaseWriter(s.owner), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
 		if err := w.notThere(ctx, implied, name); err != nil {
 			return err
@@ -54,8 +55,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 			return err
 		}
 	}
-	m.server = creation{made: referenceTo(objects[len(objects)-1]), after: s.owner.Status.Server}
-	s.seen.Made.Server = m.server.made
+	s.seen.Made.Servers = m.server(referenceTo(objects[len(objects)-1]), a.Beside, s.seen.Made.Servers, s.owner.Status.Servers)
 	return nil
 }
 

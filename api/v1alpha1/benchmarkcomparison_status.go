@@ -52,16 +52,8 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
-	// alternation of the spec or, if that is Automatic, the one chosen.
-	// +optional
-	// +kubebuilder:validation:Enum=Runs;Trials;Slices
-	Alternation Alternation `json:"alternation,omitempty"`
-
-	// alternationReason says why Automatic has not chosen Slices. Absent: it has.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	AlternationReason string `json:"alternationReason,omitempty"`
+	// What the variants say about each other.
+	VariantsStatus `json:",inline"`
 
 	// refusal is the object that the API server refuses now. Unset: none.
 	// +optional
@@ -95,39 +87,12 @@ type BenchmarkComparisonStatus struct {
 	// +optional
 	Runs RunCounts `json:"runs,omitzero"`
 
-	// baseline is the variant that the others are compared with.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=20
-	Baseline string `json:"baseline,omitempty"`
-
 	// result is the answer in at most 40 characters: the largest difference, for example "lazy 3.1× as fast (2.8–3.4×)", with
 	// "overall" if it is over all points.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Result string `json:"result,omitempty"`
-
-	// answer is the same in a sentence. It may change until Finished.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	Answer string `json:"answer,omitempty"`
-
-	// pairs compare each variant with the baseline, point by point: at most 64. The results have all.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:MinItems=1
-	Pairs []PairStatus `json:"pairs,omitempty"`
-
-	// overall compares variants that have several points with the baseline over all points, by the geometric mean of the ratios.
-	// Its intervals and those of pairs hold together at 95%.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=15
-	// +kubebuilder:validation:MinItems=1
-	Overall []PairStatus `json:"overall,omitempty"`
 
 	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
 	// +optional
@@ -143,37 +108,11 @@ type BenchmarkComparisonStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Claims []ClaimStatus `json:"claims,omitempty"`
 
-	// differences of each variant from the baseline: settings, image, resources, storage, workload.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:MinItems=1
-	Differences []string `json:"differences,omitempty"`
-
-	// volumes are the data volumes of the variants, as of their first measured run.
-	// +optional
-	// +listType=map
-	// +listMapKey=variant
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:MinItems=1
-	Volumes []VolumeStatus `json:"volumes,omitempty"`
-
 	// database says how many servers the runs have measured, if the variants share one.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Database string `json:"database,omitempty"`
-
-	// warnings that must be read with the answer.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:MinItems=1
-	Warnings []string `json:"warnings,omitempty"`
 
 	// results names the published results.
 	// +optional
@@ -265,47 +204,4 @@ type RunCounts struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Invalidated *int32 `json:"invalidated,omitempty"`
-}
-
-// VolumeStatus describes the data volume of a variant. A value that could not be read is "unknown".
-type VolumeStatus struct {
-	// variant whose runs had this volume.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=20
-	Variant string `json:"variant,omitempty"`
-
-	// filesystem of the data volume, for example xfs.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=64
-	Filesystem string `json:"filesystem,omitempty"`
-
-	// mountOptions of the data volume.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=1024
-	MountOptions string `json:"mountOptions,omitempty"`
-
-	// ioScheduler of the data volume's device.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=64
-	IOScheduler string `json:"ioScheduler,omitempty"`
-
-	// blockIO is the limit on the data volume's disk, for example "write 100/s on 254:0", or none.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	BlockIO string `json:"blockIO,omitempty"`
-
-	// fdatasyncMicros is the median latency of a 4 KiB write with fdatasync on the data volume before the server started.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	FdatasyncMicros int64 `json:"fdatasyncMicros,omitempty"`
-
-	// fdatasyncMeanMicros is the mean of that latency.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 }

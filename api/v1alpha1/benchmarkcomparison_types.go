@@ -193,48 +193,6 @@ type RunTemplate struct {
 	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 }
 
-// Variant is the template with changes.
-type Variant struct {
-	// name of the variant: a DNS label of at most 20 characters.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	Name string `json:"name,omitempty"`
-
-	// title for reports, in a few words. Unset: the name.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	Title string `json:"title,omitempty"`
-
-	// database has the fields of the template's database to replace. Maps (variables, nodeSelector, limits, requests) and lists
-	// are replaced as a whole.
-	// +optional
-	Database *DatabaseSpec `json:"database,omitempty"`
-
-	// workload has the fields of the template's workload to replace, but for type. Maps and lists are replaced as a whole.
-	// +optional
-	Workload *WorkloadSpec `json:"workload,omitempty"`
-}
-
-// Alternation is what alternates between the variants of a round.
-type Alternation string
-
-const (
-	// AlternateAutomatic is Slices or, where these are not possible, Runs.
-	AlternateAutomatic Alternation = "Automatic"
-	// AlternateRuns measures the runs of a round one after the other.
-	AlternateRuns Alternation = "Runs"
-	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.
-	AlternateTrials Alternation = "Trials"
-	// AlternateSlices lets the loaders of all runs of a round take turns within their trials, too.
-	AlternateSlices Alternation = "Slices"
-)
-
-// Together says whether the servers of all variants of a round are up at the same time.
-func (a Alternation) Together() bool { return a == AlternateTrials || a == AlternateSlices }
-
 // EarlyStopPolicy is whether a comparison ends before all rounds are measured.
 type EarlyStopPolicy string
 

@@ -90,6 +90,9 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Points []PointStatus `json:"points,omitempty"`
 
+	// What variants say about each other; empty without them.
+	VariantsStatus `json:",inline"`
+
 	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -199,9 +202,14 @@ type MadeObjects struct {
 	// +kubebuilder:validation:items:MaxLength=64
 	TokenDigests []string `json:"tokenDigests,omitempty"`
 
-	// server is the newest database instance: its StatefulSet, MariaDB resource or PodDisruptionBudget.
+	// servers are the newest database instances, one for each variant: their StatefulSets, MariaDB resources or
+	// PodDisruptionBudgets.
 	// +optional
-	Server ObjectReference `json:"server,omitzero"`
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Servers []ObjectReference `json:"servers,omitempty"`
 
 	// dataCopy is the claim with the copy of prepared data.
 	// +optional
@@ -217,7 +225,7 @@ type MadeObjects struct {
 // ObjectReference names an object.
 type ObjectReference struct {
 	// name of the object.
-	// +optional
+	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
@@ -259,6 +267,12 @@ type ParameterValue string
 
 // PointStatus is the summary of one point.
 type PointStatus struct {
+	// variant that was measured. Absent: the run has none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Variant string `json:"variant,omitempty"`
+
 	// parameters of the point by name; empty if nothing is swept.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6

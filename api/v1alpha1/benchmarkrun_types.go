@@ -68,6 +68,13 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !self.database.?settings.?logFileSize.hasValue() || quantity(string(self.database.settings.logFileSize)).compareTo(quantity('8Mi')) >= 0",message="settings.logFileSize must be at least 8Mi with engine MySQL"
 // +kubebuilder:validation:XValidation:rule="!self.database.?storage.?size.hasValue() || quantity(string(self.database.storage.size)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || !has(self.loader.transport) || self.loader.transport != 'UnixSocket' || self.database.provisioner == 'StatefulSet' && self.loader.separateFromDatabase == 'None' && (!has(self.database.tls) || self.database.tls.mode == 'Disabled')",message="loader.transport UnixSocket puts the loader beside the server: database.provisioner must be StatefulSet, loader.separateFromDatabase None, and database.tls.mode Disabled"
+// +kubebuilder:validation:XValidation:rule="has(self.variants) == has(oldSelf.variants) && (!has(self.variants) || self.variants == oldSelf.variants) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="variants and baseline cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.rounds) == has(oldSelf.rounds) && (!has(self.rounds) || self.rounds == oldSelf.rounds) && has(self.alternation) == has(oldSelf.alternation) && (!has(self.alternation) || self.alternation == oldSelf.alternation) && has(self.equivalentWithinPercent) == has(oldSelf.equivalentWithinPercent) && (!has(self.equivalentWithinPercent) || self.equivalentWithinPercent == oldSelf.equivalentWithinPercent)",message="rounds, alternation and equivalentWithinPercent cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.variants) || !has(self.baseline) && !has(self.rounds) && !has(self.alternation) && !has(self.equivalentWithinPercent)",message="baseline, rounds, alternation and equivalentWithinPercent need variants"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || !has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || self.variants.all(v, !has(v.workload) || !has(v.workload.type) || v.workload.type == self.workload.type)",message="all variants have the run's workload.type: numbers of different workloads cannot be compared"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || !has(self.trials) || !has(self.trials.precision) && !has(self.trials.minSeconds)",message="trials.precision and trials.minSeconds are for runs without variants: rounds.atMost and limits.seconds say it"
+// +kubebuilder:validation:XValidation:rule="!has(self.rounds) || self.rounds.until == 'All' || self.rounds.atLeast <= self.rounds.atMost",message="rounds.atLeast (6 by default) must not be above rounds.atMost"
 type BenchmarkRunSpec struct {
 	// title for reports, in a few words. Unset: the name.
 	// +optional
@@ -88,6 +95,36 @@ type BenchmarkRunSpec struct {
 	// sweep says how the values of the workload's sweep are combined.
 	// +optional
 	Sweep *SweepSpec `json:"sweep,omitempty"`
+
+	// variants are 2 to 16 versions of the run to compare: the run with what each names laid over it.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=16
+	Variants []Variant `json:"variants,omitempty"`
+
+	// baseline is the name of the variant that the others are compared with. Unset: the first.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// rounds are how often all variants are measured, with new servers each time. They need variants.
+	// +optional
+	Rounds *RoundsSpec `json:"rounds,omitempty"`
+
+	// alternation is what takes turns within a round: Slices (half seconds of one trial of all variants), Trials (all servers are up),
+	// Runs (one server at a time) or Automatic: the first of these that is possible (status.alternation). Unset: Automatic.
+	// +optional
+	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
+	Alternation Alternation `json:"alternation,omitempty"`
+
+	// equivalentWithinPercent is the difference that does not matter: closer variants count as equal. From 1 to 50; unset: 5.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	EquivalentWithinPercent *int32 `json:"equivalentWithinPercent,omitempty"`
 
 	// trials are the measurements of each point: how many, in which order, under which deadlines.
 	// +optional

@@ -66,6 +66,8 @@ func complete(file string) error {
 	shorten(crd)
 	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
 		completeComparison(crd)
+	} else if variants, has := at(specification(crd), "properties")["variants"].(map[string]any); has {
+		completeVariants(variants)
 	}
 	each(specification(crd), refuseNulls)
 	out, err := yaml.Marshal(crd)
@@ -192,14 +194,21 @@ func completeComparison(crd map[string]any) {
 	spec := at(specification(crd), "properties")
 	template := at(spec, "template", "properties", "spec")
 	changeable(template)
-	for _, own := range []string{"title", "claims"} {
+	for _, own := range []string{"title", "claims", "variants", "baseline", "rounds", "alternation", "equivalentWithinPercent"} {
 		delete(at(template, "properties"), own)
 	}
-	variant := at(spec, "variants", "items", "properties")
-	overlay(at(variant, "database"))
-	overlay(at(variant, "workload"))
-	for _, repeated := range []map[string]any{template, at(variant, "database"), at(variant, "workload"), at(spec, "claims")} {
-		undescribe(repeated)
+	without(template, "self.variants", "self.rounds")
+	completeVariants(at(spec, "variants"))
+	undescribe(template)
+	undescribe(at(spec, "claims"))
+}
+
+// completeVariants makes what variants lay over a run.
+func completeVariants(variants map[string]any) {
+	variant := at(variants, "items", "properties")
+	for _, part := range []string{"database", "workload"} {
+		overlay(at(variant, part))
+		undescribe(at(variant, part))
 	}
 }
 
@@ -218,13 +227,16 @@ func changeable(spec map[string]any) {
 	}
 }
 
-func withoutChanges(node map[string]any) {
+func withoutChanges(node map[string]any) { without(node, "oldSelf") }
+
+// without removes the rules of a node in which one of the words is.
+func without(node map[string]any, words ...string) {
 	list, has := node[rules].([]any)
 	if !has {
 		return
 	}
 	list = slices.DeleteFunc(list, func(rule any) bool {
-		return strings.Contains(rule.(map[string]any)["rule"].(string), "oldSelf")
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(rule.(map[string]any)["rule"].(string), word) })
 	})
 	if node[rules] = list; len(list) == 0 {
 		delete(node, rules)

@@ -35,12 +35,35 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) *
 	a := &Run{
 		Points: Points(run, p, records), Environment: EnvironmentOf(records), Findings: stats.ProbeFindings(AcceptedIn(records)),
 	}
-	a.Claims = claimsOfRun(run, a.Points)
+	if len(p.Variants) == 0 {
+		a.Claims = claimsOfRun(run, a.Points)
+	}
 	return a
 }
 
-// Points are all points of a plan, in its order, with what was measured at them.
+// Points are all points of a plan, in its order, with what was measured at them: those of each variant in turn, if there are any.
 func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) []stats.Point {
+	if len(p.Variants) == 0 {
+		return pointsOf(run, p, records)
+	}
+	var points []stats.Point
+	for i, name := range p.Variants {
+		of := *p
+		of.Variants = nil
+		of.Trials = slices.DeleteFunc(slices.Clone(p.Trials), func(t plan.Trial) bool { return !slices.Contains(t.Sides, i) })
+		var own []*result.Record
+		for _, r := range records {
+			own = append(own, r.Side(name))
+		}
+		for _, point := range pointsOf(run, &of, own) {
+			point.Variant = name
+			points = append(points, point)
+		}
+	}
+	return points
+}
+
+func pointsOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) []stats.Point {
 	byPoint := make([][]*result.Record, len(p.Points))
 	accepted := byTrial(records)
 	for i := range p.Trials {
@@ -133,6 +156,13 @@ func ProgressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 		g.Planned++
 	}
 	return g
+}
+
+// StopAfter leaves out the trials of later rounds.
+func (g *Progress) StopAfter(round int) {
+	left := g.Left
+	g.Left = slices.DeleteFunc(slices.Clone(left), func(t *plan.Trial) bool { return t.Round > round })
+	g.Planned -= len(left) - len(g.Left)
 }
 
 // looksOf are the rounds after which a precision target is checked.

@@ -5,6 +5,7 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -94,6 +95,18 @@ func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudg
 			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{owner.UIDLabel: owner.UID}},
 		},
 	}
+}
+
+// Guarding is what of the objects of an instance is made if so many servers of other variants are up with it: one of them, the first,
+// has a guard, and that is of all.
+func Guarding(objects []Object, first bool, beside int) []Object {
+	return slices.DeleteFunc(objects, func(object Object) bool {
+		budget, is := object.(*policyv1.PodDisruptionBudget)
+		if is && first {
+			budget.Spec.MinAvailable.IntVal += int32(beside) //nolint:gosec // at most 15
+		}
+		return is && !first && beside > 0
+	})
 }
 
 // Secret is the credentials of a database: one for all of its instances. It is created once and never read by the operator.

@@ -162,13 +162,22 @@ func (s *situation) cold(instance int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
-		return r.Instance == instance && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
+		return (r.Instance == instance || slices.ContainsFunc(r.Sides, func(s result.SideRecord) bool { return s.Instance == instance })) && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
 	})
 }
 
 // start creates the next attempt's Job.
 func start(s *situation) *Decision {
-	return s.measuring(StartAttempt{Attempt: s.attemptOn(s.wantedInstance())})
+	return s.measuring(StartAttempt{Attempt: s.attemptOn(s.measuredInstance())})
+}
+
+// measuredInstance is the first of those that the next attempt measures.
+func (s *situation) measuredInstance() int {
+	wanted := s.wantedInstances()
+	if len(s.next.Sides) == 1 && len(wanted) > 1 {
+		return wanted[s.next.Sides[0]]
+	}
+	return wanted[0]
 }
 
 // attemptOn is the next attempt on an instance.
@@ -177,6 +186,9 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	a.Prime = s.cold(a.Instance)
 	if i := s.seen.instance(instance); i != nil && i.Pod != nil {
 		a.Address = i.Pod.Status.PodIP
+	}
+	if len(s.run.Spec.Variants) > 0 {
+		a.Sides = s.sidesFrom(instance)
 	}
 	if s.seen.Alternation != nil {
 		a.Slices = s.seen.Alternation.Slices
@@ -189,11 +201,31 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	return a
 }
 
+// sidesFrom are the servers of the next attempt, whose first instance is that one.
+func (s *situation) sidesFrom(instance int) []trial.Side {
+	var sides []trial.Side
+	for _, number := range InstancesOf(s.run, instance) {
+		side := trial.Side{Variant: plan.VariantOf(s.run, number), Instance: number}
+		if i := s.seen.instance(number); i != nil && i.Pod != nil {
+			side.Address = i.Pod.Status.PodIP
+		}
+		sides = append(sides, side)
+	}
+	return sides
+}
+
 // measuring is a decision while trials are being measured.
 func (s *situation) measuring(a Action) *Decision {
 	message := "the last trial is being recorded"
 	if s.next != nil {
 		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
+		if len(s.plan.Variants) > 0 {
+			message = fmt.Sprintf("round %d of at most %d, trial %d%s", s.next.Round, s.plan.Rounds, s.next.Number,
+				atPoint(s.parameters(s.next.Number)))
+			if len(s.next.Sides) == 1 {
+				message += ", variant " + s.plan.Variants[s.next.Sides[0]]
+			}
+		}
 		if _, pilot := s.rowsAt(s.next.Point); pilot {
 			message += ", pilot: finding how many rows take trials.minSeconds"
 		}

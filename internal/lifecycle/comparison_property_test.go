@@ -218,7 +218,7 @@ func (w *comparisonWorld) stepSharing(r *world) {
 	if r.finished() {
 		r.seen.Instances = nil
 	}
-	r.seen.Judge(&r.run.Spec)
+	r.seen.Judge(r.run)
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
 	switch a := d.Action.(type) {

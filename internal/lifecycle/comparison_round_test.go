@@ -239,7 +239,7 @@ func (w *turnsWorld) stepAlone(r *world) {
 	r.seen.Alternation, r.seen.Named = AlternationOf(r.run, w.comparison)
 	// A server takes its time to stop.
 	r.seen.Instances = slices.DeleteFunc(r.seen.Instances, func(i Instance) bool { return i.Set == nil && w.rng.IntN(3) == 0 })
-	r.seen.Judge(&r.run.Spec)
+	r.seen.Judge(r.run)
 	d := Next(r.run, r.plan, &r.seen, w.clock)
 	r.run.Status = Status(r.run, r.plan, &r.seen, d, w.clock)
 	measured := slices.ContainsFunc(w.others(r), func(o *world) bool { return len(o.seen.Attempts) > 0 })

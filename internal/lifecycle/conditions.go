@@ -168,8 +168,11 @@ type progress struct {
 	attempt int
 }
 
-func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) progress {
+func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared) progress {
 	g := progress{Progress: analysis.ProgressOf(run, p, records)}
+	if compared.Enough() {
+		g.StopAfter(compared.Rounds)
+	}
 	last := 0
 	if len(g.Left) > 0 {
 		g.next = g.Left[0]

@@ -39,8 +39,11 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 		}
 	}
 	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
-	if t.Server == v1alpha1.ServerFresh {
+	switch {
+	case t.Server == v1alpha1.ServerFresh:
 		servers = attempts
+	case p != nil && len(p.Variants) > 0:
+		servers = (servers + int64(p.Rounds)) * int64(len(p.Variants))
 	}
 	start := int64(t.StartDeadlineSeconds)
 	seconds := attempts*(start+workSeconds(run, p)) + servers*(start+2*int64(ptr.Deref(t.PrimeSeconds, 0)))

@@ -169,8 +169,9 @@ func (s *situation) needs(name string) bool {
 	if s.next == nil {
 		return false
 	}
-	return name == plan.AttemptName(s.run, s.next.Number, s.attempt) ||
-		ofInstance(name, plan.InstanceName(s.run, s.wantedInstance()))
+	return name == plan.AttemptName(s.run, s.next.Number, s.attempt) || slices.ContainsFunc(s.wantedInstances(), func(n int) bool {
+		return ofInstance(name, plan.InstanceName(s.run, n))
+	})
 }
 
 // ofInstance says whether a name is that of a database instance, or of a Pod or a claim of it.

@@ -48,7 +48,7 @@ func FuzzStatus(f *testing.F) {
 			}
 			old := run.DeepCopy()
 			at := now.Add(time.Duration(n) * time.Second)
-			seen.Judge(&run.Spec)
+			seen.Judge(run)
 			run.Status = Status(run, p, seen, Next(run, p, seen, at), at)
 			if errs := schema.StatusErrors(t, old, run); len(errs) > 0 {
 				t.Fatalf("the API server refuses the status: %.2000s", errs.ToAggregate())

@@ -136,7 +136,7 @@ func next(t *testing.T, run *v1alpha1.BenchmarkRun, seen *Observed, at time.Time
 	if seen.Lane.Lease == "" && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
 		seen.Lane = held(run)
 	}
-	seen.Judge(&run.Spec)
+	seen.Judge(run)
 	return Next(run, planOf(t, run), seen, at)
 }
 

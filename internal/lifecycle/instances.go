@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,8 +21,11 @@ import (
 
 // wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
 // instance that was restarted, replaced or removed is not measured again, whether or not it was measured before. A run that
-// shares its database goes on with the instance of the run before.
+// shares its database goes on with the instance of the run before. Of variants that are measured together it is the first.
 func (s *situation) wantedInstance() int {
+	if len(s.run.Spec.Variants) > 0 {
+		return s.wantedInstances()[0]
+	}
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	before, _ := plan.SharedBy(s.run)
 	last := analysis.LastServed(s.seen.Records, before)
@@ -31,6 +35,62 @@ func (s *situation) wantedInstance() int {
 		}
 	}
 	return max(last.Number, removed) + 1
+}
+
+// wantedInstances are all that are to be up for the next attempt: those of the set that the round before has not used, or of the one
+// that this round goes on with.
+func (s *situation) wantedInstances() []int {
+	if len(s.run.Spec.Variants) == 0 {
+		return []int{s.wantedInstance()}
+	}
+	last := max(int(ptr.Deref(s.run.Status.RemovedInstances, 0)), 0)
+	for _, r := range s.seen.Records {
+		last = max(last, r.LastInstance())
+	}
+	set := plan.SetOf(s.run, last)
+	if !s.goesOn() {
+		set++
+	}
+	var wanted []int
+	for i := range s.run.Spec.Variants {
+		if s.plan.Together() || s.next != nil && slices.Contains(s.next.Sides, i) {
+			wanted = append(wanted, plan.InstanceIn(s.run, set, i))
+		}
+	}
+	if wanted == nil { // nothing is left to measure
+		wanted = []int{plan.InstanceIn(s.run, set, 0)}
+	}
+	return wanted
+}
+
+// goesOn says whether the next trial of a run with variants is measured on the servers of the last one: in the same round, and none of
+// them was removed, restarted or replaced.
+func (s *situation) goesOn() bool {
+	if len(s.seen.Records) == 0 || s.next == nil || s.run.Spec.Trials.Server == v1alpha1.ServerFresh {
+		return false
+	}
+	last := s.seen.Records[len(s.seen.Records)-1]
+	t := s.trial(last.Trial)
+	if t == nil || t.Round != s.next.Round || last.LastInstance() <= int(ptr.Deref(s.run.Status.RemovedInstances, 0)) {
+		return false
+	}
+	if !s.plan.Together() && !slices.Equal(t.Sides, s.next.Sides) {
+		return false
+	}
+	for _, side := range last.Sides {
+		if i := s.seen.instance(side.Instance); i == nil || !i.Intact(side.Place.DatabasePodUID) {
+			return false
+		}
+	}
+	return true
+}
+
+// trial of the plan with that number, or nil.
+func (s *situation) trial(number int) *plan.Trial {
+	if number < 1 || number > len(s.plan.Trials) {
+		return nil
+	}
+	return &s.plan.Trials[number-1]
 }
 
 // removal is the next step on the way to no instance, or nil.
@@ -62,9 +122,9 @@ func cleanUp(instances []Instance, keep bool) Action {
 // stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own
 // message says if that node is not available.
 func retired(s *situation) *Decision {
-	wanted := s.wantedInstance()
+	wanted := s.wantedInstances()
 	for _, i := range s.seen.Instances {
-		usable := i.Number == wanted && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(&i))
+		usable := slices.Contains(wanted, i.Number) && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(&i))
 		if usable || i.Abandoned(s.now) {
 			continue
 		}
@@ -86,40 +146,85 @@ func (s *situation) refusedIn(i *Instance) bool {
 	return int(ptr.Deref(s.run.Status.Refusal.Instance, 0)) == i.Number && i.Root() == nil && i.Set == nil && i.Pod == nil
 }
 
-// provided creates the wanted instance and waits until its server answers.
+// provided creates the wanted instances and waits until their servers answer.
 func provided(s *situation) *Decision {
-	wanted := s.wantedInstance()
-	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase}
-	instance := s.seen.instance(wanted)
-	if instance == nil || instance.Root() == nil {
-		provide := ProvideDatabase{Instance: wanted}
-		if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-			provide.Node = s.boundPlace().DatabaseNode
+	wanted := s.wantedInstances()
+	for _, number := range wanted {
+		if instance := s.seen.instance(number); instance == nil || instance.Root() == nil {
+			return s.provide(number, wanted)
 		}
-		d.Action, d.Message = provide, "the database is being created"
-		return &d
 	}
-	if text := classNotEffective(s.run, instance); text != "" {
-		return fail(Failure{Reason: v1alpha1.ReasonBlockIOClassNotEffective, Message: text})
+	for _, number := range wanted {
+		if d := s.awaited(s.seen.instance(number)); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// provide creates an instance: on the node of the first attempt or, before that, on the one on which the first of these is.
+func (s *situation) provide(number int, wanted []int) *Decision {
+	provide := ProvideDatabase{Instance: number, Beside: len(wanted) - 1}
+	d := &Decision{Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
+	if len(wanted) > 1 {
+		d.Message = "the databases are being created"
+	}
+	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
+		provide.Node = s.boundPlace().DatabaseNode
+		first := s.seen.instance(wanted[0])
+		if provide.Node == "" && number != wanted[0] && !external(s.run) {
+			if first.Pod == nil || first.Pod.Spec.NodeName == "" {
+				return s.awaited(first)
+			}
+			provide.Node = first.Pod.Spec.NodeName
+		}
+	}
+	d.Action = provide
+	return d
+}
+
+func external(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
+}
+
+// awaited waits until the server of an instance answers, or says why it does not; nil if it does.
+func (s *situation) awaited(instance *Instance) *Decision {
+	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase}
+	if text := classNotEffective(s.side(instance.Number), instance); text != "" {
+		return fail(Failure{Reason: v1alpha1.ReasonBlockIOClassNotEffective, Message: s.ofVariant(instance.Number) + text})
 	}
 	state := instance.State()
 	left := s.remaining(instance.Root().GetCreationTimestamp().Time)
+	whose := s.ofVariant(instance.Number)
 	switch {
 	case state.Ready:
 		return nil
 	case state.Refused != "":
-		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: "the server reported: " + state.Refused})
+		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: whose + "the server reported: " + state.Refused})
 	case state.Broken != "":
-		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: state.Broken})
+		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: whose + state.Broken})
 	case left == 0:
 		return fail(Failure{
 			Reason:  v1alpha1.ReasonDatabaseNotStarted,
-			Message: s.deadlineMessage("the database was not up", state.Waiting),
+			Message: whose + s.deadlineMessage("the database was not up", state.Waiting),
 		})
 	}
 	d.waitsFor(state.Held, state.NoRoom)
-	d.Message, d.After = state.Waiting, min(left, pollInterval)
+	d.Message, d.After = whose+state.Waiting, min(left, pollInterval)
 	return &d
+}
+
+// side is the run as the variant of an instance asks for it.
+func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
+	return plan.Side(s.run, plan.VariantOf(s.run, instance), 1)
+}
+
+// ofVariant begins a message about an instance; empty without variants.
+func (s *situation) ofVariant(instance int) string {
+	if len(s.run.Spec.Variants) == 0 {
+		return ""
+	}
+	return "variant " + s.run.Spec.Variants[plan.VariantOf(s.run, instance)].Name + ": "
 }
 
 // pollInterval is the time between two reconciles while something waits: the cluster's warnings and the resource of the MariaDB
@@ -175,27 +280,34 @@ func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
 		return before
 	}
 	pinned := pinImages(s.seen.Images)
-	first := s.seen.firstAccepted()
-	if first == nil {
-		return pinned
-	}
 	ran := func(name *v1alpha1.ImageName, image string) {
 		*name = v1alpha1.ImageName(cut(podutil.ByDigest(string(*name), image), maxImage))
 	}
-	ran(&pinned.Loader, first.Place.LoaderImage)
-	ran(&pinned.Sysbench, first.Place.LoaderImage)
-	if db := &s.run.Spec.Database; db.Image == "" {
-		name := pinned.Databases[string(db.Engine)]
-		ran(&name, first.Place.DatabaseImage)
-		pinned.Databases[string(db.Engine)] = name
+	for variant := range plan.Sides(s.run) {
+		one, name := plan.Side(s.run, variant, 1), ""
+		if len(s.run.Spec.Variants) > 0 {
+			name = s.run.Spec.Variants[variant].Name
+		}
+		first := s.seen.firstAccepted(name)
+		if first == nil {
+			continue
+		}
+		place := first.Side(name).Place
+		ran(&pinned.Loader, place.LoaderImage)
+		ran(&pinned.Sysbench, place.LoaderImage)
+		if db := &one.Spec.Database; db.Image == "" {
+			server := pinned.Databases[string(db.Engine)]
+			ran(&server, place.DatabaseImage)
+			pinned.Databases[string(db.Engine)] = server
+		}
 	}
 	return pinned
 }
 
-// firstAccepted is the record of the first attempt that counts, or nil.
-func (o *Observed) firstAccepted() *result.Record {
+// firstAccepted is the record of the first attempt that counts, of a variant if that is named; or nil.
+func (o *Observed) firstAccepted(variant string) *result.Record {
 	for _, r := range o.Records {
-		if r.Outcome == result.OutcomeAccepted {
+		if r.Outcome == result.OutcomeAccepted && r.Measures(variant) {
 			return r
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -22,6 +23,8 @@ type situation struct {
 	run  *v1alpha1.BenchmarkRun
 	plan *plan.Plan
 	seen *Observed
+	// compared is what the records say of the run's variants; nil without.
+	compared *analysis.Compared
 	progress
 }
 
@@ -36,6 +39,7 @@ var runRules = rules[*situation]{
 		suspended,
 	},
 	steps: []rule[*situation]{
+		variantsChecked,
 		queued,
 		predecessor[*situation],
 		recorded,
@@ -45,6 +49,7 @@ var runRules = rules[*situation]{
 		unclaimed,
 		othersMeasure,
 		measured,
+		roomForAll,
 		retired,
 		tuned,
 		provided,
@@ -60,7 +65,9 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
 	status, spec := &run.Status, &run.Spec
-	return &situation{run: run, plan: p, seen: seen, progress: progressOf(run, p, seen.Records), owner: owner{
+	seen.Compared = analysis.OfVariants(run, p, seen.Records, seen.Variables, seen.Compared)
+	g := progressOf(run, p, seen.Records, seen.Compared)
+	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, owner: owner{
 		noun: "run", object: run, holder: HolderOf(run), now: now,
 		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: &seen.Predecessor,
 		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
@@ -121,6 +128,9 @@ func measured(s *situation) *Decision {
 			Action: Publish{Outcome: v1alpha1.ConditionComplete},
 			Reason: v1alpha1.ReasonPublishing, Message: "every trial is measured; the results are being written",
 		}
+	}
+	if s.compared != nil {
+		return s.answered()
 	}
 	return &Decision{
 		Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonComplete,

@@ -13,7 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -48,6 +50,11 @@ type Observed struct {
 	DataCopies bool
 	// TunedNodes are all nodes that are tuned at the moment, by this run or by others; none if the run does not ask for that.
 	TunedNodes []TunedNode
+	// Compared is what was made of the records of variants before, and Variables are those of their servers, as far as they are
+	// known. Checked: the API server has accepted the run of every variant, without creating it.
+	Compared  *analysis.Compared
+	Variables map[string]map[string]string
+	Checked   bool
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.
 	Missing string
 	// Newest is the newest record, or its zero value.
@@ -110,33 +117,103 @@ type Attempt struct {
 
 // Judge sets the verdict of every attempt. It is called once, when everything was observed; the decision, the record and the
 // look-up of the cluster's warnings read Attempt.Verdict.
-func (o *Observed) Judge(spec *v1alpha1.BenchmarkRunSpec) {
+func (o *Observed) Judge(run *v1alpha1.BenchmarkRun) {
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		a.Verdict = verdict(a, o.instance(a.Instance), spec.Database.Provisioner)
+		a.Verdict = trial.Judge(a.Job, a.Pods, a.Delivery)
+		sides := o.sidesOf(run, a)
+		for _, side := range sides {
+			a.Verdict = side.says(verdict(a, side.instance, run.Spec.Database.Provisioner))
+			if a.Verdict.Stage == trial.StageEnded && a.Verdict.Outcome != result.OutcomeAccepted {
+				break
+			}
+		}
 		if a.Verdict.Outcome != result.OutcomeAccepted {
 			continue
 		}
-		if changed := o.changedImage(a); changed != "" {
-			a.Verdict = a.Verdict.Because(result.CauseImageChanged, changed)
-		} else if held := throttled(spec, a.Verdict.Summary); held != "" {
-			a.Verdict = a.Verdict.Because(result.CauseThrottled, held)
+		for _, side := range sides {
+			if changed := o.changedImage(a, side); changed != "" {
+				a.Verdict = side.says(a.Verdict.Because(result.CauseImageChanged, changed))
+				break
+			}
+		}
+		if len(sides) == 1 && a.Verdict.Outcome == result.OutcomeAccepted {
+			a.Verdict = Throttled(run, a, a.Verdict.Summary, sides[0].number)
 		}
 	}
 }
 
-// changedImage says which image of an attempt is another than that of the run's first accepted attempt, or is empty: a tag was
-// moved meanwhile.
-func (o *Observed) changedImage(a *Attempt) string {
-	record := o.firstAccepted()
+// side of an attempt: an instance that it measures, which is nil if it has no objects.
+type side struct {
+	number   int
+	instance *Instance
+	// variant is the name of its variant; empty if the run has none.
+	variant string
+}
+
+// ofServer are the causes that are about one server.
+var ofServer = []result.Cause{result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseImageChanged}
+
+// says of a verdict about a side whose it is.
+func (s *side) says(v trial.Verdict) trial.Verdict {
+	if s.variant != "" && v.Outcome != result.OutcomeAccepted && v.Message != "" &&
+		slices.Contains(ofServer, v.Cause) {
+		v.Message = "variant " + s.variant + ": " + v.Message
+	}
+	return v
+}
+
+// sidesOf an attempt are its instance or, if all variants of a run are measured at the same time, those of all of them.
+func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
+	if len(run.Spec.Variants) == 0 {
+		return []side{{number: a.Instance, instance: o.instance(a.Instance)}}
+	}
+	var all []side
+	for _, number := range InstancesOf(run, a.Instance) {
+		name := run.Spec.Variants[plan.VariantOf(run, number)].Name
+		all = append(all, side{number: number, instance: o.instance(number), variant: name})
+	}
+	return all
+}
+
+// InstancesOf an attempt whose first instance is that one are that or, in slices, those of all variants.
+func InstancesOf(run *v1alpha1.BenchmarkRun, first int) []int {
+	if run.Status.Alternation != v1alpha1.AlternateSlices {
+		return []int{first}
+	}
+	var all []int
+	for variant := range plan.Sides(run) {
+		all = append(all, plan.InstanceIn(run, plan.SetOf(run, first), variant))
+	}
+	return all
+}
+
+// Throttled is the verdict about an accepted attempt, with what a loader has reported of an instance: invalid if a CPU limit held
+// that back.
+func Throttled(run *v1alpha1.BenchmarkRun, a *Attempt, summary *result.Summary, instance int) trial.Verdict {
+	spec := &plan.Side(run, plan.VariantOf(run, instance), 1).Spec
+	held := throttled(spec, summary)
+	if held == "" {
+		return a.Verdict
+	}
+	if len(run.Spec.Variants) > 0 {
+		held = "variant " + run.Spec.Variants[plan.VariantOf(run, instance)].Name + ": " + held
+	}
+	return a.Verdict.Because(result.CauseThrottled, held)
+}
+
+// changedImage says which image of an attempt is another than that of the run's first accepted attempt with the same variant, or is
+// empty: a tag was moved meanwhile.
+func (o *Observed) changedImage(a *Attempt, of side) string {
+	record := o.firstAccepted(of.variant)
 	if record == nil {
 		return ""
 	}
-	first, db := record.Place, o.instance(a.Instance)
 	server, loader := "", podutil.ImageID(a.Verdict.Pod, trial.Container)
-	if db != nil {
-		server = db.Image()
+	if of.instance != nil {
+		server = of.instance.Image()
 	}
+	first := record.Side(of.variant).Place
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
 	case differ(server, first.DatabaseImage):
@@ -147,11 +224,11 @@ func (o *Observed) changedImage(a *Attempt) string {
 	return ""
 }
 
-// verdict about an attempt and its database, which is nil if it has no objects. A lost database ends the attempt, whatever the
-// loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not answer for
+// verdict about an attempt and one of its databases, which is nil if it has no objects. A lost database ends the attempt, whatever
+// the loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not answer for
 // a part of the attempt.
 func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.Verdict {
-	v := trial.Judge(a.Job, a.Pods, a.Delivery)
+	v := a.Verdict
 	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {
 		if interrupted := db.Interrupted(a.Job.CreationTimestamp.Time); interrupted != "" {
 			return v.Because(result.CauseNodeNotReady, interrupted)

@@ -70,7 +70,7 @@ func (w *world) uid() types.UID {
 func (w *world) step() bool {
 	w.t.Helper()
 	w.clock = w.clock.Add(time.Second)
-	w.seen.Judge(&w.run.Spec)
+	w.seen.Judge(w.run)
 	d := Next(w.run, w.plan, &w.seen, w.clock)
 	if diff := cmp.Diff(d, Next(w.run, w.plan, &w.seen, w.clock)); diff != "" {
 		w.t.Errorf("one situation, two decisions:\n%s", diff)

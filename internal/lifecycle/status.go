@@ -84,6 +84,9 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 		Planned: count(s.Planned), Measured: count(s.Measured), Invalidated: count(s.Invalidated), Failed: count(failed),
 	}
 	status.Progress = fmt.Sprintf("%d/%d", s.Measured, s.Planned)
+	if s.compared != nil {
+		s.variants(status)
+	}
 }
 
 // times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one
@@ -186,9 +189,9 @@ func statusPoints(points []stats.Point) []v1alpha1.PointStatus {
 			continue
 		}
 		list = append(list, v1alpha1.PointStatus{
-			Parameters: parameterValues(p.Parameters),
-			N:          int32(p.Summary.N), //nolint:gosec // at most 5,000 trials
-			Metric:     p.Metric.Name, Unit: p.Metric.Unit,
+			Variant: p.Variant, Parameters: parameterValues(p.Parameters),
+			N:      int32(p.Summary.N), //nolint:gosec // at most 5,000 trials
+			Metric: p.Metric.Name, Unit: p.Metric.Unit,
 			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
 			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
 			Warnings: warningTexts(p.Warnings, &room),

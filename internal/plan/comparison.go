@@ -63,6 +63,16 @@ func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 	return members
 }
 
+// RoundSeed is the seed of a round, counted from 1.
+func RoundSeed(spec *v1alpha1.BenchmarkComparisonSpec, round int) int64 {
+	seeds := rand.NewPCG(uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)), roundSeedStream) //nolint:gosec // it is not negative
+	seed := int64(0)
+	for range round {
+		seed = int64(seeds.Uint64() >> (64 - seedBits))
+	}
+	return seed
+}
+
 // ordersOfBlock draws the orders of a block: all but one, and the opposite of the first, shuffled.
 func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
 	block := make([][]int, roundsPerBlock)

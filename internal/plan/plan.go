@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -34,6 +35,8 @@ type Trial struct {
 	Round int
 	// Point is an index into Plan.Points: of the only point that the trial measures, or of the first of its stages.
 	Point int
+	// Sides are the variants that the trial measures, by their indexes; none of a run without variants.
+	Sides []int
 }
 
 // Plan is all points, in the order of the sweep, and all trials, in the order of measuring. With a precision target the
@@ -45,11 +48,26 @@ type Plan struct {
 	Stages int
 	Rounds int
 	Trials []Trial
+	// Variants are the names of the run's variants, which all have these points; none of a run without. Alternation is what takes
+	// turns within a round of these.
+	// AlternationReason says why that is not slices, if the run may choose.
+	Variants          []string
+	Alternation       v1alpha1.Alternation
+	AlternationReason string
 	// Bytes are those of the workload's parameters at all points together: what it costs to look at each.
 	Bytes int
 }
 
-// ForRun computes a run's plan. The error is about the specification, for its author.
+// New computes a run's plan. Its variants alternate as the status says or, before that is known, as is given. The error is about
+// the specification, for its author.
+func New(run *v1alpha1.BenchmarkRun, byDefault v1alpha1.Alternation) (*Plan, error) {
+	if len(run.Spec.Variants) == 0 {
+		return ForRun(&run.Spec)
+	}
+	return forVariants(run, cmp.Or(run.Status.Alternation, byDefault))
+}
+
+// ForRun computes the plan of a run without variants.
 func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 	m, err := memberOf(&spec.Workload)
 	if err != nil {

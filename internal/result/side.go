@@ -89,3 +89,17 @@ func (r *Record) Side(variant string) *Record {
 	}
 	return &one
 }
+
+// LastInstance is the highest number of an instance that the attempt measured.
+func (r *Record) LastInstance() int {
+	last := r.Instance
+	for i := range r.Sides {
+		last = max(last, r.Sides[i].Instance)
+	}
+	return last
+}
+
+// Measures says whether the attempt measured a variant; each measured that without a name, which a run without variants has.
+func (r *Record) Measures(variant string) bool {
+	return variant == "" || slices.ContainsFunc(r.Sides, func(s SideRecord) bool { return s.Variant == variant })
+}

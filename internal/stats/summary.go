@@ -137,6 +137,8 @@ func withoutZeros(text string) string {
 
 // Point is everything measured at one point, summarised.
 type Point struct {
+	// Variant that was measured; empty if there are none.
+	Variant    string
 	Parameters map[string]string
 	// Records are those of its accepted attempts.
 	Records []*result.Record

@@ -72,6 +72,29 @@ func encode(c *result.Config) (string, error) {
 
 // Config is what the loader of an attempt is asked to do. Nothing in it depends on the run's UID.
 func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
+	if len(a.Sides) == 0 {
+		return configOf(run, a)
+	}
+	c, err := configOf(a.side(run, 0))
+	if err != nil || !a.together() {
+		return c, err
+	}
+	sides := &result.Sides{Seed: c.Seed, SliceMilliseconds: sliceMilliseconds}
+	for i, side := range a.Sides {
+		one, err := configOf(a.side(run, i))
+		if err != nil {
+			return nil, err
+		}
+		sides.Each = append(sides.Each, result.Side{
+			Variant: run.Spec.Variants[side.Variant].Name, Server: one.Server, Settings: one.Settings, Workload: one.Workload,
+			LimitSeconds: one.LimitSeconds,
+		})
+	}
+	c.Sides, c.Server, c.Settings, c.Workload, c.LimitSeconds = sides, result.Server{}, nil, result.Workload{}, 0
+	return c, nil
+}
+
+func configOf(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	parameters, err := plan.ParametersOf(&run.Spec.Workload)
 	if err != nil {
 		return nil, err

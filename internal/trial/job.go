@@ -51,6 +51,24 @@ type Attempt struct {
 	Address string
 	// Slices that it shares with other variants; nil if it is measured alone.
 	Slices *Slices
+	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all.
+	Sides []Side
+}
+
+// Side is the server of a variant: its index, its instance, and the address of the instance's Pod or empty, as Attempt.Address.
+type Side struct {
+	Variant, Instance int
+	Address           string
+}
+
+// together says whether several variants are measured at the same time.
+func (a *Attempt) together() bool { return len(a.Sides) > 1 }
+
+// side is the attempt as if it measured one of its sides alone, and the run as that variant asks for it.
+func (a *Attempt) side(run *v1alpha1.BenchmarkRun, i int) (*v1alpha1.BenchmarkRun, Attempt) {
+	one := *a
+	one.Sides, one.Instance, one.Address = nil, a.Sides[i].Instance, a.Sides[i].Address
+	return plan.Side(run, a.Sides[i].Variant, a.Trial.Round), one
 }
 
 // Job is the Job of an attempt. The same specification gives the same Job, but for what carries the run's UID and for the address
@@ -59,6 +77,10 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	config, err := Config(run, a)
 	if err != nil {
 		return nil, err
+	}
+	sides := a.Sides
+	if len(sides) > 0 {
+		run, a = a.side(run, 0)
 	}
 	encoded, err := encode(config)
 	if err != nil {
@@ -71,6 +93,9 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	spec := podSpec(run, a, encoded, images)
 	addSlices(&spec, run, a)
 	spec.HostAliases = serverAddress(&config.Server, a.Address)
+	if config.Sides != nil {
+		addSides(&spec, config.Sides, sides)
+	}
 	addData(&spec, &run.Spec.Workload)
 	addNeeds(&spec, needs, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
@@ -92,7 +117,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			// The load that primes the server has a bound; its preparation has as long again. In slices, all variants together
 			// have as long as each would have alone.
-			ActiveDeadlineSeconds: ptr.To(a.Slices.times() * (int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
+			ActiveDeadlineSeconds: ptr.To(max(a.Slices.times(), int64(len(sides))) * (int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,

@@ -24,6 +24,9 @@ import (
 // server accepts and that cannot be carried out: nothing has been created yet. The workload's parameters are checked as long as
 // the run has no condition, because the specification cannot change afterwards.
 func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
+	if len(run.Spec.Variants) > 0 {
+		return planVariants(run)
+	}
 	p, err := plan.ForRun(&run.Spec)
 	if err != nil {
 		return new(plan.Plan), err

@@ -1,0 +1,90 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the same
+// time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured by then.
+
+// variantsChecked has the API server check what each variant asks for, before anything is made.
+func variantsChecked(s *situation) *Decision {
+	if len(s.plan.Variants) == 0 || s.seen.Checked || s.run.Status.StartTime != nil {
+		return nil
+	}
+	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the variants are being checked"}
+}
+
+// roomForAll begins again if there is no room for the servers of all variants.
+func roomForAll(s *situation) *Decision {
+	if len(s.plan.Variants) == 0 || s.noRoom() == nil {
+		return nil
+	}
+	return &Decision{
+		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForRoom, After: time.Second,
+		Message: "no room for the servers of all variants at the same time: one is measured at a time",
+	}
+}
+
+// noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time; nil if
+// there is none, or no choice.
+func (s *situation) noRoom() *Instance {
+	chosen := s.run.Spec.Alternation == "" || s.run.Spec.Alternation == v1alpha1.AlternateAutomatic
+	if !chosen || !s.plan.Together() || len(s.seen.Records) > 0 {
+		return nil
+	}
+	for _, number := range s.wantedInstances() {
+		i := s.seen.instance(number)
+		if i == nil || i.Root() == nil {
+			continue
+		}
+		if state := i.State(); (state.NoRoom || state.Held) && s.now.Sub(i.Root().GetCreationTimestamp().Time) >= roomPatience {
+			return i
+		}
+	}
+	return nil
+}
+
+// alternation that the run measures its variants with, and why that is not slices if it may choose.
+func (s *situation) alternation() (v1alpha1.Alternation, string) {
+	if i := s.noRoom(); i != nil {
+		return v1alpha1.AlternateRuns, cut("no room for the servers of all variants at the same time: "+i.State().Waiting, maxComparisonText)
+	}
+	return s.plan.Alternation, cut(s.plan.AlternationReason, maxComparisonText)
+}
+
+// answered completes a run with variants, all of whose rounds are measured or no more are needed.
+func (s *situation) answered() *Decision {
+	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.compared.WhyStopped()}
+	if !s.compared.Answered() {
+		d.Reason = v1alpha1.ReasonUndecided
+	}
+	if n := s.compared.Unanswered(); n > 0 {
+		d.Message += fmt.Sprintf("; pairs without an answer: %d of %d", n, len(s.compared.Pairs))
+	}
+	d.Message += ": " + stats.AnswerOf(s.compared.Overall, s.compared.Pairs).Text
+	return d
+}
+
+// variants sets what is said of the variants.
+func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
+	c := s.compared
+	status.Alternation, status.AlternationReason = s.alternation()
+	status.Baseline = c.Asked.Spec.Variants[c.Plan.Baseline].Name
+	status.Result = stats.BriefAnswer(c.Overall, c.Pairs)
+	status.Headline = cut(stats.AnswerOf(c.Overall, c.Pairs).Text, maxComparisonText)
+	status.Answer = status.Headline
+	status.Pairs, status.Overall = pairStatuses(c.Pairs), pairStatuses(c.Overall)
+	status.Claims, status.Claimed = claimStatus(c.Claims)
+	status.Differences = texts(variantDifferences(c.Variants, status.Baseline), maxDifferences)
+	status.Volumes = volumes(c.Variants)
+	status.Warnings = texts(stats.ComparisonTexts(c.Warnings), maxPointWarnings)
+	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
+}

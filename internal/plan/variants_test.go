@@ -1,0 +1,111 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
+)
+
+// withVariants is a run of two points whose variants differ in a setting.
+func withVariants() *v1alpha1.BenchmarkRun {
+	run := testutil.MakeRun("run", "ns").Obj()
+	run.UID = "uid"
+	run.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {
+		Name: "lazy", Database: &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}},
+	}}
+	run.Spec.Rounds = &v1alpha1.RoundsSpec{AtMost: 6, AtLeast: 6, Until: v1alpha1.RoundsDecided}
+	return run
+}
+
+// In each round, every point of every variant is measured once, by however many trials the alternation makes of that.
+func TestRoundsOfVariants(t *testing.T) {
+	for alternation, trials := range map[v1alpha1.Alternation]int{
+		v1alpha1.AlternateSlices: 2, v1alpha1.AlternateTrials: 4, v1alpha1.AlternateRuns: 4,
+	} {
+		p, err := plan.New(withVariants(), alternation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Trials) != 6*trials || len(p.Points) != 2 || p.Rounds != 6 {
+			t.Fatalf("%s: %d trials, %d points, %d rounds", alternation, len(p.Trials), len(p.Points), p.Rounds)
+		}
+		measured, first := map[[3]int]int{}, map[int]int{}
+		for i, one := range p.Trials {
+			if one.Number != i+1 || one.Round != i/trials+1 {
+				t.Errorf("%s: trial %d: %+v", alternation, i+1, one)
+			}
+			for _, side := range one.Sides {
+				measured[[3]int{one.Round, one.Point, side}]++
+			}
+			if i%trials == 0 {
+				first[one.Sides[0]]++
+			}
+		}
+		for what, n := range measured {
+			if n != 1 {
+				t.Errorf("%s: round, point, side %v: measured %d times", alternation, what, n)
+			}
+		}
+		if len(measured) != 24 || alternation != v1alpha1.AlternateSlices && len(first) != 2 {
+			t.Errorf("%s: measured %v, first %v", alternation, measured, first)
+		}
+	}
+}
+
+// What is made for a variant is the run's, with what the variant asks for, and its data are those of the round.
+func TestSide(t *testing.T) {
+	run := withVariants()
+	durable, lazy, next := plan.Side(run, 0, 1), plan.Side(run, 1, 1), plan.Side(run, 1, 2)
+	if got := lazy.Spec.Database.Settings.FlushLogAtTrxCommit; got == nil || *got != 0 {
+		t.Error("the variant's setting is missing")
+	}
+	if lazy.Name != run.Name || lazy.UID != run.UID || len(lazy.Spec.Variants) > 0 {
+		t.Errorf("%+v", lazy.ObjectMeta)
+	}
+	if *durable.Spec.Seed != *lazy.Spec.Seed || *lazy.Spec.Seed == *next.Spec.Seed {
+		t.Error("the variants of a round have one seed, and rounds have others")
+	}
+	if one := testutil.MakeRun("run", "ns").Obj(); plan.Side(one, 0, 1) != one {
+		t.Error("a run without variants is its own side")
+	}
+}
+
+// Instances are numbered in sets of as many as there are variants.
+func TestSets(t *testing.T) {
+	run := withVariants()
+	for instance, want := range map[int][2]int{0: {0, 0}, 1: {1, 0}, 2: {1, 1}, 3: {2, 0}, 4: {2, 1}} {
+		if set := plan.SetOf(run, instance); set != want[0] || instance > 0 && plan.VariantOf(run, instance) != want[1] {
+			t.Errorf("instance %d is of set %d, variant %d", instance, set, plan.VariantOf(run, instance))
+		}
+		if instance > 0 && plan.InstanceIn(run, want[0], want[1]) != instance {
+			t.Errorf("set %d, variant %d has instance %d", want[0], want[1], plan.InstanceIn(run, want[0], want[1]))
+		}
+	}
+}
+
+// Variants are measured at the same points.
+func TestPointsOfVariants(t *testing.T) {
+	run := withVariants()
+	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
+		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1}},
+	}}
+	if _, err := plan.New(run, v1alpha1.AlternateSlices); err == nil || !strings.Contains(err.Error(), "variant lazy: its sweep has other points") {
+		t.Errorf("error %v", err)
+	}
+	run.Spec.Rounds.AtMost = 200
+	run.Spec.Variants[1].Workload = nil
+	run.Spec.Workload.CommitSize.Sweep.RowsPerCommit = slices.Repeat(run.Spec.Workload.CommitSize.Sweep.RowsPerCommit, 50)
+	if _, err := plan.New(run, v1alpha1.AlternateRuns); err == nil || !strings.Contains(err.Error(), "at most 5000 trials") {
+		t.Errorf("error %v", err)
+	}
+}

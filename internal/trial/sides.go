@@ -1,0 +1,82 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package trial
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload/registry"
+)
+
+// sliceMilliseconds is the mean length of a slice: short against what a machine does from second to second, and long against a
+// statement.
+const sliceMilliseconds = 500
+
+// NotBeside says why a run's server cannot be up together with those of other variants; empty if it can. It is for the run's
+// author, as what follows.
+func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
+	switch {
+	case run.Database.HostTuning != nil:
+		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
+	case run.Database.Provisioner == v1alpha1.ProvisionerExternal:
+		return "an external server is there once"
+	case run.Trials.Server == v1alpha1.ServerFresh:
+		return "trials.server is Fresh, and the servers of a round stay for all of its trials"
+	}
+	return ""
+}
+
+// NotASide says why a run cannot be measured in slices by a loader that measures other variants too; empty if it can.
+func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
+	load := result.Config{Workload: result.Workload{Type: string(run.Workload.Type)}}
+	switch {
+	case registry.IsTool(&load):
+		return fmt.Sprintf("the program of workload %s cannot be halted", run.Workload.Type)
+	case run.Workload.IIBench.InStages():
+		return "stages have a measured phase each"
+	case run.Loader.Pods > 1:
+		return "one loader Pod measures all variants, and loader.pods is more"
+	case run.Loader.Transport == v1alpha1.TransportUnixSocket:
+		return "loader.transport is UnixSocket, which leads to one server"
+	case run.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && run.Database.TLS.Mode == v1alpha1.TLSVerifyIdentity:
+		return "each server of the MariaDB operator has an authority of its own"
+	}
+	return ""
+}
+
+// addSides gives a loader that measures several servers their addresses, and what all of their clients need: as much as so many
+// loaders would have.
+func addSides(spec *corev1.PodSpec, sides *result.Sides, servers []Side) {
+	spec.HostAliases = nil
+	for i := range servers {
+		spec.HostAliases = append(spec.HostAliases, serverAddress(&sides.Each[i].Server, servers[i].Address)...)
+	}
+	c := &spec.Containers[0]
+	for _, list := range []corev1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
+		memory := list[corev1.ResourceMemory]
+		memory.Mul(int64(len(servers)))
+		list[corev1.ResourceMemory] = memory
+	}
+}
+
+// SameFiles says whether all variants of a run have the same files for their workload, which one Pod mounts.
+func SameFiles(run *v1alpha1.BenchmarkRun) bool {
+	first := plan.Side(run, 0, 1).Spec.Workload
+	for i := range run.Spec.Variants {
+		w := plan.Side(run, i, 1).Spec.Workload
+		if !equal(w.DataFrom, first.DataFrom) || !equal(w.SchemaFrom, first.SchemaFrom) {
+			return false
+		}
+	}
+	return true
+}
+
+func equal[T any](a, b *T) bool {
+	return (a == nil) == (b == nil) && (a == nil || fmt.Sprint(*a) == fmt.Sprint(*b))
+}

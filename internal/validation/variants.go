@@ -1,0 +1,103 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/trial"
+)
+
+// planVariants is PlanRun of a run with variants. What one of them asks for is checked as a run without variants is.
+func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
+	begun := len(run.Status.Conditions) > 0
+	if !begun {
+		if err := checkSides(run); err != nil {
+			return new(plan.Plan), err
+		}
+	}
+	chosen, reason, err := alternationOf(run)
+	if err != nil {
+		return new(plan.Plan), err
+	}
+	p, err := plan.New(run, chosen)
+	if err != nil {
+		return new(plan.Plan), err
+	}
+	p.AlternationReason = reason
+	if begun {
+		return p, nil
+	}
+	if err := checkBytes(p.Bytes); err != nil {
+		return p, err
+	}
+	c := plan.AsComparison(run)
+	compared, err := analysis.PlanComparison(c, PlanRun)
+	if err == nil {
+		err = checkExternal(c, compared)
+	}
+	if err == nil {
+		err = analysis.CheckComparison(c, compared)
+	}
+	return p, err
+}
+
+// checkSides refuses what no run with variants can have.
+func checkSides(run *v1alpha1.BenchmarkRun) error {
+	first := &plan.Side(run, 0, 1).Spec.Database
+	for i, v := range run.Spec.Variants {
+		if db := &plan.Side(run, i, 1).Spec.Database; db.Provisioner != first.Provisioner {
+			return fmt.Errorf("variant %s: database.provisioner is %s, but that of variant %s is %s: all variants have the same",
+				v.Name, db.Provisioner, run.Spec.Variants[0].Name, first.Provisioner)
+		}
+	}
+	if plan.CopiesData(run) {
+		return errors.New("trials.data: Restore is for runs without variants: use Keep or Recreate")
+	}
+	return nil
+}
+
+// alternationOf a run with variants, and why that is not slices if it may choose; or the error if it cannot have what it asks for. A
+// choice stays.
+func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, reason string, err error) {
+	asked := run.Spec.Alternation
+	if asked == "" {
+		asked = v1alpha1.AlternateAutomatic
+	}
+	if before := run.Status.Alternation; before != "" {
+		return before, run.Status.AlternationReason, nil
+	}
+	together, slices := "", ""
+	for i, v := range run.Spec.Variants {
+		spec := &plan.Side(run, i, 1).Spec
+		if why := trial.NotBeside(spec); why != "" && together == "" {
+			together = fmt.Sprintf("variant %s: %s", v.Name, why)
+		}
+		if why := trial.NotASide(spec); why != "" && slices == "" {
+			slices = fmt.Sprintf("variant %s: %s", v.Name, why)
+		}
+	}
+	if slices == "" && !trial.SameFiles(run) {
+		slices = "the variants read different files, and one loader measures all"
+	}
+	switch {
+	case asked == v1alpha1.AlternateRuns:
+		return asked, "", nil
+	case together != "" && asked != v1alpha1.AlternateAutomatic:
+		return asked, "", fmt.Errorf("alternation: %s: %s", asked, together)
+	case asked == v1alpha1.AlternateSlices && slices != "":
+		return asked, "", fmt.Errorf("alternation: %s: %s", asked, slices)
+	case asked == v1alpha1.AlternateTrials:
+		return asked, "", nil
+	case together != "":
+		return v1alpha1.AlternateRuns, together, nil
+	case slices != "":
+		return v1alpha1.AlternateTrials, slices, nil
+	}
+	return v1alpha1.AlternateSlices, "", nil
+}
