@@ -51,14 +51,17 @@ func TestStatusOfComparison(t *testing.T) {
 	got := statusOfComparison(t, s, seen)
 	want := v1alpha1.BenchmarkComparisonStatus{
 		ObservedGeneration: ptr.To[int64](1), StartTime: s.Status.StartTime, CompletionTime: ptr.To(ago(0)), Elapsed: "2h0m0s", Progress: "6/20",
-		Rounds:   v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](6)},
-		Runs:     v1alpha1.RunCounts{Finished: ptr.To[int32](12), Invalidated: ptr.To[int32](2)},
-		Baseline: "durable", Result: got.Result, Answer: got.Answer, Results: *seen.Results, Alternation: v1alpha1.AlternateRuns,
-		Pairs: []v1alpha1.PairStatus{{
-			Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 6, Metric: "rowsPerSecond",
-			BaselineMedian: "1002", Median: "3006", Unit: "rows/s", Detail: got.Answer,
-		}},
-		Differences: []string{"lazy differs from durable in: innodb_flush_log_at_trx_commit (1 → 0)"},
+		Rounds: v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](6)},
+		Runs:   v1alpha1.RunCounts{Finished: ptr.To[int32](12), Invalidated: ptr.To[int32](2)},
+		Result: got.Result, Results: *seen.Results,
+		VariantsStatus: v1alpha1.VariantsStatus{
+			Baseline: "durable", Answer: got.Answer, Alternation: v1alpha1.AlternateRuns,
+			Pairs: []v1alpha1.PairStatus{{
+				Variant: "lazy", Verdict: v1alpha1.VerdictFaster, Ratio: "3", Low: "2.984", High: "3.016", Rounds: 6, Metric: "rowsPerSecond",
+				BaselineMedian: "1002", Median: "3006", Unit: "rows/s", Detail: got.Answer,
+			}},
+			Differences: []string{"lazy differs from durable in: innodb_flush_log_at_trx_commit (1 → 0)"},
+		},
 	}
 	ignore := cmpopts.IgnoreFields(v1alpha1.BenchmarkComparisonStatus{}, "Conditions", "Deadline")
 	numbers := cmpopts.IgnoreFields(v1alpha1.PairStatus{}, "Ratio", "Low", "High", "Median", "BaselineMedian")

@@ -323,7 +323,7 @@ func TestProgress(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(2, 2)
-			if diff := cmp.Diff(tc.want, countsOf(progressOf(run, planOf(t, run), tc.records))); diff != "" {
+			if diff := cmp.Diff(tc.want, countsOf(progressOf(run, planOf(t, run), tc.records, nil))); diff != "" {
 				t.Errorf("progress (-want +got):\n%s", diff)
 			}
 		})

@@ -77,7 +77,7 @@ func TestPodFingerprint(t *testing.T) {
 
 func TestEnvironmentHasTheVolumeBenchmark(t *testing.T) {
 	var e v1alpha1.Environment
-	fingerprint(&e, &result.Fingerprint{VolumeBenchmark: []result.IOPattern{
+	analysis.AddFingerprint(&e, &result.Fingerprint{VolumeBenchmark: []result.IOPattern{
 		{Name: "randomRead16KiB", PerSecond: 9000, BytesPerSecond: 147456000, Median: 90, P95: 200, P99: 300, Max: 4000},
 	}})
 	want := []v1alpha1.VolumePattern{{

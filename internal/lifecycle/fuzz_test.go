@@ -131,9 +131,12 @@ func wide(value string) string {
 	return string(text)
 }
 
+// noSides: a summary of sides that have sides, without end, is none.
+func noSides(sides *[]result.SideSummary, _ randfill.Continue) { *sides = nil }
+
 // anything is what may be observed of a run, by the bytes of facts: texts of any length and content, and any number.
 func anything(facts []byte, run *v1alpha1.BenchmarkRun) *Observed {
-	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger)
+	fill := randfill.NewFromGoFuzz(facts).NilChance(0.2).NumElements(0, 20).Funcs(anyText, anyNumber, anyInteger, noSides)
 	trials := 0
 	if p, err := plan.ForRun(&run.Spec); err == nil {
 		trials = min(len(p.Trials), 100)

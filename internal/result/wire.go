@@ -87,6 +87,11 @@ func (t Text) Document() (*Document, error) {
 	if err := json.Unmarshal(t, &d); err != nil {
 		return nil, invalid("reading it: %v", err)
 	}
+	for i := range d.Sides {
+		if len(d.Sides[i].Sides) > 0 {
+			return nil, invalid("one of its sides has sides")
+		}
+	}
 	return &d, checkVersion(d.Version)
 }
 
