@@ -77,8 +77,16 @@ func (s *situation) goesOn() bool {
 	if !s.plan.Together() && !slices.Equal(t.Sides, s.next.Sides) {
 		return false
 	}
-	for _, side := range last.Sides {
-		if i := s.seen.instance(side.Instance); i == nil || !i.Intact(side.Place.DatabasePodUID) {
+	set, served := plan.SetOf(s.run, last.LastInstance()), map[int]string{}
+	for _, r := range s.seen.Records {
+		for _, side := range r.Sides {
+			if plan.SetOf(s.run, side.Instance) == set {
+				served[side.Instance] = side.Place.DatabasePodUID
+			}
+		}
+	}
+	for number, pod := range served {
+		if i := s.seen.instance(number); i == nil || !i.Intact(pod) {
 			return false
 		}
 	}

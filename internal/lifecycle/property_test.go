@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ type world struct {
 	rng    *rand.Rand
 	clock  time.Time
 	serial int
+	// measured is what the last attempt has in its document, and faster by how much each variant is faster than the one before.
+	measured result.Summary
+	faster   float64
 	// served is the Pod of each instance that has served an attempt.
 	served map[int]string
 }
@@ -70,6 +74,12 @@ func (w *world) uid() types.UID {
 func (w *world) step() bool {
 	w.t.Helper()
 	w.clock = w.clock.Add(time.Second)
+	if len(w.run.Spec.Variants) > 0 { // which alternate as the status says
+		var err error
+		if w.plan, err = plan.New(w.run, w.plan.Alternation); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.seen.Judge(w.run)
 	d := Next(w.run, w.plan, &w.seen, w.clock)
 	if diff := cmp.Diff(d, Next(w.run, w.plan, &w.seen, w.clock)); diff != "" {
@@ -159,8 +169,20 @@ func (w *world) checkStart(a trial.Attempt) {
 	if pod, used := w.served[a.Instance]; used && (pod != string(i.Pod.UID) || w.run.Spec.Trials.Server == v1alpha1.ServerFresh) {
 		w.t.Errorf("instance %d has served before, by %s", a.Instance, pod)
 	}
-	if len(w.seen.Instances) > 1 {
-		w.t.Errorf("%d databases at a time", len(w.seen.Instances))
+	most := 1
+	if w.plan.Together() {
+		most = len(w.plan.Variants)
+	}
+	if len(w.seen.Instances) != most {
+		w.t.Errorf("%d databases at a time, want %d", len(w.seen.Instances), most)
+	}
+	for i, side := range a.Sides {
+		if side.Variant != a.Trial.Sides[i] || plan.VariantOf(w.run, side.Instance) != side.Variant {
+			w.t.Errorf("trial %+v is measured on %+v", a.Trial, a.Sides)
+		}
+	}
+	if len(a.Sides) != len(a.Trial.Sides) {
+		w.t.Errorf("trial %+v is measured on %+v", a.Trial, a.Sides)
 	}
 }
 
@@ -187,6 +209,13 @@ func (w *world) start(a trial.Attempt) {
 		vanished(&attempt)
 	default:
 		doc := testutil.Document(pod.UID, a.Trial.Number, a.Number, 1000+100*w.rng.Float64())
+		w.measured = doc.Summarize(result.EncodedDocument{SHA256: "feed"})
+		for _, side := range a.Trial.Sides {
+			one := testutil.Document(pod.UID, a.Trial.Number, a.Number, (1000+20*w.rng.Float64())*(1+w.faster*float64(side)))
+			w.measured.Sides = append(w.measured.Sides, result.SideSummary{
+				Variant: w.plan.Variants[side], Summary: one.Summarize(result.EncodedDocument{}),
+			})
+		}
 		message, err := result.EncodeSummary(doc.Summarize(result.EncodedDocument{SHA256: "feed"}))
 		if err != nil {
 			w.t.Fatal(err)
@@ -207,6 +236,22 @@ func (w *world) record(a RecordAttempt) {
 	}
 	if r.Outcome == result.OutcomeAccepted && w.rng.IntN(20) == 0 {
 		r.Outcome, r.Cause = result.OutcomeInvalidated, result.CauseDocumentLost
+	}
+	if len(w.run.Spec.Variants) > 0 {
+		if r.Outcome == result.OutcomeAccepted {
+			whole := w.measured
+			if r.Summary = &whole; len(whole.Sides) == 1 {
+				r.Summary = &whole.Sides[0].Summary
+			}
+		}
+		for _, number := range InstancesOf(w.run, r.Instance) {
+			side := result.SideRecord{Variant: w.plan.Variants[plan.VariantOf(w.run, number)], Instance: number}
+			if i := w.seen.instance(number); i != nil && i.Pod != nil {
+				side.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker"}
+				w.served[number] = string(i.Pod.UID)
+			}
+			r.Sides = append(r.Sides, side)
+		}
 	}
 	if i := w.seen.instance(a.Attempt.Instance); i != nil && i.Pod != nil {
 		r.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker", LoaderNode: "worker2"}
@@ -236,6 +281,9 @@ func (w *world) checkCounts() {
 	n := int32(0)
 	for _, p := range s.Points {
 		n += p.N
+	}
+	if w.plan.Alternation == v1alpha1.AlternateSlices { // each trial is one of each variant
+		n /= int32(len(w.plan.Variants)) //nolint:gosec // there are a few
 	}
 	if n != *s.Trials.Measured || *s.Trials.Measured > *s.Trials.Planned || int(*s.Trials.Planned) > len(w.plan.Trials) {
 		w.t.Errorf("points are of %d trials; counts are %+v of %d trials", n, s.Trials, len(w.plan.Trials))
@@ -268,6 +316,50 @@ func TestRunsByChance(t *testing.T) {
 	}
 	if ends[true] < 50 || ends[false] < 50 {
 		t.Errorf("%d runs were complete, %d failed: chance is too kind or too cruel", ends[true], ends[false])
+	}
+}
+
+// The same of runs with variants, however they alternate. Each round is whole, on servers of its own, and no more rounds are measured
+// than the answer takes.
+func TestVariantsByChance(t *testing.T) {
+	ends, answered := map[bool]int{}, 0
+	for seed := range uint64(150) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			w := newWorld(t, seed)
+			w.faster = []float64{0, 0.5}[w.rng.IntN(2)]
+			w.run = oneAxis(1+w.rng.IntN(2), 1)
+			spec := &w.run.Spec
+			spec.Trials.MaxInvalid = ptr.To([]int32{3, 1000}[w.rng.IntN(2)])
+			spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}, {Name: "c"}}[:2+w.rng.IntN(2)]
+			spec.Rounds = &v1alpha1.RoundsSpec{AtMost: 12, AtLeast: 6, Until: v1alpha1.RoundsDecided}
+			alternation := []v1alpha1.Alternation{
+				v1alpha1.AlternateSlices, v1alpha1.AlternateTrials, v1alpha1.AlternateRuns,
+			}[w.rng.IntN(3)]
+			w.plan = &plan.Plan{Alternation: alternation}
+			w.seen.Checked = true
+			for steps := 0; !w.step(); steps++ {
+				if steps > 3000 {
+					t.Fatal("it does not end")
+				}
+			}
+			s := &w.run.Status
+			complete := statuses(s.Conditions)[v1alpha1.ConditionComplete]
+			ends[strings.HasPrefix(complete, "True")]++
+			switch {
+			case complete == "True Decided":
+				answered++
+			case strings.HasPrefix(complete, "True") && s.Progress != "12/12":
+				t.Errorf("it ends undecided after %s", s.Progress)
+			case !strings.HasPrefix(complete, "True") && *s.Trials.Failed == 0 && *s.Trials.Invalidated <= *spec.Trials.MaxInvalid:
+				t.Errorf("failed without a reason: %v", s.Conditions)
+			}
+			if w.faster > 0 && strings.HasPrefix(complete, "True") && (s.Pairs[0].Verdict != v1alpha1.VerdictFaster || s.Progress != "6/12") {
+				t.Errorf("after %s: %+v", s.Progress, s.Pairs)
+			}
+		})
+	}
+	if ends[true] < 30 || ends[false] < 30 || answered < 20 {
+		t.Errorf("%d runs were complete, %d of them answered, %d failed: chance is too kind or too cruel", ends[true], answered, ends[false])
 	}
 }
 

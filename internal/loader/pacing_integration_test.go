@@ -406,7 +406,7 @@ func asSides(t *testing.T, trials ...*trial) *trial {
 			Variant: "v" + strconv.Itoa(i), Server: server, Workload: tr.config().Workload, LimitSeconds: tr.cfg.LimitSeconds,
 		})
 	}
-	all.cfg.Sides = sides
+	all.cfg.Sides, all.cfg.PrimeSeconds = sides, 1
 	return all
 }
 

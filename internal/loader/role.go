@@ -174,7 +174,7 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 		cfg.LimitSeconds = cfg.PrimeSeconds
 	}
 	a := *l.attempt
-	a.cfg, a.phases, a.findings = &cfg, nil, nil
+	a.cfg, a.phases, a.findings, a.turns = &cfg, nil, nil, nil // nothing of it is measured, and all sides do it at the same time
 	r := &clientLoad{attempt: &a, workload: w}
 	if err := r.prepare(ctx); err != nil {
 		return fmt.Errorf("priming the server: %w", err)

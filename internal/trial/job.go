@@ -86,7 +86,11 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	if err != nil {
 		return nil, err
 	}
-	needs, err := registry.Pod(config)
+	first := *config
+	if config.Sides != nil {
+		first = config.Side(0)
+	}
+	needs, err := registry.Pod(&first)
 	if err != nil {
 		return nil, err
 	}
