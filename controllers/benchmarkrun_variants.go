@@ -112,7 +112,7 @@ func (r *BenchmarkRunReconciler) publishVariants(
 	if failed := s.decision.Failure; failed != nil {
 		message = failed.Reason + ": " + failed.Message
 	}
-	rep, err := report.OfComparison(c.Asked, c.Plan, c.Runs, c.Verdicts, outcome, message)
+	rep, err := report.OfVariants(s.owner, c, records, outcome, message)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type Member struct {
 	Run *v1alpha1.BenchmarkRun
 	// Measured is nil unless the run is Complete.
 	Measured *Measurements
+	// Trials of a run with variants that the member is.
+	Trials []int
 }
 
 // Finished says whether the member's run has finished.

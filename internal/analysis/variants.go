@@ -90,6 +90,9 @@ func memberRuns(run *v1alpha1.BenchmarkRun, p *plan.Plan, c *Compared, records [
 		one.Name = plan.MemberName(c.Asked, m)
 		one.Status = memberStatus(run, own)
 		runs.Members[i].Run = one
+		for _, t := range trials {
+			runs.Members[i].Trials = append(runs.Members[i].Trials, t.Number)
+		}
 		if len(AcceptedIn(own)) == len(trials) {
 			of := &plan.Plan{Points: p.Points, Stages: p.Stages, Rounds: 1, Trials: trials}
 			runs.Members[i].Measured = MeasurementsOf(of, own, named)

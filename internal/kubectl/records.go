@@ -155,6 +155,10 @@ func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*res
 
 // ofComparison reads the documents of the runs of a comparison.
 func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison) {
+	if len(rep.Records) > 0 {
+		d.ofVariants(ctx, rep)
+		return
+	}
 	for i := range rep.Runs {
 		of := &rep.Runs[i]
 		if of.Results == "" {
@@ -168,6 +172,22 @@ func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison) {
 		of.Add(rep.Missing(of), member.Report)
 		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { d.comparison.Add(of.Variant, record, doc) })
 	}
+}
+
+// ofVariants reads the documents of a run with variants.
+func (d *documents) ofVariants(ctx context.Context, rep *report.Comparison) {
+	for i := range rep.Runs {
+		of := &rep.Runs[i]
+		of.Add(rep.Missing(of), rep.MemberReport(of))
+	}
+	whole := &report.Report{Run: report.Run{Name: rep.Name}, Records: rep.Records}
+	d.ofRun(ctx, whole, func(record *result.Record, doc *result.Document) {
+		for _, side := range record.Sides {
+			one, of := record.Side(side.Variant), doc.Side(side.Variant)
+			one.Summary.Latencies = of.Latencies
+			d.comparison.Add(side.Variant, one, of)
+		}
+	})
 }
 
 // printRecord prints what is recorded of the attempt, or of the trial's newest one.

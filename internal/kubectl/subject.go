@@ -182,9 +182,16 @@ var runKind = &kind{
 	object: func() client.Object { return new(v1alpha1.BenchmarkRun) },
 	list:   func() client.ObjectList { return new(v1alpha1.BenchmarkRunList) },
 	subject: func(o client.Object) subject {
-		return runSubject{o.(*v1alpha1.BenchmarkRun)} //nolint:forcetypeassert // it is of this kind
+		run := o.(*v1alpha1.BenchmarkRun) //nolint:forcetypeassert // it is of this kind
+		if len(run.Spec.Variants) > 0 {
+			return variantsSubject{runSubject{run}}
+		}
+		return runSubject{run}
 	},
 	decode: func(text []byte) (anyReport, error) {
+		if r, err := report.DecodeComparison(text); err == nil { // its variants
+			return comparisonReport{r}, nil
+		}
 		r, err := report.FromResults(text)
 		return runReport{r}, err
 	},

@@ -141,8 +141,11 @@ func (r comparisonReport) reproducedBy(here anyReport, within, _ float64) *repor
 
 func (comparisonReport) specDigest() string { return "" }
 
-// addAttempts adds the results and attempts of the runs.
+// addAttempts adds the results and attempts of the runs, or the attempts of a run with variants.
 func (r comparisonReport) addAttempts(ctx context.Context, g *gathering, of *snapshot) error {
+	if len(r.Records) > 0 {
+		return g.addAttempts(ctx, "", of, r.Records)
+	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Results == "" {

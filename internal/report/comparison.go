@@ -61,6 +61,8 @@ type Comparison struct {
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
+	// Records of all attempts, of a run with variants.
+	Records []*result.Record `json:"attempts,omitempty"`
 	// Requested is what it shows besides what every report does.
 	Requested Requested `json:"-"`
 }
@@ -111,6 +113,8 @@ type ComparisonRun struct {
 	Round   int    `json:"round"`
 	Variant string `json:"variant"`
 	Seed    int64  `json:"seed"`
+	// Trials of a run with variants that measured this variant in this round.
+	Trials []int `json:"trials,omitempty"`
 	// Outcome is Complete or Failed.
 	Outcome     string `json:"outcome"`
 	Invalidated int    `json:"invalidated,omitempty"`
@@ -234,10 +238,46 @@ func OfComparison(
 	for i, m := range p.Members {
 		if runs.Members[i].Finished() {
 			variant := comparison.Spec.Variants[m.Variant].Name
-			rep.Runs = append(rep.Runs, ofMember(m, variant, p.Variants[m.Variant].Plan, &runs.Members[i]))
+			one := ofMember(m, variant, p.Variants[m.Variant].Plan, &runs.Members[i])
+			one.Trials = runs.Members[i].Trials
+			rep.Runs = append(rep.Runs, one)
 		}
 	}
 	return rep, nil
+}
+
+// OfVariants is the report of a run with variants, from the records of its attempts so far.
+func OfVariants(run *v1alpha1.BenchmarkRun, c *analysis.Compared, records []*result.Record, outcome, message string) (*Comparison, error) {
+	rep, err := OfComparison(c.Asked, c.Plan, c.Runs, c.Verdicts, outcome, message)
+	if err != nil {
+		return nil, err
+	}
+	rep.Records = withoutHistograms(records)
+	if rep.Spec, err = json.Marshal(run.Spec); err != nil {
+		return nil, fmt.Errorf("encoding the specification: %w", err)
+	}
+	return rep, nil
+}
+
+// MemberReport is what the records of a run with variants say of one of its variants in a round.
+func (s *Comparison) MemberReport(of *ComparisonRun) *Report {
+	rep := &Report{}
+	byPoint := map[string]int{}
+	for _, record := range s.Records {
+		if record.Outcome != result.OutcomeAccepted || !record.Measures(of.Variant) || !slices.Contains(of.Trials, record.Trial) {
+			continue
+		}
+		for _, m := range record.Side(of.Variant).Measurements() {
+			label := stats.Label(m.Parameters)
+			if _, known := byPoint[label]; !known {
+				byPoint[label] = len(rep.Points)
+				rep.Points = append(rep.Points, stats.Point{Parameters: m.Parameters})
+			}
+			p := &rep.Points[byPoint[label]]
+			p.Records = append(p.Records, m)
+		}
+	}
+	return rep
 }
 
 // ofMember is what the report says of a run that has finished.
