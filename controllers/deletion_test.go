@@ -232,33 +232,6 @@ func TestEnvtestDefaultTimeToLive(t *testing.T) {
 	}
 }
 
-// So is a comparison, with its runs, and not one of its runs before it.
-func TestEnvtestDefaultTimeToLiveOfAComparison(t *testing.T) {
-	s := newComparisons(t)
-	s.comparisons.DefaultTTL, s.reconciler.DefaultTTL = time.Hour, time.Hour
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
-	comparison := s.untilComparison(v1alpha1.ConditionFinished)
-	if got := comparison.Status.ExpirationTime; got == nil || !got.Time.Equal(comparison.Status.CompletionTime.Add(time.Hour)) {
-		t.Errorf("it completed at %s, and its status says that it is deleted at %v", comparison.Status.CompletionTime, got)
-	}
-	s.clock.Step(time.Hour + time.Minute)
-	var runs v1alpha1.BenchmarkRunList
-	s.list(&runs)
-	for _, run := range runs.Items {
-		s.reconcile(run.Name)
-		if after := s.get(run.Name); after.DeletionTimestamp != nil || after.Status.ExpirationTime != nil {
-			t.Errorf("run %s is deleted by itself, at %v", run.Name, after.Status.ExpirationTime)
-		}
-	}
-	for range 3 { // it leaves its lane first
-		_, err := s.reconcileComparison()
-		s.must(err)
-	}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(comparison), comparison); !apierrors.IsNotFound(err) {
-		t.Errorf("it is still there: %v", err)
-	}
-}
-
 func TestEnvtestStrangersObjectIsLeftAlone(t *testing.T) {
 	meta := metav1.ObjectMeta{Name: "run-db1"}
 	selector := map[string]string{"app": "stranger"}

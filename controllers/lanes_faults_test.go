@@ -30,24 +30,6 @@ func TestEnvtestKeptDatabaseLeavesTheLane(t *testing.T) {
 	}
 }
 
-// A run that cannot be carried out ends at once, no matter who holds the lane.
-func TestEnvtestInvalidRunDoesNotQueue(t *testing.T) {
-	c := newCluster(t)
-	c.queue(nil, "first")
-	c.reconcile("first")
-	c.queue(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-			Script: "tpcc", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
-			Sweep: &v1alpha1.SysbenchSweep{TableSize: []v1alpha1.SysbenchTableSize{5}},
-		}}
-	}, "invalid")
-	c.reconcile("invalid")
-	if failed := c.condition("invalid", v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonInvalidSpecification {
-		t.Errorf("failed is %s %s: %s", failed.Status, failed.Reason, failed.Message)
-	}
-	c.says("invalid", "False Finished: the run has ended and is releasing its lane")
-}
-
 // A Lease that a user deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
 func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 	for name, other := range map[string]bool{"taken back": false, "lost": true} {

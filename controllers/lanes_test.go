@@ -242,40 +242,6 @@ func (c *cluster) older(name string) {
 	}
 }
 
-// Runs have their turns in the order of their age, and each says where it stands.
-func TestEnvtestLaneInOrder(t *testing.T) {
-	c := newCluster(t)
-	names := []string{"c", "b", "a"}
-	c.queue(nil, "c")
-	c.older("c")
-	c.queue(nil, "b")
-	c.older("b")
-	c.queue(nil, "a")
-	c.turn("a", "b", "c")
-	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
-	c.turn("a", "b", "c")
-	c.says("b", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; next in the queue")
-	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
-	var began []string
-	for range 40 {
-		c.turn(names...)
-		for _, name := range names {
-			if strings.HasPrefix(c.admitted(name), "True") && !slices.Contains(began, name) {
-				began = append(began, name)
-			}
-		}
-		slices.Reverse(names)
-	}
-	if !slices.Equal(began, []string{"c", "b", "a"}) {
-		t.Errorf("their turns were in the order %v", began)
-	}
-	for _, name := range names {
-		if !apimeta.IsStatusConditionTrue(c.get(name).Status.Conditions, v1alpha1.ConditionComplete) {
-			t.Errorf("%s is not complete", name)
-		}
-	}
-}
-
 // Two installations that watch different namespaces and share a namespace of Leases respect each other. One that waits for a run
 // which it does not watch looks again from time to time. If it may read that run, it also finds that it is gone.
 func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {

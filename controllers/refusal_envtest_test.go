@@ -400,8 +400,9 @@ func TestEnvtestFinishedRunStaysAsItIs(t *testing.T) {
 	remove("run-results", "ConfigMap run-results with the results was deleted")
 }
 
-// A database is numbered once, also if it was removed before anything was measured.
-func TestEnvtestSuspendedBeforeTheFirstRecord(t *testing.T) {
+// A run that is suspended has nothing, and measures again when it is resumed. A database is numbered once, also if it was removed
+// before anything was measured.
+func TestEnvtestSuspend(t *testing.T) {
 	c := newCluster(t)
 	c.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
@@ -415,11 +416,15 @@ func TestEnvtestSuspendedBeforeTheFirstRecord(t *testing.T) {
 		c.must(api.Update(t.Context(), run))
 	}
 	suspend(true)
+	c.until("run", v1alpha1.ConditionSuspended)
 	c.settle("run")
 	c.nothingRuns()
 	c.loader = c.succeed
 	suspend(false)
 	done := c.until("run", v1alpha1.ConditionComplete)
+	if apimeta.IsStatusConditionTrue(done.Status.Conditions, v1alpha1.ConditionSuspended) {
+		t.Error("it is still said to be suspended")
+	}
 	if got := ptr.Deref(done.Status.RemovedInstances, 0); got != 1 {
 		t.Errorf("%d instances were removed, want 1", got)
 	}
