@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/database"
@@ -111,6 +112,17 @@ var _ = Describe("bad luck", func() {
 	It("a loader without enough memory says so", func(ctx SpecContext) {
 		apply(ctx, long("oom", "  loader: {resources: {limits: {cpu: '1', memory: 7Mi}}}\n"))
 		Expect(failure(finished(ctx, "oom"))).To(And(HavePrefix("TooManyInvalid"), ContainSubstring("OutOfMemory")))
+	}, SpecTimeout(runTime))
+
+	It("a namespace that is deleted in mid-run is gone within two minutes", func(ctx SpecContext) {
+		apply(ctx, long("namespace", ""))
+		measuring(ctx, "namespace")
+		ns := &corev1.Namespace{}
+		Expect(cluster.Get(ctx, client.ObjectKey{Name: namespace}, ns)).To(Succeed())
+		Expect(cluster.Delete(ctx, ns)).To(Succeed())
+		Eventually(func() bool {
+			return apierrors.IsNotFound(cluster.Get(ctx, client.ObjectKey{Name: ns.Name}, ns))
+		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(BeTrue())
 	}, SpecTimeout(runTime))
 
 	DescribeTable("what cannot start fails within its deadline, in the cluster's words",
