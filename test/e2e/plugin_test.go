@@ -146,14 +146,4 @@ var _ = Describe("a user's tools", func() {
 			ContainSubstring("rowsPerCommit\t<[]integer>"))
 		Expect(kubectl(ctx, "api-resources", "--categories=benchmarks")).To(ContainSubstring("brun"))
 	}, SpecTimeout(time.Minute))
-
-	It("accept every sample, the CRD by client-side apply, and the kustomize packaging", func(ctx SpecContext) {
-		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "samples"))
-		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "crd", "bases"))
-		namespace = "benchrun-system" // the packaging says so itself
-		built := kubectl(ctx, "kustomize", filepath.Join(repository, "config", "default"))
-		Expect(built).To(And(ContainSubstring("name: benchrun-manager"), ContainSubstring("namespace: benchrun-system")))
-		Expect(kubectl(ctx, "create", "--dry-run=client", "-o", "name", "-k", filepath.Join(repository, "config", "default"))).
-			To(ContainSubstring("deployment.apps/benchrun-manager"))
-	}, SpecTimeout(2*time.Minute))
 })
