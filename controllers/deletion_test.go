@@ -74,23 +74,6 @@ func TestEnvtestDeletedRunLeavesItsLane(t *testing.T) {
 	}
 }
 
-// A run that waits, and is deleted but kept, does not stand in the queue, and never takes the lane.
-func TestEnvtestDeletedRunLeavesTheQueue(t *testing.T) {
-	c := newCluster(t)
-	c.queue(nil, "first")
-	c.reconcile("first")
-	c.queue(nil, "second")
-	c.reconcile("second")
-	c.keep(c.get("second"))
-	c.must(api.Delete(t.Context(), c.get("second")))
-	c.turns("first", v1alpha1.ConditionComplete, "second", "first")
-	for range 5 {
-		c.turn("second", "first")
-	}
-	c.says("second", "False BeingDeleted: the run is being deleted and has stopped; it stays until its finalizers are removed: example.com/keep")
-	c.nothingRuns()
-}
-
 // With foreground deletion, the garbage collector deletes what a run has, and on a node that does not answer that stays: the Job
 // and the StatefulSet as long as their Pods, which are Terminating. The lane is left when the Pods are cut off.
 func TestEnvtestDeletedInTheForegroundWithADeadNode(t *testing.T) {

@@ -17,19 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A database that stays for inspection does not keep the lane.
-func TestEnvtestKeptDatabaseLeavesTheLane(t *testing.T) {
-	c := newCluster(t)
-	c.queue(func(r *v1alpha1.BenchmarkRun) { r.Spec.Cleanup = v1alpha1.CleanupNever }, "first")
-	c.until("first", v1alpha1.ConditionComplete)
-	c.settle("first")
-	c.queue(nil, "second")
-	c.until("second", v1alpha1.ConditionComplete)
-	if err := c.exists(&corev1.Pod{}, "first-db1-0"); err != nil {
-		t.Errorf("the database: %v", err)
-	}
-}
-
 // A Lease that a user deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
 func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 	for name, other := range map[string]bool{"taken back": false, "lost": true} {
