@@ -150,7 +150,8 @@ func TestEnvtestInvalidSpecification(t *testing.T) {
 	}).Obj())
 	c.settle("run")
 	failed := c.condition("run", v1alpha1.ConditionFailed)
-	if failed.Reason != v1alpha1.ReasonInvalidSpecification || !strings.Contains(failed.Message, "workload Sysbench: script tpcc has no such parameter") {
+	if failed.Reason != v1alpha1.ReasonInvalidSpecification ||
+		!strings.Contains(failed.Message, "workload Sysbench: script tpcc has no such parameter") {
 		t.Fatalf("condition is %+v", failed)
 	}
 	for _, list := range []client.ObjectList{

@@ -125,7 +125,7 @@ func TestEnvtestJobIsClaimedAfterARestart(t *testing.T) {
 	c.allAccepted("run", 2)
 }
 
-// What has a name that the plan does not need is not in the way, whatever its labels say: it neither blocks the run nor is a part of it.
+// What has a name that the plan does not need neither blocks the run nor is a part of it, whatever its labels say.
 func TestEnvtestNamesThatAreNotNeeded(t *testing.T) {
 	c := newCluster(t)
 	named := func(name string) metav1.ObjectMeta {
@@ -147,7 +147,8 @@ func TestEnvtestNamesThatAreNotNeeded(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 	c.settle("run")
 	for _, stranger := range strangers {
-		if err := api.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger); err != nil || stranger.GetDeletionTimestamp() != nil {
+		err := api.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger)
+		if err != nil || stranger.GetDeletionTimestamp() != nil {
 			t.Errorf("%s: %v", stranger.GetName(), err)
 		}
 	}

@@ -313,8 +313,8 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 || c.Baseline != "durable-or-not:durable" ||
-			c.Variant != name+":same" {
+		if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 ||
+			c.Baseline != "durable-or-not:durable" || c.Variant != name+":same" {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -88,7 +88,8 @@ func TestTexts(t *testing.T) {
 	if strings.Contains(all["run without details"], "Rate over time") {
 		t.Error("a page without details has a plot over time")
 	}
-	if got := strings.Join(sections(all["failed comparison"]), " "); got != "differences claims validity environment specification downloads" {
+	want := "differences claims validity environment specification downloads"
+	if got := strings.Join(sections(all["failed comparison"]), " "); got != want {
 		t.Errorf("a failed comparison has the sections %s", got)
 	}
 }
