@@ -213,18 +213,6 @@ func TestComparedMetric(t *testing.T) {
 	}
 }
 
-// Where both can speak, benchstat says the same of two runs: of one point, at which neither corrects for others.
-func TestBenchstatAgreesWithCompare(t *testing.T) {
-	for name, factor := range map[string]float64{"same": 1, "a little slower": 0.985, "slower": 0.95, "faster": 1.3} {
-		before, after := runOf("main", around100), runOf("b", times(factor, append([]float64{97}, around100...)))
-		verdict := compared(t, before, after, -1).Pairs[0].Verdict
-		row := lineOf(benchstat(t, before, after), "CommitSize/rowsPerCommit=1")
-		if differ := verdict == stats.Faster || verdict == stats.Slower; differ == strings.Contains(row, "~") || row == "" {
-			t.Errorf("%s: %s, but benchstat: %q", name, verdict, row)
-		}
-	}
-}
-
 // comparisonToCompare has six whole rounds at one point, of which the comparison has compared lazy with durable.
 func comparisonToCompare() *report.Comparison {
 	s := reportOfComparison()
