@@ -73,24 +73,6 @@ func TestEnvtestComparisonDecided(t *testing.T) {
 	}
 }
 
-func TestEnvtestComparisonUndecided(t *testing.T) {
-	s := newComparisons(t)
-	values := []float64{1000, 1200, 900, 1300, 1100, 1000, 1250, 950, 1000, 1300, 1200, 900}
-	s.end = func(run *v1alpha1.BenchmarkRun) { s.complete(run, values[len(s.made)-1]) }
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(6).Obj())
-	comparison := s.untilComparison(v1alpha1.ConditionFinished)
-	decided := apimeta.FindStatusCondition(comparison.Status.Conditions, v1alpha1.ConditionDecided)
-	if decided.Status != metav1.ConditionFalse || decided.Reason != v1alpha1.ReasonUndecided || comparison.Status.Progress != "6/6" {
-		t.Errorf("after %s rounds: Decided is %+v", comparison.Status.Progress, decided)
-	}
-	if !apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete) {
-		t.Error("it is not Complete")
-	}
-	if !strings.HasPrefix(comparison.Status.Answer, "cannot say whether b differs from a: the ratios vary") {
-		t.Errorf("the answer is %q", comparison.Status.Answer)
-	}
-}
-
 // A run that fails ends the comparison with what there is.
 func TestEnvtestComparisonMemberFails(t *testing.T) {
 	s := newComparisons(t)
@@ -220,9 +202,10 @@ func TestEnvtestComparisonNameTaken(t *testing.T) {
 
 func TestEnvtestComparisonDeadlineAndTimeToLive(t *testing.T) {
 	s := newComparisons(t)
+	s.comparisons.DefaultTTL = time.Minute
 	s.end = func(*v1alpha1.BenchmarkRun) {}
 	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").With(func(comparison *v1alpha1.BenchmarkComparison) {
-		comparison.Spec.DeadlineSeconds, comparison.Spec.TTLSecondsAfterFinished = ptr.To[int32](600), ptr.To[int32](60)
+		comparison.Spec.DeadlineSeconds = ptr.To[int32](600)
 	}).Obj())
 	for len(s.made) == 0 {
 		s.turn()

@@ -8,14 +8,12 @@ package controllers
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -132,49 +130,6 @@ func TestEnvtestDisturbedAttemptIsMeasuredAgain(t *testing.T) {
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &cm))
 	if record, err := result.DecodeRecord(cm.Data[result.RecordKey]); err != nil || record.Cause != result.CauseEvicted {
 		t.Errorf("the cause is %v (%v), want Evicted", record.Cause, err)
-	}
-}
-
-func TestEnvtestSuspend(t *testing.T) {
-	c := newCluster(t)
-	c.loader = func(_ *batchv1.Job, p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }
-	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	for range 8 {
-		c.reconcile("run")
-		c.react()
-	}
-	run := c.get("run")
-	run.Spec.Suspend = ptr.To(true)
-	c.must(api.Update(t.Context(), run))
-	c.until("run", v1alpha1.ConditionSuspended)
-	c.settle("run")
-	c.nothingRuns()
-
-	c.loader = c.succeed
-	run = c.get("run")
-	run.Spec.Suspend = ptr.To(false)
-	c.must(api.Update(t.Context(), run))
-	run = c.until("run", v1alpha1.ConditionComplete)
-	if apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSuspended) {
-		t.Error("it is still said to be suspended")
-	}
-}
-
-func TestEnvtestTimeToLive(t *testing.T) {
-	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.TTLSecondsAfterFinished = ptr.To[int32](60)
-	}).Obj())
-	c.until("run", v1alpha1.ConditionComplete)
-	c.settle("run")
-	if after := c.reconcile("run").RequeueAfter; after <= 0 || after > time.Minute {
-		t.Errorf("it is looked at again after %v", after)
-	}
-	c.clock.Step(61 * time.Second)
-	c.reconcile("run")
-	err := api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run"}, &v1alpha1.BenchmarkRun{})
-	if !apierrors.IsNotFound(err) {
-		t.Errorf("it is still there: %v", err)
 	}
 }
 

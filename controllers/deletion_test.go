@@ -74,23 +74,6 @@ func TestEnvtestDeletedRunLeavesItsLane(t *testing.T) {
 	}
 }
 
-// A run that waits, and is deleted but kept, does not stand in the queue, and never takes the lane.
-func TestEnvtestDeletedRunLeavesTheQueue(t *testing.T) {
-	c := newCluster(t)
-	c.queue(nil, "first")
-	c.reconcile("first")
-	c.queue(nil, "second")
-	c.reconcile("second")
-	c.keep(c.get("second"))
-	c.must(api.Delete(t.Context(), c.get("second")))
-	c.turns("first", v1alpha1.ConditionComplete, "second", "first")
-	for range 5 {
-		c.turn("second", "first")
-	}
-	c.says("second", "False BeingDeleted: the run is being deleted and has stopped; it stays until its finalizers are removed: example.com/keep")
-	c.nothingRuns()
-}
-
 // With foreground deletion, the garbage collector deletes what a run has, and on a node that does not answer that stays: the Job
 // and the StatefulSet as long as their Pods, which are Terminating. The lane is left when the Pods are cut off.
 func TestEnvtestDeletedInTheForegroundWithADeadNode(t *testing.T) {
@@ -229,33 +212,6 @@ func TestEnvtestDefaultTimeToLive(t *testing.T) {
 	}
 	if after := c.get("own"); after.DeletionTimestamp != nil {
 		t.Error("the run with its own time to live is deleted")
-	}
-}
-
-// So is a comparison, with its runs, and not one of its runs before it.
-func TestEnvtestDefaultTimeToLiveOfAComparison(t *testing.T) {
-	s := newComparisons(t)
-	s.comparisons.DefaultTTL, s.reconciler.DefaultTTL = time.Hour, time.Hour
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
-	comparison := s.untilComparison(v1alpha1.ConditionFinished)
-	if got := comparison.Status.ExpirationTime; got == nil || !got.Time.Equal(comparison.Status.CompletionTime.Add(time.Hour)) {
-		t.Errorf("it completed at %s, and its status says that it is deleted at %v", comparison.Status.CompletionTime, got)
-	}
-	s.clock.Step(time.Hour + time.Minute)
-	var runs v1alpha1.BenchmarkRunList
-	s.list(&runs)
-	for _, run := range runs.Items {
-		s.reconcile(run.Name)
-		if after := s.get(run.Name); after.DeletionTimestamp != nil || after.Status.ExpirationTime != nil {
-			t.Errorf("run %s is deleted by itself, at %v", run.Name, after.Status.ExpirationTime)
-		}
-	}
-	for range 3 { // it leaves its lane first
-		_, err := s.reconcileComparison()
-		s.must(err)
-	}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(comparison), comparison); !apierrors.IsNotFound(err) {
-		t.Errorf("it is still there: %v", err)
 	}
 }
 

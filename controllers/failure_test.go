@@ -16,8 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -63,28 +61,6 @@ func TestEnvtestFailures(t *testing.T) {
 			attempts: []string{"run-t1-a1 Invalidated", "run-t1-a2 Invalidated"}, publishedToo: true,
 			eventsMustSay: "Warning AttemptInvalidated",
 		},
-		"document lost": {
-			prepare: func(c *cluster) {
-				c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-					c.succeed(job, pod)
-					c.logs[pod.Name] = c.logs[pod.Name][:200]
-					pod.Status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(c.clock.Now().Add(-time.Minute))
-				}
-			},
-			run:    func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.MaxInvalid = ptr.To[int32](0) },
-			reason: v1alpha1.ReasonTooManyInvalid, says: "DocumentLost",
-			attempts: []string{"run-t1-a1 Invalidated"}, publishedToo: true,
-		},
-		"deadline of an attempt": {
-			prepare: func(c *cluster) {
-				c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-					testutil.EndedLoaderPod(pod, 143, "", c.clock.Now())
-					testutil.JobCondition(job, batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)
-				}
-			},
-			reason: v1alpha1.ReasonDeadlineExceeded, says: "the attempt took longer than trials.deadlineSeconds allows (3660 s)",
-			attempts: []string{"run-t1-a1 Failed"}, publishedToo: true,
-		},
 		"database does not start": {
 			prepare: func(c *cluster) {
 				c.server = func(p *corev1.Pod) {
@@ -107,22 +83,6 @@ func TestEnvtestFailures(t *testing.T) {
 			},
 			advanceSeconds: 301, reason: v1alpha1.ReasonLoaderNotStarted, says: "0/3 nodes are available",
 			attempts: []string{"run-t1-a1 Failed"}, publishedToo: true,
-		},
-		"quota": {
-			prepare: func(c *cluster) {
-				c.must(api.Create(c.t.Context(), &corev1.ResourceQuota{
-					ObjectMeta: metav1.ObjectMeta{Name: "none", Namespace: c.namespace},
-					Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
-						"count/statefulsets.apps": resource.MustParse("0"),
-					}},
-				}))
-				var quota corev1.ResourceQuota
-				c.must(api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "none"}, &quota))
-				quota.Status.Hard = quota.Spec.Hard
-				quota.Status.Used = quota.Spec.Hard
-				c.must(api.Status().Update(c.t.Context(), &quota))
-			},
-			advanceSeconds: 301, reason: v1alpha1.ReasonRejected, says: "exceeded quota: none",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,50 +141,27 @@ func (c *cluster) eventSays(want string) {
 
 // TestEnvtestInvalidSpecification: what the API's schema cannot refuse ends the run at first sight. Nothing is created.
 func TestEnvtestInvalidSpecification(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkRun)
-		says   string
-	}{
-		"too many trials": {
-			func(r *v1alpha1.BenchmarkRun) {
-				values := make([]v1alpha1.CommitSizeRowsPerCommit, 100)
-				for i := range values {
-					values[i] = v1alpha1.CommitSizeRowsPerCommit(i + 1)
-				}
-				r.Spec.Workload.CommitSize.Sweep.RowsPerCommit = values
-				r.Spec.Trials.Repetitions = ptr.To[int32](51)
-			},
-			"a run has at most 5000 trials",
-		},
-		"a script without such a parameter": {
-			func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-					Script: "tpcc", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
-					Sweep: &v1alpha1.SysbenchSweep{TableSize: []v1alpha1.SysbenchTableSize{5}},
-				}}
-			},
-			"workload Sysbench: script tpcc has no such parameter",
-		},
+	c := newCluster(t)
+	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
+			Script: "tpcc", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
+			Sweep: &v1alpha1.SysbenchSweep{TableSize: []v1alpha1.SysbenchTableSize{5}},
+		}}
+	}).Obj())
+	c.settle("run")
+	failed := c.condition("run", v1alpha1.ConditionFailed)
+	if failed.Reason != v1alpha1.ReasonInvalidSpecification ||
+		!strings.Contains(failed.Message, "workload Sysbench: script tpcc has no such parameter") {
+		t.Fatalf("condition is %+v", failed)
+	}
+	for _, list := range []client.ObjectList{
+		&corev1.PodList{}, &batchv1.JobList{}, &appsv1.StatefulSetList{}, &corev1.SecretList{}, &corev1.ServiceList{},
+		&policyv1.PodDisruptionBudgetList{},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			c.apply(testutil.MakeRun("run", "").Sweep(1, 2).With(tc.change).Obj())
-			c.settle("run")
-			run := c.get("run")
-			failed := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed)
-			if failed == nil || failed.Reason != v1alpha1.ReasonInvalidSpecification || !strings.Contains(failed.Message, tc.says) {
-				t.Fatalf("condition is %+v, want %s", failed, tc.says)
-			}
-			for _, list := range []client.ObjectList{
-				&corev1.PodList{}, &batchv1.JobList{}, &appsv1.StatefulSetList{}, &corev1.SecretList{}, &corev1.ServiceList{},
-				&policyv1.PodDisruptionBudgetList{},
-			} {
-				c.must(api.List(t.Context(), list, client.InNamespace(c.namespace)))
-				if n := apimeta.LenList(list); n != 0 {
-					t.Errorf("%d objects in %T", n, list)
-				}
-			}
-		})
+		c.must(api.List(t.Context(), list, client.InNamespace(c.namespace)))
+		if n := apimeta.LenList(list); n != 0 {
+			t.Errorf("%d objects in %T", n, list)
+		}
 	}
 }
 

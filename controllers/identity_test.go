@@ -125,30 +125,33 @@ func TestEnvtestJobIsClaimedAfterARestart(t *testing.T) {
 	c.allAccepted("run", 2)
 }
 
-// What has a name that the plan does not need is not in the way.
+// What has a name that the plan does not need neither blocks the run nor is a part of it, whatever its labels say.
 func TestEnvtestNamesThatAreNotNeeded(t *testing.T) {
 	c := newCluster(t)
-	labels := map[string]string{v1alpha1.LabelRun: "run", v1alpha1.LabelComponent: v1alpha1.ComponentAttempt}
+	named := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: c.namespace, Name: name, Labels: map[string]string{
+			v1alpha1.LabelRun: "run", v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
+		}}
+	}
+	strangers := []client.Object{
+		&corev1.Service{ObjectMeta: named("service"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}},
+		&batchv1.Job{ObjectMeta: named("job"), Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: template(nil)}},
+	}
 	for _, name := range []string{"run-t999-a1", "run-t1-a77", "run-db9", "run-t2-a1-2"} {
-		c.must(api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name, Labels: labels}}))
+		strangers = append(strangers, &corev1.ConfigMap{ObjectMeta: named(name)})
+	}
+	for _, stranger := range strangers {
+		c.must(api.Create(t.Context(), stranger))
 	}
 	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
 	c.until("run", v1alpha1.ConditionComplete)
-	var left corev1.ConfigMapList
-	c.must(api.List(t.Context(), &left, client.InNamespace(c.namespace), client.MatchingLabels{v1alpha1.LabelRun: "run"}))
-	for _, name := range []string{"run-t999-a1", "run-t1-a77", "run-db9", "run-t2-a1-2"} {
-		if !strings.Contains(namesOf(left.Items), " "+name+" ") {
-			t.Errorf("%s was deleted; left are%s", name, namesOf(left.Items))
+	c.settle("run")
+	for _, stranger := range strangers {
+		err := api.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger)
+		if err != nil || stranger.GetDeletionTimestamp() != nil {
+			t.Errorf("%s: %v", stranger.GetName(), err)
 		}
 	}
-}
-
-func namesOf(configs []corev1.ConfigMap) string {
-	names := " "
-	for i := range configs {
-		names += configs[i].Name + " "
-	}
-	return names
 }
 
 // everyChild is every kind of object that a run makes for a database instance, or that is made of these, by the name that it has for

@@ -17,37 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// A database that stays for inspection does not keep the lane.
-func TestEnvtestKeptDatabaseLeavesTheLane(t *testing.T) {
-	c := newCluster(t)
-	c.queue(func(r *v1alpha1.BenchmarkRun) { r.Spec.Cleanup = v1alpha1.CleanupNever }, "first")
-	c.until("first", v1alpha1.ConditionComplete)
-	c.settle("first")
-	c.queue(nil, "second")
-	c.until("second", v1alpha1.ConditionComplete)
-	if err := c.exists(&corev1.Pod{}, "first-db1-0"); err != nil {
-		t.Errorf("the database: %v", err)
-	}
-}
-
-// A run that cannot be carried out ends at once, no matter who holds the lane.
-func TestEnvtestInvalidRunDoesNotQueue(t *testing.T) {
-	c := newCluster(t)
-	c.queue(nil, "first")
-	c.reconcile("first")
-	c.queue(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-			Script: "tpcc", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
-			Sweep: &v1alpha1.SysbenchSweep{TableSize: []v1alpha1.SysbenchTableSize{5}},
-		}}
-	}, "invalid")
-	c.reconcile("invalid")
-	if failed := c.condition("invalid", v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonInvalidSpecification {
-		t.Errorf("failed is %s %s: %s", failed.Status, failed.Reason, failed.Message)
-	}
-	c.says("invalid", "False Finished: the run has ended and is releasing its lane")
-}
-
 // A Lease that a user deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
 func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 	for name, other := range map[string]bool{"taken back": false, "lost": true} {

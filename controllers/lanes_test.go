@@ -149,34 +149,13 @@ func TestEnvtestLaneOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// Lanes do not wait for each other.
-func TestEnvtestTwoLanes(t *testing.T) {
-	c := newCluster(t)
-	c.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
-	for _, name := range []string{"left", "right"} {
-		c.queue(func(r *v1alpha1.BenchmarkRun) { r.Spec.Lane = name }, name)
-	}
-	for range 10 {
-		c.reconcile("left")
-		c.reconcile("right")
-		c.react()
-	}
-	if got := c.busy(); !slices.Equal(got, []string{"left", "right"}) || c.jobs["left-t1-a1"] == 0 || c.jobs["right-t1-a1"] == 0 {
-		t.Errorf("%v measure, Jobs %v", got, c.jobs)
-	}
-}
-
 // However a run ends that holds a lane, the next one gets it, and not before what the first had is gone.
 func TestEnvtestLaneIsLeft(t *testing.T) {
 	t.Parallel()
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	for name, leave := range map[string]func(*cluster){
 		"suspended": func(c *cluster) { c.change("first", suspended) },
-		"failed": func(c *cluster) {
-			c.change("first", func(r *v1alpha1.BenchmarkRun) { r.Spec.DeadlineSeconds = ptr.To[int32](1) })
-			c.clock.Step(time.Minute)
-		},
-		"deleted": func(c *cluster) { c.must(api.Delete(c.t.Context(), c.get("first"))) },
+		"deleted":   func(c *cluster) { c.must(api.Delete(c.t.Context(), c.get("first"))) },
 		"deleted and made again": func(c *cluster) {
 			c.must(api.Delete(c.t.Context(), c.get("first")))
 			c.queue(suspended, "first")
@@ -238,40 +217,6 @@ func (c *cluster) older(name string) {
 		c.must(api.Create(c.t.Context(), probe, client.DryRunAll))
 		if created.Before(&probe.CreationTimestamp) {
 			return
-		}
-	}
-}
-
-// Runs have their turns in the order of their age, and each says where it stands.
-func TestEnvtestLaneInOrder(t *testing.T) {
-	c := newCluster(t)
-	names := []string{"c", "b", "a"}
-	c.queue(nil, "c")
-	c.older("c")
-	c.queue(nil, "b")
-	c.older("b")
-	c.queue(nil, "a")
-	c.turn("a", "b", "c")
-	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
-	c.turn("a", "b", "c")
-	c.says("b", "False Queued: waiting for run "+c.namespace+"/c, which holds lane default; next in the queue")
-	c.says("a", "False Queued: in the queue of lane default; others are ahead of it")
-	var began []string
-	for range 40 {
-		c.turn(names...)
-		for _, name := range names {
-			if strings.HasPrefix(c.admitted(name), "True") && !slices.Contains(began, name) {
-				began = append(began, name)
-			}
-		}
-		slices.Reverse(names)
-	}
-	if !slices.Equal(began, []string{"c", "b", "a"}) {
-		t.Errorf("their turns were in the order %v", began)
-	}
-	for _, name := range names {
-		if !apimeta.IsStatusConditionTrue(c.get(name).Status.Conditions, v1alpha1.ConditionComplete) {
-			t.Errorf("%s is not complete", name)
 		}
 	}
 }

@@ -320,32 +320,6 @@ func TestEnvtestForgedRecordDoesNotCount(t *testing.T) {
 	}
 }
 
-// An object that only has the run's name in its label neither blocks the run nor is a part of the run.
-func TestEnvtestLabelAloneMeansNothing(t *testing.T) {
-	c := newCluster(t)
-	labels := map[string]string{v1alpha1.LabelRun: "run"}
-	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		Containers: []corev1.Container{{Name: "c", Image: "i"}}, RestartPolicy: corev1.RestartPolicyNever,
-	}}
-	strangers := []client.Object{
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "notes", Labels: labels}},
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "service", Labels: labels}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}},
-		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", Labels: labels}, Spec: batchv1.JobSpec{Suspend: ptr.To(true), Template: template}},
-	}
-	for _, stranger := range strangers {
-		stranger.SetNamespace(c.namespace)
-		c.must(api.Create(t.Context(), stranger))
-	}
-	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	c.until("run", v1alpha1.ConditionComplete)
-	c.settle("run")
-	for _, stranger := range strangers {
-		if err := api.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger); err != nil || stranger.GetDeletionTimestamp() != nil {
-			t.Errorf("%s: %v", stranger.GetName(), err)
-		}
-	}
-}
-
 // A record that is deleted while the run is under way ends it: the run cannot say any more what it measured. What the status says
 // of what was measured before stays.
 func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
@@ -400,8 +374,9 @@ func TestEnvtestFinishedRunStaysAsItIs(t *testing.T) {
 	remove("run-results", "ConfigMap run-results with the results was deleted")
 }
 
-// A database is numbered once, also if it was removed before anything was measured.
-func TestEnvtestSuspendedBeforeTheFirstRecord(t *testing.T) {
+// A run that is suspended has nothing, and measures again when it is resumed. A database is numbered once, also if it was removed
+// before anything was measured.
+func TestEnvtestSuspend(t *testing.T) {
 	c := newCluster(t)
 	c.loader = func(*batchv1.Job, *corev1.Pod) {} // it runs until it is removed
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
@@ -415,11 +390,15 @@ func TestEnvtestSuspendedBeforeTheFirstRecord(t *testing.T) {
 		c.must(api.Update(t.Context(), run))
 	}
 	suspend(true)
+	c.until("run", v1alpha1.ConditionSuspended)
 	c.settle("run")
 	c.nothingRuns()
 	c.loader = c.succeed
 	suspend(false)
 	done := c.until("run", v1alpha1.ConditionComplete)
+	if apimeta.IsStatusConditionTrue(done.Status.Conditions, v1alpha1.ConditionSuspended) {
+		t.Error("it is still said to be suspended")
+	}
 	if got := ptr.Deref(done.Status.RemovedInstances, 0); got != 1 {
 		t.Errorf("%d instances were removed, want 1", got)
 	}

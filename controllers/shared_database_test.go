@@ -118,39 +118,6 @@ func TestEnvtestComparisonSharesItsDatabase(t *testing.T) {
 	s.nothingRuns()
 }
 
-// What has the name of the database and is not the comparison's is left alone.
-func TestEnvtestSharedDatabaseNameTaken(t *testing.T) {
-	s := newSharing(t, 2, nil)
-	labels := map[string]string{"app": "theirs"}
-	theirs := &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "s-db1"},
-		Spec: appsv1.StatefulSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-			},
-		},
-	}
-	s.must(api.Create(t.Context(), theirs))
-	for range 10 {
-		_, err := s.reconcileComparison()
-		s.must(err)
-		var runs v1alpha1.BenchmarkRunList
-		s.list(&runs)
-		for _, run := range runs.Items {
-			s.reconcile(run.Name)
-		}
-	}
-	want := "NameTaken: StatefulSet s-db1 exists and does not belong to this comparison"
-	if got := reasonOfEnd(s.getComparison()); !strings.HasPrefix(got, "MemberFailed: ") || !strings.Contains(got, want) {
-		t.Errorf("it ended %s", got)
-	}
-	if err := s.exists(theirs, "s-db1"); err != nil || theirs.DeletionTimestamp != nil || len(theirs.OwnerReferences) > 0 {
-		t.Errorf("it was touched: %v, %+v", err, theirs.ObjectMeta)
-	}
-}
-
 // finishedRuns of the comparison, and how many there are.
 func (s *sharing) finishedRuns() (finished, all int) {
 	s.t.Helper()

@@ -6,7 +6,6 @@
 package controllers
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -168,66 +167,5 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 				"t4-a1 Pending → Started", "t4-a1 Started → Accepted",
 			})
 		})
-	}
-}
-
-// A run that fails is counted by its reason, once, also when its database is removed and its results are written afterwards.
-func TestEnvtestFailureIsCounted(t *testing.T) {
-	c := newCluster(t)
-	c.loader = c.failWith(result.CauseSQL, "Error 1064")
-	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
-	m := &managers{c: c}
-	m.start()
-	for range 60 {
-		m.reconcile("run")
-		c.react()
-	}
-	want := map[string]int{"attempts_total Failed": 1, "runs_failed_total LoaderFailed": 1}
-	if diff := cmp.Diff(want, counted(t, m.metrics...)); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
-	m.logs([]string{"Pending → ProvisioningDatabase", "ProvisioningDatabase → Measuring", "Measuring → Failed (LoaderFailed)"},
-		[]string{"t1-a1 Pending → Started", "t1-a1 Started → Failed (SQL)"})
-}
-
-// The gauges are those of what the API server has, whichever manager ran when it came to be.
-func TestEnvtestStateAfterARestart(t *testing.T) {
-	c := newCluster(t)
-	c.apply(testutil.MakeRun("first", "").Repetitions(1).Obj())
-	c.until("first", v1alpha1.ConditionComplete)
-	c.settle("first")
-	for _, name := range []string{"second", "third"} {
-		c.apply(testutil.MakeRun(name, "").Repetitions(1).Obj())
-		c.reconcile(name)
-	}
-	objects, err := ReadObjects(t.Context(), api, Scope{c.namespace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leads := make(chan struct{})
-	close(leads)
-	state := &telemetry.State{
-		Read: func(context.Context) (telemetry.Objects, error) { return objects, nil }, Leads: leads, Clock: c.clock,
-	}
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(state)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, s := range f.GetMetric() {
-			if value := s.GetGauge().GetValue(); value > 0 && !strings.HasSuffix(f.GetName(), "seconds") {
-				got[f.GetName()+" "+s.GetLabel()[0].GetValue()] = value
-			}
-		}
-	}
-	want := map[string]float64{
-		"benchrun_runs Complete": 1, "benchrun_runs ProvisioningDatabase": 1, "benchrun_runs Queued": 1,
-		"benchrun_lane_queue_length default": 1,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("gauges (-want +got):\n%s", diff)
 	}
 }

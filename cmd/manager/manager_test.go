@@ -181,19 +181,6 @@ func makeNamespace(t *testing.T) string {
 	return ns.Name
 }
 
-// Two installations in one namespace that watch different namespaces both work.
-func TestEnvtestInstallationsSideBySide(t *testing.T) {
-	home, one, two := makeNamespace(t), makeNamespace(t), makeNamespace(t)
-	first, second := start(t, home, "first", one), start(t, home, "second", two)
-	eventually(t, "both lead", func(ctx context.Context) bool {
-		held := holders(ctx, t, home)
-		return held[leaseName(controllers.Scope{one})] == "first" && held[leaseName(controllers.Scope{two})] == "second"
-	})
-	for name, m := range map[string]*manager{"first": first, "second": second} {
-		eventually(t, name+" is ready", func(ctx context.Context) bool { return m.ready(ctx) == http.StatusOK })
-	}
-}
-
 // A manager of two namespaces works in both, and in no other.
 func TestEnvtestSomeNamespaces(t *testing.T) {
 	home, one, two, other := makeNamespace(t), makeNamespace(t), makeNamespace(t), makeNamespace(t)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -134,18 +133,6 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 			if want != nil && !secrets.Match(text) {
 				t.Errorf("there are no pull secrets in\n%s", text)
 			}
-		})
-	}
-}
-
-func TestMyCnfGolden(t *testing.T) {
-	for name, tc := range goldenRuns() {
-		t.Run(name, func(t *testing.T) {
-			e, err := engine.ByName(string(tc.run.Spec.Database.Engine))
-			if err != nil {
-				t.Fatal(err)
-			}
-			testutil.Golden(t, name+".cnf", []byte(database.MyCnf(e, &tc.run.Spec.Database)))
 		})
 	}
 }

@@ -212,22 +212,6 @@ func TestCompareCrashes(t *testing.T) {
 	}
 }
 
-// Variants of two comparisons were not measured in the same rounds, even if the comparisons have one name.
-func TestCompareVariantsOfTwoComparisons(t *testing.T) {
-	content, err := os.ReadFile(comparisonFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, bytes.Replace(content, []byte(`"uid": "`), []byte(`"uid": "another `), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errOut := plugin(t, "compare", comparisonFile+":durable", other+":lazy")
-	if code != ExitCannotSay || !strings.Contains(out, "too few trials (2 and 2)") {
-		t.Errorf("exit code %d\n%s%s", code, out, errOut)
-	}
-}
-
 func TestPercentage(t *testing.T) {
 	for text, want := range map[string]float64{"5%": 0.05, "5": 0.05, "0.5%": 0.005, "0": 0, "99.9 %": 0.999} {
 		p := percentage{below: 100}

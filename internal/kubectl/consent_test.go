@@ -60,6 +60,13 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+		wantedSpec, err := subjectIn(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := sameSpecification(wantedSpec, created); !same || err != nil {
+			t.Errorf("%s has another specification: %v", name, err)
+		}
 		if created.snapshot().started != nil {
 			t.Errorf("%s has the status of the bundle", name)
 		}

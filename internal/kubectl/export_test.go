@@ -24,7 +24,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
@@ -45,36 +44,6 @@ func exported(t *testing.T, name string, objects []client.Object) (string, error
 		t.Fatal(err)
 	}
 	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"))
-}
-
-// The bundle of a run has what was requested and what was measured.
-func TestExportRun(t *testing.T) {
-	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := openBundle(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var resource v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict(b.Benchmark, &resource); err != nil {
-		t.Fatal(err)
-	}
-	if resource.Kind != "BenchmarkRun" || resource.Name != "commit-size" || *resource.Spec.Trials.Repetitions != 6 {
-		t.Errorf("the resource is %s", b.Benchmark)
-	}
-	p, err := printableOf(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(runOf(t, p).Points) != 2 || runOf(t, p).Points[1].Summary.N != 6 {
-		t.Errorf("the points are %+v", runOf(t, p).Points)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o644 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
 }
 
 func TestExportComparison(t *testing.T) {
@@ -275,6 +244,9 @@ func TestExportHasEverything(t *testing.T) {
 	}
 	if text := files[bundle.VariablesFile]; text != "init_connect = SET a\\nSET b\nport = 3306\n" {
 		t.Errorf("the variables are %q", text)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
 

@@ -95,17 +95,6 @@ func TestNoSuchPlot(t *testing.T) {
 	}
 }
 
-// Documents are not read for a plot that the results have.
-func TestHeadlineReadsNoDocuments(t *testing.T) {
-	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
-	docs.from = nil
-	for _, name := range []string{"", "against_rowsPerCommit"} {
-		if of, err := p.plot(t.Context(), docs, name); err != nil || of == nil {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}
-
 func TestPlotFlags(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"--plot is for -o svg and -o png": {"--plot", "ratios"},

@@ -183,19 +183,6 @@ func apiServer(t *testing.T, objects []client.Object) string {
 	return serve(t, answers)
 }
 
-// The plot that was named is printed, and the documents are those of the namespace.
-func TestReportPlots(t *testing.T) {
-	server := apiServer(t, finishedRun(t, "x", 1, documentSeries))
-	for name, title := range map[string]string{
-		"throughput_over_time": "Rate over time", "against_rowsPerCommit": "rowsPerSecond against rowsPerCommit",
-	} {
-		code, out, errOut := plugin(t, "report", "x", "-n", "bench", "-o", "svg", "--plot", name, "--server", server, "--cache-dir", t.TempDir())
-		if code != ExitFine || !strings.Contains(out, "<title>"+title+"</title>") || errOut != "" {
-			t.Errorf("%s: exit code %d: %s%.300s", name, code, errOut, out)
-		}
-	}
-}
-
 // Plots and tables of a file are in every format, which is then made anew. What is wrong with the file is said before a cluster is
 // asked.
 func TestReportPlotsOfAFile(t *testing.T) {

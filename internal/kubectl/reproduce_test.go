@@ -167,28 +167,6 @@ func TestReproduceRefusesAnotherRun(t *testing.T) {
 	}
 }
 
-// What is created asks for the same as the bundle, whatever it is called.
-func TestReproduceCreates(t *testing.T) {
-	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
-	cl := clusterWith()
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	s, err := (&reproduction{name: "again", streams: streams, yes: true}).create(t.Context(), cl, "other", b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	created, err := find(t.Context(), cl, "other", "again")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted, err := subjectIn(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if same, err := sameSpecification(wanted, created); !same || err != nil || s.kind() != runKind {
-		t.Errorf("%v, %v: %+v", same, err, created.object())
-	}
-}
-
 // A bundle whose specification is not that of its results is refused before anything is created.
 func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))

@@ -310,19 +310,3 @@ func TestOfComparisonHasWhatWasJudged(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 }
-
-// The report of the same runs is the same each time.
-func TestOfComparisonIsDeterministic(t *testing.T) {
-	var reports []*report.Comparison
-	for range 2 {
-		comparison, p, seen := pair(t)
-		rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, "Complete", "m")
-		if err != nil {
-			t.Fatal(err)
-		}
-		reports = append(reports, rep)
-	}
-	if diff := cmp.Diff(reports[0], reports[1]); diff != "" {
-		t.Errorf("(-first +second):\n%s", diff)
-	}
-}

@@ -122,19 +122,6 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
 
-// The text for terminals has no Markdown.
-func TestTextHasNoMarkdown(t *testing.T) {
-	texts := map[string]string{"comparison": printedComparison(t, report.ComparisonText, reportOfComparison())}
-	for name, r := range reports() {
-		texts[name] = printed(t, report.Text, r)
-	}
-	for name, text := range texts {
-		if strings.ContainsAny(text, "|#") || strings.Contains(text, "**") {
-			t.Errorf("%s has Markdown:\n%s", name, text)
-		}
-	}
-}
-
 // A terminal gets no escape sequences from a database's messages.
 func TestTextIsHarmless(t *testing.T) {
 	for _, c := range printed(t, report.Text, hostile()) {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"golang.org/x/perf/benchfmt"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -138,46 +137,6 @@ func printed(t *testing.T, printer func(io.Writer, *report.Report) error, r *rep
 	return b.String()
 }
 
-func TestBenchIsReadByBenchfmt(t *testing.T) {
-	r := benchfmt.NewReader(strings.NewReader(printed(t, report.Bench, small())), "results.bench")
-	type line struct {
-		Name    string
-		Iters   int
-		PerSec  float64
-		CPU     float64
-		Commits float64
-	}
-	var got []line
-	for r.Scan() {
-		switch record := r.Result().(type) {
-		case *benchfmt.Result:
-			perSec, _ := record.Value("rows/s")
-			cpu, _ := record.Value("clientCPUPerRow-µs")
-			commits, _ := record.Value("p99-commit-µs")
-			got = append(got, line{string(record.Name), record.Iters, perSec, cpu, commits})
-			if len(record.Values) != 4 || len(record.Config) != 0 {
-				t.Errorf("%d values, configuration %v", len(record.Values), record.Config)
-			}
-		case *benchfmt.SyntaxError:
-			t.Errorf("line %d: %s", record.Line, record.Msg)
-		}
-	}
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
-	var want []line
-	for _, value := range []float64{1000, 14973.25, 1020.5, 15240, 980, 14310} {
-		name := "CommitSize/rowsPerCommit=1"
-		if value > 2000 {
-			name += "024"
-		}
-		want = append(want, line{name, 100, value, 12.5, 250})
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
-}
-
 func TestBenchKeepsToTheFormat(t *testing.T) {
 	r := single()
 	r.Records[0].Parameters = map[string]string{"mode": "a b/c\td"}
@@ -186,25 +145,6 @@ func TestBenchKeepsToTheFormat(t *testing.T) {
 	text := printed(t, report.Bench, r)
 	if want := "\nBenchmarkCommitSize/mode=a_b_c_d 1 1000 rows/s "; !strings.Contains(text, want) {
 		t.Errorf("%s\nlacks %q", text, want)
-	}
-}
-
-func TestCSVIsRectangular(t *testing.T) {
-	for name, r := range reports() {
-		// The reader refuses rows of different lengths.
-		rows, err := csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		accepted := 0
-		for _, record := range r.Records {
-			if record.Outcome == result.OutcomeAccepted {
-				accepted++
-			}
-		}
-		if len(rows) != accepted+1 {
-			t.Errorf("%s: %d rows of %d trials", name, len(rows), accepted)
-		}
 	}
 }
 
@@ -234,33 +174,6 @@ func TestCSVWithHoles(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"", "", "", "12.5", "0.000001", "250"}, got); diff != "" {
 		t.Errorf("cells (-want +got):\n%s", diff)
-	}
-}
-
-func TestJSONHoldsEverything(t *testing.T) {
-	var got struct {
-		Version  int
-		Run      report.Run
-		Plan     []report.Trial
-		Attempts []*result.Record
-	}
-	r := small()
-	if err := json.Unmarshal([]byte(printed(t, report.JSON, r)), &got); err != nil {
-		t.Fatal(err)
-	}
-	var spec bytes.Buffer
-	if err := json.Compact(&spec, got.Run.Spec); err != nil {
-		t.Fatal(err)
-	}
-	got.Run.Spec = spec.Bytes()
-	if diff := cmp.Diff(r.Run, got.Run); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(r.Trials, got.Plan); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(r.Records, got.Attempts); diff != "" || got.Version != 1 {
-		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
 }
 

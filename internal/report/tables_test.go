@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -179,28 +178,6 @@ func lines(text, prefix string) []string {
 	return list
 }
 
-func TestSummaryTableIsAligned(t *testing.T) {
-	for name, r := range reports() {
-		// The points' table is the first one.
-		text, _, _ := strings.Cut(printed(t, report.Summary, r), "Medians by part")
-		table := lines(text, "|")
-		if name == "unmeasured" {
-			if len(table) != 0 {
-				t.Errorf("%s has a table: %v", name, table)
-			}
-			continue
-		}
-		if len(table) != len(r.Points)+2 {
-			t.Errorf("%s: %d lines for %d points", name, len(table), len(r.Points))
-		}
-		for _, line := range table {
-			if utf8.RuneCountInString(line) != utf8.RuneCountInString(table[0]) || strings.Count(line, "|") != strings.Count(table[0], "|") {
-				t.Errorf("%s: not aligned:\n%s\n%s", name, table[0], line)
-			}
-		}
-	}
-}
-
 // pointsOf makes a report of one trial per point, with a metric of which more or less is better.
 func pointsOf(better string, values ...float64) *report.Report {
 	r := &report.Report{Run: run("Complete", "")}
@@ -356,18 +333,6 @@ func TestSummaryWarnings(t *testing.T) {
 	}
 }
 
-// A failed run's summary says why, and what it has.
-func TestSummaryOfAFailure(t *testing.T) {
-	r := small()
-	r.Run.Outcome, r.Run.Message = "Failed", "TooManyInvalid: 4 attempts were disturbed"
-	text := printed(t, report.Summary, r)
-	for _, want := range []string{"6 of 6 trials measured", ": Failed: TooManyInvalid: 4 attempts were disturbed\n", "trial 4, attempt 1, rowsPerCommit=1024: Invalidated: Evicted: "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s\nlacks %q", text, want)
-		}
-	}
-}
-
 // What the probe could not read is said to be unknown.
 func TestSummaryOfAnUnknownMachine(t *testing.T) {
 	r := single()
@@ -393,21 +358,6 @@ func TestSummaryOfAnUnknownMachine(t *testing.T) {
 	r.Records[0].Fingerprint = nil
 	if text := printed(t, report.Summary, r); !strings.Contains(text, "loader on node worker2\n- settings ") {
 		t.Errorf("without a fingerprint:\n%s", text)
-	}
-}
-
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
-
-func TestPrintersReportWriteErrors(t *testing.T) {
-	r := small()
-	for name, err := range map[string]error{
-		"summary": report.Summary(full{}, r), "csv": report.CSV(full{}, r), "bench": report.Bench(full{}, r), "json": report.JSON(full{}, r),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "disk is full") {
-			t.Errorf("%s: error is %v", name, err)
-		}
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -86,63 +85,6 @@ var _ = Describe("a comparison", func() {
 		}).
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
-
-	It("measures one server if its variants differ in the workload alone", takesMinutes, func(ctx SpecContext) {
-		apply(ctx, `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
-metadata: {name: clients}
-spec:
-  template:
-    spec:
-      database: {image: "mariadb:11.8", storage: {size: 1Gi}}
-      workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
-      trials: {primeSeconds: 5}
-  variants:
-  - {name: single}
-  - {name: fifty, workload: {commitSize: {rowsPerCommit: 50}}}
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
-`)
-		var seen []string
-		Eventually(func(g Gomega) bool {
-			var pods corev1.PodList
-			g.Expect(cluster.List(ctx, &pods, client.InNamespace(namespace),
-				client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentDatabase})).To(Succeed())
-			for _, pod := range pods.Items {
-				if !slices.Contains(seen, pod.Name+" "+string(pod.UID)) {
-					seen = append(seen, pod.Name+" "+string(pod.UID))
-				}
-			}
-			return apimeta.IsStatusConditionTrue(getComparison(ctx, "clients").Status.Conditions, v1alpha1.ConditionFinished)
-		}).WithContext(ctx).WithTimeout(2 * runTime).WithPolling(time.Second).Should(BeTrue())
-		comparison := getComparison(ctx, "clients")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-
-		By("recording the same Pod in all runs, of which the first has warmed it up")
-		Expect(seen).To(HaveExactElements(HavePrefix("clients-db1-0 ")))
-		_, pod, _ := strings.Cut(seen[0], " ")
-		warmedUp := 0
-		for _, run := range []string{"clients-r1-single", "clients-r1-fifty", "clients-r2-single", "clients-r2-fifty"} {
-			r := record(ctx, run+"-t1-a1")
-			Expect(r.Place.DatabasePodUID).To(Equal(pod), run)
-			Expect(r.Instance).To(Equal(1), run)
-			if slices.ContainsFunc(document(ctx, run+"-t1-a1").Phases, func(p result.Phase) bool { return p.Name == "prime" }) {
-				warmedUp++
-			}
-		}
-		Expect(warmedUp).To(Equal(1))
-		Expect(comparison.Status.Database).To(Equal("all runs used one database server"))
-		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).To(ContainSubstring("- " + comparison.Status.Database + "\n"))
-
-		By("leaving nothing that runs, and nothing at all when it is deleted")
-		nothingRuns(ctx)
-		kubectl(ctx, "delete", "bcmp", "clients")
-		Eventually(func() string {
-			return kubectl(ctx, "get", "brun,cm,pvc,secret,service,pdb", "-l", "app.kubernetes.io/name=benchrun")
-		}).
-			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
-	}, SpecTimeout(20*time.Minute))
 
 	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
@@ -253,15 +195,4 @@ spec:
 		By("leaving nothing that runs")
 		nothingRuns(ctx)
 	}, SpecTimeout(12*time.Minute))
-
-	It("ends before anything is measured if a variant cannot be", func(ctx SpecContext) {
-		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
-		Expect(err).NotTo(HaveOccurred())
-		apply(ctx, strings.Replace(string(sample), "flushLogAtTrxCommit: 0}", "bufferPoolSize: 8Gi}", 1))
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=1m", "benchmarkcomparison/durable-or-not")
-		failed := apimeta.FindStatusCondition(getComparison(ctx, "durable-or-not").Status.Conditions, v1alpha1.ConditionFailed)
-		Expect(failed.Reason).To(Equal("VariantInvalid"))
-		Expect(failed.Message).To(And(ContainSubstring("lazy"), ContainSubstring("settings.bufferPoolSize must be below resources.limits.memory")))
-		Expect(kubectl(ctx, "get", "brun")).To(ContainSubstring("No resources found"))
-	}, SpecTimeout(2*time.Minute))
 })

@@ -101,44 +101,6 @@ func program(line, result string) string {
 }
 
 var _ = Describe("a workload", func() {
-	It("that the server or a program refuses ends the run at once, in their words", func(ctx SpecContext) {
-		serve(ctx, "mariadb:11.8")
-		ask(ctx, "SET GLOBAL local_infile = OFF")
-		rows := []struct {
-			name, workload string
-			words          []string
-		}{
-			{"packet", "type: BulkInsert, bulkInsert: {table: FileList, rows: 1000000, rowsPerStatement: 1000000}", []string{
-				"a statement of 1000000 rows takes up to ", "the server's max_allowed_packet is 16777216", "set rowsPerStatement to at most ",
-			}},
-			{"infile", `type: TPROCHLoad, tprochLoad: {scaleFactor: "0.01"}`, []string{"needs local_infile=ON, but the server has OFF"}},
-			{"engine", "type: BulkInsert, bulkInsert: {rows: 1000, storageEngine: Nonsense}", []string{"Unknown storage engine 'Nonsense'"}},
-			{"option", `type: Sysbench, sysbench: {script: oltp_read_write, seconds: 1, options: {nonsense: "1"}}`, []string{
-				"invalid option: --nonsense=1",
-			}},
-			{"silent", program("true", ""), []string{"ended with exit code 0 but", "it printed nothing"}},
-			{"talks", program("seq 1 30; echo no room >&2", ""), []string{
-				"ended with exit code 0 but", "its last 20 lines: 12 | 13 | ", " | 30 | no room",
-			}},
-			{"unmatched", program("seq 1 30", ", result: {pattern: 'TPS: (?P<tps>[0-9]+)', metrics: [{name: tps, unit: t/s}]}"), []string{
-				"ended with exit code 0 but", "no line that matches", "its last 20 lines: 11 | 12 | ",
-			}},
-		}
-		for _, row := range rows {
-			apply(ctx, borrows(row.name, row.workload))
-		}
-		for _, row := range rows {
-			By(row.name)
-			why := failure(finished(ctx, row.name))
-			Expect(why).To(HavePrefix("LoaderFailed: "))
-			for _, word := range row.words {
-				Expect(why).To(ContainSubstring(word))
-			}
-			Expect(*getRun(ctx, row.name).Status.Trials.Invalidated).To(BeZero(), "it would end the same again")
-		}
-		Expect(ask(ctx, "SHOW DATABASES LIKE 'benchrun%'")).To(BeEmpty())
-	}, SpecTimeout(runTime))
-
 	It("takes any password, and shows it nowhere", func(ctx SpecContext) {
 		serve(ctx, "mariadb:11.8")
 		client := `MYSQL_PWD="$(cat "$BENCHRUN_DB_PASSWORD_FILE")" mariadb --host="$BENCHRUN_DB_HOST" ` +

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // queues are a LocalQueue and what is behind it; a name of the cluster's is that of the namespace.
@@ -141,24 +140,6 @@ var _ = Describe("Kueue", Serial, func() {
 		nothingInQueue(ctx)
 	}, SpecTimeout(runTime))
 
-	It("whose queue is stopped lets a run wait, and go on when it opens", func(ctx SpecContext) {
-		withQueues(ctx, "Hold", "4")
-		apply(ctx, inQueue(quick("held", "")))
-		waitsForKueue(ctx, "held", "has not admitted the database's Pod yet")
-		changeQueue(ctx, "stopPolicy", "None")
-		complete(ctx, "held")
-		Expect(outcomes(ctx, "held")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-
-	It("whose queue never opens ends a run at its start deadline, and nothing is left", func(ctx SpecContext) {
-		withQueues(ctx, "Hold", "4")
-		apply(ctx, inQueue(strings.Replace(quick("never", ""), "trials: {", "trials: {startDeadlineSeconds: 20, ", 1)))
-		Expect(failure(finished(ctx, "never"))).To(And(
-			HavePrefix("DatabaseNotStarted: "), ContainSubstring("within trials.startDeadlineSeconds (20): "),
-			ContainSubstring(`Kueue has not admitted the database's Pod yet: LocalQueue "bench"`)))
-		nothingInQueue(ctx)
-	}, SpecTimeout(runTime))
-
 	It("with quota for the database alone lets the loader wait, in Kueue's words", func(ctx SpecContext) {
 		withQueues(ctx, "None", "1500m")
 		apply(ctx, inQueue(quick("narrow", "")))
@@ -166,22 +147,6 @@ var _ = Describe("Kueue", Serial, func() {
 		changeQueue(ctx, "resourceGroups/0/flavors/0/resources/0/nominalQuota", "4")
 		complete(ctx, "narrow")
 		Expect(outcomes(ctx, "narrow")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-
-	It("that takes back the quota of a loader disturbs the attempt, which is measured again", func(ctx SpecContext) {
-		withQueues(ctx, "None", "4")
-		apply(ctx, inQueue(long("evicted", "")))
-		measuring(ctx, "evicted")
-		for name := range workloads(ctx) {
-			if strings.HasPrefix(name, "job-evicted-t1-a1-") {
-				kubectl(ctx, "patch", "workloads.kueue.x-k8s.io", name, "--type=merge", "-p", `{"spec": {"active": false}}`)
-			}
-		}
-		complete(ctx, "evicted")
-		Expect(outcomes(ctx, "evicted")).To(Equal(map[string]string{
-			"t1-a1": "Invalidated " + string(result.CauseEvicted), "t1-a2": "Accepted", "t2-a1": "Accepted",
-		}))
-		Expect(record(ctx, "evicted-t1-a1").Message).To(HavePrefix("Kueue suspended the loader's Job"))
 	}, SpecTimeout(runTime))
 
 	It("whose queue is drained in mid-attempt lets the run wait for a new database, and go on", func(ctx SpecContext) {

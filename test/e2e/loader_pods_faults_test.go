@@ -42,25 +42,6 @@ var _ = Describe("four loader Pods", func() {
 			HavePrefix("BarrierTimeout: "), ContainSubstring("not all loaders ran within trials.startDeadlineSeconds (40): "),
 			MatchRegexp(`[12] of 4 loaders are running; Pod [0-3] is not: the loader's Pod cannot be scheduled: .*Insufficient cpu`)))
 	}, SpecTimeout(runTime))
-
-	It("of which a quota allows two say so", func(ctx SpecContext) {
-		apply(ctx, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: pods}\nspec: {hard: {pods: '3'}}")
-		kubectl(ctx, "wait", "--for=jsonpath={.status.hard.pods}=3", "--timeout=30s", "resourcequota/pods")
-		apply(ctx, four("quota", "200m"))
-		Expect(failure(finished(ctx, "quota"))).To(And(
-			HavePrefix("BarrierTimeout: "), MatchRegexp("2 of 4 loaders are running; Pod [0-3] is being created: .*exceeded quota: pods")))
-	}, SpecTimeout(runTime))
-
-	It("of which one is deleted are measured again", func(ctx SpecContext) {
-		apply(ctx, four("deleted", "200m"))
-		measuring(ctx, "deleted")
-		pods := strings.Fields(kubectl(ctx, "get", "pods", "-l", "batch.kubernetes.io/job-completion-index=2,batch.kubernetes.io/job-name=deleted-t1-a1",
-			"-o", "name"))
-		Expect(pods).To(HaveLen(1))
-		kubectl(ctx, "delete", pods[0], "--wait=false")
-		complete(ctx, "deleted")
-		Expect(outcomes(ctx, "deleted")).To(Equal(map[string]string{"t1-a1": "Invalidated PodDeleted", "t1-a2": "Accepted"}))
-	}, SpecTimeout(runTime))
 })
 
 var _ = DescribeTable("data and a schema that are not there fail within the deadline, in the cluster's words",

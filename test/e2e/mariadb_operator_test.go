@@ -12,10 +12,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // operated is a small run on a server of the MariaDB operator's; more goes into its database.
@@ -92,19 +88,5 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		apply(ctx, operated("refused", "\n    variables: {innodb_flush_method: O_DIRCET}"))
 		Expect(failure(finished(ctx, "refused"))).To(And(
 			HavePrefix("ServerRefusedConfiguration: the server reported: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
-	}, SpecTimeout(runTime))
-
-	It("that loses its Pod is replaced by a new one", func(ctx SpecContext) {
-		unrestricted(ctx)
-		apply(ctx, strings.Replace(long("lost", ""), "database: {", "database: {provisioner: MariaDBOperator, ", 1))
-		measuring(ctx, "lost")
-		var pod corev1.Pod
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "lost-db1-0"}, &pod)).To(Succeed())
-		Expect(cluster.Delete(ctx, &pod)).To(Succeed())
-		complete(ctx, "lost")
-		Expect(outcomes(ctx, "lost")).To(Equal(map[string]string{
-			"t1-a1": "Invalidated " + string(result.CauseDatabaseLost), "t1-a2": "Accepted", "t2-a1": "Accepted",
-		}))
-		Expect(record(ctx, "lost-t1-a2").Instance).To(Equal(2))
 	}, SpecTimeout(runTime))
 })

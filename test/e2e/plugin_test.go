@@ -135,21 +135,6 @@ var _ = Describe("a bundle", func() {
 		Expect(code).To(Or(Equal(0), Equal(2)), errs)
 		Expect(out).To(ContainSubstring("rowsPerCommit"))
 	}, SpecTimeout(2*runTime))
-
-	It("is refused if a byte of it was changed", func(ctx SpecContext) {
-		apply(ctx, small("handed", ""))
-		complete(ctx, "handed")
-		path := filepath.Join(GinkgoT().TempDir(), "handed.tgz")
-		code, _, errs := plugin(ctx, "", "export", "handed", "-o", path)
-		Expect(code).To(Equal(0), errs)
-		text, err := os.ReadFile(path)
-		Expect(err).NotTo(HaveOccurred())
-		text[len(text)/2] ^= 1
-		Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
-		code, _, errs = plugin(ctx, "", "reproduce", path)
-		Expect(code).To(Equal(3))
-		Expect(errs).To(ContainSubstring(path + ": this is not a complete, unchanged bundle"))
-	}, SpecTimeout(runTime))
 })
 
 var _ = Describe("a user's tools", func() {
@@ -161,44 +146,4 @@ var _ = Describe("a user's tools", func() {
 			ContainSubstring("rowsPerCommit\t<[]integer>"))
 		Expect(kubectl(ctx, "api-resources", "--categories=benchmarks")).To(ContainSubstring("brun"))
 	}, SpecTimeout(time.Minute))
-
-	It("refuse nonsense at kubectl apply, and say what is allowed", func(ctx SpecContext) {
-		for overlay, sentence := range map[string]string{
-			`sweep: {rowsPerCommit: [1, 201]}`:             "rowsPerCommit must not be above rows",
-			`sweep: {rowsPerCommit: [1], rowPerCommit: 2}`: "unknown field",
-			`sweep: {}`:                            "should have at least 1 properties",
-			`sweep: {rowsPerCommit: [1, 1]}`:       "Duplicate value",
-			`sweep: {rowsPerCommit: [1, "fifty"]}`: "must be of type integer",
-		} {
-			manifest := strings.Replace(small("nonsense", ""), `sweep: {rowsPerCommit: [1, 50]}`, overlay, 1)
-			out, err := commandWith(ctx, manifest, "apply", "-f", "-")
-			Expect(err).To(HaveOccurred(), overlay)
-			Expect(out).To(ContainSubstring(sentence))
-		}
-	}, SpecTimeout(time.Minute))
-
-	It("see within seconds what the schema cannot refuse, before anything is created", func(ctx SpecContext) {
-		apply(ctx, `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: impossible}
-spec:
-  database: {}
-  workload: {type: Sysbench, sysbench: {script: tpcc, sweep: {tableSize: [1000]}}}
-`)
-		run := finished(ctx, "impossible")
-		Expect(failure(run)).To(HavePrefix("InvalidSpecification: workload Sysbench: script tpcc has no such parameter"))
-		Expect(run.Status.CompletionTime.Sub(run.CreationTimestamp.Time)).To(BeNumerically("<=", 5*time.Second))
-		Expect(running(ctx)).To(BeEmpty())
-	}, SpecTimeout(2*time.Minute))
-
-	It("accept every sample, the CRD by client-side apply, and the kustomize packaging", func(ctx SpecContext) {
-		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "samples"))
-		kubectl(ctx, "apply", "--dry-run=server", "-f", filepath.Join(repository, "config", "crd", "bases"))
-		namespace = "benchrun-system" // the packaging says so itself
-		built := kubectl(ctx, "kustomize", filepath.Join(repository, "config", "default"))
-		Expect(built).To(And(ContainSubstring("name: benchrun-manager"), ContainSubstring("namespace: benchrun-system")))
-		Expect(kubectl(ctx, "create", "--dry-run=client", "-o", "name", "-k", filepath.Join(repository, "config", "default"))).
-			To(ContainSubstring("deployment.apps/benchrun-manager"))
-	}, SpecTimeout(2*time.Minute))
 })

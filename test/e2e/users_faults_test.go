@@ -114,40 +114,6 @@ var _ = Describe("bad luck", func() {
 		Expect(failure(finished(ctx, "oom"))).To(And(HavePrefix("TooManyInvalid"), ContainSubstring("OutOfMemory")))
 	}, SpecTimeout(runTime))
 
-	It("a manager that is killed again and again changes neither the results nor their number", Serial, func(ctx SpecContext) {
-		apply(ctx, long("killed", ""))
-		for range 6 {
-			out, err := commandWith(ctx, "", "delete", "pod", "-n", "benchrun-system", "-l", "app.kubernetes.io/component=manager",
-				"--grace-period=0", "--force")
-			Expect(err).NotTo(HaveOccurred(), out)
-			out, err = commandWith(ctx, "", "rollout", "status", "-n", "benchrun-system", "deployment/benchrun-manager", "--timeout=1m")
-			Expect(err).NotTo(HaveOccurred(), out)
-		}
-		run := complete(ctx, "killed")
-		Expect(outcomes(ctx, "killed")).To(Equal(undisturbed))
-		Expect(run.Status.Progress).To(Equal("2/2"))
-	}, SpecTimeout(runTime))
-
-	It("a run that is suspended in mid-trial and resumed measures the trial from its start", func(ctx SpecContext) {
-		apply(ctx, long("suspended", ""))
-		measuring(ctx, "suspended")
-		kubectl(ctx, "patch", "benchmarkrun/suspended", "--type=merge", "-p", `{"spec":{"suspend":true}}`)
-		kubectl(ctx, "wait", "--for=condition=Suspended", "--timeout=1m", "benchmarkrun/suspended")
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
-		kubectl(ctx, "patch", "benchmarkrun/suspended", "--type=merge", "-p", `{"spec":{"suspend":false}}`)
-		complete(ctx, "suspended")
-		Expect(outcomes(ctx, "suspended")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-
-	It("a run that is deleted and applied again at once waits for the old one's objects", func(ctx SpecContext) {
-		apply(ctx, long("again", ""))
-		measuring(ctx, "again")
-		kubectl(ctx, "delete", "benchmarkrun/again", "--wait=true")
-		apply(ctx, long("again", ""))
-		complete(ctx, "again")
-		Expect(outcomes(ctx, "again")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-
 	It("a namespace that is deleted in mid-run is gone within two minutes", func(ctx SpecContext) {
 		apply(ctx, long("namespace", ""))
 		measuring(ctx, "namespace")
@@ -175,8 +141,6 @@ var _ = Describe("bad luck", func() {
 			"didn't match Pod's node affinity/selector", SpecTimeout(runTime)),
 		Entry("a loader that fits nowhere", "  seed: 7", "  loader: {nodeSelector: {no: such}}", "LoaderNotStarted",
 			"the loader's Pod cannot be scheduled", SpecTimeout(runTime)),
-		Entry("a loader that is too large", "  seed: 7", "  loader: {resources: {limits: {cpu: 64, memory: 96Mi}}}", "LoaderNotStarted",
-			"no eligible node has enough cpu (it requests 64); the most available is ", SpecTimeout(runTime)),
 	)
 
 	DescribeTable("a quota without room fails within the deadline, in the cluster's words",
@@ -233,32 +197,7 @@ func tag(ctx context.Context, image, name string) {
 	}
 }
 
-// sql is what a third party does on a run's first server.
-func sql(ctx context.Context, run, statement string) {
-	GinkgoHelper()
-	kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
-		`mariadb --user=root --password="$(cat /etc/benchrun/credentials/password)" --execute="$1"`, "sh", statement)
-}
-
 var _ = Describe("a measurement that is not what was asked for", func() {
-	It("a server variable that is set in mid-trial", func(ctx SpecContext) {
-		apply(ctx, long("variable", ""))
-		measuring(ctx, "variable")
-		sql(ctx, "variable", "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
-		complete(ctx, "variable")
-		// The next attempts measure what the server says then: it is compared with what was asked, and this setting was not.
-		Expect(outcomes(ctx, "variable")).To(Equal(disturbedOnce("VariablesChanged")))
-		Expect(record(ctx, "variable-t1-a1").Message).To(ContainSubstring("innodb_flush_log_at_trx_commit"))
-	}, SpecTimeout(runTime))
-
-	It("rows that are deleted in mid-trial", func(ctx SpecContext) {
-		apply(ctx, long("rows", ""))
-		measuring(ctx, "rows")
-		sql(ctx, "rows", "DELETE FROM bench.demo LIMIT 3")
-		complete(ctx, "rows")
-		Expect(outcomes(ctx, "rows")).To(Equal(disturbedOnce("CheckFailed")))
-	}, SpecTimeout(runTime))
-
 	It("a CPU limit that somebody else sets in mid-trial", func(ctx SpecContext) {
 		apply(ctx, strings.NewReplacer("seconds: 8", "seconds: 25",
 			"storage: {size: 1Gi}", "storage: {size: 1Gi}, resources: {requests: {cpu: 50m}, limits: {memory: 672Mi}}").Replace(long("cpu", "")))
@@ -271,16 +210,6 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 		Expect(outcomes(ctx, "cpu")).To(Equal(disturbedOnce("Throttled")))
 		Expect(record(ctx, "cpu-t1-a1").Message).To(And(
 			HavePrefix("the server was throttled at its CPU limit (8) for "), ContainSubstring("the run requests no CPU limit")))
-	}, SpecTimeout(runTime))
-
-	It("a server that its own limit holds back beyond what the run allows fails, and says what to do", func(ctx SpecContext) {
-		manifest := strings.NewReplacer("seconds: 8", "seconds: 4", "repetitions: 2", "repetitions: 1, maxInvalid: 1, maxThrottledPercent: 1",
-			"storage: {size: 1Gi}", "storage: {size: 1Gi}, resources: {limits: {cpu: 100m, memory: 672Mi}}").Replace(long("narrow", ""))
-		apply(ctx, manifest)
-		Expect(failure(finished(ctx, "narrow"))).To(And(
-			HavePrefix("TooManyInvalid: invalidated attempts: 2 (trials.maxInvalid allows 1); the last one was of trial 1: Throttled: "),
-			ContainSubstring("the server was throttled at its CPU limit (100m) for "),
-			ContainSubstring("trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more")))
 	}, SpecTimeout(runTime))
 
 	It("an image tag that moves between two trials", func(ctx SpecContext) {
@@ -322,35 +251,5 @@ var _ = Describe("an observer", func() {
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(300 * time.Millisecond).Should(Succeed())
 		complete(ctx, "unobserved")
 		Expect(outcomes(ctx, "unobserved")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-})
-
-// Serial: the Pods of a spec beside it would be named too.
-var _ = Describe("a node that is not the run's alone", Serial, func() {
-	It("a Pod that comes in mid-trial is named beside the number", func(ctx SpecContext) {
-		apply(ctx, long("visited", ""))
-		measuring(ctx, "visited")
-		var db corev1.Pod
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "visited-db1-0"}, &db)).To(Succeed())
-		apply(ctx, fmt.Sprintf(`
-apiVersion: v1
-kind: Pod
-metadata: {name: visitor}
-spec:
-  nodeName: %s
-  terminationGracePeriodSeconds: 0
-  securityContext: {runAsNonRoot: true, runAsUser: 1000, seccompProfile: {type: RuntimeDefault}}
-  containers:
-  - name: sleeper
-    image: mariadb:11.8
-    command: [sleep, "600"]
-    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-`, db.Spec.NodeName))
-		run := complete(ctx, "visited")
-		Expect(outcomes(ctx, "visited")).To(Equal(undisturbed))
-		Expect(record(ctx, "visited-t1-a1").Neighbors.Arrived.Names).To(ContainElement(namespace + "/visitor"))
-		Expect(run.Status.Points[0].Warnings).To(ContainElement(
-			ContainSubstring("Pods started on the database node during the attempt: " + namespace + "/visitor")))
-		Expect(record(ctx, "visited-t2-a1").Neighbors.Arrived.Names).NotTo(ContainElement(namespace+"/visitor"), "it was there before")
 	}, SpecTimeout(runTime))
 })

@@ -216,20 +216,3 @@ func TestManyRequestedLines(t *testing.T) {
 		}
 	}
 }
-
-// The variants are shown over time where they differ the most, each by its first run.
-func TestComparisonOverTime(t *testing.T) {
-	c := pagetest.Comparison()
-	d := drawingsOfComparison(t, c)
-	for _, name := range []string{"throughput_over_time", "longest_latency_over_time"} {
-		text := svgOf(t, d.Named("rowsPerCommit=1."+name))
-		if !strings.Contains(text, ">durable<") || !strings.Contains(text, ">lazy<") || strings.Count(text, " curve\"") != 2 ||
-			!strings.Contains(text, " over time at rowsPerCommit=1</title>") || !strings.Contains(text, "first run of each variant") {
-			t.Errorf("%s:\n%s", name, text)
-		}
-	}
-	c.Details = nil
-	if names := strings.Join(namesOf(drawingsOfComparison(t, c)), " "); strings.Contains(names, "over_time") {
-		t.Errorf("plots over time of nothing: %s", names)
-	}
-}

@@ -39,21 +39,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestGoldenLines(t *testing.T) {
-	d := New(42, 1)
-	for table, want := range map[Table]string{
-		Customer: "1|FURNITURE|14|Customer#000000001|oUyw2lJhp0mx0494xBig84z0NSHdSAkIKDQ,cbF|24-758-966-4706|4956.00|" +
-			"gers linger gladly. forecasts grow. busy packets shrink near dusty markets. special accounts stan\n",
-		Part:     "1|PROMO POLISHED COPPER|45|Brand#32|scarlet sapphire magenta mustard turquoise|JUMBO DRUM|Manufacturer#3|901.00|ardens\n",
-		Orders:   "1993-07-06|1|13|3-MEDIUM|0|Clerk#000000010|F|33056.76|eave. late notes sit carefully. customs papers pass. \n",
-		LineItem: "1993-07-07|1|0.05|34114.30|44|22|R|650|F|0.02|1993-10-01|1993-07-17|MAIL|1|DELIVER IN PERSON|. special w\n",
-	} {
-		if got := string(d.Append(nil, table, 0)); got != want {
-			t.Errorf("%s:\n%swant\n%s", table, got, want)
-		}
-	}
-}
-
 // whole is a table's text.
 func whole(t testing.TB, d *Data, table Table) []byte {
 	t.Helper()
