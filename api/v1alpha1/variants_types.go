@@ -58,6 +58,8 @@ const (
 )
 
 // RoundsSpec is how many rounds a run with variants has.
+//
+// +kubebuilder:validation:XValidation:rule="self.until == 'All' || self.atLeast <= self.atMost",message="rounds.atLeast (6 by default) must not be above rounds.atMost"
 type RoundsSpec struct {
 	// atMost are the most rounds. Fewer than 6 give no verdict. From 2 to 200; defaults to 20.
 	// +optional

@@ -116,17 +116,23 @@ func lines(errs field.ErrorList) []string {
 	return all
 }
 
-func (c *checker) checkRun(_ context.Context, object *unstructured.Unstructured) (string, []string) {
+func (c *checker) checkRun(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
 	run := new(v1alpha1.BenchmarkRun)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run); err != nil {
 		return "", []string{err.Error()}
+	}
+	side := func(variant int) *v1alpha1.BenchmarkRun { return plan.Side(run, variant, 1) }
+	if problems := c.checkVariants(ctx, run.Spec.Variants, side); len(problems) > 0 {
+		return "", problems
 	}
 	p, err := validation.PlanRun(run)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	if wrong := c.beside.check(run); len(wrong) > 0 {
-		return "", under("spec.", wrong)
+	for variant := range plan.Sides(run) {
+		if wrong := c.beside.check(side(variant)); len(wrong) > 0 {
+			return "", under("spec.", wrong)
+		}
 	}
 	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
 	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(&run.Spec, p), deadline, warning(run)), nil
@@ -137,6 +143,10 @@ func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 	points := stats.Counted(len(p.Points), "point")
 	if p.Stages > 1 {
 		points = fmt.Sprintf("%s of %d stages", stats.Counted(len(p.Points)/p.Stages, "chain"), p.Stages)
+	}
+	if len(p.Variants) > 0 {
+		return fmt.Sprintf("at most %s × %d variants at %s = %s; alternation: %s", stats.Counted(p.Rounds, "round"), len(p.Variants),
+			points, stats.Counted(len(p.Trials), "trial"), p.Alternation)
 	}
 	if precision := spec.Trials.Precision; precision != nil {
 		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
@@ -152,19 +162,9 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, comparison); err != nil {
 		return "", []string{err.Error()}
 	}
-	var problems []string
-	for i, v := range comparison.Spec.Variants {
-		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
-		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
-		member, err := apischema.Object(run)
-		if err != nil {
-			return "", []string{err.Error()}
-		}
-		c.runs.Prune(member)
-		for _, line := range lines(c.runs.Errors(ctx, member)) {
-			problems = append(problems, fmt.Sprintf("spec.variants[%s]: %s", v.Name, line))
-		}
-	}
+	problems := c.checkVariants(ctx, comparison.Spec.Variants, func(i int) *v1alpha1.BenchmarkRun {
+		return plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+	})
 	if len(problems) > 0 {
 		return "", problems
 	}
@@ -191,6 +191,25 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
 		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), equal, p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
+}
+
+// checkVariants has the API server's rules look at what each variant asks for as a run of its own.
+func (c *checker) checkVariants(
+	ctx context.Context, variants []v1alpha1.Variant, runOf func(variant int) *v1alpha1.BenchmarkRun,
+) (problems []string) {
+	for i, v := range variants {
+		run := runOf(i)
+		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
+		member, err := apischema.Object(run)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		c.runs.Prune(member)
+		for _, line := range lines(c.runs.Errors(ctx, member)) {
+			problems = append(problems, fmt.Sprintf("spec.variants[%s]: %s", v.Name, line))
+		}
+	}
+	return problems
 }
 
 // under puts the place before each of some lines.

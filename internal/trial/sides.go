@@ -22,8 +22,6 @@ const sliceMilliseconds = 500
 // author, as what follows.
 func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
 	switch {
-	case run.Database.HostTuning != nil:
-		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
 	case run.Database.Provisioner == v1alpha1.ProvisionerExternal:
 		return "an external server is there once"
 	case run.Trials.Server == v1alpha1.ServerFresh:
@@ -59,9 +57,10 @@ func addSides(spec *corev1.PodSpec, sides *result.Sides, servers []Side) {
 	}
 	c := &spec.Containers[0]
 	for _, list := range []corev1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
-		memory := list[corev1.ResourceMemory]
-		memory.Mul(int64(len(servers)))
-		list[corev1.ResourceMemory] = memory
+		if memory, has := list[corev1.ResourceMemory]; has {
+			memory.Mul(int64(len(servers)))
+			list[corev1.ResourceMemory] = memory
+		}
 	}
 }
 

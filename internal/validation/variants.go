@@ -50,10 +50,19 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 // checkSides refuses what no run with variants can have.
 func checkSides(run *v1alpha1.BenchmarkRun) error {
 	first := &plan.Side(run, 0, 1).Spec.Database
+	if t := &run.Spec.Trials; t.Precision != nil || t.MinSeconds != nil {
+		return errors.New("trials.precision and trials.minSeconds are for runs without variants: use rounds.atMost and limits.seconds")
+	}
 	for i, v := range run.Spec.Variants {
+		if v.Workload != nil && v.Workload.Type != "" && v.Workload.Type != run.Spec.Workload.Type {
+			return fmt.Errorf("variant %s: workload.type must be %s, as that of the run: numbers of different workloads cannot be compared",
+				v.Name, run.Spec.Workload.Type)
+		}
 		if db := &plan.Side(run, i, 1).Spec.Database; db.Provisioner != first.Provisioner {
 			return fmt.Errorf("variant %s: database.provisioner is %s, but that of variant %s is %s: all variants have the same",
 				v.Name, db.Provisioner, run.Spec.Variants[0].Name, first.Provisioner)
+		} else if db.HostTuning != nil {
+			return fmt.Errorf("variant %s: database.hostTuning is for runs without variants", v.Name)
 		}
 	}
 	if plan.CopiesData(run) {
