@@ -52,7 +52,7 @@ type BenchmarkRunList struct {
 
 // BenchmarkRunSpec is what to measure.
 //
-// +kubebuilder:validation:XValidation:rule="self.?title == oldSelf.?title && self.?sweep == oldSelf.?sweep && self.?podMetadata == oldSelf.?podMetadata && self.?imagePullSecrets == oldSelf.?imagePullSecrets && self.?claims == oldSelf.?claims",message="title, sweep, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && has(self.podMetadata) == has(oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && has(self.claims) == has(oldSelf.claims)",message="title, sweep, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || (self.trials.server != 'Fresh' || self.database.provisioner != 'External') && (self.trials.data != 'Restore' || self.database.provisioner == 'StatefulSet' && (!has(self.database.observer) || self.database.observer == 'Enabled'))",message="trials.server: Fresh needs a provisioner that makes servers: an external server exists once; trials.data: Restore needs provisioner StatefulSet and database.observer: Enabled, which makes the copy"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data == 'Recreate' || has(self.workload.sysbench) && !has(self.workload.sysbench.scriptFrom) && (!has(self.workload.sysbench.script) || self.workload.sysbench.script != 'bulk_insert' && (self.workload.sysbench.script != 'tpcc' || self.trials.data == 'Restore'))",message="trials.data: Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert and your own; tpcc takes Restore, and not Keep"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
@@ -66,13 +66,14 @@ type BenchmarkRunList struct {
 // +kubebuilder:validation:XValidation:rule="self.database.engine != 'MySQL' || !self.database.?settings.?logFileSize.hasValue() || quantity(string(self.database.settings.logFileSize)).compareTo(quantity('8Mi')) >= 0",message="settings.logFileSize must be at least 8Mi with engine MySQL"
 // +kubebuilder:validation:XValidation:rule="!self.database.?storage.?size.hasValue() || quantity(string(self.database.storage.size)).compareTo(quantity('256Mi')) >= 0",message="storage.size must be at least 256Mi"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || !has(self.loader.transport) || self.loader.transport != 'UnixSocket' || self.database.provisioner == 'StatefulSet' && self.loader.separateFromDatabase == 'None' && (!has(self.database.tls) || self.database.tls.mode == 'Disabled')",message="loader.transport UnixSocket puts the loader beside the server: database.provisioner must be StatefulSet, loader.separateFromDatabase None, and database.tls.mode Disabled"
-// +kubebuilder:validation:XValidation:rule="self.?variants == oldSelf.?variants && self.?baseline == oldSelf.?baseline && self.?rounds == oldSelf.?rounds && self.?alternation == oldSelf.?alternation && self.?equivalentWithinPercent == oldSelf.?equivalentWithinPercent",message="variants, baseline, rounds, alternation and equivalentWithinPercent cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.variants) == has(oldSelf.variants) && has(self.baseline) == has(oldSelf.baseline) && has(self.rounds) == has(oldSelf.rounds) && has(self.alternation) == has(oldSelf.alternation) && has(self.equivalentWithinPercent) == has(oldSelf.equivalentWithinPercent)",message="variants, baseline, rounds, alternation and equivalentWithinPercent cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="has(self.variants) ? !has(self.baseline) || self.variants.exists(v, v.name == self.baseline) : !(has(self.baseline) || has(self.rounds) || has(self.alternation) || has(self.equivalentWithinPercent))",message="baseline, rounds, alternation and equivalentWithinPercent need variants, and baseline is the name of one of them"
 type BenchmarkRunSpec struct {
 	// title for reports, in a few words. Unset: the name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="title cannot be changed: delete the run, or create one with another name"
 	Title string `json:"title,omitempty"`
 
 	// database is the server to measure.
@@ -87,6 +88,7 @@ type BenchmarkRunSpec struct {
 
 	// sweep says how the values of the workload's sweep are combined.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sweep cannot be changed: delete the run, or create one with another name"
 	Sweep *SweepSpec `json:"sweep,omitempty"`
 
 	// variants are 2 to 16 versions of the run to compare: the run with what each names laid over it.
@@ -95,28 +97,33 @@ type BenchmarkRunSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=2
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="variants cannot be changed: delete the run, or create one with another name"
 	Variants []Variant `json:"variants,omitempty"`
 
 	// baseline is the name of the variant that the others are compared with. Unset: the first.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="baseline cannot be changed: delete the run, or create one with another name"
 	Baseline string `json:"baseline,omitempty"`
 
 	// rounds are how often all variants are measured, with new servers each time. They need variants.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="rounds cannot be changed: delete the run, or create one with another name"
 	Rounds *RoundsSpec `json:"rounds,omitempty"`
 
 	// alternation is what takes turns within a round: Slices (half seconds of one trial of all variants), Trials (all servers are up),
 	// Runs (one server at a time) or Automatic: the first of these that is possible (status.alternation). Unset: Automatic.
 	// +optional
 	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the run, or create one with another name"
 	Alternation Alternation `json:"alternation,omitempty"`
 
 	// equivalentWithinPercent is the difference that does not matter: closer variants count as equal. From 1 to 50; unset: 5.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="equivalentWithinPercent cannot be changed: delete the run, or create one with another name"
 	EquivalentWithinPercent *int32 `json:"equivalentWithinPercent,omitempty"`
 
 	// trials are the measurements of each point: how many, in which order, under which deadlines.
@@ -127,6 +134,7 @@ type BenchmarkRunSpec struct {
 
 	// claims are statements to test about the numbers.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="claims cannot be changed: delete the run, or create one with another name"
 	Claims Claims `json:"claims,omitempty"`
 
 	// loader is where the load is made.
@@ -142,10 +150,12 @@ type BenchmarkRunSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="imagePullSecrets cannot be changed: delete the run, or create one with another name"
 	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
 
 	// podMetadata is added to the Pods of the database and of the loader.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="podMetadata cannot be changed: delete the run, or create one with another name"
 	PodMetadata PodMetadata `json:"podMetadata,omitzero"`
 
 	// placement is SameNode (all attempts run on the nodes of the first) or Any. Defaults to SameNode.

@@ -292,6 +292,28 @@ func TestEnvtestRules(t *testing.T) {
 			},
 			says: "loader.transport UnixSocket puts the loader beside the server",
 		},
+		"variants": {
+			allowed: []string{
+				spec("variants: [{name: a}, {name: b, database: {settings: {flushLogAtTrxCommit: 0}}, workload: {limits: {seconds: 2}}}]"),
+				spec("variants: [{name: a}, {name: b}], baseline: b, alternation: Runs, rounds: {atMost: 6, until: All}, equivalentWithinPercent: 3"),
+			},
+			refused: []string{
+				spec("baseline: a"), spec("rounds: {atMost: 6}"), spec("alternation: Runs"), spec("equivalentWithinPercent: 3"),
+				spec("variants: [{name: a}, {name: b}], baseline: c"),
+			},
+			later: []string{
+				spec("variants: [{name: a}, {name: b}], trials: {minSeconds: 5}"),
+				spec("variants: [{name: a}, {name: b}], trials: {precision: {targetRelativeCIPercent: 2}}"),
+				spec("variants: [{name: a}, {name: b, workload: {type: BulkInsert}}]"),
+				spec("variants: [{name: a}, {name: b, database: {hostTuning: {swappiness: 1}}}]"),
+			},
+			says: "baseline, rounds, alternation and equivalentWithinPercent need variants",
+		},
+		"few variants": {refused: []string{spec("variants: [{name: a}]")}, says: "should have at least 2 items"},
+		"few rounds": {
+			refused: []string{spec("variants: [{name: a}, {name: b}], rounds: {atMost: 5}")},
+			says:    "rounds.atLeast (6 by default) must not be above rounds.atMost",
+		},
 		"seed": {allowed: []string{spec(`seed: 0`)}, refused: []string{spec(`seed: -1`)}, says: "greater than or equal to 0"},
 		"unknown field": {
 			refused: []string{spec(`repetitions: 3`), spec(`database: {variable: {}}`)},
@@ -321,9 +343,9 @@ func TestEnvtestImmutable(t *testing.T) {
 		"workload: {commitSize: {rows: 7}}":            "workload cannot be changed",
 		"workload: {limits: {seconds: 7}}":             "workload cannot be changed",
 		commits("1"):                                   "workload cannot be changed",
-		"sweep: {mode: OneFactor}":                     "title and sweep cannot be changed",
-		"title: new":                                   "title and sweep cannot be changed",
-		"podMetadata: {labels: {a: b}}":                "podMetadata and imagePullSecrets cannot be changed",
+		"sweep: {mode: OneFactor}":                     "title, sweep, podMetadata, imagePullSecrets and claims cannot be changed",
+		"title: new":                                   "title, sweep, podMetadata, imagePullSecrets and claims cannot be changed",
+		"podMetadata: {labels: {a: b}}":                "imagePullSecrets and claims cannot be changed",
 		"trials: {repetitions: 2}":                     "trials cannot be changed",
 		"loader: {separateFromDatabase: None}":         "loader cannot be changed",
 		"lane: other":                                  "lane cannot be changed",
@@ -332,7 +354,8 @@ func TestEnvtestImmutable(t *testing.T) {
 		"cleanup: Never":                               "cleanup cannot be changed",
 		"results: {retention: Retain}":                 "results cannot be changed",
 		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "claims cannot be changed",
-		"imagePullSecrets: [{name: other}]":                                       "imagePullSecrets cannot be changed",
+		"imagePullSecrets: [{name: other}]":                                       "imagePullSecrets and claims cannot be changed",
+		"variants: [{name: a}, {name: b}]":                                        "variants, baseline, rounds, alternation and equivalentWithinPercent cannot be changed",
 	} {
 		changed := run.DeepCopy()
 		merge(changed.Object, parsed(t, spec(change)).Object)
