@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # demo.sh [--record] — measures the commit sizes of config/samples/commit-size.yaml on the kind cluster, then asks with
-# config/samples/comparison-durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the
+# config/samples/durable-or-not.yaml whether a server that does not wait for the disk is faster, and prints the
 # results. --record puts what is printed into docs/quick-start.md, and the answer into README.md, in place of the last time's.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
@@ -29,7 +29,7 @@ measure() {
 all() {
 	measure benchmarkrun commit-size commit-size.yaml
 	echo
-	measure benchmarkcomparison durable-or-not comparison-durable-or-not.yaml
+	measure benchmarkrun durable-or-not durable-or-not.yaml
 }
 
 # replace FILE MARK TEXT puts a text between the lines <!-- MARK --> and <!-- /MARK -->.
@@ -45,11 +45,11 @@ replace() {
 if [ "${1:-}" = --record ]; then
 	output=$(all)
 	replace docs/quick-start.md demo "$output"
-	replace README.md answer "$(sed -n '/^\$ kubectl get benchmarkcomparison/,+2p' <<<"$output")"
+	replace README.md answer "$(sed -n '/^\$ kubectl get benchmarkrun/durable-or-not/,+2p' <<<"$output")"
 else
 	all
 fi
-for object in benchmarkrun/commit-size benchmarkcomparison/durable-or-not; do
+for object in benchmarkrun/commit-size benchmarkrun/durable-or-not; do
 	[ "$(kubectl get "$object" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" = True ] ||
 		die "it has failed: kubectl describe $object"
 done

@@ -301,13 +301,22 @@ func TestEnvtestRules(t *testing.T) {
 				spec("baseline: a"), spec("rounds: {atMost: 6}"), spec("alternation: Runs"), spec("equivalentWithinPercent: 3"),
 				spec("variants: [{name: a}, {name: b}], baseline: c"),
 			},
+			says: "baseline, rounds, alternation and equivalentWithinPercent need variants",
+		},
+		"trials of variants": {
 			later: []string{
 				spec("variants: [{name: a}, {name: b}], trials: {minSeconds: 5}"),
 				spec("variants: [{name: a}, {name: b}], trials: {precision: {targetRelativeCIPercent: 2}}"),
-				spec("variants: [{name: a}, {name: b, workload: {type: BulkInsert}}]"),
-				spec("variants: [{name: a}, {name: b, database: {hostTuning: {swappiness: 1}}}]"),
 			},
-			says: "baseline, rounds, alternation and equivalentWithinPercent need variants",
+			says: "trials.precision and trials.minSeconds are for runs without variants",
+		},
+		"types of variants": {
+			later: []string{spec("variants: [{name: a}, {name: b, workload: {type: BulkInsert}}]")},
+			says:  "variant b: workload.type must be CommitSize, as that of the run",
+		},
+		"host tuning of variants": {
+			later: []string{spec("variants: [{name: a}, {name: b, database: {hostTuning: {swappiness: 1}}}]")},
+			says:  "variant b: database.hostTuning is for runs without variants",
 		},
 		"few variants": {refused: []string{spec("variants: [{name: a}]")}, says: "should have at least 2 items"},
 		"few rounds": {

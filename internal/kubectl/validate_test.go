@@ -24,7 +24,7 @@ func TestSamplesAreValid(t *testing.T) {
 	}
 	for _, line := range []string{
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 7h20m",
-		"comparison-durable-or-not.yaml: BenchmarkComparison durable-or-not: valid: at most 6 rounds × 2 variants = 12 runs, 12 trials; alternation: Slices; deadline: ",
+		"durable-or-not.yaml: BenchmarkRun durable-or-not: valid: at most 6 rounds × 2 variants at 1 point = 6 trials; alternation: Slices; deadline: ",
 		"insert-benchmark.yaml: BenchmarkComparison insert-benchmark: valid: at most 7 rounds × 3 variants = 21 runs, 21 trials; alternation: Runs; deadline: ",
 		"comparison-same-twice.yaml: BenchmarkComparison same-twice: valid: ", "; 2 of them are equal, an A/A comparison; alternation: ",
 		"own-data.yaml: ConfigMap own-data-schema: skipped: neither a run nor a comparison",

@@ -259,6 +259,14 @@ func OfVariants(run *v1alpha1.BenchmarkRun, c *analysis.Compared, records []*res
 	return rep, nil
 }
 
+// Kind of the resource that was compared.
+func (s *Comparison) Kind() string {
+	if len(s.Records) > 0 {
+		return plan.RunKind
+	}
+	return plan.ComparisonKind
+}
+
 // MemberReport is what the records of a run with variants say of one of its variants in a round.
 func (s *Comparison) MemberReport(of *ComparisonRun) *Report {
 	rep := &Report{}

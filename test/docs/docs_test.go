@@ -230,7 +230,7 @@ func TestReadmeComparison(t *testing.T) {
 		}
 	}
 	var shown, sample any
-	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/comparison-durable-or-not.yaml"): &sample} {
+	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/durable-or-not.yaml"): &sample} {
 		if err := yaml.Unmarshal([]byte(text), into); err != nil {
 			t.Fatal(err)
 		}

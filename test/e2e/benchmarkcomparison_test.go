@@ -42,44 +42,52 @@ var _ = Describe("a comparison", func() {
 	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both, and
 	// may take more rounds than the sample.
 	It("says whether a server that does not wait for the disk is faster, by how much, and why", takesMinutes, func(ctx SpecContext) {
-		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "comparison-durable-or-not.yaml"))
+		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "durable-or-not.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		apply(ctx, strings.Replace(string(sample), "  maxRounds: 6\n", `  maxRounds: 12
+		apply(ctx, strings.Replace(string(sample), "  rounds: {atMost: 6}\n", `  rounds: {atMost: 12}
   claims:
   - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
   - {name: hundred-thousandfold, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "100000"}}
 `, 1))
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=10m", "benchmarkcomparison/durable-or-not")
+		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=10m", "benchmarkrun/durable-or-not")
 
-		comparison := getComparison(ctx, "durable-or-not")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, "Decided")).To(BeTrue(), "%+v", comparison.Status)
-		Expect(comparison.Status.Pairs).To(HaveLen(1))
-		Expect(comparison.Status.Pairs[0].Verdict).To(BeEquivalentTo("Faster"))
-		Expect(*comparison.Status.Runs.Finished).To(Equal(2 * *comparison.Status.Rounds.Measured))
+		status := getRun(ctx, "durable-or-not").Status
+		Expect(apimeta.FindStatusCondition(status.Conditions, "Complete")).To(HaveField("Reason", "Decided"), "%+v", status)
+		Expect(status.Alternation).To(BeEquivalentTo("Slices"))
+		Expect(status.Pairs).To(HaveLen(1))
+		Expect(status.Pairs[0].Verdict).To(BeEquivalentTo("Faster"))
 		// Both variants ran on the same nodes, and on the same settings but the one that was to differ.
-		Expect(strings.Join(comparison.Status.Warnings, "\n")).NotTo(ContainSubstring("different"))
-		Expect(comparison.Status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
+		Expect(strings.Join(status.Warnings, "\n")).NotTo(ContainSubstring("different"))
+		Expect(status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
 
 		// The bounds are so far from what is measured that six rounds decide, however busy the machine is: three claims share
 		// their error.
 		By("judging what was claimed")
 		var verdicts []v1alpha1.ClaimVerdict
-		for _, c := range comparison.Status.Claims {
+		for _, c := range status.Claims {
 			verdicts = append(verdicts, c.Verdict)
 		}
-		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", comparison.Status.Claims)
+		Expect(verdicts).To(HaveExactElements(v1alpha1.ClaimHolds, v1alpha1.ClaimCannotSay, v1alpha1.ClaimDoesNotHold), "%+v", status.Claims)
 
-		By("showing what users look at")
-		Expect(kubectl(ctx, "get", "bcmp")).To(MatchRegexp(`durable-or-not\s+Decided\s+\d+/12\s+lazy \S+ (as fast|faster) \(.*\)\s+\dm`))
-		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
+		By("showing what users look at: one line for one question")
+		Expect(kubectl(ctx, "get", "brun", "--no-headers")).
+			To(MatchRegexp(`^durable-or-not\s+Decided\s+\d+/12\s+lazy \S+ (as fast|faster) \(.*\)\s+\d+m\S*\s+\S+\n$`))
+		summary := configMap(ctx, status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(HavePrefix("# durable-or-not: written and flushed once a second is "), ContainSubstring("**faster**"),
 			ContainSubstring("hundred-thousandfold **does not hold**"),
 			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
 
+		By("measuring both on the same nodes, by one loader, on servers of their own in each round")
+		first, last := record(ctx, "durable-or-not-t1-a1"), record(ctx, "durable-or-not-t2-a1")
+		Expect(first.Sides).To(HaveLen(2))
+		Expect(first.Sides[0].Place.DatabaseNode).To(Equal(first.Sides[1].Place.DatabaseNode))
+		Expect(first.Sides[0].Place.DatabasePodUID).NotTo(Equal(first.Sides[1].Place.DatabasePodUID))
+		Expect(last.Sides[0].Place.DatabasePodUID).NotTo(Equal(first.Sides[0].Place.DatabasePodUID))
+
 		By("leaving nothing that runs, and nothing at all when it is deleted")
 		nothingRuns(ctx)
-		kubectl(ctx, "delete", "bcmp", "durable-or-not")
+		kubectl(ctx, "delete", "brun", "durable-or-not")
 		Eventually(func() string {
 			return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun")
 		}).

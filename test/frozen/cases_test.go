@@ -83,6 +83,9 @@ func decoded(t *testing.T, document []byte) (sample, bool) {
 		}
 		run.UID = uid
 		run.Spec.Seed = ptr.To(ptr.Deref(run.Spec.Seed, seed))
+		if len(run.Spec.Variants) > 0 {
+			return compared(t, plan.AsComparison(run)), true
+		}
 		return sample{name: run.Name, run: run}, true
 	case "BenchmarkComparison":
 		c, errs := testutil.MakeComparisonSchema(t).Stored(t, text)
@@ -91,13 +94,19 @@ func decoded(t *testing.T, document []byte) (sample, bool) {
 		}
 		c.UID = uid
 		c.Spec.Seed = ptr.To(ptr.Deref(c.Spec.Seed, seed))
-		p, err := validation.PlanComparison(c)
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
-		return sample{name: c.Name, comparison: c, plan: p}, true
+		return compared(t, c), true
 	}
 	return sample{}, false
+}
+
+// compared is the sample of a comparison, or of a run with variants: what is made for each of these is the same.
+func compared(t *testing.T, c *v1alpha1.BenchmarkComparison) sample {
+	t.Helper()
+	p, err := validation.PlanComparison(c)
+	if err != nil {
+		t.Fatalf("%s: %v", c.Name, err)
+	}
+	return sample{name: c.Name, comparison: c, plan: p}
 }
 
 // runsOf are the runs that a sample's servers and loaders are made for: itself, or the first round's.

@@ -108,7 +108,7 @@ func judged(t *testing.T) (map[string]pagetest.Case, map[string]pagetest.Compari
 		switch s.name {
 		case "commit-size/commit-size", "iibench/iibench", "sysbench/sysbench":
 			runs[name] = pagetest.Case{Report: judgedRun(t, s.run)}
-		case "comparison-durable-or-not/durable-or-not", "000-file-list-inserts-small/file-list-small":
+		case "durable-or-not/durable-or-not", "000-file-list-inserts-small/file-list-small":
 			comparisons[name] = pagetest.ComparisonCase{Comparison: judgedComparison(t, &s)}
 		}
 	}
