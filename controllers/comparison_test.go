@@ -136,7 +136,14 @@ func (c *cluster) FollowLog(ctx context.Context, namespace, pod, container strin
 func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) {
 	trialNumber, _ := strconv.Atoi(job.Labels[v1alpha1.LabelTrial])
 	attempt, _ := strconv.Atoi(job.Labels[v1alpha1.LabelAttempt])
-	c.leave(job, pod, testutil.Document(pod.UID, trialNumber, attempt, 1000+float64(trialNumber)))
+	doc := testutil.Document(pod.UID, trialNumber, attempt, 1000+float64(trialNumber))
+	if sides := c.configOf(job).Sides; sides != nil {
+		for i, side := range sides.Each {
+			one := testutil.Document(pod.UID, trialNumber, attempt, 1000*float64(1+i)+float64(trialNumber))
+			doc.Sides = append(doc.Sides, result.SideDocument{Variant: side.Variant, Document: *one})
+		}
+	}
+	c.leave(job, pod, doc)
 }
 
 // configOf is what a Job asks of its loader: nothing, if a stranger has made it.

@@ -24,6 +24,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -281,13 +282,38 @@ type outcome struct {
 // attempt, and starts another: the end is the same each time, and no Job is made twice.
 func TestEnvtestCrashAfterEveryWrite(t *testing.T) {
 	t.Parallel()
-	want, writes := crashAfter(t, 0)
+	crashEverywhere(t, testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).Obj(), "scenarios/crash.json")
+}
+
+// TestEnvtestCrashWithVariants does the same to a run whose variants are measured in slices: two servers, which are new in the second
+// round, and one loader.
+func TestEnvtestCrashWithVariants(t *testing.T) {
+	t.Parallel()
+	crashEverywhere(t, withVariants(), "")
+}
+
+func withVariants() *v1alpha1.BenchmarkRun {
+	return testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
+		r.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {
+			Name: "lazy", Database: &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}},
+		}}
+		r.Spec.Rounds = &v1alpha1.RoundsSpec{AtMost: 2, AtLeast: 6, Until: v1alpha1.RoundsAll}
+		r.Spec.Trials.Repetitions = nil
+	}).Obj()
+}
+
+func crashEverywhere(t *testing.T, run *v1alpha1.BenchmarkRun, recording string) {
+	t.Helper()
+	want, writes := crashAfter(t, 0, run, recording)
+	if !want.Complete {
+		t.Fatalf("the run that is not killed: %+v", want)
+	}
 	var all []int
 	for n := range writes {
 		all = append(all, n+1)
 	}
 	killedAfter(t, all, func(t *testing.T, n int) {
-		got, _ := crashAfter(t, n)
+		got, _ := crashAfter(t, n, run, "")
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
 		}
@@ -307,14 +333,14 @@ func killedAfter(t *testing.T, writes []int, scenario func(t *testing.T, n int))
 	}
 }
 
-func crashAfter(t *testing.T, n int) (outcome, int) {
+func crashAfter(t *testing.T, n int, made *v1alpha1.BenchmarkRun, recording string) (outcome, int) {
 	t.Helper()
 	c := newCluster(t)
 	m := &mortal{dieAfter: n}
 	c.reconciler.Client = m.client()
 	fine := c.loader
 	c.loader = c.failSilently("")
-	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).Obj())
+	c.apply(made.DeepCopy())
 	settled := 0
 	w := newWorld(c, rand.New(rand.NewPCG(uint64(n), 0)))
 	for range 400 {
@@ -343,8 +369,8 @@ func crashAfter(t *testing.T, n int) (outcome, int) {
 	run := c.get("run")
 	w.leave()
 	c.nothingRuns()
-	if n == 0 {
-		c.frozen("scenarios/crash.json", "run")
+	if recording != "" {
+		c.frozen(recording, "run")
 	}
 	return outcome{
 		Attempts: c.attemptNames(), Jobs: c.jobs, Headline: run.Status.Headline, Progress: run.Status.Progress,
