@@ -180,7 +180,7 @@ func differences(a, b map[string]string) []string {
 	return paths
 }
 
-var repetitions = regexp.MustCompile(`(?m)\brepetitions: (\d+)(}?)( *#.*)?$`)
+var repetitions = regexp.MustCompile(`(?m)\b(?:repetitions|rounds: {atMost): (\d+)(}?)( *#.*)?$`)
 
 // A sample either has enough trials for an interval of the median, or says why it has one: what lies between looks like an
 // interval and is none.
