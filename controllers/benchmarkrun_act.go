@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/trial"
@@ -53,11 +54,17 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 		return r.publish(ctx, s, a.Outcome)
 	case lifecycle.CheckVariants:
 		return r.checkVariants(ctx, s)
-	case lifecycle.DeleteRun:
-		return r.writer(run).remove(ctx, run)
 	default:
-		return r.actOnHost(ctx, run, action)
+		return r.actBesides(ctx, run, action)
 	}
+}
+
+// actBesides carries out an action that is not about measuring.
+func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
+	if _, expired := action.(lifecycle.DeleteRun); expired {
+		return r.writer(run).remove(ctx, run)
+	}
+	return r.actOnHost(ctx, run, action)
 }
 
 // removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is

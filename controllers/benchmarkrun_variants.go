@@ -74,8 +74,8 @@ func judgeSides(run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt, doc *document)
 	}
 }
 
-// variables of the servers by variant, as the first document of each has them. A document that is gone is not looked for again: no
-// answer depends on it.
+// variables of the servers by variant, as the first document of each has them. A document that is gone is not looked for again:
+// no answer depends on it.
 func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record) error {
 	m := r.memories.of(run)
 	for _, v := range run.Spec.Variants {
@@ -86,7 +86,8 @@ func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.Be
 			if record.Outcome != result.OutcomeAccepted || !record.Measures(v.Name) {
 				continue
 			}
-			doc, err := pages{r.Live, &r.decoding}.document(ctx, run.Namespace, plan.AttemptName(run, record.Trial, record.Attempt), record)
+			name := plan.AttemptName(run, record.Trial, record.Attempt)
+			doc, err := pages{r.Live, &r.decoding}.document(ctx, run.Namespace, name, record)
 			if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
 				return err
 			}

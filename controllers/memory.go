@@ -27,8 +27,8 @@ type memory struct {
 	made
 	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
 	comparisonRows map[string]int64
-	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and variables
-	// are those of their servers.
+	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and
+	// variables are those of their servers.
 	checked   bool
 	compared  *analysis.Compared
 	variables map[string]map[string]string

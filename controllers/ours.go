@@ -116,7 +116,9 @@ func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
 }
 
 // server notes what stands for a database instance that was made, beside so many others, while the status named those.
-func (m *made) server(root v1alpha1.ObjectReference, beside int, known, status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
+func (m *made) server(
+	root v1alpha1.ObjectReference, beside int, known, status []v1alpha1.ObjectReference,
+) []v1alpha1.ObjectReference {
 	servers := append(slices.Clone(known), root)
 	m.servers.made, m.servers.after = servers[max(0, len(servers)-beside-1):], status
 	return m.servers.made

@@ -112,8 +112,8 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="rounds cannot be changed: delete the run, or create one with another name"
 	Rounds *RoundsSpec `json:"rounds,omitempty"`
 
-	// alternation is what takes turns within a round: Slices (half seconds of one trial of all variants), Trials (all servers are up),
-	// Runs (one server at a time) or Automatic: the first of these that is possible (status.alternation). Unset: Automatic.
+	// alternation is what takes turns within a round: Slices (half seconds of one trial of all variants), Trials (all servers are
+	// up), Runs (one server at a time) or Automatic: the first of these that is possible (status.alternation). Unset: Automatic.
 	// +optional
 	// +kubebuilder:validation:Enum=Automatic;Runs;Trials;Slices
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="alternation cannot be changed: delete the run, or create one with another name"

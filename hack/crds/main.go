@@ -236,7 +236,8 @@ func without(node map[string]any, words ...string) {
 		return
 	}
 	list = slices.DeleteFunc(list, func(rule any) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(rule.(map[string]any)["rule"].(string), word) })
+		text := rule.(map[string]any)["rule"].(string)
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 	})
 	if node[rules] = list; len(list) == 0 {
 		delete(node, rules)

@@ -141,7 +141,7 @@ func judged(text *bytes.Buffer) {
 func advised(text *bytes.Buffer, head string, list []kubectl.Explained, page string, remedies bool) {
 	text.WriteString(head)
 	for _, e := range list {
-		if elsewhere := strings.Contains(page, "| `"+e.Name+"` |"); elsewhere && !(remedies && e.Do != "") {
+		if elsewhere := strings.Contains(page, "| `"+e.Name+"` |"); elsewhere && (!remedies || e.Do == "") {
 			continue
 		} else if elsewhere {
 			e.Means = ""

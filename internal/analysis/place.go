@@ -14,8 +14,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// APIEnvironment is an environment as the API has it; nil is one of which nothing is known yet. Of an external server, only what the
-// loader found out is known.
+// APIEnvironment is an environment as the API has it; nil is one of which nothing is known yet. Of an external server, only what
+// the loader found out is known.
 func APIEnvironment(at *Environment, external bool) v1alpha1.Environment {
 	const u = result.Unknown
 	e := v1alpha1.Environment{}
@@ -47,7 +47,7 @@ func AddFingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 		return
 	}
 	e.Kernel, e.CPUModel = f.Kernel, f.CPUModel
-	e.CPUs = int32(min(max(f.CPUs, math.MinInt32), math.MaxInt32)) //nolint:gosec // bounded
+	e.CPUs = int32(min(max(f.CPUs, math.MinInt32), math.MaxInt32))
 	e.MemoryBytes = f.MemoryBytes
 	e.Filesystem, e.MountOptions, e.IOScheduler = f.Filesystem, f.MountOptions, f.IOScheduler
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages

@@ -97,7 +97,8 @@ func memberRuns(run *v1alpha1.BenchmarkRun, p *plan.Plan, c *Compared, records [
 			of := &plan.Plan{Points: p.Points, Stages: p.Stages, Rounds: 1, Trials: trials}
 			runs.Members[i].Measured = MeasurementsOf(of, own, named)
 			one.Status.Conditions = []metav1.Condition{
-				{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue},
+				{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue},
+				{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue},
 			}
 		}
 	}

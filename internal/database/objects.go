@@ -97,8 +97,8 @@ func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudg
 	}
 }
 
-// Guarding is what of the objects of an instance is made if so many servers of other variants are up with it: one of them, the first,
-// has a guard, and that is of all.
+// Guarding is what of the objects of an instance is made if so many servers of other variants are up with it: one of them, the
+// first, has a guard, and that is of all.
 func Guarding(objects []Object, first bool, beside int) []Object {
 	return slices.DeleteFunc(objects, func(object Object) bool {
 		budget, is := object.(*policyv1.PodDisruptionBudget)

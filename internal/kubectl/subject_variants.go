@@ -26,7 +26,7 @@ func (s variantsSubject) snapshot() *snapshot {
 	all.unit, all.needsDecision, all.answer, all.soFar = "rounds", true, of.Answer, soFar(of.Pairs)
 	all.mayEndEarly = s.run.Spec.Rounds == nil || s.run.Spec.Rounds.Until != v1alpha1.RoundsAll
 	done, planned, _ := strings.Cut(of.Progress, "/")
-	all.done, _ = strconv.Atoi(done) //nolint:errcheck // the operator writes numbers
+	all.done, _ = strconv.Atoi(done)
 	all.planned, _ = strconv.Atoi(planned)
 	return all
 }

@@ -162,7 +162,7 @@ func (s *situation) cold(instance int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
-		return (r.Instance == instance || slices.ContainsFunc(r.Sides, func(s result.SideRecord) bool { return s.Instance == instance })) && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
+		return r.Served(instance) && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
 	})
 }
 

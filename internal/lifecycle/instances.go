@@ -37,8 +37,8 @@ func (s *situation) wantedInstance() int {
 	return max(last.Number, removed) + 1
 }
 
-// wantedInstances are all that are to be up for the next attempt: those of the set that the round before has not used, or of the one
-// that this round goes on with.
+// wantedInstances are all that are to be up for the next attempt: those of the set that the round before has not used, or of the
+// one that this round goes on with.
 func (s *situation) wantedInstances() []int {
 	if len(s.run.Spec.Variants) == 0 {
 		return []int{s.wantedInstance()}
@@ -63,8 +63,8 @@ func (s *situation) wantedInstances() []int {
 	return wanted
 }
 
-// goesOn says whether the next trial of a run with variants is measured on the servers of the last one: in the same round, and none of
-// them was removed, restarted or replaced.
+// goesOn says whether the next trial of a run with variants is measured on the servers of the last one: in the same round, and
+// none of them was removed, restarted or replaced.
 func (s *situation) goesOn() bool {
 	if len(s.seen.Records) == 0 || s.next == nil || s.run.Spec.Trials.Server == v1alpha1.ServerFresh {
 		return false
@@ -208,7 +208,8 @@ func (s *situation) awaited(instance *Instance) *Decision {
 	case state.Ready:
 		return nil
 	case state.Refused != "":
-		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: whose + "the server reported: " + state.Refused})
+		refused := whose + "the server reported: " + state.Refused
+		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: refused})
 	case state.Broken != "":
 		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: whose + state.Broken})
 	case left == 0:

@@ -202,8 +202,8 @@ func Throttled(run *v1alpha1.BenchmarkRun, a *Attempt, summary *result.Summary, 
 	return a.Verdict.Because(result.CauseThrottled, held)
 }
 
-// changedImage says which image of an attempt is another than that of the run's first accepted attempt with the same variant, or is
-// empty: a tag was moved meanwhile.
+// changedImage says which image of an attempt is another than that of the run's first accepted attempt with the same variant, or
+// is empty: a tag was moved meanwhile.
 func (o *Observed) changedImage(a *Attempt, of side) string {
 	record := o.firstAccepted(of.variant)
 	if record == nil {
@@ -224,9 +224,9 @@ func (o *Observed) changedImage(a *Attempt, of side) string {
 	return ""
 }
 
-// verdict about an attempt and one of its databases, which is nil if it has no objects. A lost database ends the attempt, whatever
-// the loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not answer for
-// a part of the attempt.
+// verdict about an attempt and one of its databases, which is nil if it has no objects. A lost database ends the attempt,
+// whatever the loader reports and even if it still waits. A whole result counts nevertheless, unless the database's node did not
+// answer for a part of the attempt.
 func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.Verdict {
 	v := a.Verdict
 	if v.Stage == trial.StageEnded && v.Outcome == result.OutcomeAccepted {

@@ -283,7 +283,7 @@ func (w *world) checkCounts() {
 		n += p.N
 	}
 	if w.plan.Alternation == v1alpha1.AlternateSlices { // each trial is one of each variant
-		n /= int32(len(w.plan.Variants)) //nolint:gosec // there are a few
+		n /= int32(len(w.plan.Variants))
 	}
 	if n != *s.Trials.Measured || *s.Trials.Measured > *s.Trials.Planned || int(*s.Trials.Planned) > len(w.plan.Trials) {
 		w.t.Errorf("points are of %d trials; counts are %+v of %d trials", n, s.Trials, len(w.plan.Trials))

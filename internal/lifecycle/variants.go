@@ -11,8 +11,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the same
-// time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured by then.
+// Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the
+// same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured by
+// then.
 
 // variantsChecked has the API server check what each variant asks for, before anything is made.
 func variantsChecked(s *situation) *Decision {
@@ -33,8 +34,8 @@ func roomForAll(s *situation) *Decision {
 	}
 }
 
-// noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time; nil if
-// there is none, or no choice.
+// noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time; nil
+// if there is none, or no choice.
 func (s *situation) noRoom() *Instance {
 	chosen := s.run.Spec.Alternation == "" || s.run.Spec.Alternation == v1alpha1.AlternateAutomatic
 	if !chosen || !s.plan.Together() || len(s.seen.Records) > 0 {
@@ -55,7 +56,8 @@ func (s *situation) noRoom() *Instance {
 // alternation that the run measures its variants with, and why that is not slices if it may choose.
 func (s *situation) alternation() (v1alpha1.Alternation, string) {
 	if i := s.noRoom(); i != nil {
-		return v1alpha1.AlternateRuns, cut("no room for the servers of all variants at the same time: "+i.State().Waiting, maxComparisonText)
+		why := "no room for the servers of all variants at the same time: " + i.State().Waiting
+		return v1alpha1.AlternateRuns, cut(why, maxComparisonText)
 	}
 	return s.plan.Alternation, cut(s.plan.AlternationReason, maxComparisonText)
 }

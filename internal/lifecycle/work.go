@@ -23,8 +23,8 @@ const (
 	sysbenchSeconds = 60
 )
 
-// workSeconds is how long an attempt may take once its loader runs: as long as the longest of its variants, or in slices as long as
-// that for each.
+// workSeconds is how long an attempt may take once its loader runs: as long as the longest of its variants, or in slices as
+// long as that for each.
 func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
 	longest := int64(0)
 	for variant := range plan.Sides(run) {
@@ -36,7 +36,7 @@ func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
 	return longest
 }
 
-// workOf a run without variants: trials.deadlineSeconds or, if that is the default and the work is known, what that work may take.
+// workOf a run without variants: trials.deadlineSeconds or, if that is the default and the work is known, what it may take.
 func workOf(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
 	most := int64(run.Spec.Trials.DeadlineSeconds)
 	if most != int64(v1alpha1.DefaultTrialDeadlineSeconds) || p == nil {

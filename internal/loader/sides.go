@@ -6,6 +6,7 @@ package loader
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,8 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Sides are attempts of one loader at several servers: each goes through its phases by itself, at the same time as the others, and
-// is measured in its turns. The first error is that of all.
+// Sides are attempts of one loader at several servers: each goes through its phases by itself, at the same time as the others,
+// and is measured in its turns. The first error is that of all.
 
 // maxSides is how many there may be.
 const maxSides = 16
@@ -94,7 +95,7 @@ func validateSides(cfg *result.Config) error {
 	case s.SliceMilliseconds < 1:
 		return fmt.Errorf("sliceMilliseconds is %d but must be at least 1", s.SliceMilliseconds)
 	case cfg.Pods > 1 || cfg.Turns != nil:
-		return fmt.Errorf("sides are measured by one Pod, without turns with others")
+		return errors.New("sides are measured by one Pod, without turns with others")
 	}
 	return nil
 }

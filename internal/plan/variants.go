@@ -22,7 +22,9 @@ const (
 func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkComparison {
 	spec := run.Spec.DeepCopy()
 	c := &v1alpha1.BenchmarkComparison{ObjectMeta: run.ObjectMeta}
-	rounds := ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{AtMost: defaultRounds, AtLeast: defaultLeastRounds, Until: v1alpha1.RoundsDecided})
+	rounds := ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{
+		AtMost: defaultRounds, AtLeast: defaultLeastRounds, Until: v1alpha1.RoundsDecided,
+	})
 	c.Spec = v1alpha1.BenchmarkComparisonSpec{
 		Variants: spec.Variants, Baseline: spec.Baseline, MaxRounds: rounds.AtMost, Alternation: spec.Alternation,
 		TrialsPerRound: ptr.To(ptr.Deref(spec.Trials.Repetitions, 1)), Claims: spec.Claims, Seed: spec.Seed,
@@ -42,7 +44,8 @@ func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkComparison {
 	spec.Variants, spec.Baseline, spec.Rounds, spec.Alternation, spec.EquivalentWithinPercent = nil, "", nil, "", nil
 	spec.Claims, spec.Title = nil, ""
 	c.Spec.Template.Spec = *spec
-	c.Status.Conditions, c.Status.StartTime, c.Status.VariantsStatus = run.Status.Conditions, run.Status.StartTime, run.Status.VariantsStatus
+	c.Status.Conditions, c.Status.StartTime = run.Status.Conditions, run.Status.StartTime
+	c.Status.VariantsStatus = run.Status.VariantsStatus
 	return c
 }
 

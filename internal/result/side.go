@@ -90,6 +90,11 @@ func (r *Record) Side(variant string) *Record {
 	return &one
 }
 
+// Served says whether the attempt measured an instance.
+func (r *Record) Served(instance int) bool {
+	return r.Instance == instance || slices.ContainsFunc(r.Sides, func(s SideRecord) bool { return s.Instance == instance })
+}
+
 // LastInstance is the highest number of an instance that the attempt measured.
 func (r *Record) LastInstance() int {
 	last := r.Instance

@@ -29,9 +29,9 @@ const (
 // ErrNoSummary is returned for a termination message that is not a summary.
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
-// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out stages, sides and histograms and, in this order, what does not
-// fit: findings, adjusted settings, inputs, latencies, and the end of a failure's message. All but the last are in the document
-// too, and the record of an accepted attempt has them from there: see Record.Complete.
+// EncodeSummary writes a summary within MaxSummaryBytes. It leaves out stages, sides and histograms and, in this order, what does
+// not fit: findings, adjusted settings, inputs, latencies, and the end of a failure's message. All but the last are in the
+// document too, and the record of an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
 	for i := range s.Latencies {
 		s.Latencies[i].Histogram = ""

@@ -121,7 +121,8 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			// The load that primes the server has a bound; its preparation has as long again. In slices, all variants together
 			// have as long as each would have alone.
-			ActiveDeadlineSeconds: ptr.To(max(a.Slices.times(), int64(len(sides))) * (int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
+			ActiveDeadlineSeconds: ptr.To(max(a.Slices.times(), int64(len(sides))) *
+				(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -71,42 +72,50 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 	return nil
 }
 
-// alternationOf a run with variants, and why that is not slices if it may choose; or the error if it cannot have what it asks for. A
-// choice stays.
+// alternationOf a run with variants, and why that is not slices if it may choose; or the error if it cannot have what it asks for.
+// A choice stays.
 func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, reason string, err error) {
-	asked := run.Spec.Alternation
-	if asked == "" {
-		asked = v1alpha1.AlternateAutomatic
-	}
 	if before := run.Status.Alternation; before != "" {
 		return before, run.Status.AlternationReason, nil
 	}
-	together, slices := "", ""
-	for i, v := range run.Spec.Variants {
-		spec := &plan.Side(run, i, 1).Spec
-		if why := trial.NotBeside(spec); why != "" && together == "" {
-			together = fmt.Sprintf("variant %s: %s", v.Name, why)
+	apart, whole := notTogetherIn(run)
+	switch asked := run.Spec.Alternation; asked {
+	case v1alpha1.AlternateRuns:
+		return asked, "", nil
+	case v1alpha1.AlternateTrials, v1alpha1.AlternateSlices:
+		why := apart
+		if asked == v1alpha1.AlternateSlices {
+			why = cmp.Or(apart, whole)
 		}
-		if why := trial.NotASide(spec); why != "" && slices == "" {
-			slices = fmt.Sprintf("variant %s: %s", v.Name, why)
+		if why != "" {
+			err = fmt.Errorf("alternation: %s: %s", asked, why)
 		}
-	}
-	if slices == "" && !trial.SameFiles(run) {
-		slices = "the variants read different files, and one loader measures all"
+		return asked, "", err
+	case v1alpha1.AlternateAutomatic:
 	}
 	switch {
-	case asked == v1alpha1.AlternateRuns:
-		return asked, "", nil
-	case together != "" && asked != v1alpha1.AlternateAutomatic:
-		return asked, "", fmt.Errorf("alternation: %s: %s", asked, together)
-	case asked == v1alpha1.AlternateSlices && slices != "":
-		return asked, "", fmt.Errorf("alternation: %s: %s", asked, slices)
-	case asked == v1alpha1.AlternateTrials:
-		return asked, "", nil
-	case together != "":
-		return v1alpha1.AlternateRuns, together, nil
-	case slices != "":
-		return v1alpha1.AlternateTrials, slices, nil
+	case apart != "":
+		return v1alpha1.AlternateRuns, apart, nil
+	case whole != "":
+		return v1alpha1.AlternateTrials, whole, nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
+}
+
+// notTogetherIn says why the servers of all variants cannot be up together, and why one loader cannot measure all; each is empty
+// if it can be.
+func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
+	for i, v := range run.Spec.Variants {
+		spec := &plan.Side(run, i, 1).Spec
+		if why := trial.NotBeside(spec); why != "" {
+			apart = cmp.Or(apart, fmt.Sprintf("variant %s: %s", v.Name, why))
+		}
+		if why := trial.NotASide(spec); why != "" {
+			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
+		}
+	}
+	if whole == "" && !trial.SameFiles(run) {
+		whole = "the variants read different files, and one loader measures all"
+	}
+	return apart, whole
 }
