@@ -12,8 +12,8 @@ import (
 )
 
 // Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the
-// same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured by
-// then.
+// same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured
+// by then.
 
 // variantsChecked has the API server check what each variant asks for, before anything is made.
 func variantsChecked(s *situation) *Decision {
@@ -34,8 +34,8 @@ func roomForAll(s *situation) *Decision {
 	}
 }
 
-// noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time; nil
-// if there is none, or no choice.
+// noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time;
+// nil if there is none, or no choice.
 func (s *situation) noRoom() *Instance {
 	chosen := s.run.Spec.Alternation == "" || s.run.Spec.Alternation == v1alpha1.AlternateAutomatic
 	if !chosen || !s.plan.Together() || len(s.seen.Records) > 0 {

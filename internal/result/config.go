@@ -49,8 +49,8 @@ type Config struct {
 	Server Server `json:"server"`
 	// Turns that are taken with other variants while all are measured; nil if this is measured alone.
 	Turns *Turns `json:"turns,omitempty"`
-	// Sides are measured in turns by this loader: each of them is a Config by itself, whose Server, Settings and Workload stand there
-	// and not here. None if this is measured alone.
+	// Sides are measured in turns by this loader: each of them is a Config by itself, whose Server, Settings and Workload stand
+	// there and not here. None if this is measured alone.
 	Sides *Sides `json:"sides,omitempty"`
 	// Settings are read back from the server before anything is measured, sorted by name.
 	Settings []Setting `json:"settings,omitempty"`
