@@ -56,8 +56,8 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 	}
 	for i, v := range run.Spec.Variants {
 		if v.Workload != nil && v.Workload.Type != "" && v.Workload.Type != run.Spec.Workload.Type {
-			return fmt.Errorf("variant %s: workload.type must be %s, as that of the run: numbers of different workloads cannot be compared",
-				v.Name, run.Spec.Workload.Type)
+			return fmt.Errorf("variant %s: workload.type must be %s, as that of the run: numbers of different workloads cannot be "+
+				"compared", v.Name, run.Spec.Workload.Type)
 		}
 		if db := &plan.Side(run, i, 1).Spec.Database; db.Provisioner != first.Provisioner {
 			return fmt.Errorf("variant %s: database.provisioner is %s, but that of variant %s is %s: all variants have the same",
@@ -72,8 +72,8 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 	return nil
 }
 
-// alternationOf a run with variants, and why that is not slices if it may choose; or the error if it cannot have what it asks for.
-// A choice stays.
+// alternationOf a run with variants, and why that is not slices if it may choose; or the error if it cannot have what it asks
+// for. A choice stays.
 func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, reason string, err error) {
 	if before := run.Status.Alternation; before != "" {
 		return before, run.Status.AlternationReason, nil
