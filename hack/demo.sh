@@ -45,7 +45,7 @@ replace() {
 if [ "${1:-}" = --record ]; then
 	output=$(all)
 	replace docs/quick-start.md demo "$output"
-	replace README.md answer "$(sed -n '/^\$ kubectl get benchmarkrun/durable-or-not/,+2p' <<<"$output")"
+	replace README.md answer "$(sed -n '\,^\$ kubectl get benchmarkrun/durable-or-not,,+2p' <<<"$output")"
 else
 	all
 fi
