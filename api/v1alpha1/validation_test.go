@@ -304,11 +304,8 @@ func TestEnvtestRules(t *testing.T) {
 			says: "baseline, rounds, alternation and equivalentWithinPercent need variants",
 		},
 		"trials of variants": {
-			later: []string{
-				spec("variants: [{name: a}, {name: b}], trials: {minSeconds: 5}"),
-				spec("variants: [{name: a}, {name: b}], trials: {precision: {targetRelativeCIPercent: 2}}"),
-			},
-			says: "trials.precision and trials.minSeconds are for runs without variants",
+			later: []string{spec("variants: [{name: a}, {name: b}], trials: {precision: {targetRelativeCIPercent: 2}}")},
+			says:  "trials.precision is for runs without variants",
 		},
 		"types of variants": {
 			later: []string{spec("variants: [{name: a}, {name: b, workload: {type: BulkInsert}}]")},

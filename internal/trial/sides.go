@@ -38,6 +38,8 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 		return fmt.Sprintf("the program of workload %s cannot be halted", run.Workload.Type)
 	case run.Workload.IIBench.InStages():
 		return "stages have a measured phase each"
+	case run.Trials.MinSeconds != nil:
+		return "trials.minSeconds decides about the rows of all variants by a trial of one"
 	case run.Loader.Pods > 1:
 		return "one loader Pod measures all variants, and loader.pods is more"
 	case run.Loader.Transport == v1alpha1.TransportUnixSocket:

@@ -43,6 +43,9 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		err = checkExternal(c, compared)
 	}
 	if err == nil {
+		err = checkPilots(c, compared)
+	}
+	if err == nil {
 		err = analysis.CheckComparison(c, compared)
 	}
 	return p, err
@@ -51,8 +54,8 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 // checkSides refuses what no run with variants can have.
 func checkSides(run *v1alpha1.BenchmarkRun) error {
 	first := &plan.Side(run, 0, 1).Spec.Database
-	if t := &run.Spec.Trials; t.Precision != nil || t.MinSeconds != nil {
-		return errors.New("trials.precision and trials.minSeconds are for runs without variants: use rounds.atMost and limits.seconds")
+	if run.Spec.Trials.Precision != nil {
+		return errors.New("trials.precision is for runs without variants: rounds.atMost and rounds.until say how often all are measured")
 	}
 	for i, v := range run.Spec.Variants {
 		if v.Workload != nil && v.Workload.Type != "" && v.Workload.Type != run.Spec.Workload.Type {
