@@ -63,7 +63,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if o.seen.ComparisonRows, err = r.comparisonRows(ctx, run, o.seen.Named); err != nil {
 		return nil, err
 	}
-	if run.Spec.Database.HostTuning != nil {
+	if lifecycle.TunesHost(run) {
 		// From the API server: of a Lease that the cache does not have yet, a run would say that it was deleted.
 		if o.seen.TunedNodes, err = tunedNodes(ctx, r.Live, r.HostNamespace, nil); err != nil {
 			return nil, err

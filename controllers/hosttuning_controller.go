@@ -186,7 +186,7 @@ func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.Ben
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(lifecycle.HolderOf(run).Identity())},
 	}
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelTunedNode, "true")
-	if err := setRecord(lease, ptr.To(hosttuning.New(run.Spec.Database.HostTuning, a.Node, a.Disk))); err != nil {
+	if err := setRecord(lease, ptr.To(hosttuning.New(a.Tuning, a.Node, a.Disk))); err != nil {
 		return err
 	}
 	err := r.writer(run).createUnchecked(ctx, lease, false)

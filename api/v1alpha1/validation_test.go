@@ -311,10 +311,6 @@ func TestEnvtestRules(t *testing.T) {
 			later: []string{spec("variants: [{name: a}, {name: b, workload: {type: BulkInsert}}]")},
 			says:  "variant b: workload.type must be CommitSize, as that of the run",
 		},
-		"host tuning of variants": {
-			later: []string{spec("variants: [{name: a}, {name: b, database: {hostTuning: {swappiness: 1}}}]")},
-			says:  "variant b: database.hostTuning is for runs without variants",
-		},
 		"few variants": {refused: []string{spec("variants: [{name: a}]")}, says: "should have at least 2 items"},
 		"few rounds": {
 			refused: []string{spec("variants: [{name: a}, {name: b}], rounds: {atMost: 5}")},

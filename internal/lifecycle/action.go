@@ -72,7 +72,10 @@ type (
 	// ReleaseNodes deletes the PodDisruptionBudget of an instance that stays: nothing is measured any more.
 	ReleaseNodes struct{ Instance int }
 	// TuneHost creates the Lease of a node, by which that is tuned. Disk is the one below the data volume, or unknown.
-	TuneHost struct{ Node, Disk string }
+	TuneHost struct {
+		Node, Disk string
+		Tuning     *v1alpha1.HostTuningSpec
+	}
 	// ReleaseHost has a node restored.
 	ReleaseHost struct{ Node TunedNode }
 	// DeleteRun deletes the run, because its time to live has passed.

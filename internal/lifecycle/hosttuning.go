@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // TunedNode is a node that a run has tuned, or is about to, and its Lease.
@@ -43,8 +44,11 @@ func (s *situation) tunedByMe() []TunedNode {
 
 // tuned has the node of the wanted instance tuned before its server starts: the instance's own probe waits for it.
 func tuned(s *situation) *Decision {
-	instance := s.seen.instance(s.wantedInstance())
-	if s.run.Spec.Database.HostTuning == nil || instance == nil || instance.Pod == nil || instance.Going() {
+	wanted, instance := s.side(s.wantedInstance()).Spec.Database.HostTuning, s.seen.instance(s.wantedInstance())
+	if d := s.tunedForOthers(wanted); d != nil {
+		return d
+	}
+	if wanted == nil || instance == nil || instance.Pod == nil || instance.Going() {
 		return nil
 	}
 	disk, known := database.Disk(instance.Pod)
@@ -59,7 +63,7 @@ func tuned(s *situation) *Decision {
 				return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: cmp.Or(h.Message, unrecorded(node))})
 			}
 		}
-		return tuning(TuneHost{Node: node, Disk: disk}, "node "+node+" is being tuned")
+		return tuning(TuneHost{Node: node, Disk: disk, Tuning: wanted}, "node "+node+" is being tuned")
 	}
 	wait := tuning(Wait{}, "node "+node+" is being tuned")
 	switch n := s.seen.TunedNodes[i]; {
@@ -79,6 +83,31 @@ func tuned(s *situation) *Decision {
 		})
 	}
 	return wait
+}
+
+// tunedForOthers has nodes restored that the run has tuned for another variant than the one that is measured next.
+func (s *situation) tunedForOthers(wanted *v1alpha1.HostTuningSpec) *Decision {
+	for _, n := range s.tunedByMe() {
+		if len(s.run.Spec.Variants) == 0 || !n.unsettled() || wanted != nil && n.Requested == hosttuning.Settings(wanted) {
+			continue
+		}
+		message := "node " + n.Node + " is being restored before the next variant is measured"
+		if !n.Release {
+			return tuning(ReleaseHost{Node: n}, message)
+		}
+		return tuning(Wait{}, message)
+	}
+	return nil
+}
+
+// TunesHost says whether a run, or one of its variants, asks for host tuning.
+func TunesHost(run *v1alpha1.BenchmarkRun) bool {
+	for variant := range plan.Sides(run) {
+		if plan.Side(run, variant, 1).Spec.Database.HostTuning != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // tuning is a decision while a node is being tuned or restored. The Lease of the node is watched: the time is for one that was
@@ -119,7 +148,7 @@ const maxTunedNodes = 16
 
 // hostTuning sets what was changed on nodes, and what became of that.
 func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {
-	if s.seen.ObserveFailed || s.run.Spec.Database.HostTuning == nil {
+	if s.seen.ObserveFailed || !TunesHost(s.run) {
 		return
 	}
 	mine := s.tunedByMe()

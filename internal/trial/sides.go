@@ -22,6 +22,8 @@ const sliceMilliseconds = 500
 // author, as what follows.
 func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
 	switch {
+	case run.Database.HostTuning != nil:
+		return "database.hostTuning tunes the node for one server"
 	case run.Database.Provisioner == v1alpha1.ProvisionerExternal:
 		return "an external server is there once"
 	case run.Trials.Server == v1alpha1.ServerFresh:

@@ -65,8 +65,6 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 		if db := &plan.Side(run, i, 1).Spec.Database; db.Provisioner != first.Provisioner {
 			return fmt.Errorf("variant %s: database.provisioner is %s, but that of variant %s is %s: all variants have the same",
 				v.Name, db.Provisioner, run.Spec.Variants[0].Name, first.Provisioner)
-		} else if db.HostTuning != nil {
-			return fmt.Errorf("variant %s: database.hostTuning is for runs without variants", v.Name)
 		}
 	}
 	if plan.CopiesData(run) {
