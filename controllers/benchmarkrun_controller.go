@@ -81,7 +81,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("following the logs of loaders: %w", err)
 	}
 	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, r.followers.told,
-		watch{[]client.Object{&v1alpha1.BenchmarkComparison{}}, enqueueCurrent(), nil},
+		watch{[]client.Object{&v1alpha1.BenchmarkRun{}}, enqueueCurrent(), nil},
 		watch{[]client.Object{&corev1.ConfigMap{}}, r.enqueueRuns(), []builder.WatchesOption{builder.OnlyMetadata}},
 		watch{[]client.Object{
 			&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},

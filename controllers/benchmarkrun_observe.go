@@ -103,7 +103,7 @@ func alternation(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.
 	if of == nil {
 		return nil, false, nil
 	}
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return nil, false, nil
@@ -141,7 +141,7 @@ func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.Bench
 	if run.Status.Images.Loader != "" || of == nil || finished {
 		return lifecycle.ImagesOf(run.Status.Images, r.Images), nil
 	}
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
 	if client.IgnoreNotFound(err) != nil {
 		return podutil.Images{}, fmt.Errorf("reading comparison %s for its images: %w", of.Name, err)

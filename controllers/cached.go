@@ -191,19 +191,19 @@ func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Co
 // list in all, so that it lists in one after the other.
 func (s Scope) owners(
 	ctx context.Context, reader client.Reader,
-) ([]v1alpha1.BenchmarkRun, []v1alpha1.BenchmarkComparison, error) {
+) ([]v1alpha1.BenchmarkRun, []v1alpha1.BenchmarkRun, error) {
 	namespaces := []string(s)
 	if len(s) == 0 {
 		namespaces = []string{""}
 	}
 	var (
 		allRuns        []v1alpha1.BenchmarkRun
-		allComparisons []v1alpha1.BenchmarkComparison
+		allComparisons []v1alpha1.BenchmarkRun
 	)
 	for _, namespace := range namespaces {
 		var (
 			runs        v1alpha1.BenchmarkRunList
-			comparisons v1alpha1.BenchmarkComparisonList
+			comparisons v1alpha1.BenchmarkRunList
 		)
 		for _, list := range []client.ObjectList{&runs, &comparisons} {
 			if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {

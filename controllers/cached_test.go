@@ -57,7 +57,7 @@ func TestCachedIsSmall(t *testing.T) {
 		}},
 		&metav1.PartialObjectMetadata{ObjectMeta: meta},
 		&v1alpha1.BenchmarkRun{ObjectMeta: meta},
-		&v1alpha1.BenchmarkComparison{ObjectMeta: meta},
+		&v1alpha1.BenchmarkRun{ObjectMeta: meta},
 	} {
 		object = object.DeepCopyObject().(client.Object)
 		reduce(t, object)

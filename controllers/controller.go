@@ -150,7 +150,7 @@ func (b *Base) setUp(
 ) error {
 	b.queues = new(laneQueues)
 	watches = append(watches,
-		watch{[]client.Object{&v1alpha1.BenchmarkRun{}, &v1alpha1.BenchmarkComparison{}}, lanes().enqueueNext(), nil},
+		watch{[]client.Object{&v1alpha1.BenchmarkRun{}, &v1alpha1.BenchmarkRun{}}, lanes().enqueueNext(), nil},
 		watch{[]client.Object{&coordinationv1.Lease{}}, handler.EnqueueRequestsFromMapFunc(lanes().waitFor), nil},
 	)
 	c := ctrl.NewControllerManagedBy(mgr).For(kind).WithOptions(controller.Options{

@@ -73,7 +73,7 @@ func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condi
 }
 
 // roundDisturbed is the announcement of a round that begins again: its runs, which know why, are about to be removed.
-func roundDisturbed(old, status *v1alpha1.BenchmarkComparisonStatus) []announcement {
+func roundDisturbed(old, status *v1alpha1.BenchmarkRunStatus) []announcement {
 	before, now := old.Disturbed, status.Disturbed
 	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	if c == nil || len(now.Attempts) == 0 || now.Round == before.Round && len(now.Attempts) == len(before.Attempts) {

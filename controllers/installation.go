@@ -76,7 +76,7 @@ func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
 	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
-func claimedComparison(comparison *v1alpha1.BenchmarkComparison) claimed {
+func claimedComparison(comparison *v1alpha1.BenchmarkRun) claimed {
 	s := &comparison.Status
 	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
@@ -190,7 +190,7 @@ func (i *Installation) partInRun(
 	if i == nil || of == nil || run.Status.Installation != "" {
 		return i.partIn(ctx, claimedRun(run))
 	}
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	err = reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
 	switch {
 	case client.IgnoreNotFound(err) != nil:

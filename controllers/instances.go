@@ -35,7 +35,7 @@ func ownerAs(run *v1alpha1.BenchmarkRun, of plan.Owner) owner {
 	if of.Kind != plan.ComparisonKind {
 		return runOwner(run)
 	}
-	return comparisonOwner(&v1alpha1.BenchmarkComparison{
+	return comparisonOwner(&v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: of.Name, UID: types.UID(of.UID)},
 	})
 }

@@ -56,7 +56,7 @@ func (l *lag) pass() {
 	configs := &metav1.PartialObjectMetadataList{}
 	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{
-		&v1alpha1.BenchmarkRunList{}, &v1alpha1.BenchmarkComparisonList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
+		&v1alpha1.BenchmarkRunList{}, &v1alpha1.BenchmarkRunList{}, &batchv1.JobList{}, &corev1.PodList{}, configs, &appsv1.StatefulSetList{}, &corev1.ServiceList{},
 		&corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{}, &coordinationv1.LeaseList{},
 	} {
 		l.c.list(list)
@@ -74,8 +74,8 @@ func (l *lag) behind() client.Client {
 			switch o := o.(type) {
 			case *v1alpha1.BenchmarkRun:
 				return named(key.Name, o, l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList).Items)
-			case *v1alpha1.BenchmarkComparison:
-				return named(key.Name, o, l.state(&v1alpha1.BenchmarkComparisonList{}).(*v1alpha1.BenchmarkComparisonList).Items)
+			case *v1alpha1.BenchmarkRun:
+				return named(key.Name, o, l.state(&v1alpha1.BenchmarkRunList{}).(*v1alpha1.BenchmarkRunList).Items)
 			case *coordinationv1.Lease:
 				return named(key.Name, o, l.state(&coordinationv1.LeaseList{}).(*coordinationv1.LeaseList).Items)
 			default:

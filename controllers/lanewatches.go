@@ -93,8 +93,8 @@ func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
 // enqueueCurrent leads from a comparison to those of its current runs that are new, or may measure more than before.
 func enqueueCurrent() handler.EventHandler {
 	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-		before, was := e.ObjectOld.(*v1alpha1.BenchmarkComparison)
-		now, is := e.ObjectNew.(*v1alpha1.BenchmarkComparison)
+		before, was := e.ObjectOld.(*v1alpha1.BenchmarkRun)
+		now, is := e.ObjectNew.(*v1alpha1.BenchmarkRun)
 		if !was || !is {
 			return
 		}
@@ -136,7 +136,7 @@ func contender(object client.Object) lifecycle.Contender {
 	switch o := object.(type) {
 	case *v1alpha1.BenchmarkRun:
 		return lifecycle.ContenderOf(o)
-	case *v1alpha1.BenchmarkComparison:
+	case *v1alpha1.BenchmarkRun:
 		return lifecycle.ContenderOfComparison(o)
 	}
 	return lifecycle.Contender{}
@@ -177,7 +177,7 @@ func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, e
 		var run v1alpha1.BenchmarkRun
 		ended, gone, err = l.ended(ctx, holder, &run, &run.Status.Conditions)
 	case lifecycle.ComparisonKind:
-		var comparison v1alpha1.BenchmarkComparison
+		var comparison v1alpha1.BenchmarkRun
 		ended, gone, err = l.ended(ctx, holder, &comparison, &comparison.Status.Conditions)
 		if ended && err == nil {
 			ended, err = l.withoutRuns(ctx, holder)
@@ -280,7 +280,7 @@ func (l *lanes) remains(
 func ownerOfHolder(holder lifecycle.Holder) owner {
 	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
 	if holder.Kind == lifecycle.ComparisonKind {
-		return comparisonOwner(&v1alpha1.BenchmarkComparison{ObjectMeta: meta})
+		return comparisonOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 	}
 	return runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 }

@@ -180,7 +180,7 @@ func TestEnvtestComparisonPilot(t *testing.T) {
 	pilot := testutil.Record(1, 1, nil, 1000)
 	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
 	s.pilots = []*result.Record{pilot}
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkComparison) {
+	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkRun) {
 		comparison.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
 	}).Obj())
 	s.untilComparison(v1alpha1.ConditionFinished)

@@ -39,7 +39,7 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	}
 }
 
-func comparisonOwner(comparison *v1alpha1.BenchmarkComparison) owner {
+func comparisonOwner(comparison *v1alpha1.BenchmarkRun) owner {
 	return owner{
 		Object: comparison, noun: "comparison", kind: plan.ComparisonKind,
 		nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID, derived: ofComparison,

@@ -278,7 +278,7 @@ func newCopying(t *testing.T) *copying {
 	t.Helper()
 	c := &copying{newInLane(t), map[string][]string{}, map[string]*corev1.PersistentVolumeClaim{}}
 	c.before = c.look
-	c.comparison("s", 2, func(comparison *v1alpha1.BenchmarkComparison) {
+	c.comparison("s", 2, func(comparison *v1alpha1.BenchmarkRun) {
 		run := &comparison.Spec.Template.Spec
 		run.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{Script: "tpcc"}}
 		run.Trials.Data = v1alpha1.DataRestore

@@ -166,7 +166,7 @@ var foreignKinds = map[string]func(metav1.ObjectMeta) client.Object{
 	},
 	"BenchmarkComparison": func(m metav1.ObjectMeta) client.Object {
 		m.OwnerReferences = nil
-		return &v1alpha1.BenchmarkComparison{ObjectMeta: large(m), Spec: v1alpha1.BenchmarkComparisonSpec{
+		return &v1alpha1.BenchmarkRun{ObjectMeta: large(m), Spec: v1alpha1.BenchmarkRunSpec{
 			Suspend: ptr.To(true), Template: v1alpha1.RunTemplate{Spec: testutil.MakeRun("x", "x").Obj().Spec},
 			Variants: []v1alpha1.Variant{{Name: "a"}, {Name: "b"}},
 		}}

@@ -207,7 +207,7 @@ func TestEnvtestComparisonsAndRunsShareALane(t *testing.T) {
 	admitted := func() {
 		t.Helper()
 		eventually(t, "the comparison has its lane\n"+m.log.String(), func(ctx context.Context) bool {
-			var now v1alpha1.BenchmarkComparison
+			var now v1alpha1.BenchmarkRun
 			err := api.Get(ctx, client.ObjectKeyFromObject(comparison), &now)
 			return err == nil && apimeta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionAdmitted)
 		})
@@ -248,16 +248,16 @@ func TestEnvtestComparisonsAtTheSameTime(t *testing.T) {
 	namespace := makeNamespace(t)
 	m := start(t, namespace, "workers", namespace)
 	for i := range lanes * each {
-		comparison := testutil.MakeComparison(fmt.Sprintf("c%d", i), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkComparison) {
-			c.Spec.Template.Spec.Lane = fmt.Sprintf("lane%d", i%lanes)
+		comparison := testutil.MakeComparison(fmt.Sprintf("c%d", i), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
+			c.Spec.Lane = fmt.Sprintf("lane%d", i%lanes)
 		}).Obj()
 		comparison.UID = ""
 		create(t, comparison)
 	}
 	for left := lanes * each; left > 0; left -= lanes {
-		var holders []*v1alpha1.BenchmarkComparison
+		var holders []*v1alpha1.BenchmarkRun
 		eventually(t, fmt.Sprintf("each lane has a holder, with %d that have had no turn\n%s", left, m.log), func(ctx context.Context) bool {
-			var all v1alpha1.BenchmarkComparisonList
+			var all v1alpha1.BenchmarkRunList
 			if api.List(ctx, &all, client.InNamespace(namespace)) != nil {
 				return false
 			}
@@ -268,7 +268,7 @@ func TestEnvtestComparisonsAtTheSameTime(t *testing.T) {
 				if !apimeta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionAdmitted) {
 					continue
 				}
-				lane := c.Spec.Template.Spec.Lane
+				lane := c.Spec.Lane
 				if other, taken := held[lane]; taken {
 					t.Fatalf("%s and %s have %s", other, c.Name, lane)
 				}
@@ -287,7 +287,7 @@ func TestEnvtestComparisonsAtTheSameTime(t *testing.T) {
 }
 
 // collect what deleted comparisons have made, as the garbage collector does, which is not here: the last of it frees their lanes.
-func collect(t *testing.T, namespace string, owners []*v1alpha1.BenchmarkComparison) {
+func collect(t *testing.T, namespace string, owners []*v1alpha1.BenchmarkRun) {
 	t.Helper()
 	for _, owner := range owners {
 		eventually(t, "what "+owner.Name+" has made is gone", func(ctx context.Context) bool {

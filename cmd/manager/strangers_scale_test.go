@@ -86,7 +86,7 @@ func waitingServer(t *testing.T, m *manager, run *v1alpha1.BenchmarkRun) *corev1
 			Namespace: run.Namespace, Name: set.Name + "-0", Labels: set.Spec.Template.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
 		},
-		Spec: set.Spec.Template.Spec,
+		Spec: set.Spec,
 	}
 	create(t, pod)
 	pod.Status.Phase = corev1.PodPending
@@ -165,7 +165,7 @@ func TestScaleLargeComparison(t *testing.T) {
 	namespace := madeNamespace(t, "large-")
 	m := start(t, namespace, "large", "")
 	for bytes, want := range map[int]string{8000: v1alpha1.ConditionSuspended, 90_000: v1alpha1.ConditionFailed} {
-		comparison := testutil.MakeComparison(fmt.Sprint("c", bytes), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkComparison) {
+		comparison := testutil.MakeComparison(fmt.Sprint("c", bytes), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
 			c.Spec.Suspend = ptr.To(true)
 			w := &v1alpha1.CustomWorkload{
 				Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}"}, User: 1, Parameters: map[string]v1alpha1.SweptValue{"n": "0"},
@@ -177,13 +177,13 @@ func TestScaleLargeComparison(t *testing.T) {
 			for i := range 1000 {
 				w.Points = append(w.Points, v1alpha1.CustomPoint{Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))}})
 			}
-			c.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
+			c.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
 		}).Obj()
 		comparison.UID = ""
 		began := cpuTime(t, m.pid)
 		create(t, comparison)
 		within(t, 2*time.Minute, fmt.Sprintf("a comparison with %d bytes is %s\n%s", bytes, want, m.log), func(ctx context.Context) bool {
-			var now v1alpha1.BenchmarkComparison
+			var now v1alpha1.BenchmarkRun
 			err := api.Get(ctx, client.ObjectKeyFromObject(comparison), &now)
 			return err == nil && apimeta.IsStatusConditionTrue(now.Status.Conditions, want)
 		})

@@ -53,7 +53,7 @@ type object struct {
 	name string
 	// run, or comparison with its plan; the other is nil.
 	run        *v1alpha1.BenchmarkRun
-	comparison *v1alpha1.BenchmarkComparison
+	comparison *v1alpha1.BenchmarkRun
 	// variants in their order: a run has one without a name.
 	variants []variant
 	// planned says what it measures at most.
@@ -177,7 +177,7 @@ func (o *object) decodeRun(stored *unstructured.Unstructured) error {
 }
 
 func (o *object) decodeComparison(stored *unstructured.Unstructured) error {
-	o.comparison = new(v1alpha1.BenchmarkComparison)
+	o.comparison = new(v1alpha1.BenchmarkRun)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, o.comparison); err != nil {
 		return err
 	}

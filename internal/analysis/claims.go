@@ -121,7 +121,7 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 
 // claimsOfComparison are what the whole rounds of a comparison say of its claims.
 func claimsOfComparison(
-	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, rounds int,
+	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, rounds int,
 ) []claims.Judgement {
 	measured := func(metric string) []claims.Series {
 		var list []claims.Series
@@ -200,7 +200,7 @@ func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 }
 
 // placesOfClaim are those of the variants that a claim names, or of all, as far as they were measured.
-func placesOfClaim(c *claims.Claim, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns) []place {
+func placesOfClaim(c *claims.Claim, comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns) []place {
 	var places []place
 	named := c.Variants()
 	for i := range p.Variants {

@@ -69,7 +69,7 @@ type Variant struct {
 
 // OfComparison analyses a comparison with that plan, of which the runs have these verdicts.
 func OfComparison(
-	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts,
+	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts,
 ) *Comparison {
 	s := &Comparison{
 		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Servers: runs.sharedServers(),

@@ -83,7 +83,7 @@ func (v *Volume) fdatasync() string { return fdatasyncText(v.FdatasyncMicros, v.
 // addComparisonReasons does for claims about variants what addReasons does for those of a run. It says the latency in all
 // variants: what is claimed may hold in another one, where commits wait longer.
 func addComparisonReasons(
-	judged []claims.Judgement, list []claims.Claim, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan,
+	judged []claims.Judgement, list []claims.Claim, comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan,
 	runs *ComparisonRuns,
 ) {
 	quick := map[string]bool{} // variants whose commits wait for the disk, and do not wait for long
@@ -110,7 +110,7 @@ func addComparisonReasons(
 
 // ofPools says whether the variants that a claim names have buffer pools of several sizes: what is not in memory is read again,
 // and that matters more than how long a commit takes.
-func ofPools(named []string, comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) bool {
+func ofPools(named []string, comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) bool {
 	var sizes []string
 	for i := range p.Variants {
 		if !slices.Contains(named, comparison.Spec.Variants[i].Name) {

@@ -41,7 +41,7 @@ func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) 
 	return r
 }
 
-func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkComparison) *ComparisonPlan {
+func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkRun) *ComparisonPlan {
 	t.Helper()
 	p, err := PlanComparison(s, planRun)
 	if err != nil {
@@ -52,7 +52,7 @@ func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkComparison) *Comparison
 
 // measuredRuns are so many runs of a comparison that are complete: those of lazy are three times as fast. The noise is small, and
 // the same whatever the number of runs.
-func measuredRuns(s *v1alpha1.BenchmarkComparison, p *ComparisonPlan, n int) *ComparisonRuns {
+func measuredRuns(s *v1alpha1.BenchmarkRun, p *ComparisonPlan, n int) *ComparisonRuns {
 	runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
 	for i, m := range p.Members[:n] {
 		run := plan.MemberRun(s, m)

@@ -146,24 +146,24 @@ func TestPlanComparison(t *testing.T) {
 		return &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
 	}
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkComparison)
+		change func(*v1alpha1.BenchmarkRun)
 		pairs  []PlannedPair
 		says   string
 	}{
-		"one point": {func(*v1alpha1.BenchmarkComparison) {}, []PlannedPair{{Variant: 1}}, ""},
+		"one point": {func(*v1alpha1.BenchmarkRun) {}, []PlannedPair{{Variant: 1}}, ""},
 		"another baseline": {
-			func(s *v1alpha1.BenchmarkComparison) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, "",
+			func(s *v1alpha1.BenchmarkRun) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, "",
 		},
-		"a part of the points": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1, 4, 16)
+		"a part of the points": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Workload.CommitSize.Sweep = sweep(1, 4, 16)
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(16, 8, 4)}}
 		}, []PlannedPair{{Variant: 1, Of: 0, With: 2}, {Variant: 1, Of: 2, With: 1}}, ""},
-		"no point in common": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Workload.CommitSize.Sweep = sweep(1)
+		"no point in common": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Workload.CommitSize.Sweep = sweep(1)
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(2)}}
 		}, nil, "variant lazy has no point in common with the baseline durable: nothing can be compared"},
-		"no plan": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor}
+		"no plan": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor}
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
 				Points: []v1alpha1.CommitSizePoint{{RowsPerCommit: ptr.To(v1alpha1.CommitSizeRowsPerCommit(2))}},
 			}}
@@ -205,8 +205,8 @@ func TestManyDifferences(t *testing.T) {
 
 // A variable that differs in one variant has the values of all: those that changed first, then those that a server lacks.
 func TestServerVariables(t *testing.T) {
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Template.Spec.Database.Settings.LogFileSize = nil
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Database.Settings.LogFileSize = nil
 		third := s.Spec.Variants[1].DeepCopy()
 		third.Name = "third"
 		other := v1alpha1.Variant{Name: "mysql", Database: &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:9.7"}}

@@ -46,7 +46,7 @@ type PlannedPair struct {
 // PlanComparison is the plan of a comparison. Each variant's run is planned by the function; it has the conditions of the
 // comparison. The error is for the author of a comparison that the API server accepts and that cannot be carried out.
 func PlanComparison(
-	comparison *v1alpha1.BenchmarkComparison, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
+	comparison *v1alpha1.BenchmarkRun, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
 ) (*ComparisonPlan, error) {
 	p := &ComparisonPlan{
 		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec),

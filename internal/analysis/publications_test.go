@@ -89,7 +89,7 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans map[string]*plan.Plan, headline string) {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
 	if err := yaml.Unmarshal([]byte(document), &run); err == nil && run.Kind == "BenchmarkRun" {
 		list, specs[""] = run.Spec.Claims, &run.Spec

@@ -232,12 +232,12 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 		"a slow disk":                                {"durable", 1, 1, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkComparison) {
-				s.Spec.Template.Spec.Workload.CommitSize.RowsPerCommit = 0
-				s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
-				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To(tc.flush)
+			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkRun) {
+				s.Spec.Workload.CommitSize.RowsPerCommit = 0
+				s.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+				s.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To(tc.flush)
 				if tc.through {
-					s.Spec.Template.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"innodb_log_file_write_through": "ON"}
+					s.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"innodb_log_file_write_through": "ON"}
 				}
 				s.Spec.Claims = about(tc.variant)
 			})
@@ -271,10 +271,10 @@ func TestClaimsAboutVariants(t *testing.T) {
 		"without premise": {"", 5000, "needs an fdatasync of at least 5 ms, and here it takes 0.25 ms (median); without that: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkComparison) {
-				s.Spec.Template.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
+			s := testutil.Pair(testutil.FixedRounds(6), func(s *v1alpha1.BenchmarkRun) {
+				s.Spec.Database.Settings.FlushLogAtTrxCommit = ptr.To[int32](1)
 				if tc.pool != "" {
-					s.Spec.Template.Spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("128Mi"))
+					s.Spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("128Mi"))
 					s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 						Settings: v1alpha1.ServerSettings{BufferPoolSize: ptr.To(resource.MustParse(tc.pool))},
 					}

@@ -119,7 +119,7 @@ func TestPrecisionOfStages(t *testing.T) {
 
 // Stages are paired across variants. One that missed its offered rate has no verdict, and does not count for the whole.
 func TestJudgeStages(t *testing.T) {
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) { chained(&s.Spec.Template.Spec) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) { chained(&s.Spec) })
 	p := planOfComparison(t, s)
 	if len(p.Pairs) != 2 || p.Pairs[1].Of != 1 || p.Pairs[1].With != 1 {
 		t.Fatalf("pairs %+v", p.Pairs)

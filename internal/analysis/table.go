@@ -135,7 +135,7 @@ func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
 }
 
 // CheckComparison does for a comparison what CheckRun does for a run: its points are those of all variants.
-func CheckComparison(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) error {
+func CheckComparison(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) error {
 	var points []claims.Series
 	for i := range p.Variants {
 		points = append(points, pointsIn(p.Variants[i].Plan, comparison.Spec.Variants[i].Name)...)

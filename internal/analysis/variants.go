@@ -19,7 +19,7 @@ import (
 type Compared struct {
 	*Comparison
 	// Asked is what the run asks for, Plan how it is compared, and Runs what each variant measured in each round.
-	Asked *v1alpha1.BenchmarkComparison
+	Asked *v1alpha1.BenchmarkRun
 	Plan  *ComparisonPlan
 	Runs  *ComparisonRuns
 	// records are how many it is made of.
@@ -68,7 +68,7 @@ func (c *Compared) WhyStopped() string {
 		return fmt.Sprintf("all %d rounds are measured", c.Rounds)
 	}
 	what := "every pair"
-	if c.Policy == v1alpha1.EarlyStopWhenOverallDecided && len(c.Overall) > 0 {
+	if c.Policy == v1alpha1.RoundsOverallDecided && len(c.Overall) > 0 {
 		what = "every variant, over all points together,"
 	}
 	if len(c.Claims) > 0 {

@@ -18,7 +18,7 @@ import (
 // Verdicts are what the whole rounds of a comparison say.
 type Verdicts struct {
 	// Policy of the comparison, which says whose answers it is to have.
-	Policy v1alpha1.EarlyStopPolicy
+	Policy v1alpha1.RoundsUntil
 	// Rounds in which every variant was measured.
 	Rounds int
 	// Pairs are the pairs in the order of the plan.
@@ -32,7 +32,7 @@ type Verdicts struct {
 // asked are those whose answers the comparison is to have: all pairs, or what the points of each variant say together, and the
 // pairs of a variant whose points do not.
 func (v *Verdicts) asked() []stats.Paired {
-	if v.Policy != v1alpha1.EarlyStopWhenOverallDecided {
+	if v.Policy != v1alpha1.RoundsOverallDecided {
 		return v.Pairs
 	}
 	asked := slices.Clone(v.Overall)
@@ -81,7 +81,7 @@ func wholeRounds(p *ComparisonPlan, runs *ComparisonRuns) int {
 }
 
 // Judge compares the variants by their whole rounds, unless that was done before for as many.
-func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, before Verdicts) Verdicts {
+func Judge(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, before Verdicts) Verdicts {
 	rounds := wholeRounds(p, runs)
 	if rounds == 0 || rounds == before.Rounds {
 		return before
@@ -101,7 +101,7 @@ func Judge(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *Co
 	}
 	design := DesignOf(&comparison.Spec, len(p.Pairs))
 	baselines := map[int][]float64{}
-	v := Verdicts{Policy: comparison.Spec.EarlyStop.Policy, Rounds: rounds}
+	v := Verdicts{Policy: comparison.Spec.Rounds.Until, Rounds: rounds}
 	for _, pair := range p.Pairs {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = values(p.Baseline, pair.With)
@@ -136,10 +136,10 @@ func rateMissed(p *ComparisonPlan, runs *ComparisonRuns, rounds int, pair Planne
 
 // DesignOf a comparison is how it makes that many pairs. If these are more than there are variants besides the baseline, there
 // are several points.
-func DesignOf(spec *v1alpha1.BenchmarkComparisonSpec, comparisons int) stats.Design {
+func DesignOf(spec *v1alpha1.BenchmarkRunSpec, comparisons int) stats.Design {
 	stop := &spec.EarlyStop
 	return stats.Design{
-		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.EarlyStopDisabled,
+		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.RoundsAll,
 		EquivalencePercent: float64(spec.EquivalencePercent), Comparisons: comparisons,
 		Together: comparisons > len(spec.Variants)-1,
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 	})
 	p := planOfComparison(t, s)
 	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 11: "5 [CannotSay CannotSay]", 12: "6 [Faster Faster]"} {
@@ -39,14 +39,14 @@ func TestJudge(t *testing.T) {
 	// With one point open, the points together may have their answer.
 	j := Judge(s, p, measuredRuns(s, p, 16), Verdicts{})
 	j.Pairs[1].Decided = false
-	for policy, want := range map[v1alpha1.EarlyStopPolicy]bool{
-		v1alpha1.EarlyStopWhenDecided: false, v1alpha1.EarlyStopWhenOverallDecided: true, v1alpha1.EarlyStopDisabled: false,
+	for policy, want := range map[v1alpha1.RoundsUntil]bool{
+		v1alpha1.RoundsDecided: false, v1alpha1.RoundsOverallDecided: true, v1alpha1.RoundsAll: false,
 	} {
 		if j.Policy = policy; j.Decided() != want {
 			t.Errorf("%s: decided is %t, want %t", policy, !want, want)
 		}
 	}
-	j.Policy = v1alpha1.EarlyStopWhenOverallDecided
+	j.Policy = v1alpha1.RoundsOverallDecided
 	// A variant whose points do not count together, but for one, has its answer at that.
 	other := j.Pairs[1]
 	other.Variant = "other"

@@ -16,7 +16,7 @@ import (
 // warningsOfComparison are what must be read with the answer: runs that should have had the same environment and had not, and the
 // warnings of the runs themselves.
 func warningsOfComparison(
-	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns,
+	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns,
 ) []stats.ComparisonFinding {
 	var list []stats.ComparisonFinding
 	for _, f := range comparisonFindings(comparison, p, runs) {
@@ -26,7 +26,7 @@ func warningsOfComparison(
 }
 
 // comparisonFindings are about the comparison, and about what its runs were to have in common.
-func comparisonFindings(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns) []finding.Finding {
+func comparisonFindings(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns) []finding.Finding {
 	list := tooFewRounds(comparison, p)
 	differ := func(whose string, s property, variant int) {
 		if values := s.several(environments(p, runs, variant)); values != nil {
@@ -51,12 +51,12 @@ func comparisonFindings(comparison *v1alpha1.BenchmarkComparison, p *ComparisonP
 }
 
 // tooFewRounds says that no comparison can have a verdict.
-func tooFewRounds(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan) []finding.Finding {
+func tooFewRounds(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) []finding.Finding {
 	first := DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook()
-	if first <= int(comparison.Spec.MaxRounds) {
+	if first <= int(comparison.Spec.Rounds.AtMost) {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(comparison.Spec.MaxRounds), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(int(comparison.Spec.Rounds.AtMost), first, len(p.Pairs))}
 }
 
 // property of an environment.
@@ -115,7 +115,7 @@ const imageField = "database.image"
 // unrequested is a difference between a variant and the baseline that was not requested: the same image reference was another
 // image, or the server had other variables although none was to differ.
 func unrequested(
-	comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int, requested []plan.Difference,
+	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, variant int, requested []plan.Difference,
 ) []finding.Finding {
 	ours, theirs := environments(p, runs, variant), environments(p, runs, p.Baseline)
 	if len(ours) == 0 || len(theirs) == 0 {
@@ -140,7 +140,7 @@ func unrequested(
 
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
 // the difference.
-func otherLog(comparison *v1alpha1.BenchmarkComparison, p *ComparisonPlan, runs *ComparisonRuns, variant int) []finding.Finding {
+func otherLog(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, variant int) []finding.Finding {
 	ours, known := hasBinaryLog(p, runs, variant)
 	theirs, alsoKnown := hasBinaryLog(p, runs, p.Baseline)
 	asked := p.Variants[variant].Differences

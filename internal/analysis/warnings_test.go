@@ -19,7 +19,7 @@ import (
 func TestWarningsOfComparison(t *testing.T) {
 	environment := func(o *ComparisonRuns, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
 	for name, tc := range map[string]struct {
-		comparison *v1alpha1.BenchmarkComparison
+		comparison *v1alpha1.BenchmarkRun
 		see        func(*ComparisonRuns)
 		want       []string
 	}{
@@ -41,7 +41,7 @@ func TestWarningsOfComparison(t *testing.T) {
 			want: []string{"lazy and durable had different server images although the specification is the same: mariadb@1, mariadb@2"},
 		},
 		"an image that is the variant": {
-			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 			}),
 			see: func(o *ComparisonRuns) {
@@ -57,13 +57,13 @@ func TestWarningsOfComparison(t *testing.T) {
 			want: []string{"lazy and durable had different server variables although the specification is the same: a, b"},
 		},
 		"a binary log that is the variant": {
-			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}}
 			}),
 		},
 		"a binary log beside another difference": {
-			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
-				s.Spec.Template.Spec.Database.Settings.BinaryLog = ptr.To(true)
+			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
+				s.Spec.Database.Settings.BinaryLog = ptr.To(true)
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 					Engine: v1alpha1.EngineMySQL, Image: "mysql:8.4", Settings: v1alpha1.ServerSettings{BinaryLog: ptr.To(false)},
 				}

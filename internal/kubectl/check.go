@@ -158,7 +158,7 @@ func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 // checkComparison also has the API server's rules look at the run of each variant, as the operator does before it creates the
 // first.
 func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
-	comparison := new(v1alpha1.BenchmarkComparison)
+	comparison := new(v1alpha1.BenchmarkRun)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, comparison); err != nil {
 		return "", []string{err.Error()}
 	}
@@ -188,8 +188,8 @@ func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unst
 		}
 	}
 	return fmt.Sprintf("at most %s × %d variants = %s, %s%s; alternation: %s; deadline: %s%s",
-		stats.Counted(int(comparison.Spec.MaxRounds), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
-		stats.Counted(int(comparison.Spec.MaxRounds)*points, "trial"), equal, p.Alternation,
+		stats.Counted(int(comparison.Spec.Rounds.AtMost), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
+		stats.Counted(int(comparison.Spec.Rounds.AtMost)*points, "trial"), equal, p.Alternation,
 		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
 }
 

@@ -97,7 +97,7 @@ func (v *versions) comparison(o *creation, images []string) (*unstructured.Unstr
 	if len(left) > 0 {
 		say(o.streams.ErrOut, "left out, because a comparison decides it: "+strings.Join(left, ", "))
 	}
-	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec](), spec, v.settings); err != nil {
+	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, v.settings); err != nil {
 		return nil, err
 	}
 	comparison := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}

@@ -147,15 +147,15 @@ func TestExplainEverything(t *testing.T) {
 // Who got no answer from whole runs is told of what is measured closer together, if the workload can be.
 func TestExplainHints(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkComparison)
+		change func(*v1alpha1.BenchmarkRun)
 		says   string
 	}{
-		"of runs":             {func(*v1alpha1.BenchmarkComparison) {}, "`alternation: Slices`"},
-		"of a tool":           {func(c *v1alpha1.BenchmarkComparison) { c.Spec.Template.Spec.Workload.Type = v1alpha1.WorkloadSysbench }, "`alternation: Trials`"},
-		"in slices":           {func(c *v1alpha1.BenchmarkComparison) { c.Status.Alternation = v1alpha1.AlternateSlices }, ""},
-		"without room":        {func(c *v1alpha1.BenchmarkComparison) { c.Status.AlternationReason = "no room" }, "no slices: no room"},
-		"that goes on":        {func(c *v1alpha1.BenchmarkComparison) { c.Status.CompletionTime = nil }, ""},
-		"that has its answer": {func(c *v1alpha1.BenchmarkComparison) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
+		"of runs":             {func(*v1alpha1.BenchmarkRun) {}, "`alternation: Slices`"},
+		"of a tool":           {func(c *v1alpha1.BenchmarkRun) { c.Spec.Workload.Type = v1alpha1.WorkloadSysbench }, "`alternation: Trials`"},
+		"in slices":           {func(c *v1alpha1.BenchmarkRun) { c.Status.Alternation = v1alpha1.AlternateSlices }, ""},
+		"without room":        {func(c *v1alpha1.BenchmarkRun) { c.Status.AlternationReason = "no room" }, "no slices: no room"},
+		"that goes on":        {func(c *v1alpha1.BenchmarkRun) { c.Status.CompletionTime = nil }, ""},
+		"that has its answer": {func(c *v1alpha1.BenchmarkRun) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
 	} {
 		c := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
 		c.Status.CompletionTime, c.Status.Pairs = ptr.To(metav1.NewTime(began)), []v1alpha1.PairStatus{{Verdict: v1alpha1.VerdictCannotSay}}

@@ -278,7 +278,7 @@ func TestExportComparisonOfOtherRuns(t *testing.T) {
 // comparisonWithout is a comparison in whose results one run has none.
 func comparisonWithout(t *testing.T, objects []client.Object, run string) []client.Object {
 	t.Helper()
-	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkComparison)
+	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 	results, _ := objects[len(objects)-2].(*corev1.ConfigMap)
 	rep, err := report.DecodeComparison([]byte(results.Data[report.JSONFile]))
 	if err != nil {
@@ -391,7 +391,7 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 // finishedComparison is a comparison of two variants and two rounds, with its runs.
 func finishedComparison(t *testing.T, change ...func(*result.Document)) []client.Object {
 	t.Helper()
-	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "comparison"}}
+	comparison := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "comparison"}}
 	rep := &report.Comparison{
 		Name: "twice", Namespace: "bench", UID: "comparison", Spec: json.RawMessage(`{}`),
 		Variants: []report.ComparisonVariant{{Name: "one", Baseline: true}, {Name: "other"}},

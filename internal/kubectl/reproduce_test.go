@@ -132,8 +132,8 @@ func TestReproduceComparison(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	objects := finishedComparison(t)
-	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkComparison)
-	comparison.Spec.MaxRounds = 7
+	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+	comparison.Spec.Rounds.AtMost = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
 		!strings.Contains(err.Error(), "comparison twice already exists with another specification") {
 		t.Errorf("the error is %v", err)

@@ -139,7 +139,7 @@ func (c *cluster) names() completions {
 func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
 	var (
 		runs        v1alpha1.BenchmarkRunList
-		comparisons v1alpha1.BenchmarkComparisonList
+		comparisons v1alpha1.BenchmarkRunList
 		objects     []client.Object
 	)
 	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) == nil {

@@ -144,7 +144,7 @@ func changed(objects []*unstructured.Unstructured, arguments, settings []string)
 	}
 	of := reflect.TypeFor[v1alpha1.BenchmarkRunSpec]()
 	if object.GetKind() == plan.ComparisonKind {
-		of = reflect.TypeFor[v1alpha1.BenchmarkComparisonSpec]()
+		of = reflect.TypeFor[v1alpha1.BenchmarkRunSpec]()
 	}
 	if err := setAll(of, spec, settings); err != nil {
 		return err

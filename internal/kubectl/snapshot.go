@@ -169,7 +169,7 @@ func (m *snapshot) end() (string, error) {
 // judgedSoFar is the report of a comparison whose results are not published: of its runs that are complete. Its outcome is
 // Unfinished, or Failed if the comparison has failed. The documents of attempts are not read: variables that differ without
 // being requested are left out.
-func judgedSoFar(ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison) (*report.Comparison, error) {
+func judgedSoFar(ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkRun) (*report.Comparison, error) {
 	p, err := validation.PlanComparison(comparison)
 	if err != nil {
 		return nil, fmt.Errorf("planning comparison %s: %w", comparison.Name, err)
@@ -187,7 +187,7 @@ func judgedSoFar(ctx context.Context, from client.Reader, comparison *v1alpha1.B
 
 // readMembers reads the runs of a comparison, and the results of those that are complete.
 func readMembers(
-	ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
+	ctx context.Context, from client.Reader, comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan,
 ) (*analysis.ComparisonRuns, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := from.List(ctx, &list, client.InNamespace(comparison.Namespace), labelOf(comparisonSubject{comparison})); err != nil {

@@ -28,9 +28,9 @@ import (
 
 // begunComparison is a comparison of two variants of which so many runs are complete and the next is under way, with what the
 // cluster has of it. The second variant is twice as fast.
-func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkComparison, []client.Object) {
+func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkRun, []client.Object) {
 	t.Helper()
-	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkComparison) {
+	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkRun) {
 		s.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonMeasuring, Message: "round 2 of 20",
 		}}
@@ -153,7 +153,7 @@ func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
 		}
 	}
 	broken, _ := begunComparison(t, 0)
-	broken.Spec.Template.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
+	broken.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
 	if _, err := judgedSoFar(t.Context(), clusterWith(broken), broken); err == nil || !strings.Contains(err.Error(), "planning comparison pair") {
 		t.Errorf("the error is %v", err)
 	}

@@ -200,10 +200,10 @@ var runKind = &kind{
 var comparisonKind = &kind{
 	name: "comparison", aliases: []string{"bcmp", "benchmarkcomparison"}, resource: plan.ComparisonKind,
 	label:  v1alpha1.LabelComparison,
-	object: func() client.Object { return new(v1alpha1.BenchmarkComparison) },
-	list:   func() client.ObjectList { return new(v1alpha1.BenchmarkComparisonList) },
+	object: func() client.Object { return new(v1alpha1.BenchmarkRun) },
+	list:   func() client.ObjectList { return new(v1alpha1.BenchmarkRunList) },
 	subject: func(o client.Object) subject {
-		return comparisonSubject{o.(*v1alpha1.BenchmarkComparison)} //nolint:forcetypeassert // it is of this kind
+		return comparisonSubject{o.(*v1alpha1.BenchmarkRun)} //nolint:forcetypeassert // it is of this kind
 	},
 	decode: func(text []byte) (anyReport, error) {
 		r, err := report.DecodeComparison(text)

@@ -26,7 +26,7 @@ import (
 
 // comparisonSubject is a comparison.
 type comparisonSubject struct {
-	comparison *v1alpha1.BenchmarkComparison
+	comparison *v1alpha1.BenchmarkRun
 }
 
 func (comparisonSubject) kind() *kind { return comparisonKind }
@@ -37,7 +37,7 @@ func (s comparisonSubject) snapshot() *snapshot {
 	of := &s.comparison.Status
 	return &snapshot{
 		kind: comparisonKind, namespace: s.comparison.Namespace, name: s.comparison.Name, unit: "rounds", conditions: of.Conditions,
-		mayEndEarly: s.comparison.Spec.EarlyStop.Policy != v1alpha1.EarlyStopDisabled, needsDecision: true,
+		mayEndEarly: s.comparison.Spec.Rounds.Until != v1alpha1.RoundsAll, needsDecision: true,
 		done: int(ptr.Deref(of.Rounds.Measured, 0)), planned: int(ptr.Deref(of.Rounds.Planned, 0)),
 		invalidated: int(ptr.Deref(of.Runs.Invalidated, 0)), started: of.StartTime, completed: of.CompletionTime,
 		deadline: of.Deadline, expires: of.ExpirationTime, retention: s.comparison.Spec.Results.Retention, elapsed: of.Elapsed,
@@ -47,13 +47,13 @@ func (s comparisonSubject) snapshot() *snapshot {
 }
 
 // closer says how the numbers of a round can be measured closer together, if a comparison of whole runs has no answer.
-func closer(c *v1alpha1.BenchmarkComparison) []string {
+func closer(c *v1alpha1.BenchmarkRun) []string {
 	open := slices.ContainsFunc(c.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
 	if !open || c.Status.CompletionTime == nil || c.Status.Alternation.Together() {
 		return nil
 	}
 	var hints []string
-	alternation, impossible := v1alpha1.AlternateSlices, trial.NotInSlices(&c.Spec.Template.Spec) != ""
+	alternation, impossible := v1alpha1.AlternateSlices, trial.NotInSlices(&c.Spec) != ""
 	if why := c.Status.AlternationReason; why != "" {
 		hints = append(hints, "Why whole runs were measured, and no slices: "+why)
 		if !impossible {
@@ -88,7 +88,7 @@ func (s comparisonSubject) trials() (*v1alpha1.BenchmarkRun, error) {
 func (s comparisonSubject) databaseLabel() client.MatchingLabels { return labelOf(s) }
 
 func (s comparisonSubject) copyWith(meta metav1.ObjectMeta) subject {
-	comparison := &v1alpha1.BenchmarkComparison{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
+	comparison := &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.comparison.Spec.DeepCopy()}
 	comparison.Spec.Suspend = nil
 	return comparisonSubject{comparison}
 }
@@ -198,7 +198,7 @@ func position(ctx context.Context, from client.Reader, s subject) ([]string, err
 func contenders(ctx context.Context, from client.Reader, opts ...client.ListOption) ([]lifecycle.Contender, error) {
 	var (
 		runs        v1alpha1.BenchmarkRunList
-		comparisons v1alpha1.BenchmarkComparisonList
+		comparisons v1alpha1.BenchmarkRunList
 		all         []lifecycle.Contender
 	)
 	if err := from.List(ctx, &runs, opts...); err != nil {

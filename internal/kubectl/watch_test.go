@@ -36,7 +36,7 @@ import (
 func fakeCluster(objects ...client.Object) client.WithWatch {
 	byName := func(o client.Object) []string { return []string{o.GetName()} }
 	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).
-		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkComparison{}, "metadata.name", byName).Build()
+		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).Build()
 }
 
 // fakeLogs are logs by the name of the Pod, or an error.
@@ -136,7 +136,7 @@ func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object,
 		return w, err
 	}})
 	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, kind: runKind, namespace: "ns", name: object.GetName()}
-	if _, is := object.(*v1alpha1.BenchmarkComparison); is {
+	if _, is := object.(*v1alpha1.BenchmarkRun); is {
 		w.kind = comparisonKind
 	}
 	ended := make(chan error, 1)

@@ -32,7 +32,7 @@ type Alternation struct {
 
 // AlternationOf a run, as the status of its comparison has it, or nil if the run does not wait for others; and whether the
 // comparison names it at all.
-func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkComparison) (a *Alternation, named bool) {
+func AlternationOf(run *v1alpha1.BenchmarkRun, comparison *v1alpha1.BenchmarkRun) (a *Alternation, named bool) {
 	runs, variants := comparison.Status.CurrentRuns, len(comparison.Spec.Variants)
 	for place, current := range runs {
 		switch {

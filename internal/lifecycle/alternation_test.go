@@ -149,7 +149,7 @@ func TestEnoughRows(t *testing.T) {
 
 // The runs of a comparison have the rows of its first pilots. A run that no comparison controls cannot be given any.
 func TestPilotsOfComparison(t *testing.T) {
-	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) })
+	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.MinSeconds = ptr.To[int32](5) })
 	p := planOfComparison(t, s)
 	seen := measuredRuns(s, p, 2)
 	seen.Members[0].Measured.Rows = map[string]int64{"": 4400}

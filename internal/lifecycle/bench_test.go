@@ -59,10 +59,10 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 					Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))},
 				})
 			}
-			s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkComparison) {
+			s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Suspend = ptr.To(true)
-				s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
-				s.Spec.Template.Spec.Trials.Repetitions = ptr.To[int32](1)
+				s.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
+				s.Spec.Trials.Repetitions = ptr.To[int32](1)
 				for i := range tc.variants {
 					s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
 				}
@@ -107,8 +107,8 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 	})
 	b.Run("comparison", func(b *testing.B) {
-		s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
+		s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
 			s.Spec.Claims = claims
 			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})

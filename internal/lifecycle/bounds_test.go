@@ -117,8 +117,8 @@ func TestReasonOfClaims(t *testing.T) {
 // A comparison is decided when its claims are, too.
 func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
 	of := v1alpha1.PointSelector{Variant: "lazy"}
-	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkComparison) {
-		return func(s *v1alpha1.BenchmarkComparison) {
+	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkRun) {
+		return func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Claims = v1alpha1.Claims{{
 				Name: "c", Ratio: &v1alpha1.RatioClaim{Of: of, To: v1alpha1.PointSelector{Variant: "durable"}, AtLeast: least},
 			}}

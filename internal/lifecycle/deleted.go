@@ -119,7 +119,7 @@ func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time
 }
 
 // comparisonExpiry is when a comparison that finished at that time is deleted with its runs, or nil if it stays.
-func comparisonExpiry(comparison *v1alpha1.BenchmarkComparison, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+func comparisonExpiry(comparison *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
 	return expiry(comparison.Spec.TTLSecondsAfterFinished, finished, byDefault)
 }
 

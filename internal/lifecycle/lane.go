@@ -53,7 +53,7 @@ func HolderOf(run *v1alpha1.BenchmarkRun) Holder {
 }
 
 // HolderOfComparison is the holder of the lane that the runs of a comparison are in.
-func HolderOfComparison(comparison *v1alpha1.BenchmarkComparison) Holder {
+func HolderOfComparison(comparison *v1alpha1.BenchmarkRun) Holder {
 	return Holder{Kind: ComparisonKind, Namespace: comparison.Namespace, Name: comparison.Name, UID: comparison.UID}
 }
 
@@ -94,7 +94,7 @@ func Wants(run *v1alpha1.BenchmarkRun) bool {
 }
 
 // ComparisonWants says the same of a comparison.
-func ComparisonWants(comparison *v1alpha1.BenchmarkComparison) bool {
+func ComparisonWants(comparison *v1alpha1.BenchmarkRun) bool {
 	return wants(comparison.DeletionTimestamp, comparison.Spec.Suspend, comparison.Status.Conditions)
 }
 
@@ -130,9 +130,9 @@ func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 }
 
 // ContenderOfComparison is a comparison with all of its runs.
-func ContenderOfComparison(comparison *v1alpha1.BenchmarkComparison) Contender {
+func ContenderOfComparison(comparison *v1alpha1.BenchmarkRun) Contender {
 	return Contender{
-		Holder: HolderOfComparison(comparison), Lane: comparison.Spec.Template.Spec.Lane, Wants: ComparisonWants(comparison),
+		Holder: HolderOfComparison(comparison), Lane: comparison.Spec.Lane, Wants: ComparisonWants(comparison),
 		Admitted: Admitted(comparison.Status.Conditions),
 		Ready:    ready(comparison.CreationTimestamp, comparison.Status.QueuedTime, comparison.Status.Conditions),
 	}

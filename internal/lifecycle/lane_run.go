@@ -103,8 +103,8 @@ func RunLaneRefused(run *v1alpha1.BenchmarkRun, lanes []string) *Failure {
 }
 
 // ComparisonLaneRefused says the same of a comparison.
-func ComparisonLaneRefused(comparison *v1alpha1.BenchmarkComparison, lanes []string) *Failure {
-	return laneRefused("spec.template.spec.lane", comparison.Spec.Template.Spec.Lane, comparison.Status.StartTime, lanes)
+func ComparisonLaneRefused(comparison *v1alpha1.BenchmarkRun, lanes []string) *Failure {
+	return laneRefused("spec.template.spec.lane", comparison.Spec.Lane, comparison.Status.StartTime, lanes)
 }
 
 func laneRefused(field, lane string, start *metav1.Time, lanes []string) *Failure {

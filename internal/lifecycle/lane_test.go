@@ -51,8 +51,8 @@ func TestLine(t *testing.T) {
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(0)) }
 	run := in("default", "b", "run", 10*time.Second)
-	comparison := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkComparison)) Contender {
-		s := testutil.MakeComparison(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkComparison) { s.CreationTimestamp = ago(age) })
+	comparison := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkRun)) Contender {
+		s := testutil.MakeComparison(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkRun) { s.CreationTimestamp = ago(age) })
 		for _, change := range changes {
 			s = s.With(change)
 		}
@@ -79,9 +79,9 @@ func TestLine(t *testing.T) {
 		in("default", "a", "just-resumed", time.Hour, condition(v1alpha1.ConditionSuspended)))
 	holder := HolderOf(&all[10])
 	contenders := []Contender{
-		comparison("of-a-comparison", 10*time.Second), comparison("run", 10*time.Second), comparison("suspended", time.Hour, func(s *v1alpha1.BenchmarkComparison) {
+		comparison("of-a-comparison", 10*time.Second), comparison("run", 10*time.Second), comparison("suspended", time.Hour, func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Suspend = ptr.To(true)
-		}), comparison("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Lane = "other" }),
+		}), comparison("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkRun) { s.Spec.Lane = "other" }),
 	}
 	for i := range all {
 		contenders = append(contenders, ContenderOf(&all[i]))
@@ -305,7 +305,7 @@ func TestLaneRefused(t *testing.T) {
 		run := testutil.MakeRun("r", "ns").Obj()
 		run.Spec.Lane = tc.lane
 		comparison := testutil.Pair()
-		comparison.Spec.Template.Spec.Lane = tc.lane
+		comparison.Spec.Lane = tc.lane
 		if tc.started {
 			run.Status.StartTime, comparison.Status.StartTime = ptr.To(metav1.NewTime(now)), ptr.To(metav1.NewTime(now))
 		}

@@ -161,7 +161,7 @@ func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 }
 
 // ComparisonTurnRefused says the same of a comparison.
-func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkComparison, most time.Duration) *Failure {
+func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 	return turnRefused("comparison", comparison.Spec.DeadlineSeconds, comparison.Status.StartTime, most)
 }
 

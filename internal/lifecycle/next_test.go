@@ -419,7 +419,7 @@ func TestTurnRefused(t *testing.T) {
 			t.Errorf("%s: it says %q", name, f.Message)
 		}
 	}
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkComparison) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
 	if ComparisonTurnRefused(s, time.Minute) == nil || ComparisonTurnRefused(s, 0) != nil {
 		t.Error("of a comparison")
 	}

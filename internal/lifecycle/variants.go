@@ -8,8 +8,20 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
+
+const (
+	// maxComparisons and maxDifferences are how many the status lists; the rest is in the results.
+	maxComparisons, maxDifferences = 64, 64
+	// maxComparisonText bounds the texts of a comparison's status.
+	maxComparisonText = 512
+)
+
+// roomPatience is for how long the first round may wait for room, so that Pods can go that are about to.
+const roomPatience = 30 * time.Second
 
 // Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the
 // same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured
@@ -89,4 +101,78 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	status.Volumes = volumes(c.Variants)
 	status.Warnings = texts(stats.ComparisonTexts(c.Warnings), maxPointWarnings)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
+}
+
+func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
+	var list []v1alpha1.PairStatus
+	for i := range pairs[:min(len(pairs), maxComparisons)] {
+		p := &pairs[i]
+		c := v1alpha1.PairStatus{
+			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: v1alpha1.Verdict(p.Verdict),
+			Rounds: int32Of(p.Rounds), Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
+			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
+			Detail: cut(p.String(), maxComparisonText),
+		}
+		if p.Bounded() {
+			c.Ratio, c.Low, c.High = stats.Format(p.Ratio), stats.Format(p.Low), stats.Format(p.High)
+		}
+		for name, value := range c.Parameters {
+			c.Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// variantDifferences say of each variant in what it asks for something else than the baseline, and which server variables differ
+// besides: a sentence or two for each.
+func variantDifferences(variants []analysis.Variant, baseline string) []string {
+	var list []string
+	for i := range variants {
+		v := &variants[i]
+		if v.Baseline {
+			continue
+		}
+		text := fmt.Sprintf("%s has the same specification as %s", v.Name, baseline)
+		if len(v.Differences) > 0 {
+			text = fmt.Sprintf("%s differs from %s in: %s", v.Name, baseline, plan.List(v.Differences))
+		}
+		if v.Others != nil {
+			text += "; " + v.Others.String()
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// volumes are what the data of each variant was on. A variant is left out if nothing is known of it.
+func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
+	var list []v1alpha1.VolumeStatus
+	for i := range variants {
+		v := variants[i].Volume
+		if v == nil {
+			continue
+		}
+		volume := v1alpha1.VolumeStatus{
+			Variant: variants[i].Name, Filesystem: v.Filesystem, MountOptions: v.MountOptions, IOScheduler: v.IOScheduler,
+			BlockIO: v.BlockIO, FdatasyncMicros: v.FdatasyncMicros, FdatasyncMeanMicros: v.FdatasyncMeanMicros,
+		}
+		shorten(64, &volume.Filesystem, &volume.IOScheduler)
+		shorten(512, &volume.BlockIO)
+		shorten(1024, &volume.MountOptions)
+		list = append(list, volume)
+	}
+	return list
+}
+
+// texts are as many of a list as there is room for. If some are left out, the last one says how many.
+func texts(list []string, most int) []string {
+	var short []string
+	for i, text := range list {
+		if left := len(list) - i; len(short) == most-1 && left > 1 {
+			return append(short, fmt.Sprintf("%d more, see the results", left))
+		}
+		short = append(short, shortText(text, maxComparisonText))
+	}
+	return short
 }

@@ -84,7 +84,7 @@ func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 // runsIn a document: a run, or those of the first round of a comparison.
 func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	if err := yaml.Unmarshal([]byte(document), &comparison); err != nil || comparison.Kind != plan.ComparisonKind {
 		var run v1alpha1.BenchmarkRun
 		if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {

@@ -46,7 +46,7 @@ const roundsPerBlock = 6
 // variant every time. In each block of six rounds, two are the opposite of each other: otherwise six rounds in the same order,
 // which one of 32 comparisons of two variants begins with, would take an advantage of the first place for one of the variant.
 // More balance would bring a regularity back. (See plan.go for how numbers are drawn.)
-func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
+func ForComparison(spec *v1alpha1.BenchmarkRunSpec) []Member {
 	seed := uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)) //nolint:gosec // a seed is not negative
 	orders, seeds := rand.NewPCG(seed, comparisonOrderStream), rand.NewPCG(seed, roundSeedStream)
 	var block [][]int
@@ -64,7 +64,7 @@ func ForComparison(spec *v1alpha1.BenchmarkComparisonSpec) []Member {
 }
 
 // RoundSeed is the seed of a round, counted from 1.
-func RoundSeed(spec *v1alpha1.BenchmarkComparisonSpec, round int) int64 {
+func RoundSeed(spec *v1alpha1.BenchmarkRunSpec, round int) int64 {
 	seeds := rand.NewPCG(uint64(ptr.Deref(spec.Seed, v1alpha1.DefaultSeed)), roundSeedStream) //nolint:gosec // it is not negative
 	seed := int64(0)
 	for range round {
@@ -94,7 +94,7 @@ func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
 const defaultTrialsPerRound = 6
 
 // TrialsPerRound is how often each run of a comparison measures each of its points.
-func TrialsPerRound(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
+func TrialsPerRound(spec *v1alpha1.BenchmarkRunSpec) int32 {
 	if spec.Alternation == v1alpha1.AlternateTrials {
 		return ptr.Deref(spec.TrialsPerRound, defaultTrialsPerRound)
 	}
@@ -105,7 +105,7 @@ func TrialsPerRound(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
 const defaultSliceMilliseconds = 500
 
 // SliceMilliseconds is the mean length of the slices in which a comparison measures.
-func SliceMilliseconds(spec *v1alpha1.BenchmarkComparisonSpec) int32 {
+func SliceMilliseconds(spec *v1alpha1.BenchmarkRunSpec) int32 {
 	return ptr.Deref(spec.SliceMilliseconds, defaultSliceMilliseconds)
 }
 
@@ -126,12 +126,12 @@ func Turns(seed int64, members, trials int) []int {
 }
 
 // Baseline is the index of the variant that the others are compared with.
-func Baseline(spec *v1alpha1.BenchmarkComparisonSpec) int {
+func Baseline(spec *v1alpha1.BenchmarkRunSpec) int {
 	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
 }
 
 // MemberName is the name of a member's run.
-func MemberName(comparison *v1alpha1.BenchmarkComparison, m Member) string {
+func MemberName(comparison *v1alpha1.BenchmarkRun, m Member) string {
 	return fmt.Sprintf("%s-r%d-%s", comparison.Name, m.Round, comparison.Spec.Variants[m.Variant].Name)
 }
 
@@ -150,12 +150,12 @@ func ComparisonOf(run *v1alpha1.BenchmarkRun) (name, uid string) {
 }
 
 // ComparisonResultsName is the name of the ConfigMap of a finished comparison.
-func ComparisonResultsName(comparison *v1alpha1.BenchmarkComparison) string {
+func ComparisonResultsName(comparison *v1alpha1.BenchmarkRun) string {
 	return comparison.Name + "-results"
 }
 
 // ComparisonLabels are on the runs and on the results of a comparison.
-func ComparisonLabels(comparison *v1alpha1.BenchmarkComparison) map[string]string {
+func ComparisonLabels(comparison *v1alpha1.BenchmarkRun) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/name":       "benchrun",
 		"app.kubernetes.io/managed-by": "benchrun",
@@ -165,9 +165,9 @@ func ComparisonLabels(comparison *v1alpha1.BenchmarkComparison) map[string]strin
 }
 
 // MemberRun is the run of a member: the template with the variant laid over it, measured once.
-func MemberRun(comparison *v1alpha1.BenchmarkComparison, m Member) *v1alpha1.BenchmarkRun {
+func MemberRun(comparison *v1alpha1.BenchmarkRun, m Member) *v1alpha1.BenchmarkRun {
 	variant := comparison.Spec.Variants[m.Variant].DeepCopy()
-	run := &v1alpha1.BenchmarkRun{Spec: *comparison.Spec.Template.Spec.DeepCopy()}
+	run := &v1alpha1.BenchmarkRun{Spec: *comparison.Spec.DeepCopy()}
 	run.Namespace, run.Name, run.Labels = comparison.Namespace, MemberName(comparison, m), ComparisonLabels(comparison)
 	run.Labels[v1alpha1.LabelRound], run.Labels[v1alpha1.LabelVariant] = strconv.Itoa(m.Round), variant.Name
 	maps.Copy(run.Labels, QueueLabels(comparison.Labels))

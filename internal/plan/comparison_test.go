@@ -19,7 +19,7 @@ import (
 )
 
 // rounds are the members of a comparison as text: the variants of each round in their order.
-func rounds(comparison *v1alpha1.BenchmarkComparison) []string {
+func rounds(comparison *v1alpha1.BenchmarkRun) []string {
 	var list []string
 	for _, m := range plan.ForComparison(&comparison.Spec) {
 		if len(list) < m.Round {
@@ -46,7 +46,7 @@ func TestComparisonOrderGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			comparison := testutil.MakeComparison("s", "ns", tc.variants...).Obj()
-			comparison.Spec.MaxRounds = int32(len(tc.want))
+			comparison.Spec.Rounds.AtMost = int32(len(tc.want))
 			if comparison.Spec.Seed = &tc.seed; tc.seed < 0 {
 				comparison.Spec.Seed = nil
 			}
@@ -66,7 +66,7 @@ func TestComparisonOrderIsDrawn(t *testing.T) {
 			names = append(names, fmt.Sprintf("v%d", i))
 		}
 		comparison := testutil.MakeComparison("s", "ns", names...).Obj()
-		comparison.Spec.MaxRounds = 18
+		comparison.Spec.Rounds.AtMost = 18
 		members := plan.ForComparison(&comparison.Spec)
 		blocks := map[string]bool{}
 		for block := range slices.Chunk(members, 6*variants) {
@@ -124,8 +124,8 @@ func TestBaseline(t *testing.T) {
 
 // A member is the template with what its variant names, once.
 func TestMemberRunGolden(t *testing.T) {
-	comparison := testutil.MakeComparison("durable-or-not", "bench", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Template.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"a": "1", "b": "2"}
+	comparison := testutil.MakeComparison("durable-or-not", "bench", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"a": "1", "b": "2"}
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 			Image:     "mariadb:10.11",
 			Settings:  v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0), BinaryLog: ptr.To(true)},
@@ -137,7 +137,7 @@ func TestMemberRunGolden(t *testing.T) {
 	}).Obj()
 	testutil.Golden(t, "members.yaml", testutil.YAML(t, plan.MemberRun(comparison, plan.Member{Round: 1, Variant: 0, Seed: 5}),
 		plan.MemberRun(comparison, plan.Member{Round: 20, Variant: 1, Seed: 6})))
-	if comparison.Spec.Template.Spec.Database.Image != "mariadb:11.8" {
+	if comparison.Spec.Database.Image != "mariadb:11.8" {
 		t.Error("a member has changed its comparison")
 	}
 }
@@ -183,7 +183,7 @@ func TestTurns(t *testing.T) {
 
 // The runs of a comparison stand in Kueue's queue of the comparison; other labels of it are not theirs.
 func TestMemberRunStandsInTheQueueOfItsComparison(t *testing.T) {
-	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkComparison) {
+	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Labels = map[string]string{v1alpha1.LabelKueueQueue: "bench", v1alpha1.LabelKueuePriority: "low", "team": "storage"}
 	}).Obj()
 	labels := plan.MemberRun(comparison, plan.Member{Round: 1}).Labels

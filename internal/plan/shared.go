@@ -12,7 +12,7 @@ import (
 // SharesDatabase says whether the runs of a comparison share one database, which is then the comparison's. It must be the same
 // for all variants, be provided by Benchrun, be reused between trials, and not begin with a copy in each run. Its node is not
 // tuned: a run tunes it for a database of its own. Runs that take turns are under way at the same time, and each has its own.
-func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
+func SharesDatabase(comparison *v1alpha1.BenchmarkRun) bool {
 	first := MemberRun(comparison, Member{}).Spec
 	if comparison.Spec.Alternation.Together() || first.Database.Provisioner == v1alpha1.ProvisionerExternal ||
 		first.Trials.Server == v1alpha1.ServerFresh || first.Trials.Data == v1alpha1.DataRestore || first.Database.HostTuning != nil {
@@ -29,7 +29,7 @@ func SharesDatabase(comparison *v1alpha1.BenchmarkComparison) bool {
 }
 
 // EqualVariants are those that differ from an earlier one in nothing, by their number.
-func EqualVariants(comparison *v1alpha1.BenchmarkComparison) (equal []int) {
+func EqualVariants(comparison *v1alpha1.BenchmarkRun) (equal []int) {
 	digests := map[string]bool{}
 	for i := range comparison.Spec.Variants {
 		run := MemberRun(comparison, Member{Variant: i})

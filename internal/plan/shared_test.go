@@ -22,33 +22,33 @@ import (
 func TestSharesDatabase(t *testing.T) {
 	lazy := &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkComparison)
+		change func(*v1alpha1.BenchmarkRun)
 		want   bool
 	}{
-		"nothing differs": {func(*v1alpha1.BenchmarkComparison) {}, true},
-		"the workload differs": {func(s *v1alpha1.BenchmarkComparison) {
+		"nothing differs": {func(*v1alpha1.BenchmarkRun) {}, true},
+		"the workload differs": {func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
 		}, true},
-		"the database differs":            {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Variants[1].Database = lazy }, false},
-		"the baseline's database differs": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Variants[0].Database = lazy }, false},
-		"all differ from the template alike": {func(s *v1alpha1.BenchmarkComparison) {
+		"the database differs":            {func(s *v1alpha1.BenchmarkRun) { s.Spec.Variants[1].Database = lazy }, false},
+		"the baseline's database differs": {func(s *v1alpha1.BenchmarkRun) { s.Spec.Variants[0].Database = lazy }, false},
+		"all differ from the template alike": {func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Variants[0].Database, s.Spec.Variants[1].Database = lazy, lazy.DeepCopy()
 		}, true},
-		"the template is said again": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Variants[1].Database = s.Spec.Template.Spec.Database.DeepCopy()
+		"the template is said again": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Variants[1].Database = s.Spec.Database.DeepCopy()
 		}, true},
-		"of the MariaDB operator": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
+		"of the MariaDB operator": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
 		}, true},
-		"external": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal
+		"external": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal
 		}, false},
-		"on a tuned node": {func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
+		"on a tuned node": {func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Database.HostTuning = &v1alpha1.HostTuningSpec{Swappiness: ptr.To[int32](1)}
 		}, false},
-		"under way at the same time": {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Alternation = v1alpha1.AlternateTrials }, false},
-		"begun with a copy":          {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Data = v1alpha1.DataRestore }, false},
-		"fresh":                      {func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
+		"under way at the same time": {func(s *v1alpha1.BenchmarkRun) { s.Spec.Alternation = v1alpha1.AlternateTrials }, false},
+		"begun with a copy":          {func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.Data = v1alpha1.DataRestore }, false},
+		"fresh":                      {func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.Server = v1alpha1.ServerFresh }, false},
 	} {
 		if got := plan.SharesDatabase(testutil.MakeComparison("s", "ns", "a", "b").With(tc.change).Obj()); got != tc.want {
 			t.Errorf("%s: %t", name, got)
@@ -127,8 +127,8 @@ func TestDataCopyNames(t *testing.T) {
 	if name, secret := plan.DataCopyName(alone), plan.SecretName(alone); name != "run-data" || secret != "run-"+string(alone.UID)[:8] {
 		t.Errorf("alone: %s, %s", name, secret)
 	}
-	comparison := testutil.MakeComparison("s", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Template.Spec.Trials.Data, s.Spec.Seed = v1alpha1.DataRestore, ptr.To[int64](7)
+	comparison := testutil.MakeComparison("s", "ns", "a", "b").With(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Trials.Data, s.Spec.Seed = v1alpha1.DataRestore, ptr.To[int64](7)
 	}).Obj()
 	if plan.SharesDatabase(comparison) {
 		t.Error("the servers that begin with a copy are one server")

@@ -19,23 +19,23 @@ const (
 )
 
 // AsComparison is what a run with variants asks for, in the words of a comparison.
-func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkComparison {
+func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	spec := run.Spec.DeepCopy()
-	c := &v1alpha1.BenchmarkComparison{ObjectMeta: run.ObjectMeta}
+	c := &v1alpha1.BenchmarkRun{ObjectMeta: run.ObjectMeta}
 	rounds := ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{
 		AtMost: defaultRounds, AtLeast: defaultLeastRounds, Until: v1alpha1.RoundsDecided,
 	})
-	c.Spec = v1alpha1.BenchmarkComparisonSpec{
+	c.Spec = v1alpha1.BenchmarkRunSpec{
 		Variants: spec.Variants, Baseline: spec.Baseline, MaxRounds: rounds.AtMost, Alternation: spec.Alternation,
 		TrialsPerRound: ptr.To(ptr.Deref(spec.Trials.Repetitions, 1)), Claims: spec.Claims, Seed: spec.Seed,
 		EquivalencePercent: ptr.Deref(spec.EquivalentWithinPercent, defaultEquivalent),
-		EarlyStop:          v1alpha1.EarlyStopSpec{Policy: v1alpha1.EarlyStopWhenDecided, MinRounds: rounds.AtLeast},
+		EarlyStop:          v1alpha1.EarlyStopSpec{Policy: v1alpha1.RoundsDecided, MinRounds: rounds.AtLeast},
 	}
 	switch rounds.Until {
 	case v1alpha1.RoundsAll:
-		c.Spec.EarlyStop.Policy = v1alpha1.EarlyStopDisabled
+		c.Spec.Rounds.Until = v1alpha1.RoundsAll
 	case v1alpha1.RoundsOverallDecided:
-		c.Spec.EarlyStop.Policy = v1alpha1.EarlyStopWhenOverallDecided
+		c.Spec.Rounds.Until = v1alpha1.RoundsOverallDecided
 	case v1alpha1.RoundsDecided:
 	}
 	if c.Spec.Alternation == "" {
@@ -43,7 +43,7 @@ func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkComparison {
 	}
 	spec.Variants, spec.Baseline, spec.Rounds, spec.Alternation, spec.EquivalentWithinPercent = nil, "", nil, "", nil
 	spec.Claims, spec.Title = nil, ""
-	c.Spec.Template.Spec = *spec
+	c.Spec = *spec
 	c.Status.Conditions, c.Status.StartTime = run.Status.Conditions, run.Status.StartTime
 	c.Status.VariantsStatus = run.Status.VariantsStatus
 	return c
@@ -83,7 +83,7 @@ func InstanceIn(run *v1alpha1.BenchmarkRun, set, variant int) int {
 // forVariants computes the plan of a run with variants: the trials of all rounds. All variants have the same points.
 func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (*Plan, error) {
 	c := AsComparison(run)
-	p := &Plan{Rounds: int(c.Spec.MaxRounds), Alternation: alternation}
+	p := &Plan{Rounds: int(c.Spec.Rounds.AtMost), Alternation: alternation}
 	for i, v := range c.Spec.Variants {
 		one, err := ForRun(&Side(run, i, 1).Spec)
 		switch {
@@ -111,7 +111,7 @@ func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (
 }
 
 // inRounds are the trials of all rounds. In one, all variants visit the points in the same order, which is drawn from its seed.
-func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, c *v1alpha1.BenchmarkComparison) []Trial {
+func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, c *v1alpha1.BenchmarkRun) []Trial {
 	var trials []Trial
 	add := func(round, point int, sides ...int) {
 		trials = append(trials, Trial{Number: len(trials) + 1, Round: round, Point: point * max(1, p.Stages), Sides: sides})

@@ -197,7 +197,7 @@ func (s *Comparison) Parameters() []string {
 // OfComparison is the report of a comparison with that plan, from what its runs have measured so far. The outcome is how the
 // comparison ended, Complete, Failed or Unfinished; the message says why there are no more rounds.
 func OfComparison(
-	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan, runs *analysis.ComparisonRuns, verdicts analysis.Verdicts,
+	comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan, runs *analysis.ComparisonRuns, verdicts analysis.Verdicts,
 	outcome, message string,
 ) (*Comparison, error) {
 	spec, err := json.Marshal(comparison.Spec)
@@ -207,8 +207,8 @@ func OfComparison(
 	a := analysis.OfComparison(comparison, p, runs, verdicts)
 	rep := &Comparison{
 		Namespace: comparison.Namespace, Name: comparison.Name, UID: string(comparison.UID),
-		Workload: string(comparison.Spec.Template.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.MaxRounds),
+		Workload: string(comparison.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
+		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.Rounds.AtMost),
 		Pairs: a.Pairs, Overall: a.Overall, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
 		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers, Variables: analysis.ServerVariables(p, runs),
 	}

@@ -186,7 +186,7 @@ func (s *Comparison) missedRates(variant string) map[string]bool {
 
 // design is how the comparison compares: as its specification says, for as many pairs as it makes.
 func (s *Comparison) design() (stats.Design, error) {
-	var spec v1alpha1.BenchmarkComparisonSpec
+	var spec v1alpha1.BenchmarkRunSpec
 	run := new(v1alpha1.BenchmarkRun)
 	var into any = &spec
 	if s.Kind() == plan.RunKind {

@@ -74,10 +74,10 @@ func TestCounts(t *testing.T) {
 	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
 	for _, end := range []string{"Decided", "Undecided", "Queued"} {
 		comparison.Status.Conditions = conditions(end)
-		m.Count(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{}))
+		m.Count(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{}))
 	}
 	comparison.Status.Conditions = conditions("MemberLost", v1alpha1.ConditionFailed)
-	m.Count(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{}))
+	m.Count(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{}))
 	want := []string{
 		"benchrun_attempts_invalidated_total{cause=Evicted} 1",
 		"benchrun_attempts_invalidated_total{cause=Other} 1",

@@ -21,7 +21,7 @@ import (
 // Objects are all runs and comparisons of an installation. They are only read.
 type Objects struct {
 	Runs        []v1alpha1.BenchmarkRun
-	Comparisons []v1alpha1.BenchmarkComparison
+	Comparisons []v1alpha1.BenchmarkRun
 }
 
 // State computes the gauges at each scrape. Only the manager that leads has any: the sum over all managers is then right.

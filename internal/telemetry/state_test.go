@@ -56,12 +56,12 @@ func objects() Objects {
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete, v1alpha1.ConditionFinished)
 	failed.Status.Conditions = conditions("Rejected", v1alpha1.ConditionFailed, v1alpha1.ConditionFinished)
 	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").Obj()
-	comparison.Spec.Template.Spec.Lane = "a"
+	comparison.Spec.Lane = "a"
 	comparison.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
 	comparison.Status.Conditions = conditions("Queued")
 	return Objects{
 		Runs:        []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed},
-		Comparisons: []v1alpha1.BenchmarkComparison{*comparison},
+		Comparisons: []v1alpha1.BenchmarkRun{*comparison},
 	}
 }
 

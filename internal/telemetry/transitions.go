@@ -105,7 +105,7 @@ func recorded(run *v1alpha1.BenchmarkRun, r *result.Record) Transition {
 }
 
 // OfComparison has the transition from an old status of a comparison to its current one.
-func OfComparison(comparison *v1alpha1.BenchmarkComparison, old *v1alpha1.BenchmarkComparisonStatus) []Transition {
+func OfComparison(comparison *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) []Transition {
 	return between(Comparison, comparison, old.Conditions, comparison.Status.Conditions)
 }
 

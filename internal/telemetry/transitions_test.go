@@ -134,7 +134,7 @@ func TestTransitionsOfAComparison(t *testing.T) {
 	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
 	comparison.Status.Conditions = conditions("Decided", v1alpha1.ConditionComplete)
 	want := []string{"comparison ns/s from Measuring to Decided reason Decided message message of Decided"}
-	got := lines(OfComparison(comparison, &v1alpha1.BenchmarkComparisonStatus{Conditions: conditions("Measuring")}))
+	got := lines(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{Conditions: conditions("Measuring")}))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

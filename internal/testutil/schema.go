@@ -26,9 +26,9 @@ func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 }
 
 // MakeComparisonSchema is the schema of a BenchmarkComparison.
-func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkComparison] {
+func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkComparison](t, apischema.Comparisons)
+	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Comparisons)
 }
 
 func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {

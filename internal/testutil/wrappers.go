@@ -146,7 +146,7 @@ func Chain(run *v1alpha1.BenchmarkRun, p *plan.Plan, n int) ([]*corev1.ConfigMap
 }
 
 // ComparisonWrapper builds a BenchmarkComparison.
-type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkComparison }
+type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkRun }
 
 // MakeComparison is a comparison of the run of MakeRun, of whole runs, with variants of these names that change nothing and with the
 // API server's defaults.
@@ -166,12 +166,12 @@ kind: BenchmarkComparison
 metadata: {uid: 89abcdef-0123-4567-89ab-cdef01234567, generation: 1}
 spec: {alternation: Runs, template: {spec: ` + minimalSpec + `}}`
 
-var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkComparison {
-	return stored[v1alpha1.BenchmarkComparison](apischema.Comparisons, minimalComparison)
+var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkRun {
+	return stored[v1alpha1.BenchmarkRun](apischema.Comparisons, minimalComparison)
 })
 
 // Pair is a comparison of two variants at one point, durable and lazy.
-func Pair(changes ...func(*v1alpha1.BenchmarkComparison)) *v1alpha1.BenchmarkComparison {
+func Pair(changes ...func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
 	w := MakeComparison("s", "ns", "durable", "lazy")
 	for _, change := range changes {
 		w.With(change)
@@ -186,9 +186,9 @@ func PairValue(run, variant int) float64 {
 }
 
 // FixedRounds sets the most rounds, and measures all of them.
-func FixedRounds(n int32) func(*v1alpha1.BenchmarkComparison) {
-	return func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.MaxRounds, s.Spec.EarlyStop.Policy = n, v1alpha1.EarlyStopDisabled
+func FixedRounds(n int32) func(*v1alpha1.BenchmarkRun) {
+	return func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Rounds.AtMost, s.Spec.Rounds.Until = n, v1alpha1.RoundsAll
 	}
 }
 
@@ -197,15 +197,15 @@ func (w *ComparisonWrapper) Rounds(n int32) *ComparisonWrapper { return w.With(F
 
 // Sweep sets the values of rowsPerCommit.
 func (w *ComparisonWrapper) Sweep(values ...v1alpha1.CommitSizeRowsPerCommit) *ComparisonWrapper {
-	w.comparison.Spec.Template.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
+	w.comparison.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
 	return w
 }
 
 // With changes anything else.
-func (w *ComparisonWrapper) With(change func(*v1alpha1.BenchmarkComparison)) *ComparisonWrapper {
+func (w *ComparisonWrapper) With(change func(*v1alpha1.BenchmarkRun)) *ComparisonWrapper {
 	change(&w.comparison)
 	return w
 }
 
 // Obj is the comparison.
-func (w *ComparisonWrapper) Obj() *v1alpha1.BenchmarkComparison { return w.comparison.DeepCopy() }
+func (w *ComparisonWrapper) Obj() *v1alpha1.BenchmarkRun { return w.comparison.DeepCopy() }

@@ -66,7 +66,7 @@ func checkBytes(bytes int) error {
 }
 
 // checkVariants refuses variants that have too many parameters together. What was accepted once stays so.
-func checkVariants(comparison *v1alpha1.BenchmarkComparison) error {
+func checkVariants(comparison *v1alpha1.BenchmarkRun) error {
 	if len(comparison.Status.Conditions) > 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 }
 
 // PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.
-func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.ComparisonPlan, error) {
+func PlanComparison(comparison *v1alpha1.BenchmarkRun) (*analysis.ComparisonPlan, error) {
 	if err := checkVariants(comparison); err != nil {
 		return new(analysis.ComparisonPlan), err
 	}
@@ -123,7 +123,7 @@ func PlanComparison(comparison *v1alpha1.BenchmarkComparison) (*analysis.Compari
 // alternation of a comparison; if it may choose, with the reason if that is not Slices; or the error if it cannot have what it
 // asks for. A choice stays.
 func alternation(
-	comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan,
+	comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan,
 ) (chosen v1alpha1.Alternation, reason string, err error) {
 	status, asked := &comparison.Status, comparison.Spec.Alternation
 	if asked != v1alpha1.AlternateAutomatic {
@@ -182,7 +182,7 @@ func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
 
 // checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set
 // there, so that both would be measured with the same ones.
-func checkExternal(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
+func checkExternal(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan) error {
 	baseline := &p.Variants[p.Baseline].Run.Spec
 	for i := range p.Variants {
 		spec := &p.Variants[i].Run.Spec
@@ -204,8 +204,8 @@ func checkExternal(comparison *v1alpha1.BenchmarkComparison, p *analysis.Compari
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(comparison *v1alpha1.BenchmarkComparison, p *analysis.ComparisonPlan) error {
-	if comparison.Spec.Template.Spec.Trials.MinSeconds == nil || len(comparison.Status.Conditions) > 0 {
+func checkPilots(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan) error {
+	if comparison.Spec.Trials.MinSeconds == nil || len(comparison.Status.Conditions) > 0 {
 		return nil // what was accepted once stays so
 	}
 	rows := make([][]int64, len(p.Variants))

@@ -38,7 +38,7 @@ func TestPlanRefusesClaims(t *testing.T) {
 	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
 		t.Errorf("error %v", err)
 	}
-	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
 	}).Obj()
 	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
@@ -82,8 +82,8 @@ func TestMinSecondsRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
-		s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
+	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Trials.MinSeconds = ptr.To[int32](5)
 		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
 	}).Obj()
 	want := "variant lazy: rows is 7, but the baseline has 100: trials.minSeconds sets the number of rows for all variants; make the numbers " +
@@ -116,8 +116,8 @@ func TestTooLargeAtAllPoints(t *testing.T) {
 		"both":                      {1000, 100_000, 2, true},
 		"each of them, in variants": {1000, 5000, 4, true},
 	} {
-		s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkComparison) {
-			s.Spec.Template.Spec.Workload = custom(tc.points, tc.bytes)
+		s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
+			s.Spec.Workload = custom(tc.points, tc.bytes)
 			for i := range tc.variants {
 				s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
 			}
@@ -137,10 +137,10 @@ func TestTooLargeAtAllPoints(t *testing.T) {
 	}
 }
 
-func sliced(s *v1alpha1.BenchmarkComparison) { s.Spec.Alternation = v1alpha1.AlternateSlices }
+func sliced(s *v1alpha1.BenchmarkRun) { s.Spec.Alternation = v1alpha1.AlternateSlices }
 
-func sysbench(s *v1alpha1.BenchmarkComparison) {
-	s.Spec.Template.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
+func sysbench(s *v1alpha1.BenchmarkRun) {
+	s.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
 		Script: "oltp_read_only", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
 	}}
 }
@@ -184,10 +184,10 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 
 // Two settings cannot be compared on one external server, where they are not set: what is measured would be the same.
 func TestSettingsOfOneExternalServer(t *testing.T) {
-	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkComparison {
-		return testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkRun {
+		return testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateRuns
-			s.Spec.Template.Spec.Database = v1alpha1.DatabaseSpec{
+			s.Spec.Database = v1alpha1.DatabaseSpec{
 				Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
 				External: &v1alpha1.ExternalSpec{Host: "db", Port: 3306, CredentialsSecretName: "c"},
 			}
@@ -222,17 +222,17 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 // What runs that are under way at the same time cannot do ends the comparison before anything is created.
 func TestAlternationRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkComparison)
+		change func(*v1alpha1.BenchmarkRun)
 		want   string
 	}{
-		"fine": {func(*v1alpha1.BenchmarkComparison) {}, ""},
+		"fine": {func(*v1alpha1.BenchmarkRun) {}, ""},
 		"rows by a pilot": {
-			func(s *v1alpha1.BenchmarkComparison) { s.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5) },
+			func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.MinSeconds = ptr.To[int32](5) },
 			"variant durable: alternation: Trials: trials.minSeconds decides about the rows of all variants in the first run alone; " +
 				"set the rows, or limits.seconds",
 		},
 		"a tuned node": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 					HostTuning: &v1alpha1.HostTuningSpec{IOScheduler: "none"},
 				}
@@ -242,12 +242,12 @@ func TestAlternationRefused(t *testing.T) {
 		},
 		"a tool": {sysbench, ""},
 		"a tool in slices": {
-			func(s *v1alpha1.BenchmarkComparison) { sliced(s); sysbench(s) },
+			func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s) },
 			"variant durable: alternation: Slices: the program of workload Sysbench cannot be halted; use alternation: Trials",
 		},
 		"slices": {sliced, ""},
 		"slices without an observer": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				sliced(s)
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Observer: v1alpha1.ObserverDisabled}
 			},
@@ -255,9 +255,9 @@ func TestAlternationRefused(t *testing.T) {
 				"StatefulSet with its observer",
 		},
 		"slices of several Pods": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				sliced(s)
-				run := &s.Spec.Template.Spec
+				run := &s.Spec
 				run.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
 					Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 2, Table: "Narrow", Tables: 1,
 					StorageEngine: "InnoDB",
@@ -268,7 +268,7 @@ func TestAlternationRefused(t *testing.T) {
 				"alternation: Trials",
 		},
 	} {
-		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateTrials
 		}).With(tc.change).Obj()
 		got := ""
@@ -283,44 +283,44 @@ func TestAlternationRefused(t *testing.T) {
 
 // What a comparison measures with that leaves the choice: slices, unless something stands against it.
 func TestAlternationChosen(t *testing.T) {
-	lazy := func(s *v1alpha1.BenchmarkComparison) {
+	lazy := func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}}
 	}
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkComparison)
+		change func(*v1alpha1.BenchmarkRun)
 		want   v1alpha1.Alternation
 		why    string
 	}{
 		"two servers": {lazy, v1alpha1.AlternateSlices, ""},
 		"the same twice": {
-			func(*v1alpha1.BenchmarkComparison) {}, v1alpha1.AlternateRuns,
+			func(*v1alpha1.BenchmarkRun) {}, v1alpha1.AlternateRuns,
 			"the variants are equal, an A/A comparison, and are measured on one server",
 		},
 		"one server": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
 			}, v1alpha1.AlternateRuns,
 			"the variants differ in their workload alone and are measured on one server",
 		},
 		"a new server for each trial": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				lazy(s)
-				s.Spec.Template.Spec.Trials.Server = v1alpha1.ServerFresh
+				s.Spec.Trials.Server = v1alpha1.ServerFresh
 			},
 			v1alpha1.AlternateRuns, "variant durable: trials.server is Fresh, and the servers of a round stay for all of its trials",
 		},
 		"a tool": {
-			func(s *v1alpha1.BenchmarkComparison) { lazy(s); sysbench(s) }, v1alpha1.AlternateRuns,
+			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateRuns,
 			"variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
 		},
 		"chosen before": {
-			func(s *v1alpha1.BenchmarkComparison) {
+			func(s *v1alpha1.BenchmarkRun) {
 				lazy(s)
 				s.Status.Alternation, s.Status.AlternationReason = v1alpha1.AlternateRuns, "no room"
 			}, v1alpha1.AlternateRuns, "no room",
 		},
 	} {
-		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkComparison) {
+		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateAutomatic
 		}).With(tc.change).Obj()
 		p, err := validation.PlanComparison(s)

@@ -146,7 +146,7 @@ func specsOf(t *testing.T, file string) map[string]v1alpha1.BenchmarkRunSpec {
 	t.Helper()
 	specs := map[string]v1alpha1.BenchmarkRunSpec{}
 	for document := range strings.SplitSeq(read(t, file), "\n---\n") {
-		var comparison v1alpha1.BenchmarkComparison
+		var comparison v1alpha1.BenchmarkRun
 		if err := yaml.Unmarshal([]byte(document), &comparison); err == nil && comparison.Kind == "BenchmarkComparison" {
 			for i := range comparison.Spec.Variants {
 				specs[comparison.Spec.Variants[i].Name] = plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec

@@ -22,9 +22,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-func getComparison(ctx SpecContext, name string) *v1alpha1.BenchmarkComparison {
+func getComparison(ctx SpecContext, name string) *v1alpha1.BenchmarkRun {
 	GinkgoHelper()
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
 	return &comparison
 }

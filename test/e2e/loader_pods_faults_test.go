@@ -90,7 +90,7 @@ spec:
 var _ = It("measures whole runs where the servers of all variants do not fit at the same time", takesMinutes, func(ctx SpecContext) {
 	apply(ctx, strings.Replace(inTurns, "requests: {cpu: 100m}", "requests: {cpu: 1100m}", 1))
 	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
 	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
 	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateRuns))
@@ -111,7 +111,7 @@ var _ = It("measures where connections are denied by default, with the policy of
 	applyText(ctx, string(documented[1]))
 	apply(ctx, inTurns) // whose loaders ask the observer of one of them for their turns
 	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
 	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
 	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateSlices), comparison.Status.AlternationReason)

@@ -84,7 +84,7 @@ func variantsOf(manifest string) map[string]v1alpha1.DatabaseSpec {
 	GinkgoHelper()
 	databases := map[string]v1alpha1.DatabaseSpec{}
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
-		var comparison v1alpha1.BenchmarkComparison
+		var comparison v1alpha1.BenchmarkRun
 		if err := yaml.Unmarshal([]byte(document), &comparison); err == nil && comparison.Kind == "BenchmarkComparison" {
 			for i := range comparison.Spec.Variants {
 				name := comparison.Spec.Variants[i].Name

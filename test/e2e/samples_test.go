@@ -114,7 +114,7 @@ func comparisonsOf(manifest string) []string {
 	GinkgoHelper()
 	var names []string
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
-		var comparison v1alpha1.BenchmarkComparison
+		var comparison v1alpha1.BenchmarkRun
 		Expect(yaml.Unmarshal([]byte(document), &comparison)).To(Succeed())
 		if comparison.Kind == "BenchmarkComparison" {
 			names = append(names, comparison.Name)
@@ -126,7 +126,7 @@ func comparisonsOf(manifest string) []string {
 // judgeComparison wants an answer, and judges every run that it is made of.
 func judgeComparison(ctx SpecContext, name string) {
 	GinkgoHelper()
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
 	fmt.Fprintln(GinkgoWriter, kubectl(ctx, "get", "benchmarkcomparison", name))
 	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status.Conditions)

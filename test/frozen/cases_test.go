@@ -35,7 +35,7 @@ var images = podutil.Images{Loader: "loader:test", Sysbench: "loader-sysbench:te
 type sample struct {
 	name       string
 	run        *v1alpha1.BenchmarkRun
-	comparison *v1alpha1.BenchmarkComparison
+	comparison *v1alpha1.BenchmarkRun
 	plan       *analysis.ComparisonPlan
 }
 
@@ -100,7 +100,7 @@ func decoded(t *testing.T, document []byte) (sample, bool) {
 }
 
 // compared is the sample of a comparison, or of a run with variants: what is made for each of these is the same.
-func compared(t *testing.T, c *v1alpha1.BenchmarkComparison) sample {
+func compared(t *testing.T, c *v1alpha1.BenchmarkRun) sample {
 	t.Helper()
 	p, err := validation.PlanComparison(c)
 	if err != nil {

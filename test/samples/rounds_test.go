@@ -37,9 +37,9 @@ func TestComparisonsMeasureEnoughForAnAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			if first := analysis.DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook(); int(comparison.Spec.MaxRounds) < first {
+			if first := analysis.DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook(); int(comparison.Spec.Rounds.AtMost) < first {
 				t.Errorf("%s: %d pairs have their first answer after %d rounds, and it measures at most %d",
-					file, len(p.Pairs), first, comparison.Spec.MaxRounds)
+					file, len(p.Pairs), first, comparison.Spec.Rounds.AtMost)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func TestComparisonsMeasureEnoughForAnAnswer(t *testing.T) {
 }
 
 // defaulted is the comparison of a document, with the API server's defaults; nil if the document has none.
-func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkComparison {
+func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(document), &object); err != nil {
@@ -63,7 +63,7 @@ func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkComparison {
 		t.Fatal(err)
 	}
 	schema.Default(object)
-	comparison := new(v1alpha1.BenchmarkComparison)
+	comparison := new(v1alpha1.BenchmarkRun)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, comparison); err != nil {
 		t.Fatal(err)
 	}

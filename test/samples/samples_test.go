@@ -92,7 +92,7 @@ func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	var list []*v1alpha1.BenchmarkRun
 	for _, document := range documents(t, file) {
 		of := []*v1alpha1.BenchmarkRun{new(v1alpha1.BenchmarkRun)}
-		if comparison := new(v1alpha1.BenchmarkComparison); yaml.UnmarshalStrict([]byte(document), comparison) == nil && comparison.Kind == "BenchmarkComparison" {
+		if comparison := new(v1alpha1.BenchmarkRun); yaml.UnmarshalStrict([]byte(document), comparison) == nil && comparison.Kind == "BenchmarkComparison" {
 			of = nil
 			for i := range comparison.Spec.Variants {
 				of = append(of, plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i}))
@@ -145,7 +145,7 @@ func alternation(t *testing.T, file string) v1alpha1.Alternation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var comparison v1alpha1.BenchmarkComparison
+	var comparison v1alpha1.BenchmarkRun
 	var run v1alpha1.BenchmarkRun
 	if yaml.Unmarshal(text, &comparison) != nil || yaml.Unmarshal(text, &run) != nil { // several documents
 		return ""

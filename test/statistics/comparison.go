@@ -183,7 +183,7 @@ func (e Experiment) values(r *rand.Rand) (baseline, variant [][]float64) {
 
 // members are the runs in the order of measuring.
 func (e Experiment) members(r *rand.Rand) []plan.Member {
-	spec := &v1alpha1.BenchmarkComparisonSpec{
+	spec := &v1alpha1.BenchmarkRunSpec{
 		Variants: make([]v1alpha1.Variant, 2), Seed: ptr.To(r.Int64()),
 		MaxRounds: int32(e.Design.MaxRounds), //nolint:gosec // 200 at most
 	}
