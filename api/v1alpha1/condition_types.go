@@ -3,7 +3,7 @@
 
 package v1alpha1
 
-// Condition types of a BenchmarkRun, most of them of a BenchmarkComparison too. All of a run's are set from the first reconcile
+// Condition types of a BenchmarkRun. All are set from the first reconcile
 // on.
 const (
 	// ConditionAdmitted is True while it is the turn of the run, or of its comparison, in its lane. A run that is not admitted has
@@ -50,8 +50,6 @@ const (
 	ReasonWaitingForKueue = "WaitingForKueue"
 	// ReasonWaitingForRoom: no node has enough of a resource that the database's or the loader's Pod requests.
 	ReasonWaitingForRoom = "WaitingForRoom"
-	// ReasonWaitingForTurn: the server is up, and a run of another variant of the same comparison is being measured.
-	ReasonWaitingForTurn = "WaitingForTurn"
 	// ReasonMeasuring: trials are being measured.
 	ReasonMeasuring = "Measuring"
 	// ReasonPublishing: every trial is measured; the results are being written.
@@ -88,12 +86,7 @@ const (
 	ReasonNothingMeasured = "NothingMeasured"
 )
 
-// ConditionDecided of a BenchmarkComparison is True when every pair has its answer: Faster, Slower or Equal; with
-// earlyStop.policy: WhenOverallDecided, when every variant has it over all points together. A comparison also has the conditions
-// Admitted, Complete, Failed, Suspended, Finished, Ready, Reconciling and Stalled; all are set from the first reconcile on.
-const ConditionDecided = "Decided"
-
-// Reasons of a comparison, as shown in the STATUS column, besides those of a run.
+// Reasons of a run with variants, as shown in the STATUS column, besides those of any run.
 const (
 	// ReasonChecking: the runs of all variants are being checked by the API server, before the first is created.
 	ReasonChecking = "Checking"
@@ -150,14 +143,6 @@ const (
 	ReasonTooManyInvalid = "TooManyInvalid"
 )
 
-// Reasons for which a comparison ends Failed, besides DeadlineExceeded, NameTaken and Rejected.
-const (
-	// ReasonVariantInvalid: the run of a variant is refused; the message is that of the API server or of the operator. Nothing was
-	// created.
-	ReasonVariantInvalid = "VariantInvalid"
-	// ReasonMemberFailed: a run of the comparison ended Failed; the message has its reason. The answers are those of the rounds
-	// before.
-	ReasonMemberFailed = "MemberFailed"
-	// ReasonMemberLost: a run of the comparison, or its results, was deleted or changed while the comparison was under way.
-	ReasonMemberLost = "MemberLost"
-)
+// ReasonVariantInvalid ends a run Failed: what a variant asks for is refused; the message is that of the API server. Nothing was
+// created.
+const ReasonVariantInvalid = "VariantInvalid"

@@ -21,7 +21,7 @@ var (
 )
 
 func addKnownTypes(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &BenchmarkComparison{}, &BenchmarkComparisonList{})
+	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }
@@ -49,19 +49,9 @@ const (
 	LabelRun = "benchrun.dev/run"
 	// LabelRunUID is its UID: a run that was deleted and made again under the same name is another run.
 	LabelRunUID = "benchrun.dev/run-uid"
-	// LabelComparison is the name of the BenchmarkComparison that an object belongs to: a run with its objects, the database that
-	// the runs share, or a ConfigMap with the comparison's results.
-	LabelComparison = "benchrun.dev/comparison"
-	// LabelComparisonUID is its UID.
-	LabelComparisonUID = "benchrun.dev/comparison-uid"
-	// LabelRound is the round of a comparison that a run belongs to, from 1.
-	LabelRound = "benchrun.dev/round"
-	// LabelVariant is the variant of a comparison that a run measures.
-	LabelVariant = "benchrun.dev/variant"
 	// LabelComponent says what an object is for: one of the Component values.
 	LabelComponent = "benchrun.dev/component"
-	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run,
-	// or within a comparison whose runs share the database.
+	// LabelInstance is the number of a database instance, from 1; a number is never used twice within a run.
 	LabelInstance = "benchrun.dev/instance"
 	// LabelTrial is a trial's number in the plan, from 1.
 	LabelTrial = "benchrun.dev/trial"
@@ -75,25 +65,10 @@ const (
 	// LabelTunedNode is on the Lease of a tuned node.
 	LabelTunedNode = "benchrun.dev/tuned-node"
 
-	// LabelKueueQueue and LabelKueuePriority of a run, or of its comparison, are copied to its Jobs and StatefulSets, which Kueue
+	// LabelKueueQueue and LabelKueuePriority of a run are copied to its Jobs and StatefulSets, which Kueue
 	// then admits.
 	LabelKueueQueue    = "kueue.x-k8s.io/queue-name"
 	LabelKueuePriority = "kueue.x-k8s.io/priority-class"
-
-	// AnnotationDatabaseNode binds the database of a run to a node, and AnnotationLoaderNodes the loaders to some, separated by
-	// commas: the later runs of a comparison measure where the first one did.
-	AnnotationDatabaseNode = "benchrun.dev/database-node"
-	// AnnotationLoaderNodes are the nodes of the loaders.
-	AnnotationLoaderNodes = "benchrun.dev/loader-nodes"
-	// AnnotationRows has the rows that pilots of a comparison have decided, as a JSON object by the label of the point. It counts
-	// for the runs of a comparison only.
-	AnnotationRows = "benchrun.dev/rows"
-
-	// AnnotationSharedInstance says that a run of a comparison uses the comparison's database, and the highest number of an instance
-	// of it when the run was created; 0 is none.
-	AnnotationSharedInstance = "benchrun.dev/shared-instance"
-	// AnnotationSharedPod is the UID of the Pod of that instance which served the run before.
-	AnnotationSharedPod = "benchrun.dev/shared-pod"
 
 	// AnnotationHostTuning of the Lease of a tuned node has what was asked and done there, as JSON.
 	AnnotationHostTuning = "benchrun.dev/host-tuning"

@@ -4,10 +4,7 @@
 package analysis
 
 import (
-	"fmt"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -48,8 +45,6 @@ type Comparison struct {
 	Variants []Variant
 	// Warnings must be read with the answer.
 	Warnings []stats.ComparisonFinding
-	// Servers is how many database servers the runs used if they share a database; 0 otherwise.
-	Servers int
 	// Rows are those that the pilots of the runs have decided, by the label of the point.
 	Rows map[string]int64
 	// Invalidated is how many attempts of all runs were disturbed and measured again.
@@ -72,7 +67,7 @@ func OfComparison(
 	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, verdicts Verdicts,
 ) *Comparison {
 	s := &Comparison{
-		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs), Servers: runs.sharedServers(),
+		Verdicts: verdicts, Warnings: warningsOfComparison(comparison, p, runs),
 		Rows:        runs.DecidedRows(),
 		Invalidated: runs.invalidated(),
 	}
@@ -98,32 +93,6 @@ func (r *ComparisonRuns) invalidated() int {
 		}
 	}
 	return n
-}
-
-// sharedServers is how many servers the runs that share a database used; 0 if they share none.
-func (r *ComparisonRuns) sharedServers() int {
-	servers := sets.New[string]()
-	for i := range r.Members {
-		m := &r.Members[i]
-		if m.Measured == nil {
-			continue
-		}
-		if _, shares := plan.SharedBy(m.Run); shares {
-			servers.Insert(m.Measured.Servers...)
-		}
-	}
-	return servers.Len()
-}
-
-// SharedDatabase says for people how many servers the runs that share a database used; empty if they share none.
-func SharedDatabase(servers int) string {
-	switch servers {
-	case 0:
-		return ""
-	case 1:
-		return "all runs used one database server"
-	}
-	return fmt.Sprintf("the runs shared a database, whose server was replaced: %d servers", servers)
 }
 
 // DecidedRows are those that the pilots of the runs have decided, by the label of the point. The first decision holds.

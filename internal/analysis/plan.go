@@ -24,8 +24,6 @@ type ComparisonPlan struct {
 	// is not Slices.
 	Alternation       v1alpha1.Alternation
 	AlternationReason string
-	// SharesDatabase: the runs use one database, which is the comparison's.
-	SharesDatabase bool
 }
 
 // PlannedVariant is a variant's run in the first round, with its plan.
@@ -49,11 +47,11 @@ func PlanComparison(
 	comparison *v1alpha1.BenchmarkRun, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
 ) (*ComparisonPlan, error) {
 	p := &ComparisonPlan{
-		Members: plan.ForComparison(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec),
-		SharesDatabase: plan.SharesDatabase(comparison), Alternation: comparison.Spec.Alternation,
+		Members: plan.Members(&comparison.Spec), Baseline: plan.Baseline(&comparison.Spec),
 	}
 	for i, v := range comparison.Spec.Variants {
-		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
+		run := plan.Side(comparison, i, 1)
+		run.Status = v1alpha1.BenchmarkRunStatus{}
 		run.Status.Conditions = comparison.Status.Conditions
 		of, err := planRun(run)
 		if err != nil {

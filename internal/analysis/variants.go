@@ -18,7 +18,7 @@ import (
 // Compared is what a run with variants says of them, from the records of its attempts so far.
 type Compared struct {
 	*Comparison
-	// Asked is what the run asks for, Plan how it is compared, and Runs what each variant measured in each round.
+	// Asked is the run, Plan how its variants are compared, and Runs what each variant measured in each round.
 	Asked *v1alpha1.BenchmarkRun
 	Plan  *ComparisonPlan
 	Runs  *ComparisonRuns
@@ -37,14 +37,14 @@ func OfVariants(
 	case before != nil && before.records == len(records):
 		return before
 	}
-	c := &Compared{Asked: plan.AsComparison(run), records: len(records)}
+	c := &Compared{Asked: run, records: len(records)}
 	var err error
 	if c.Plan, err = PlanComparison(c.Asked, func(one *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		return plan.ForRun(&one.Spec)
 	}); err != nil {
 		return nil // it was refused before anything was measured
 	}
-	c.Plan.Alternation, c.Plan.SharesDatabase = p.Alternation, false
+	c.Plan.Alternation = p.Alternation
 	c.Runs = memberRuns(run, p, c, records)
 	for _, name := range p.Variants {
 		c.Runs.Variables = append(c.Runs.Variables, variables[name])

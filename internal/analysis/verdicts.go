@@ -101,7 +101,7 @@ func Judge(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *Compariso
 	}
 	design := DesignOf(&comparison.Spec, len(p.Pairs))
 	baselines := map[int][]float64{}
-	v := Verdicts{Policy: comparison.Spec.Rounds.Until, Rounds: rounds}
+	v := Verdicts{Policy: plan.Rounds(&comparison.Spec).Until, Rounds: rounds}
 	for _, pair := range p.Pairs {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = values(p.Baseline, pair.With)
@@ -137,10 +137,10 @@ func rateMissed(p *ComparisonPlan, runs *ComparisonRuns, rounds int, pair Planne
 // DesignOf a comparison is how it makes that many pairs. If these are more than there are variants besides the baseline, there
 // are several points.
 func DesignOf(spec *v1alpha1.BenchmarkRunSpec, comparisons int) stats.Design {
-	stop := &spec.EarlyStop
+	rounds := plan.Rounds(spec)
 	return stats.Design{
-		MinRounds: int(stop.MinRounds), MaxRounds: int(spec.MaxRounds), EarlyStop: stop.Policy != v1alpha1.RoundsAll,
-		EquivalencePercent: float64(spec.EquivalencePercent), Comparisons: comparisons,
+		MinRounds: int(rounds.AtLeast), MaxRounds: int(rounds.AtMost), EarlyStop: rounds.Until != v1alpha1.RoundsAll,
+		EquivalencePercent: float64(plan.EquivalentPercent(spec)), Comparisons: comparisons,
 		Together: comparisons > len(spec.Variants)-1,
 	}
 }

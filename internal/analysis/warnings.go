@@ -53,10 +53,10 @@ func comparisonFindings(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, ru
 // tooFewRounds says that no comparison can have a verdict.
 func tooFewRounds(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) []finding.Finding {
 	first := DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook()
-	if first <= int(comparison.Spec.Rounds.AtMost) {
+	if first <= int(plan.Rounds(&comparison.Spec).AtMost) {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(comparison.Spec.Rounds.AtMost), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(int(plan.Rounds(&comparison.Spec).AtMost), first, len(p.Pairs))}
 }
 
 // property of an environment.

@@ -32,7 +32,7 @@ func DataCopy(run *v1alpha1.BenchmarkRun) *corev1.PersistentVolumeClaim {
 	}
 	requested := storage(&run.Spec.Database)
 	return claimOf(metav1.ObjectMeta{
-		Name: plan.DataCopyName(run), Namespace: run.Namespace, Labels: plan.DataCopyLabels(run),
+		Name: plan.DataCopyName(run), Namespace: run.Namespace, Labels: plan.Labels(run, v1alpha1.ComponentDataCopy),
 	}, requested.Size, requested.StorageClassName)
 }
 

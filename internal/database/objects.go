@@ -87,12 +87,11 @@ func NeedsSecret(run *v1alpha1.BenchmarkRun) bool {
 // guard keeps a client that asks first, as a drain of a node does, from evicting what measures or is measured: as many Pods
 // must be available as there can be. Only a number of available Pods may be asked of Pods of several owners.
 func guard(run *v1alpha1.BenchmarkRun, instance int) *policyv1.PodDisruptionBudget {
-	owner := plan.DatabaseOwner(run)
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: objectMeta(run, instance),
 		Spec: policyv1.PodDisruptionBudgetSpec{
 			MinAvailable: ptr.To(intstr.FromInt32(1 + run.Spec.Loader.Pods)),
-			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{owner.UIDLabel: owner.UID}},
+			Selector:     &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRunUID: string(run.UID)}},
 		},
 	}
 }
@@ -114,7 +113,7 @@ func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: plan.SecretName(run), Namespace: run.Namespace,
-			Labels: plan.DatabaseLabels(run),
+			Labels: plan.Labels(run, v1alpha1.ComponentDatabase),
 		},
 		Immutable: ptr.To(true),
 		StringData: map[string]string{
@@ -155,9 +154,8 @@ func objectMeta(run *v1alpha1.BenchmarkRun, instance int) metav1.ObjectMeta {
 }
 
 func selector(run *v1alpha1.BenchmarkRun, instance int) map[string]string {
-	owner := plan.DatabaseOwner(run)
 	return map[string]string{
-		owner.UIDLabel:          owner.UID,
+		v1alpha1.LabelRunUID:    string(run.UID),
 		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		v1alpha1.LabelInstance:  strconv.Itoa(instance),
 	}
@@ -176,9 +174,6 @@ func NetworkPolicy(run *v1alpha1.BenchmarkRun, instance int) *networkingv1.Netwo
 		return nil
 	}
 	peers := map[string]string{v1alpha1.LabelRunUID: string(run.UID)}
-	if _, comparison := plan.ComparisonOf(run); comparison != "" {
-		peers = map[string]string{v1alpha1.LabelComparisonUID: comparison}
-	}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: objectMeta(run, instance),
 		Spec: networkingv1.NetworkPolicySpec{

@@ -74,7 +74,7 @@ func (w *world) step(t *testing.T) {
 			if w.now.Before(due) {
 				return false
 			}
-			w.jobs[job.Name] = w.work(job.Spec.Containers[0].Args)
+			w.jobs[job.Name] = w.work(job.Spec.Template.Spec.Containers[0].Args)
 			return true
 		})
 	case d.Write != nil:
@@ -209,7 +209,7 @@ func TestJob(t *testing.T) {
 	} {
 		r.State, r.Attempts = tc.state, attempts
 		job := Job(lease(), &r, podutil.Images{Loader: "loader:1", Registry: "registry.example.com", PullSecrets: []string{"pull"}})
-		spec := job.Spec
+		spec := job.Spec.Template.Spec
 		c := spec.Containers[0]
 		if got := strings.Join(c.Args, " "); got != tc.want {
 			t.Errorf("%s: %s", tc.state, got)

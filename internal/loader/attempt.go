@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
@@ -39,7 +40,7 @@ type attempt struct {
 	// keeper holds the schema, from connect on; nil in a Pod that follows.
 	keeper *schema.Keeper
 	// turns with other variants, once all are as far, and how many sides are in one document; nil and 0 if this is measured alone.
-	turns turnTaker
+	turns *alternate.Side
 	sides int
 	// pagesInPauses are those that the server wrote back while others were measured; nil if that is not known.
 	pagesInPauses *int64
@@ -89,9 +90,6 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 
 // close gives the connections back. The result does not depend on it.
 func (a *attempt) close() {
-	if a.turns != nil {
-		a.turns.Close()
-	}
 	_ = a.admin.Close()
 	_ = a.db.Close()
 }

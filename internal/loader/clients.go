@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
@@ -31,7 +32,7 @@ type clients struct {
 	// milestones of all together, or nil.
 	milestones *record.Milestones
 	// turns with other variants, or nil, and the pauses in which these are measured.
-	turns  turnTaker
+	turns  *alternate.Side
 	pauses *pauses
 	// slices are what the clock says of them, when all clients have ended.
 	slices record.Slices

@@ -67,7 +67,7 @@ func (o *only) run(ctx context.Context) error {
 	x := o.load.extras(o)
 	quiet := []phase{{"quiesce", o.quiesce}}
 	var pass []phase
-	if o.cfg.Turns != nil || o.turns != nil {
+	if o.turns != nil {
 		// All variants come to rest at the same time, and only then wait for each other: the time without a load that each needs
 		// passes once.
 		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.meet}, {"probe", o.probe}}

@@ -66,7 +66,7 @@ func measureSides(ctx context.Context, in *Input, cfg *result.Config, out *progr
 
 // measureSide makes the attempt of a side.
 func measureSide(
-	ctx context.Context, in *Input, cfg *result.Config, i int, turns turnTaker, out *progress.Progress,
+	ctx context.Context, in *Input, cfg *result.Config, i int, turns *alternate.Side, out *progress.Progress,
 ) (doc *result.Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -94,8 +94,8 @@ func validateSides(cfg *result.Config) error {
 		return fmt.Errorf("sides: there are %d but must be 2 to %d", len(s.Each), maxSides)
 	case s.SliceMilliseconds < 1:
 		return fmt.Errorf("sliceMilliseconds is %d but must be at least 1", s.SliceMilliseconds)
-	case cfg.Pods > 1 || cfg.Turns != nil:
-		return errors.New("sides are measured by one Pod, without turns with others")
+	case cfg.Pods > 1:
+		return errors.New("sides are measured by one Pod")
 	}
 	return nil
 }

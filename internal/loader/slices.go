@@ -6,19 +6,14 @@ package loader
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
-	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -26,33 +21,8 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
-// turnTaker takes turns with others: those of other loaders, or the other sides of this one.
-type turnTaker interface {
-	Wait(ctx context.Context) error
-	Pass(ctx context.Context) error
-	Over(ctx context.Context) error
-	Alternate(ctx context.Context, clock alternate.Clock, finished <-chan struct{}) error
-	Facts() result.TurnFacts
-	Close()
-}
-
 // meet waits until all variants are at rest, and for the first turn.
-func (a *attempt) meet(ctx context.Context) error {
-	t := a.cfg.Turns
-	if t == nil {
-		return a.turns.Wait(ctx) // a side knows the others
-	}
-	password, err := conn.ReadCredential(t.PasswordFile)
-	if err != nil {
-		return failure.New(result.CauseConfiguration, err)
-	}
-	authorize := func(r *http.Request) { observer.Authorize(r, password) }
-	player, err := turns.Join(ctx, observer.URL(t.Host, t.Port), authorize, a.cfg.Trial, t)
-	if err == nil {
-		a.turns = player
-	}
-	return alternationBroken(err)
-}
+func (a *attempt) meet(ctx context.Context) error { return alternationBroken(a.turns.Wait(ctx)) }
 
 // pass gives the first turn back.
 func (a *attempt) pass(ctx context.Context) error { return alternationBroken(a.turns.Pass(ctx)) }
@@ -91,7 +61,7 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 // pagesAtMost bounds a question for the counter: others wait for the turn.
 const pagesAtMost = time.Second
 
-// pauses are the turns of others. They are a turns.Clock: that of what is measured.
+// pauses are the turns of others. They are an alternate.Clock: that of what is measured.
 type pauses struct {
 	clock *record.Clock
 	// counter is how many pages the server has written back so far.
@@ -113,7 +83,7 @@ func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 	return server.PagesWritten(ctx, a.engine, a.dialect, a.admin)
 }
 
-// Stop implements turns.Clock, as does Go.
+// Stop implements alternate.Clock, as does Go.
 func (p *pauses) Stop() {
 	p.clock.Stop()
 	p.cost.end()

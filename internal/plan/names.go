@@ -14,7 +14,7 @@ import (
 
 // InstanceName is the name of the objects of a database instance. The instances of an owner count from 1, and none is used twice.
 func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
-	return NameOfInstance(DatabaseOwner(run).Name, instance)
+	return NameOfInstance(run.Name, instance)
 }
 
 // NameOfInstance is the same of an owner with that name.
@@ -56,8 +56,7 @@ func SecretName(run *v1alpha1.BenchmarkRun) string {
 	if external := run.Spec.Database.External; external != nil {
 		return external.CredentialsSecretName
 	}
-	owner := CredentialsOwner(run)
-	return fmt.Sprintf("%s-%.8s", owner.Name, owner.UID)
+	return fmt.Sprintf("%s-%.8s", run.Name, run.UID)
 }
 
 // AttemptName is the name of an attempt's Job and of its ConfigMap.
@@ -90,9 +89,6 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelRun:              run.Name,
 		v1alpha1.LabelRunUID:           string(run.UID),
 		v1alpha1.LabelComponent:        component,
-	}
-	if comparison, uid := ComparisonOf(run); uid != "" {
-		labels[v1alpha1.LabelComparison], labels[v1alpha1.LabelComparisonUID] = comparison, uid
 	}
 	return labels
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"k8s.io/utils/ptr"
@@ -12,41 +13,129 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
+// Streams of the random numbers of variants: their order must not change when more seeds are drawn, nor the other way round.
+const (
+	// variantOrderStream is "suite", which runs with variants were called: what a seed draws does not change with a word.
+	variantOrderStream = 0x7375697465
+	roundSeedStream    = 0x726f756e6473 // "rounds"
+	turnStream         = 0x7475726e73   // "turns"
+)
+
+// seedBits is the size of a seed: the largest is 2^53-1, which JSON can hold everywhere.
+const seedBits = 53
+
+// Member is a variant in a round.
+type Member struct {
+	// Round counts from 1.
+	Round int
+	// Variant is an index into the run's variants.
+	Variant int
+	// Seed is the same for all members of a round, so that they load the same data.
+	Seed int64
+}
+
+// roundsPerBlock is the number of rounds in which no variant always comes before another one.
+const roundsPerBlock = 6
+
+// Members of a run with variants in the order of measuring, for the most rounds that it may have: an early stop leaves out the end.
+// The order is drawn anew for every round, so that no load that comes and goes regularly meets the same variant every time. In each
+// block of six rounds, two are the opposite of each other: otherwise six rounds in the same order, which one of 32 runs of two
+// variants begins with, would take an advantage of the first place for one of the variant. More balance would bring a regularity
+// back. (See plan.go for how numbers are drawn.)
+func Members(spec *v1alpha1.BenchmarkRunSpec) []Member {
+	orders := rand.NewPCG(uint64(Seed(spec)), variantOrderStream) //nolint:gosec // a seed is not negative
+	var block [][]int
+	var members []Member
+	for round := range int(Rounds(spec).AtMost) {
+		if round%roundsPerBlock == 0 {
+			block = ordersOfBlock(orders, len(spec.Variants))
+		}
+		seed := RoundSeed(spec, round+1)
+		for _, v := range block[round%roundsPerBlock] {
+			members = append(members, Member{Round: round + 1, Variant: v, Seed: seed})
+		}
+	}
+	return members
+}
+
+// RoundSeed is the seed of a round, counted from 1.
+func RoundSeed(spec *v1alpha1.BenchmarkRunSpec, round int) int64 {
+	seeds := rand.NewPCG(uint64(Seed(spec)), roundSeedStream) //nolint:gosec // a seed is not negative
+	seed := int64(0)
+	for range round {
+		seed = int64(seeds.Uint64() >> (64 - seedBits))
+	}
+	return seed
+}
+
+// ordersOfBlock draws the orders of a block: all but one, and the opposite of the first, shuffled.
+func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
+	block := make([][]int, roundsPerBlock)
+	for round := range block[1:] {
+		block[round] = make([]int, variants)
+		for i := range variants {
+			block[round][i] = i
+		}
+		shuffle(pcg, block[round])
+	}
+	opposite := slices.Clone(block[0])
+	slices.Reverse(opposite)
+	block[roundsPerBlock-1] = opposite
+	shuffle(pcg, block)
+	return block
+}
+
+// Turns lists the indexes of a round's members in the order in which their trials are measured, for so many trials of each: all
+// first trials, then all second ones, each time in an order that is drawn anew.
+func Turns(seed int64, members, trials int) []int {
+	pcg := rand.NewPCG(uint64(seed), turnStream) //nolint:gosec // a seed is not negative
+	var turns []int
+	for range trials {
+		order := make([]int, members)
+		for i := range order {
+			order[i] = i
+		}
+		shuffle(pcg, order)
+		turns = append(turns, order...)
+	}
+	return turns
+}
+
+// Baseline is the index of the variant that the others are compared with.
+func Baseline(spec *v1alpha1.BenchmarkRunSpec) int {
+	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
+}
+
+// MemberName names a variant in a round in reports.
+func MemberName(run *v1alpha1.BenchmarkRun, m Member) string {
+	return fmt.Sprintf("%s-r%d-%s", run.Name, m.Round, run.Spec.Variants[m.Variant].Name)
+}
+
 // Defaults of a run with variants, as the API server sets them.
 const (
 	defaultRounds, defaultLeastRounds = 20, 6
 	defaultEquivalent                 = 5
 )
 
-// AsComparison is what a run with variants asks for, in the words of a comparison.
-func AsComparison(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
-	spec := run.Spec.DeepCopy()
-	c := &v1alpha1.BenchmarkRun{ObjectMeta: run.ObjectMeta}
-	rounds := ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{
+// SliceMilliseconds is the mean length of a slice: short against what a machine does from second to second, and long against a
+// statement.
+const SliceMilliseconds = 500
+
+// Rounds of a run with variants.
+func Rounds(spec *v1alpha1.BenchmarkRunSpec) v1alpha1.RoundsSpec {
+	return ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{
 		AtMost: defaultRounds, AtLeast: defaultLeastRounds, Until: v1alpha1.RoundsDecided,
 	})
-	c.Spec = v1alpha1.BenchmarkRunSpec{
-		Variants: spec.Variants, Baseline: spec.Baseline, MaxRounds: rounds.AtMost, Alternation: spec.Alternation,
-		TrialsPerRound: ptr.To(ptr.Deref(spec.Trials.Repetitions, 1)), Claims: spec.Claims, Seed: spec.Seed,
-		EquivalencePercent: ptr.Deref(spec.EquivalentWithinPercent, defaultEquivalent),
-		EarlyStop:          v1alpha1.EarlyStopSpec{Policy: v1alpha1.RoundsDecided, MinRounds: rounds.AtLeast},
-	}
-	switch rounds.Until {
-	case v1alpha1.RoundsAll:
-		c.Spec.Rounds.Until = v1alpha1.RoundsAll
-	case v1alpha1.RoundsOverallDecided:
-		c.Spec.Rounds.Until = v1alpha1.RoundsOverallDecided
-	case v1alpha1.RoundsDecided:
-	}
-	if c.Spec.Alternation == "" {
-		c.Spec.Alternation = v1alpha1.AlternateAutomatic
-	}
-	spec.Variants, spec.Baseline, spec.Rounds, spec.Alternation, spec.EquivalentWithinPercent = nil, "", nil, "", nil
-	spec.Claims, spec.Title = nil, ""
-	c.Spec = *spec
-	c.Status.Conditions, c.Status.StartTime = run.Status.Conditions, run.Status.StartTime
-	c.Status.VariantsStatus = run.Status.VariantsStatus
-	return c
+}
+
+// EquivalentPercent is the difference between variants, in percent, that does not matter.
+func EquivalentPercent(spec *v1alpha1.BenchmarkRunSpec) int32 {
+	return ptr.Deref(spec.EquivalentWithinPercent, defaultEquivalent)
+}
+
+// TrialsPerRound is how often each point of each variant is measured in a round.
+func TrialsPerRound(spec *v1alpha1.BenchmarkRunSpec) int32 {
+	return ptr.Deref(spec.Trials.Repetitions, 1)
 }
 
 // Side is a run as one of its variants asks for it in a round: what is made and measured for that variant. It has the run's name,
@@ -55,10 +144,20 @@ func Side(run *v1alpha1.BenchmarkRun, variant, round int) *v1alpha1.BenchmarkRun
 	if len(run.Spec.Variants) == 0 {
 		return run
 	}
-	c := AsComparison(run)
-	one := MemberRun(c, Member{Round: round, Variant: variant, Seed: RoundSeed(&c.Spec, round)})
-	one.TypeMeta, one.ObjectMeta, one.Status = run.TypeMeta, run.ObjectMeta, run.Status
-	one.Spec.Suspend = run.Spec.Suspend
+	one := &v1alpha1.BenchmarkRun{TypeMeta: run.TypeMeta, ObjectMeta: run.ObjectMeta, Spec: *run.Spec.DeepCopy(), Status: run.Status}
+	spec, over := &one.Spec, run.Spec.Variants[variant].DeepCopy()
+	spec.Variants, spec.Baseline, spec.Rounds, spec.Alternation, spec.EquivalentWithinPercent = nil, "", nil, "", nil
+	spec.Claims, spec.Title, spec.TTLSecondsAfterFinished = nil, "", nil
+	if over.Database != nil {
+		overlay(&spec.Database, over.Database)
+	}
+	if over.Workload != nil {
+		overlay(&spec.Workload, over.Workload)
+	}
+	spec.Trials.Repetitions, spec.Seed = ptr.To(TrialsPerRound(&run.Spec)), ptr.To(RoundSeed(&run.Spec, round))
+	if CopiesData(one) && spec.Trials.DataSeed == nil {
+		spec.Trials.DataSeed = ptr.To(Seed(&run.Spec))
+	}
 	return one
 }
 
@@ -82,9 +181,8 @@ func InstanceIn(run *v1alpha1.BenchmarkRun, set, variant int) int {
 
 // forVariants computes the plan of a run with variants: the trials of all rounds. All variants have the same points.
 func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (*Plan, error) {
-	c := AsComparison(run)
-	p := &Plan{Rounds: int(c.Spec.Rounds.AtMost), Alternation: alternation}
-	for i, v := range c.Spec.Variants {
+	p := &Plan{Rounds: int(Rounds(&run.Spec).AtMost), Alternation: alternation}
+	for i, v := range run.Spec.Variants {
 		one, err := ForRun(&Side(run, i, 1).Spec)
 		switch {
 		case err != nil:
@@ -93,12 +191,12 @@ func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (
 			p.Points, p.Stages = one.Points, one.Stages
 		case !slices.EqualFunc(p.Points, one.Points, Point.Equal):
 			return nil, fmt.Errorf("variant %s: its sweep has other points than that of variant %s: all variants are measured at the "+
-				"same points", v.Name, c.Spec.Variants[0].Name)
+				"same points", v.Name, run.Spec.Variants[0].Name)
 		}
 		p.Variants = append(p.Variants, v.Name)
 		p.Bytes += one.Bytes
 	}
-	each := int(TrialsPerRound(&c.Spec)) * max(1, len(p.Points)/max(1, p.Stages))
+	each := int(TrialsPerRound(&run.Spec)) * max(1, len(p.Points)/max(1, p.Stages))
 	if alternation != v1alpha1.AlternateSlices {
 		each *= len(p.Variants)
 	}
@@ -106,12 +204,12 @@ func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (
 		return nil, fmt.Errorf("a run has at most %d trials, but %d rounds of %d trials are %d: allow fewer rounds, or compare less",
 			MaxTrials, p.Rounds, each, p.Rounds*each)
 	}
-	p.Trials = p.inRounds(run, c)
+	p.Trials = p.inRounds(run)
 	return p, nil
 }
 
 // inRounds are the trials of all rounds. In one, all variants visit the points in the same order, which is drawn from its seed.
-func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, c *v1alpha1.BenchmarkRun) []Trial {
+func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun) []Trial {
 	var trials []Trial
 	add := func(round, point int, sides ...int) {
 		trials = append(trials, Trial{Number: len(trials) + 1, Round: round, Point: point * max(1, p.Stages), Sides: sides})
@@ -120,7 +218,7 @@ func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, c *v1alpha1.BenchmarkRun) []
 	for i := range all {
 		all[i] = i
 	}
-	members, repeated := ForComparison(&c.Spec), int(TrialsPerRound(&c.Spec))
+	members, repeated := Members(&run.Spec), int(TrialsPerRound(&run.Spec))
 	for first := 0; first < len(members); first += len(all) {
 		round := members[first].Round
 		visits := order(len(p.Points)/max(1, p.Stages), repeated, run.Spec.Trials.Order, members[first].Seed)

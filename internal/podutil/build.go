@@ -103,9 +103,9 @@ func Guaranteed(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 func LeaveUsers(object runtime.Object) {
 	switch o := object.(type) {
 	case *batchv1.Job:
-		leaveUsers(&o.Spec)
+		leaveUsers(&o.Spec.Template.Spec)
 	case *appsv1.StatefulSet:
-		leaveUsers(&o.Spec)
+		leaveUsers(&o.Spec.Template.Spec)
 	case *unstructured.Unstructured: // a MariaDB, whose Pods another operator makes
 		for _, field := range []string{"runAsUser", "runAsGroup", "fsGroup"} {
 			unstructured.RemoveNestedField(o.Object, "spec", "podSecurityContext", field)

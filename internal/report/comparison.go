@@ -49,10 +49,6 @@ type Comparison struct {
 	Overall []stats.Paired `json:"-"`
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement `json:"claims,omitempty"`
-	// Database says how many servers the runs have measured if they share a database; empty otherwise.
-	Database string `json:"database,omitempty"`
-	// DatabaseServers is that number; 0 if they share none.
-	DatabaseServers int `json:"databaseServers,omitempty"`
 	// Runs in the order of measuring.
 	Runs []ComparisonRun `json:"runs"`
 	// Findings must be read with the answer.
@@ -208,15 +204,15 @@ func OfComparison(
 	rep := &Comparison{
 		Namespace: comparison.Namespace, Name: comparison.Name, UID: string(comparison.UID),
 		Workload: string(comparison.Spec.Workload.Type), Seed: ptr.Deref(comparison.Spec.Seed, v1alpha1.DefaultSeed),
-		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(comparison.Spec.Rounds.AtMost),
+		Outcome: outcome, Message: message, Rounds: a.Rounds, Planned: int(plan.Rounds(&comparison.Spec).AtMost),
 		Pairs: a.Pairs, Overall: a.Overall, Claims: a.Claims, Findings: a.Warnings, Spec: spec, Rows: a.Rows,
-		Database: analysis.SharedDatabase(a.Servers), DatabaseServers: a.Servers, Variables: analysis.ServerVariables(p, runs),
+		Variables: analysis.ServerVariables(p, runs),
 	}
 	if p.Alternation.Together() {
 		rep.TrialsPerRound = int(plan.TrialsPerRound(&comparison.Spec))
 	}
 	if p.Alternation == v1alpha1.AlternateSlices {
-		rep.SliceMilliseconds = int(plan.SliceMilliseconds(&comparison.Spec))
+		rep.SliceMilliseconds = plan.SliceMilliseconds
 	}
 	if comparison.Status.StartTime != nil {
 		rep.Started = comparison.Status.StartTime.UTC()
@@ -255,18 +251,7 @@ func OfVariants(
 		return nil, err
 	}
 	rep.Records = withoutHistograms(records)
-	if rep.Spec, err = json.Marshal(run.Spec); err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
-	}
 	return rep, nil
-}
-
-// Kind of the resource that was compared.
-func (s *Comparison) Kind() string {
-	if len(s.Records) > 0 {
-		return plan.RunKind
-	}
-	return plan.ComparisonKind
 }
 
 // MemberReport is what the records of a run with variants say of one of its variants in a round.

@@ -235,9 +235,6 @@ func (s *Comparison) Volumes() []string {
 // Shared is what the variants have in common.
 func (s *Comparison) Shared() []string {
 	var list []string
-	if s.Database != "" {
-		list = append(list, s.Database)
-	}
 	list = append(list, "all runs of a round use the same seed and the same data")
 	if len(s.Rows) > 0 {
 		list = append(list, "rows per trial, set by the first pilot for all variants: "+s.pilots())

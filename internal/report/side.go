@@ -187,16 +187,8 @@ func (s *Comparison) missedRates(variant string) map[string]bool {
 // design is how the comparison compares: as its specification says, for as many pairs as it makes.
 func (s *Comparison) design() (stats.Design, error) {
 	var spec v1alpha1.BenchmarkRunSpec
-	run := new(v1alpha1.BenchmarkRun)
-	var into any = &spec
-	if s.Kind() == plan.RunKind {
-		into = &run.Spec
-	}
-	if err := json.Unmarshal(s.Spec, into); err != nil {
+	if err := json.Unmarshal(s.Spec, &spec); err != nil {
 		return stats.Design{}, fmt.Errorf("reading the specification of %s: %w", s.Name, err)
-	}
-	if s.Kind() == plan.RunKind {
-		spec = plan.AsComparison(run).Spec
 	}
 	d := analysis.DesignOf(&spec, len(s.Pairs))
 	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, s.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)

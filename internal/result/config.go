@@ -47,8 +47,6 @@ type Config struct {
 	Seed int64 `json:"seed"`
 	// Server is where to connect.
 	Server Server `json:"server"`
-	// Turns that are taken with other variants while all are measured; nil if this is measured alone.
-	Turns *Turns `json:"turns,omitempty"`
 	// Sides are measured in turns by this loader: each of them is a Config by itself, whose Server, Settings and Workload stand
 	// there and not here. None if this is measured alone.
 	Sides *Sides `json:"sides,omitempty"`
@@ -103,21 +101,6 @@ type Server struct {
 	CAFile string `json:"caFile,omitempty"`
 	// ObserverPort is where the observer answers, on the same host; 0 if there is none.
 	ObserverPort int `json:"observerPort,omitempty"`
-}
-
-// Turns say how the loaders of several variants take turns.
-type Turns struct {
-	// Host and Port of the observer that gives the turns, and the file with the password that it knows.
-	Host         string `json:"host"`
-	Port         int    `json:"port"`
-	PasswordFile string `json:"passwordFile"`
-	// Variants that take turns, at least 2; Place is which of them this is, from 0.
-	Variants int `json:"variants"`
-	Place    int `json:"place"`
-	// Seed of the order of the turns, and of their lengths.
-	Seed int64 `json:"seed"`
-	// SliceMilliseconds is the mean length of a turn, at least 1.
-	SliceMilliseconds int64 `json:"sliceMilliseconds"`
 }
 
 const (

@@ -79,7 +79,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 	if err != nil || !a.together() {
 		return c, err
 	}
-	sides := &result.Sides{Seed: c.Seed, SliceMilliseconds: sliceMilliseconds}
+	sides := &result.Sides{Seed: c.Seed, SliceMilliseconds: plan.SliceMilliseconds}
 	for i, side := range a.Sides {
 		one, err := configOf(a.side(run, i))
 		if err != nil {
@@ -134,7 +134,6 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),
 	}
-	c.Turns = a.Slices.turns(run, server)
 	if plan.UsesSocket(run) {
 		c.Server.Socket = result.SocketPath + "/" + server.Image.Socket
 	}

@@ -49,8 +49,6 @@ type Attempt struct {
 	Nodes []string
 	// Address of the Pod of the instance, or empty: the name of its server is resolved by the cluster's DNS.
 	Address string
-	// Slices that it shares with other variants; nil if it is measured alone.
-	Slices *Slices
 	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all.
 	Sides []Side
 }
@@ -95,7 +93,6 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 		return nil, err
 	}
 	spec := podSpec(run, a, encoded, images)
-	addSlices(&spec, run, a)
 	spec.HostAliases = serverAddress(&config.Server, a.Address)
 	if config.Sides != nil {
 		addSides(&spec, config.Sides, sides)
@@ -121,7 +118,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			// The load that primes the server has a bound; its preparation has as long again. In slices, all variants together
 			// have as long as each would have alone.
-			ActiveDeadlineSeconds: ptr.To(max(a.Slices.times(), int64(len(sides))) *
+			ActiveDeadlineSeconds: ptr.To(max(1, int64(len(sides))) *
 				(int64(run.Spec.Trials.DeadlineSeconds) + 2*int64(config.PrimeSeconds))),
 			// A disrupted Pod must end the Job at once: a replacement would measure a database that was already used.
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
@@ -263,10 +260,9 @@ func environment(config string) []corev1.EnvVar {
 
 // separation keeps the loader away from the database's node, as far as was asked, or on it, where its socket is.
 func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
-	owner := plan.DatabaseOwner(run)
 	term := corev1.PodAffinityTerm{
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-			owner.NameLabel: owner.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
+			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		}},
 		TopologyKey: corev1.LabelHostname,
 	}

@@ -14,10 +14,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// sliceMilliseconds is the mean length of a slice: short against what a machine does from second to second, and long against a
-// statement.
-const sliceMilliseconds = 500
-
 // NotBeside says why a run's server cannot be up together with those of other variants; empty if it can. It is for the run's
 // author, as what follows.
 func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {

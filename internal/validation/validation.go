@@ -65,23 +65,6 @@ func checkBytes(bytes int) error {
 		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
 }
 
-// checkVariants refuses variants that have too many parameters together. What was accepted once stays so.
-func checkVariants(comparison *v1alpha1.BenchmarkRun) error {
-	if len(comparison.Status.Conditions) > 0 {
-		return nil
-	}
-	sum := 0
-	for i := range comparison.Spec.Variants {
-		run := plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
-		p, err := plan.ForRun(&run.Spec)
-		if err != nil {
-			return nil //nolint:nilerr // it is said with the variant's name
-		}
-		sum += p.Bytes
-	}
-	return checkBytes(sum)
-}
-
 // checkVariables names all values that are as an option file has them, and no server takes.
 func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 	var all []string
@@ -94,90 +77,6 @@ func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 		return nil
 	}
 	return fmt.Errorf("database.variables: %s", strings.Join(all, "; "))
-}
-
-// PlanComparison is the plan of a comparison, or the empty plan with the error for its author, as PlanRun is of a run.
-func PlanComparison(comparison *v1alpha1.BenchmarkRun) (*analysis.ComparisonPlan, error) {
-	if err := checkVariants(comparison); err != nil {
-		return new(analysis.ComparisonPlan), err
-	}
-	p, err := analysis.PlanComparison(comparison, PlanRun)
-	if err == nil {
-		p.Alternation, p.AlternationReason, err = alternation(comparison, p)
-	}
-	if err == nil {
-		err = checkExternal(comparison, p)
-	}
-	if err == nil {
-		err = checkPilots(comparison, p)
-	}
-	if err == nil {
-		err = analysis.CheckComparison(comparison, p)
-	}
-	if err != nil {
-		return new(analysis.ComparisonPlan), err
-	}
-	return p, nil
-}
-
-// alternation of a comparison; if it may choose, with the reason if that is not Slices; or the error if it cannot have what it
-// asks for. A choice stays.
-func alternation(
-	comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan,
-) (chosen v1alpha1.Alternation, reason string, err error) {
-	status, asked := &comparison.Status, comparison.Spec.Alternation
-	if asked != v1alpha1.AlternateAutomatic {
-		variant, refused := notAlternating(p, asked)
-		if refused != "" {
-			err = fmt.Errorf("variant %s: alternation: %s: %s", comparison.Spec.Variants[variant].Name, asked, refused)
-		}
-		return asked, "", err
-	}
-	if status.Alternation != "" {
-		return status.Alternation, status.AlternationReason, nil
-	}
-	if p.SharesDatabase {
-		reason = "the variants differ in their workload alone and are measured on one server"
-		if len(plan.EqualVariants(comparison)) == len(p.Variants)-1 {
-			reason = "the variants are equal, an A/A comparison, and are measured on one server"
-		}
-	} else if variant, refused := notAlternating(p, v1alpha1.AlternateSlices); refused != "" {
-		reason = fmt.Sprintf("variant %s: %s", comparison.Spec.Variants[variant].Name, refused)
-	}
-	if reason != "" {
-		return v1alpha1.AlternateRuns, reason, nil
-	}
-	return v1alpha1.AlternateSlices, "", nil
-}
-
-// notAlternating is a variant whose runs cannot alternate so with others, and why; empty if all can.
-func notAlternating(p *analysis.ComparisonPlan, alternation v1alpha1.Alternation) (variant int, why string) {
-	for i := range p.Variants {
-		run := &p.Variants[i].Run.Spec
-		if alternation.Together() {
-			why = notTogether(run)
-		}
-		if why == "" && alternation == v1alpha1.AlternateSlices {
-			why = trial.NotInSlices(run)
-		}
-		if why != "" {
-			return i, why
-		}
-	}
-	return 0, ""
-}
-
-// notTogether says why a run cannot be under way together with others; empty if it can.
-func notTogether(run *v1alpha1.BenchmarkRunSpec) string {
-	switch {
-	case run.Database.HostTuning != nil:
-		return "the servers of all variants are up at the same time, and database.hostTuning tunes a node for one of them"
-	case run.Trials.Server == v1alpha1.ServerFresh:
-		return "trials.server is Fresh, and the servers of a round stay for all of its trials"
-	case run.Trials.MinSeconds != nil:
-		return "trials.minSeconds decides about the rows of all variants in the first run alone; set the rows, or limits.seconds"
-	}
-	return ""
 }
 
 // checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set

@@ -37,16 +37,15 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if err := checkBytes(p.Bytes); err != nil {
 		return p, err
 	}
-	c := plan.AsComparison(run)
-	compared, err := analysis.PlanComparison(c, PlanRun)
+	compared, err := analysis.PlanComparison(run, PlanRun)
 	if err == nil {
-		err = checkExternal(c, compared)
+		err = checkExternal(run, compared)
 	}
 	if err == nil {
-		err = checkPilots(c, compared)
+		err = checkPilots(run, compared)
 	}
 	if err == nil {
-		err = analysis.CheckComparison(c, compared)
+		err = analysis.CheckComparison(run, compared)
 	}
 	return p, err
 }

@@ -150,9 +150,6 @@ func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struc
 // Facts are what there was of turns, of a side that is over.
 func (s *Side) Facts() result.TurnFacts { return s.facts }
 
-// Close does nothing: the context ends all sides.
-func (*Side) Close() {}
-
 // order of the sides in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
 // becomes steadily faster or slower, as a server does that has just been started, meets all sides of a pair alike.
 func order(seed int64, block, sides int) []int {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -102,7 +101,6 @@ func (o *Observer) handler() http.Handler {
 		// Who asked has gone if this fails.
 		_ = json.NewEncoder(w).Encode(o.observe(r.Context(), r.URL.Query().Has(probeParameter)))
 	})
-	mux.Handle("GET "+turns.Path, &turns.Referee{})
 	if o.Copy != "" {
 		mux.HandleFunc("POST "+CopyPath, o.serveCopy)
 	}

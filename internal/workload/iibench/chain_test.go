@@ -261,7 +261,6 @@ func TestChainRefuses(t *testing.T) {
 	}
 	for want, change := range map[string]func(*result.Config){
 		"loader.pods is 2":                 func(c *result.Config) { c.Pods = 2 },
-		"cannot be measured in slices":     func(c *result.Config) { c.Turns = &result.Turns{} },
 		"limits.seconds is not for stages": func(c *result.Config) { c.LimitSeconds = 1 },
 	} {
 		cfg := &result.Config{Workload: workloadtest.Load(Definition, chainParams())}

@@ -76,8 +76,6 @@ func checkAlone(cfg *result.Config) error {
 	switch {
 	case cfg.Pods > 1:
 		return fmt.Errorf("stages are measured from one Pod: loader.pods is %d but must be 1", cfg.Pods)
-	case cfg.Turns != nil:
-		return errors.New("stages cannot be measured in slices: use alternation: Trials")
 	case cfg.LimitSeconds > 0:
 		return errors.New("limits.seconds is not for stages: query stages have their own seconds")
 	}
