@@ -7,11 +7,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -78,41 +76,10 @@ type (
 	}
 	// ReleaseHost has a node restored.
 	ReleaseHost struct{ Node TunedNode }
+	// CheckVariants has the API server check what each variant asks for, without creating it.
+	CheckVariants struct{}
 	// DeleteRun deletes the run, because its time to live has passed.
 	DeleteRun struct{}
-)
-
-// Actions of a comparison, besides Wait, TakeLane, ReleaseLane, RemoveDataCopies and, if its runs share a database,
-// RemoveDatabase and ReleaseNodes.
-type (
-	// CheckVariants has the API server check the run of every variant without creating it.
-	CheckVariants struct{}
-	// CreateMember creates the next run, bound to nodes if it has any.
-	CreateMember struct {
-		Member plan.Member
-		// DatabaseNode and LoaderNodes are those of the first run, or empty.
-		DatabaseNode, LoaderNodes string
-		// Rows that pilots of earlier runs have decided, by the label of the point.
-		Rows map[string]int64
-		// Shared is the newest instance of the comparison's database if the run is to use that, or nil.
-		Shared *plan.Served
-		// Beside are the runs of the same round that are under way already.
-		Beside []v1alpha1.CurrentRun
-	}
-	// SuspendMember sets spec.suspend of a run to that of the comparison.
-	SuspendMember struct {
-		Name    string
-		Suspend bool
-	}
-	// RemoveMember deletes a run that has not finished, if it still has that UID: its comparison has failed.
-	RemoveMember struct {
-		Name string
-		UID  types.UID
-	}
-	// PublishComparison writes the results of the comparison.
-	PublishComparison struct{ Outcome string }
-	// DeleteComparison deletes the comparison, because its time to live has passed.
-	DeleteComparison struct{}
 )
 
 // waitsFor says why a Pod waits, if that is a quota of Kueue or room on a node.
@@ -135,8 +102,7 @@ func (d *Decision) Irrevocable() bool {
 	switch a := d.Action.(type) {
 	case RecordAttempt:
 		return a.Attempt.Verdict.Outcome != result.OutcomeAccepted
-	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, RemoveDataCopies, TuneHost, ReleaseHost, DeleteRun,
-		RemoveMember, DeleteComparison:
+	case TakeLane, ReleaseLane, ProvideDatabase, RemoveDatabase, RemoveDataCopies, TuneHost, ReleaseHost, DeleteRun:
 		return true
 	}
 	return false
@@ -159,8 +125,3 @@ func (TuneHost) action()          {}
 func (ReleaseHost) action()       {}
 func (DeleteRun) action()         {}
 func (CheckVariants) action()     {}
-func (CreateMember) action()      {}
-func (SuspendMember) action()     {}
-func (RemoveMember) action()      {}
-func (PublishComparison) action() {}
-func (DeleteComparison) action()  {}

@@ -158,9 +158,6 @@ func (s *situation) cold(instance int) bool {
 	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.PrimeSeconds, 0) == 0 {
 		return false
 	}
-	if before, _ := plan.SharedBy(s.run); before.Number == instance && before.PodUID != "" {
-		return false
-	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
 		return r.Served(instance) && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
 	})
@@ -189,9 +186,6 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	}
 	if len(s.run.Spec.Variants) > 0 {
 		a.Sides = s.sidesFrom(instance)
-	}
-	if s.seen.Alternation != nil {
-		a.Slices = s.seen.Alternation.Slices
 	}
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {

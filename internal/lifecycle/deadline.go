@@ -63,20 +63,11 @@ func quietTime(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 
 // longest is how long the run may take at most.
 func (s *situation) longest() time.Duration {
-	if s.deadlineSeconds != nil {
-		return Deadline(s.run, s.plan)
-	}
-	return s.takingTurns(Deadline(s.run, s.plan))
+	return Deadline(s.run, s.plan)
 }
 
-// quietTime is for how long the run may make no progress. One that alternates with others has as long as all may take: each of
-// them has a deadline of its own.
-func (s *situation) quietTime() time.Duration {
-	if s.seen.Alternation != nil {
-		return s.longest()
-	}
-	return quietTime(s.run, s.plan)
-}
+// quietTime is for how long the run may make no progress.
+func (s *situation) quietTime() time.Duration { return quietTime(s.run, s.plan) }
 
 // deadline of a run or a comparison. By default it moves on with its progress: however slow it is, it has time for the next
 // attempt, and one that is stuck ends soon.

@@ -64,26 +64,6 @@ func deleted(s *situation) *Decision {
 	return &d
 }
 
-// comparisonDeleted suspends the run that is under way, removes the database that the runs share, and leaves the lane. It does
-// not delete runs: a user who deletes a comparison may want to keep them.
-func comparisonDeleted(s *comparisonSituation) *Decision {
-	if s.comparison.DeletionTimestamp == nil {
-		return nil
-	}
-	d := s.beingDeleted()
-	run := s.unfinished()
-	if run != nil && run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) {
-		d.Action = SuspendMember{Name: run.Name, Suspend: true}
-	} else if a := s.vacate(); a != nil {
-		d.Action = a
-	} else if s.disturbs() {
-		d.After = time.Second
-	} else if leave(s, &d); d.Action == (Wait{}) {
-		s.stopped(&d)
-	}
-	return &d
-}
-
 // saysDeleted says whether a status says that its object is being deleted: from then on, that makes nothing.
 func saysDeleted(conditions []metav1.Condition) bool {
 	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReconciling)
@@ -109,18 +89,9 @@ func (c conditions) deleting(noun string, d Decision) {
 // The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
 // to live, so that runs that are never deleted do not fill it.
 
-// runExpiry is when a run that finished at that time is deleted, or nil if it stays. The default does not hold for a run of a
-// comparison, which is deleted with its comparison: a comparison without one of its runs has lost what its answer is based on.
+// runExpiry is when a run that finished at that time is deleted, or nil if it stays. 
 func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
-	if MemberOf(run) != nil {
-		byDefault = 0
-	}
 	return expiry(run.Spec.TTLSecondsAfterFinished, finished, byDefault)
-}
-
-// comparisonExpiry is when a comparison that finished at that time is deleted with its runs, or nil if it stays.
-func comparisonExpiry(comparison *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
-	return expiry(comparison.Spec.TTLSecondsAfterFinished, finished, byDefault)
 }
 
 // expiry prefers the time to live of the specification, whether it is longer or shorter. A default of 0 is none, whereas a
@@ -180,16 +151,4 @@ func ofInstance(name, instance string) bool {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	return name == instance || strings.HasPrefix(name, instance+"-")
-}
-
-// needs says whether a comparison needs an object's name: for one of its runs, for the database that they share, or for its
-// results.
-func (s *comparisonSituation) needs(name string) bool {
-	if name == plan.ComparisonResultsName(s.comparison) && s.seen.Results == nil {
-		return true
-	}
-	if s.plan.SharesDatabase && ofInstance(name, plan.NameOfInstance(s.comparison.Name, int(ptr.Deref(s.lastInstance(), 0))+1)) {
-		return true
-	}
-	return slices.ContainsFunc(s.plan.Members, func(m plan.Member) bool { return plan.MemberName(s.comparison, m) == name })
 }

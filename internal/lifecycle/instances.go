@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -20,15 +19,14 @@ import (
 )
 
 // wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
-// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before. A run that
-// shares its database goes on with the instance of the run before. Of variants that are measured together it is the first.
+// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before. Of variants
+// that are measured together it is the first.
 func (s *situation) wantedInstance() int {
 	if len(s.run.Spec.Variants) > 0 {
 		return s.wantedInstances()[0]
 	}
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
-	before, _ := plan.SharedBy(s.run)
-	last := analysis.LastServed(s.seen.Records, before)
+	last := analysis.LastServed(s.seen.Records, plan.Served{})
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerFresh {
 		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
@@ -321,28 +319,6 @@ func (o *Observed) firstAccepted(variant string) *result.Record {
 		}
 	}
 	return nil
-}
-
-// images that the runs of the comparison begin with: those that the comparison began with, by the digests that its runs have
-// found.
-func (s *comparisonSituation) images(d Decision) v1alpha1.ImagesStatus {
-	before := s.comparison.Status.Images
-	if s.seen.Images.Loader == "" || before.Loader == "" && d.Pauses() {
-		return before
-	}
-	pinned := pinImages(s.seen.Images)
-	for i := range s.seen.Members {
-		m := &s.seen.Members[i]
-		if !m.Is(v1alpha1.ConditionComplete) || m.Run.Status.Images.Loader == "" {
-			continue
-		}
-		found := &m.Run.Status.Images
-		pinned.Loader, pinned.Sysbench = found.Loader, found.Sysbench
-		maps.Copy(pinned.Databases, map[string]v1alpha1.ImageName{
-			string(m.Run.Spec.Database.Engine): found.Databases[string(m.Run.Spec.Database.Engine)],
-		})
-	}
-	return pinned
 }
 
 // MariaDBOperatorRefused is why a run that wants its database from the MariaDB operator cannot have it, or nil. It is allowed

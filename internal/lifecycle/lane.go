@@ -41,29 +41,12 @@ type Holder struct {
 	UID                   types.UID
 }
 
-// Kinds of a Holder: a run that stands alone, and a comparison, which holds the lane for all of its runs.
-const (
-	RunKind        = plan.RunKind
-	ComparisonKind = plan.ComparisonKind
-)
+// RunKind is the kind of a Holder.
+const RunKind = plan.RunKind
 
-// HolderOf a run's lane is the run itself, unless it belongs to a comparison: see MemberOf.
+// HolderOf a run's lane is the run itself.
 func HolderOf(run *v1alpha1.BenchmarkRun) Holder {
 	return Holder{Kind: RunKind, Namespace: run.Namespace, Name: run.Name, UID: run.UID}
-}
-
-// HolderOfComparison is the holder of the lane that the runs of a comparison are in.
-func HolderOfComparison(comparison *v1alpha1.BenchmarkRun) Holder {
-	return Holder{Kind: ComparisonKind, Namespace: comparison.Namespace, Name: comparison.Name, UID: comparison.UID}
-}
-
-// MemberOf is the comparison that a run belongs to and that holds the lane for it, or nil.
-func MemberOf(run *v1alpha1.BenchmarkRun) *Holder {
-	comparison, uid := plan.ComparisonOf(run)
-	if uid == "" {
-		return nil
-	}
-	return &Holder{Kind: ComparisonKind, Namespace: run.Namespace, Name: comparison, UID: types.UID(uid)}
 }
 
 // Identity of a holder, as a Lease has it.
@@ -88,14 +71,9 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), h.Namespace, h.Name)
 }
 
-// Wants says whether a run holds its lane or wants it, by itself or by its comparison: it is neither suspended nor at its end.
+// Wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
 func Wants(run *v1alpha1.BenchmarkRun) bool {
 	return wants(run.DeletionTimestamp, run.Spec.Suspend, run.Status.Conditions)
-}
-
-// ComparisonWants says the same of a comparison.
-func ComparisonWants(comparison *v1alpha1.BenchmarkRun) bool {
-	return wants(comparison.DeletionTimestamp, comparison.Spec.Suspend, comparison.Status.Conditions)
 }
 
 func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) bool {
@@ -120,21 +98,12 @@ type Contender struct {
 	Ready metav1.Time
 }
 
-// ContenderOf a run that belongs to no comparison.
+// ContenderOf a run.
 func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	return Contender{
-		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run) && MemberOf(run) == nil,
+		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run),
 		Admitted: Admitted(run.Status.Conditions),
 		Ready:    ready(run.CreationTimestamp, run.Status.QueuedTime, run.Status.Conditions),
-	}
-}
-
-// ContenderOfComparison is a comparison with all of its runs.
-func ContenderOfComparison(comparison *v1alpha1.BenchmarkRun) Contender {
-	return Contender{
-		Holder: HolderOfComparison(comparison), Lane: comparison.Spec.Lane, Wants: ComparisonWants(comparison),
-		Admitted: Admitted(comparison.Status.Conditions),
-		Ready:    ready(comparison.CreationTimestamp, comparison.Status.QueuedTime, comparison.Status.Conditions),
 	}
 }
 

@@ -15,34 +15,20 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// holds says whether the run is admitted: it holds its lane, or its comparison does and measures this one.
-func (s *situation) holds() bool {
-	comparison := MemberOf(s.run)
-	return s.seen.Lane.is(HolderOf(s.run)) || comparison != nil && s.seen.Lane.is(*comparison) && s.seen.Named
-}
-
-// queued waits until it is the run's turn, or its comparison's. A run that is not admitted has no Job and no database: if it has
+// queued waits until it is the run's turn. A run that is not admitted has no Job and no database: if it has
 // lost its lane, because a user has deleted the Lease, it removes them.
 func queued(s *situation) *Decision {
 	if s.holds() {
 		return nil
 	}
 	d := s.seen.Lane.turn(s.run.Spec.Lane, HolderOf(s.run))
-	if comparison := MemberOf(s.run); comparison != nil {
-		d = Decision{Action: Wait{}, Reason: v1alpha1.ReasonQueued, Message: fmt.Sprintf(
-			"waiting until %s, to which this run belongs, holds lane %s", comparison, s.run.Spec.Lane)}
-		if s.seen.Lane.is(*comparison) {
-			d.Message = fmt.Sprintf("waiting until %s, which holds lane %s, measures this run; it measures only runs that it created",
-				comparison, s.run.Spec.Lane)
-		}
-	}
 	if d.Action == (TakeLane{}) {
 		return &d
 	}
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
 	if a := s.removeEverything(); a != nil {
 		d.Action, d.Unexpected = a, true
-	} else if MemberOf(s.run) == nil && !d.Unexpected {
+	} else if !d.Unexpected {
 		status := &s.run.Status
 		since := queuedSince(ready(s.run.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
 		return d.queueDeadline("run", s.run.Spec.QueueDeadlineSeconds, s.now.Sub(since))
@@ -70,22 +56,13 @@ func (s *situation) disturbs() bool {
 
 // admitted is the condition Admitted.
 func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
-	comparison := MemberOf(s.run)
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):
-		message = "the run has ended and is releasing its lane"
-		if comparison != nil {
-			message = fmt.Sprintf("the run has ended; its lane is released when %s has ended", comparison)
-		}
-		return metav1.ConditionFalse, v1alpha1.ReasonFinished, message
+		return metav1.ConditionFalse, v1alpha1.ReasonFinished, "the run has ended and is releasing its lane"
 	case d.Pauses():
 		return metav1.ConditionFalse, d.Reason, d.Message
 	case s.holds(), s.seen.ObserveFailed && s.is(v1alpha1.ConditionAdmitted):
-		message = "the run holds lane " + s.run.Spec.Lane
-		if comparison != nil {
-			message = fmt.Sprintf("%s, to which this run belongs, holds lane %s", comparison, s.run.Spec.Lane)
-		}
-		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, message
+		return metav1.ConditionTrue, v1alpha1.ReasonAdmitted, "the run holds lane " + s.run.Spec.Lane
 	}
 	return metav1.ConditionUnknown, d.Reason, d.Message
 }
@@ -94,27 +71,19 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 // says which lanes there are.
 
 // RunLaneRefused says why a run that has not begun does not: it asks for a lane that is not one of the installation's, or returns
-// nil. Without any listed, all may be asked for. A run of a comparison has the comparison's.
+// nil. Without any listed, all may be asked for.
 func RunLaneRefused(run *v1alpha1.BenchmarkRun, lanes []string) *Failure {
-	if MemberOf(run) != nil {
-		return nil
-	}
-	return laneRefused("spec.lane", run.Spec.Lane, run.Status.StartTime, lanes)
-}
-
-// ComparisonLaneRefused says the same of a comparison.
-func ComparisonLaneRefused(comparison *v1alpha1.BenchmarkRun, lanes []string) *Failure {
-	return laneRefused("spec.template.spec.lane", comparison.Spec.Lane, comparison.Status.StartTime, lanes)
-}
-
-func laneRefused(field, lane string, start *metav1.Time, lanes []string) *Failure {
-	if len(lanes) == 0 || start != nil || slices.Contains(lanes, lane) {
+	lane := run.Spec.Lane
+	if len(lanes) == 0 || run.Status.StartTime != nil || slices.Contains(lanes, lane) {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"%s is %s, but the lanes of this installation are: %s; use one of them, or ask an administrator for another (--lanes)",
-		field, lane, strings.Join(lanes, ", "))}
+		"spec.lane is %s, but the lanes of this installation are: %s; use one of them, or ask an administrator for another (--lanes)",
+		lane, strings.Join(lanes, ", "))}
 }
+
+// holds says whether the run is admitted: it holds its lane.
+func (s *situation) holds() bool { return s.seen.Lane.is(HolderOf(s.run)) }
 
 // called is what a message in a namespace calls a holder: readers of the message may be allowed to see that namespace only.
 func (h Holder) called(namespace string, anonymous bool) string {
@@ -130,7 +99,7 @@ func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere
 	switch {
 	case !anonymous || h.Namespace == namespace:
 		return h.String(), false
-	case h.Kind == RunKind, h.Kind == ComparisonKind:
+	case h.Kind == RunKind:
 		return "a " + strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), true
 	}
 	return "an unrecognized holder", false

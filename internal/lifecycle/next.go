@@ -47,13 +47,11 @@ var runRules = rules[*situation]{
 		failed,
 		running,
 		unclaimed,
-		othersMeasure,
 		measured,
 		roomForAll,
 		retired,
 		tuned,
 		provided,
-		waitForTurn,
 		start,
 	},
 }
@@ -151,27 +149,16 @@ func atPoint(parameters map[string]string) string {
 // A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the
 // lane again. An administrator may bound it, so that no owner keeps a lane from the others for months.
 
-// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. A run
-// of a comparison has no turn of its own. Most is 0 without a bound.
+// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. Most is 0
+// without a bound.
 func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
-	if MemberOf(run) != nil {
-		return nil
-	}
-	return turnRefused("run", run.Spec.DeadlineSeconds, run.Status.StartTime, most)
-}
-
-// ComparisonTurnRefused says the same of a comparison.
-func ComparisonTurnRefused(comparison *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
-	return turnRefused("comparison", comparison.Spec.DeadlineSeconds, comparison.Status.StartTime, most)
-}
-
-func turnRefused(noun string, requested *int32, start *metav1.Time, most time.Duration) *Failure {
-	if most == 0 || requested == nil || start != nil || time.Duration(*requested)*time.Second <= most {
+	requested := run.Spec.DeadlineSeconds
+	if most == 0 || requested == nil || run.Status.StartTime != nil || time.Duration(*requested)*time.Second <= most {
 		return nil
 	}
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a %s may hold its lane (--max-turn)",
-		*requested, int64(most/time.Second), noun)}
+		"spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a run may hold its lane (--max-turn)",
+		*requested, int64(most/time.Second))}
 }
 
 // turnEnd is when the owner's turn is over. It returns nil without a bound.

@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -35,12 +34,6 @@ type Observed struct {
 	Orphaned bool
 	// Lane of the run.
 	Lane Lane
-	// Named: the comparison that it belongs to names it as its current run.
-	Named bool
-	// Alternation with the runs of other variants; nil if it does not wait for them.
-	Alternation *Alternation
-	// ComparisonRows are the rows that pilots of its comparison have decided, by the label of the point.
-	ComparisonRows map[string]int64
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
 	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
@@ -271,18 +264,14 @@ func (o *Observed) instance(number int) *Instance {
 }
 
 // boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose
-// node is not known, Unknown counts as a node. The first attempt itself is bound if the run is a later one of a comparison.
+// node is not known, Unknown counts as a node.
 func (s *situation) boundPlace() result.Place {
 	for _, r := range s.seen.Records {
 		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {
 			return r.Place
 		}
 	}
-	place := result.Place{DatabaseNode: s.run.Annotations[v1alpha1.AnnotationDatabaseNode]}
-	if nodes := s.run.Annotations[v1alpha1.AnnotationLoaderNodes]; nodes != "" {
-		place.LoaderNodes = strings.Split(nodes, nodeSeparator)
-	}
-	return place
+	return result.Place{}
 }
 
 // nodeSeparator stands between the nodes of several loaders.

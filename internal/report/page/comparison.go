@@ -56,7 +56,7 @@ type difference struct {
 func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
 	v := &comparisonView{
 		frame: frame{
-			Name: s.Name, Heading: s.Name, Kind: s.Kind(), Namespace: s.Namespace, Claims: judged(s.Claims),
+			Name: s.Name, Heading: s.Name, Kind: "BenchmarkRun", Namespace: s.Namespace, Claims: judged(s.Claims),
 			Warnings:  s.AllWarnings(),
 			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
 		},
@@ -91,7 +91,7 @@ func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonV
 	if err := v.addDownloads(s); err != nil {
 		return nil, err
 	}
-	return v, v.reproduced(s.Kind(), s.Name, s.Spec)
+	return v, v.reproduced("BenchmarkRun", s.Name, s.Spec)
 }
 
 func (v *comparisonView) addDifferences(s *report.Comparison) {
