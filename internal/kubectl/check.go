@@ -28,7 +28,7 @@ import (
 // checker applies every rule for runs and comparisons that needs no cluster: those of the API server, and then those of the
 // operator.
 type checker struct {
-	runs, comparisons *apischema.Schema
+	runs *apischema.Schema
 	// beside are the ConfigMaps that stand beside what is checked.
 	beside configMaps
 }
@@ -153,44 +153,6 @@ func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
 			stats.Counted(len(p.Trials), "trial"))
 	}
 	return fmt.Sprintf("%s × %s = %s", points, stats.Counted(p.Rounds, "repetition"), stats.Counted(len(p.Trials), "trial"))
-}
-
-// checkComparison also has the API server's rules look at the run of each variant, as the operator does before it creates the
-// first.
-func (c *checker) checkComparison(ctx context.Context, object *unstructured.Unstructured) (string, []string) {
-	comparison := new(v1alpha1.BenchmarkRun)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, comparison); err != nil {
-		return "", []string{err.Error()}
-	}
-	problems := c.checkVariants(ctx, comparison.Spec.Variants, func(i int) *v1alpha1.BenchmarkRun {
-		return plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i, Seed: v1alpha1.DefaultSeed})
-	})
-	if len(problems) > 0 {
-		return "", problems
-	}
-	p, err := validation.PlanComparison(comparison)
-	if err != nil {
-		return "", []string{"spec: " + err.Error()}
-	}
-	points, warned := 0, ""
-	for i, v := range p.Variants {
-		if wrong := c.beside.check(v.Run); len(wrong) > 0 {
-			return "", under(fmt.Sprintf("spec.variants[%s]: ", comparison.Spec.Variants[i].Name), wrong)
-		}
-		warned = cmp.Or(warned, warning(v.Run))
-		points += len(v.Plan.Points) / max(1, v.Plan.Stages)
-	}
-	equal := ""
-	if again := plan.EqualVariants(comparison); len(again) > 0 {
-		equal = fmt.Sprintf("; %d of them are equal, an A/A comparison", len(again)+1)
-		if len(again) < len(p.Variants)-1 {
-			equal = fmt.Sprintf("; variant %s is equal to an earlier one", comparison.Spec.Variants[again[0]].Name)
-		}
-	}
-	return fmt.Sprintf("at most %s × %d variants = %s, %s%s; alternation: %s; deadline: %s%s",
-		stats.Counted(int(comparison.Spec.Rounds.AtMost), "round"), len(p.Variants), stats.Counted(len(p.Members), "run"),
-		stats.Counted(int(comparison.Spec.Rounds.AtMost)*points, "trial"), equal, p.Alternation,
-		duration.HumanDuration(lifecycle.ComparisonDeadline(comparison, p)), warned), nil
 }
 
 // checkVariants has the API server's rules look at what each variant asks for as a run of its own.

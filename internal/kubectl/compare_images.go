@@ -36,23 +36,22 @@ func newCompareImages(c *cluster, streams genericiooptions.IOStreams) *cobra.Com
 	o, v := newCreation(c, streams), &versions{}
 	command := &cobra.Command{
 		Use:   "compare-images -f RUN [IMAGE]... [--images FILE]",
-		Short: "Compare versions of a database server: a comparison of images from a run's file",
-		Long: `Compare versions of a database server: start a comparison that measures a run with each of these images.
+		Short: "Compare versions of a database server: a run with an image for each variant",
+		Long: `Compare versions of a database server: start a run that has each of these images as a variant.
 
 The first image is the baseline. Every other image is a variant that differs in nothing but the image, and in the engine if its
 name says that it is of the other one. The name of a variant is the image's tag. --images reads more images from a file, one in
 a line; empty lines and lines that begin with # are skipped.
 
-The run's seed becomes the comparison's. What a comparison decides itself is left out, and said: title, claims,
-trials.repetitions and trials.precision. --set sets fields of the comparison: its paths are those that "kubectl explain
-bcmp.spec" shows.`,
+Claims, trials.repetitions and trials.precision of the file are left out, and that is said. --set sets fields of the run: its
+paths are those that "kubectl explain brun.spec" shows.`,
 		Example: `  # Three versions, in as many rounds as the answer takes.
   kubectl benchrun compare-images -f config/samples/commit-size.yaml mariadb:10.11 mariadb:11.8 mysql:9.7 --watch
 
-  # A list that a job keeps, in slices; print the comparison, to keep it in a file.
+  # A list that a job keeps, in slices; print the run, to keep it in a file.
   kubectl benchrun compare-images -f run.yaml --images versions.txt --set alternation=Slices --dry-run=client -o yaml`,
 		RunE: func(command *cobra.Command, arguments []string) error {
-			object, err := v.comparison(o, arguments)
+			object, err := v.run(o, arguments)
 			if err != nil {
 				return err
 			}
@@ -61,14 +60,14 @@ bcmp.spec" shows.`,
 	}
 	command.Flags().StringVarP(&v.file, "filename", "f", "", "file with one run; - is the standard input")
 	command.Flags().StringVar(&v.images, "images", "", "file with more images, one in a line; - is the standard input")
-	command.Flags().StringVar(&v.name, "name", "", "name of the comparison (default: that of the run)")
-	command.Flags().StringArrayVar(&v.settings, "set", nil, "set a field of the comparison: PATH=VALUE")
+	command.Flags().StringVar(&v.name, "name", "", "name of the run (default: that in the file)")
+	command.Flags().StringArrayVar(&v.settings, "set", nil, "set a field of the run: PATH=VALUE")
 	o.addFlags(command)
 	return command
 }
 
-// comparison is the one that the flags describe.
-func (v *versions) comparison(o *creation, images []string) (*unstructured.Unstructured, error) {
+// run is the one that the flags describe.
+func (v *versions) run(o *creation, images []string) (*unstructured.Unstructured, error) {
 	switch {
 	case v.file == "":
 		return nil, errNoFile
@@ -95,18 +94,14 @@ func (v *versions) comparison(o *creation, images []string) (*unstructured.Unstr
 		return nil, err
 	}
 	if len(left) > 0 {
-		say(o.streams.ErrOut, "left out, because a comparison decides it: "+strings.Join(left, ", "))
+		say(o.streams.ErrOut, "left out, because rounds say how often variants are measured: "+strings.Join(left, ", "))
 	}
 	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, v.settings); err != nil {
 		return nil, err
 	}
-	comparison := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	comparison.SetAPIVersion(v1alpha1.GroupVersion.String())
-	comparison.SetKind(plan.ComparisonKind)
-	comparison.SetName(cmp.Or(v.name, run.GetName()))
-	comparison.SetNamespace(run.GetNamespace())
-	comparison.SetLabels(plan.QueueLabels(run.GetLabels()))
-	return comparison, nil
+	run.Object["spec"] = spec
+	run.SetName(cmp.Or(v.name, run.GetName()))
+	return run, nil
 }
 
 // linesOf a file, without those that are empty or comments.
@@ -130,23 +125,31 @@ func linesOf(name string, stdin io.Reader) ([]string, error) {
 	return lines, nil
 }
 
-// ofImages is the specification of the comparison of a run with these images, and what of the run it has no place for.
+// ofImages is the specification of a run with these images as its variants, and what of it has no place there.
 func ofImages(run *unstructured.Unstructured, images []string) (spec map[string]any, left []string, err error) {
 	references, err := parseImages(images)
 	if err != nil {
 		return nil, nil, err
 	}
-	template, _, err := unstructured.NestedMap(run.Object, "spec")
-	if err != nil {
+	if spec, _, err = unstructured.NestedMap(run.Object, "spec"); err != nil {
 		return nil, nil, err
 	}
 	names := variantNames(references)
-	spec = map[string]any{"template": map[string]any{"spec": template}}
-	left = handOver(template, spec)
-	database, _ := template["database"].(map[string]any)
+	trials, _ := spec["trials"].(map[string]any)
+	for _, name := range []string{"repetitions", "precision"} {
+		if _, found := trials[name]; found {
+			left = append(left, "trials."+name)
+			delete(trials, name)
+		}
+	}
+	if _, found := spec["claims"]; found {
+		left = append(left, "claims")
+		delete(spec, "claims")
+	}
+	database, _ := spec["database"].(map[string]any)
 	if database == nil {
 		database = map[string]any{}
-		template["database"] = database
+		spec["database"] = database
 	}
 	engine, _ := database["engine"].(string)
 	maps.Copy(database, databaseOf(references[0], engine))
@@ -159,31 +162,6 @@ func ofImages(run *unstructured.Unstructured, images []string) (spec map[string]
 	}
 	spec["variants"] = variants
 	return spec, left, nil
-}
-
-// handOver moves what is the comparison's to decide from a run's specification into the comparison's, and removes what has no
-// place there: those paths it returns.
-func handOver(template, spec map[string]any) (left []string) {
-	for _, name := range []string{"seed", "suspend", "ttlSecondsAfterFinished"} {
-		if value, found := template[name]; found {
-			spec[name] = value
-			delete(template, name)
-		}
-	}
-	for _, name := range []string{"title", "claims", "plots", "tables"} {
-		if _, found := template[name]; found {
-			left = append(left, name)
-			delete(template, name)
-		}
-	}
-	trials, _ := template["trials"].(map[string]any)
-	for _, name := range []string{"repetitions", "precision"} {
-		if _, found := trials[name]; found {
-			left = append(left, "trials."+name)
-			delete(trials, name)
-		}
-	}
-	return slices.Clip(left)
 }
 
 // maxVariantName is how long the name of a variant may be.
@@ -207,8 +185,8 @@ func parseImages(images []string) ([]containername.Reference, error) {
 			return nil, fmt.Errorf("%q is not the name of an image: %w", image, err)
 		}
 		if seen[reference.Name()] {
-			return nil, fmt.Errorf("%s is listed twice: to see how far two runs of one image differ, write a comparison whose "+
-				"second variant names nothing", image)
+			return nil, fmt.Errorf("%s is listed twice: to see how far two runs of one image differ, write a run whose second "+
+				"variant names nothing", image)
 		}
 		seen[reference.Name()] = true
 		references[i] = reference
