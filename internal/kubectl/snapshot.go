@@ -160,7 +160,7 @@ func (m *snapshot) end() (string, error) {
 		return "", err
 	}
 	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, m.ready().Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
-	if m.needsDecision && !m.is(v1alpha1.ConditionDecided) {
+	if m.needsDecision && m.ready().Reason != v1alpha1.ReasonDecided {
 		return words, verdictError{ExitCannotSay}
 	}
 	return words, nil

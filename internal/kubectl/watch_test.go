@@ -234,6 +234,21 @@ func TestWatchComparison(t *testing.T) {
 	}
 }
 
+// TestWatchVariants: so is the end of a run with variants, which has no condition for it.
+func TestWatchVariants(t *testing.T) {
+	for reason, want := range map[string]error{
+		v1alpha1.ReasonDecided: nil, v1alpha1.ReasonUndecided: verdictError{ExitCannotSay},
+	} {
+		run := measuring()
+		run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {Name: "lazy"}}
+		run.Status.Progress = "6/20"
+		setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+		if words, err := runKind.subject(run).snapshot().end(); !errors.Is(err, want) || !strings.Contains(words, reason+", 6/20 rounds") {
+			t.Errorf("%s: %q, %v", reason, words, err)
+		}
+	}
+}
+
 func TestWatchDeleted(t *testing.T) {
 	run := measuring()
 	cl := fakeCluster(run)

@@ -140,7 +140,7 @@ var _ = Describe("a bundle", func() {
 var _ = Describe("a user's tools", func() {
 	It("explain the API", func(ctx SpecContext) {
 		Expect(kubectl(ctx, "explain", "brun.spec.database")).To(And(
-			ContainSubstring("the server to measure"), ContainSubstring("settings are the server settings"), ContainSubstring("variables are other server variables")))
+			ContainSubstring("the server to measure"), ContainSubstring("settings that every benchmark should state"), ContainSubstring("variables are other server variables")))
 		Expect(kubectl(ctx, "explain", "brun.spec.database.settings")).To(ContainSubstring("innodb_buffer_pool_size"))
 		Expect(kubectl(ctx, "explain", "brun.spec.workload.commitSize.sweep")).To(
 			ContainSubstring("rowsPerCommit\t<[]integer>"))
