@@ -55,9 +55,6 @@ var reasons = map[string]advice{
 		"No node has enough of a resource that the database's or the loader's Pod requests.",
 		"make room on a node, or lower database.resources or loader.resources; the message says what is missing, and what would fit.",
 	},
-	v1alpha1.ReasonWaitingForTurn: {
-		"Its server is up and idle. The variants of its comparison take turns, trial by trial, and another one is being measured.", "",
-	},
 	v1alpha1.ReasonMeasuring:  {"Trials are being measured.", ""},
 	v1alpha1.ReasonPublishing: {"Everything is measured, and the results are being written.", ""},
 	v1alpha1.ReasonRetrying: {
@@ -178,14 +175,6 @@ var reasons = map[string]advice{
 	v1alpha1.ReasonVariantInvalid: {
 		"The run of a variant is refused. Nothing was created.",
 		"correct the variant that the message names; kubectl benchrun validate checks it without a cluster.",
-	},
-	v1alpha1.ReasonMemberFailed: {
-		"A run of the comparison failed. The answers are from the rounds before it.",
-		"explain that run: kubectl benchrun explain NAME, with the name in the message.",
-	},
-	v1alpha1.ReasonMemberLost: {
-		"A run of the comparison, or its results, was deleted or changed before the comparison had finished.",
-		"repeat the comparison, and do not change its runs until it has finished.",
 	},
 }
 

@@ -4,7 +4,6 @@
 package kubectl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,7 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// checker applies every rule for runs and comparisons that needs no cluster: those of the API server, and then those of the
+// checker applies every rule for runs that needs no cluster: those of the API server, and then those of the
 // operator.
 type checker struct {
 	runs *apischema.Schema
@@ -35,14 +34,10 @@ type checker struct {
 
 func newChecker() (*checker, error) {
 	runs, err := apischema.Runs()
-	if err != nil {
-		return nil, err
-	}
-	comparisons, err := apischema.Comparisons()
-	return &checker{runs: runs, comparisons: comparisons}, err
+	return &checker{runs: runs}, err
 }
 
-// Check is what validate says of a run or comparison: what it will do, or what is wrong with it, one line each. It sets the
+// Check is what validate says of a run: what it will do, or what is wrong with it, one line each. It sets the
 // object's defaults.
 func Check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string, err error) {
 	c, err := newChecker()
@@ -53,7 +48,7 @@ func Check(ctx context.Context, object *unstructured.Unstructured) (summary stri
 	return summary, problems, nil
 }
 
-// check returns what is wrong with a run or comparison, one line each, or what it will do. It sets the defaults of the object.
+// check returns what is wrong with a run, one line each, or what it will do. It sets the defaults of the object.
 func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string) {
 	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {
 		return "", []string{fmt.Sprintf("apiVersion: %s is unknown; use %s", object.GetAPIVersion(), v1alpha1.GroupVersion)}
@@ -61,24 +56,15 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default") // as the API server does, with the namespace of the request
 	}
-	isRun := object.GetKind() == plan.RunKind
-	schema := c.comparisons
-	if isRun {
-		schema = c.runs
-	}
 	defer generated(object)()
-	problems = append(schema.Misread(object.Object), pasted(object.Object)...)
-	if unknown := decoded(schema, object); len(unknown) > 0 {
+	problems = append(c.runs.Misread(object.Object), pasted(object.Object)...)
+	if unknown := decoded(c.runs, object); len(unknown) > 0 {
 		return "", append(problems, unknown...)
 	}
-	if errs := lines(schema.Errors(ctx, object.Object)); len(errs) > 0 {
+	if errs := lines(c.runs.Errors(ctx, object.Object)); len(errs) > 0 {
 		return "", append(problems, errs...)
 	}
-	check := c.checkComparison
-	if isRun {
-		check = c.checkRun
-	}
-	summary, errs := check(ctx, object)
+	summary, errs := c.checkRun(ctx, object)
 	if problems = append(problems, errs...); len(problems) > 0 {
 		return "", problems
 	}
@@ -200,7 +186,6 @@ func pasted(object map[string]any) []string {
 		}
 	}
 	add("spec.database", object, "spec", "database")
-	add("spec.template.spec.database", object, "spec", "template", "spec", "database")
 	variants, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "variants")
 	list, _ := variants.([]any)
 	for i, variant := range list {

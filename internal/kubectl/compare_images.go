@@ -12,7 +12,6 @@ import (
 	"os"
 	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 

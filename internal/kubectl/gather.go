@@ -26,13 +26,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// gathering puts what the cluster has of a run or comparison into a bundle, one attempt after another.
+// gathering puts what the cluster has of a run into a bundle, one attempt after another.
 type gathering struct {
 	from client.Reader
 	to   *bundle.Writer
 }
 
-// gather writes the bundle of a run or comparison whose results are published.
+// gather writes the bundle of a run whose results are published.
 func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) error {
 	printed, err := published(ctx, from, s)
 	if err != nil {
@@ -47,7 +47,7 @@ func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) er
 		return err
 	}
 	g := &gathering{from, w}
-	if err := g.addResults("", printed.contents); err != nil {
+	if err := g.addResults(printed.contents); err != nil {
 		return err
 	}
 	if err := printed.addAttempts(ctx, g, s.snapshot()); err != nil {
@@ -82,13 +82,13 @@ func manifestOf(s subject, specDigest string) (*bundle.Manifest, []byte, error) 
 }
 
 // addResults adds the files of a results ConfigMap.
-func (g *gathering) addResults(prefix string, contents map[string][]byte) error {
+func (g *gathering) addResults(contents map[string][]byte) error {
 	for _, name := range publishedNames(contents) {
 		data, err := result.UnpackFile(name, contents)
 		if err != nil {
 			return err
 		}
-		if err := g.to.Add(prefix+bundle.ResultsFolder+name, data); err != nil {
+		if err := g.to.Add(bundle.ResultsFolder+name, data); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func publishedNames(contents map[string][]byte) []string {
 }
 
 // addAttempts adds the attempts of a run that these records are of.
-func (g *gathering) addAttempts(ctx context.Context, prefix string, of *snapshot, records []*result.Record) error {
+func (g *gathering) addAttempts(ctx context.Context, of *snapshot, records []*result.Record) error {
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: of.name}}
 	digests := recordDigests(of.records, records)
 	variables := false
@@ -118,12 +118,12 @@ func (g *gathering) addAttempts(ctx context.Context, prefix string, of *snapshot
 		if err != nil {
 			return err
 		}
-		if err := g.addAttempt(prefix+bundle.AttemptsFolder+name+"/", text, document); err != nil {
+		if err := g.addAttempt(bundle.AttemptsFolder+name+"/", text, document); err != nil {
 			return err
 		}
 		if document != nil && !variables && record.Outcome == result.OutcomeAccepted {
 			variables = true
-			if err := g.addVariables(prefix, document); err != nil {
+			if err := g.addVariables(document); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (g *gathering) addAttempt(folder string, record, document []byte) error {
 }
 
 // addVariables adds the variables of the server, a line each.
-func (g *gathering) addVariables(prefix string, document []byte) error {
+func (g *gathering) addVariables(document []byte) error {
 	text, err := result.Unpack(document)
 	if err != nil {
 		return err
@@ -191,29 +191,7 @@ func (g *gathering) addVariables(prefix string, document []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, strings.ReplaceAll(variables[name], "\n", `\n`))
 	}
-	return g.to.Add(prefix+bundle.VariablesFile, []byte(b.String()))
-}
-
-// measuredMember is a run of a comparison with its results: those that the comparison has measured.
-func measuredMember(
-	ctx context.Context, from client.Reader, namespace string, of *report.ComparisonRun,
-) (*publishedRun, error) {
-	s, err := find(ctx, from, namespace, runKind.name+"/"+of.Name)
-	if err != nil {
-		return nil, err
-	}
-	run, err := s.trials()
-	if err != nil {
-		return nil, err
-	}
-	member, err := readRun(ctx, from, run)
-	if err != nil {
-		return nil, err
-	}
-	if run.Status.Results.Digest != of.Results {
-		return nil, fmt.Errorf("run %s is not the one that the comparison measured: it has other results", of.Name)
-	}
-	return member, nil
+	return g.to.Add(bundle.VariablesFile, []byte(b.String()))
 }
 
 // printableOf is the report in a bundle.

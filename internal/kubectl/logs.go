@@ -75,10 +75,7 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s su
 	if r.database {
 		return r.printDatabase(ctx, cl, from, s, out)
 	}
-	run, err := s.trials()
-	if err != nil {
-		return err
-	}
+	run := s.trials()
 	pods, err := podsOf(ctx, cl, run.Namespace, v1alpha1.ComponentLoader, labelOf(s),
 		client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
 	if err != nil && !apierrors.IsForbidden(err) {
@@ -123,7 +120,7 @@ func podsOf(
 }
 
 func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s subject, out io.Writer) error {
-	pods, err := podsOf(ctx, cl, s.object().GetNamespace(), v1alpha1.ComponentDatabase, s.databaseLabel())
+	pods, err := podsOf(ctx, cl, s.object().GetNamespace(), v1alpha1.ComponentDatabase, labelOf(s))
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ type manifest struct {
 	object *unstructured.Unstructured
 }
 
-// ours says whether it is a run or a comparison, of whatever version.
+// ours says whether it is a run, of whatever version.
 func (m *manifest) ours() bool {
 	group, _, _ := strings.Cut(m.object.GetAPIVersion(), "/")
-	return group == v1alpha1.GroupVersion.Group && (m.object.GetKind() == plan.RunKind || m.object.GetKind() == plan.ComparisonKind)
+	return group == v1alpha1.GroupVersion.Group && m.object.GetKind() == plan.RunKind
 }
 
 // title is how messages name the object.
@@ -134,7 +134,7 @@ func parse(text []byte) (*unstructured.Unstructured, error) {
 	return u, nil
 }
 
-// configMaps are those that a stream has beside runs and comparisons: their texts by name and key. A key that has no text has an
+// configMaps are those that a stream has beside runs: their texts by name and key. A key that has no text has an
 // empty one.
 type configMaps map[string]map[string]string
 

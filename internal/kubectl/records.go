@@ -153,27 +153,6 @@ func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*res
 	}
 }
 
-// ofComparison reads the documents of the runs of a comparison.
-func (d *documents) ofComparison(ctx context.Context, rep *report.Comparison) {
-	if len(rep.Records) > 0 {
-		d.ofVariants(ctx, rep)
-		return
-	}
-	for i := range rep.Runs {
-		of := &rep.Runs[i]
-		if of.Results == "" {
-			continue
-		}
-		member, err := measuredMember(ctx, d.from, d.namespace, of)
-		if err != nil {
-			d.lack(max(1, len(of.Values)), err)
-			continue
-		}
-		of.Add(rep.Missing(of), member.Report)
-		d.ofRun(ctx, member.Report, func(record *result.Record, doc *result.Document) { d.comparison.Add(of.Variant, record, doc) })
-	}
-}
-
 // ofVariants reads the documents of a run with variants.
 func (d *documents) ofVariants(ctx context.Context, rep *report.Comparison) {
 	for i := range rep.Runs {

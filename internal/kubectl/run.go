@@ -60,11 +60,11 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	workload, image := "", ""
 	command := &cobra.Command{
 		Use:   "run (-f FILE [NAME] | NAME --workload TYPE) [--set PATH=VALUE]...",
-		Short: "Start a run or a comparison",
-		Long: `Start a run or a comparison: from a file, or a run from flags.
+		Short: "Start a run",
+		Long: `Start a run: from a file, or from flags.
 
-With a file of one run or comparison, NAME is another name than the file's, and --set sets fields of its specification. The paths
-are those that "kubectl explain brun.spec" and "kubectl explain bcmp.spec" show; after a list of named objects, such as variants,
+With a file of one run, NAME is another name than the file's, and --set sets fields of its specification. The paths
+are those that "kubectl explain brun.spec" shows; after a list of named objects, such as variants,
 comes a name. Write lists with commas, and structured values as YAML.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
@@ -87,7 +87,7 @@ comes a name. Write lists with commas, and structured values as YAML.`,
 			return o.all(command.Context(), objects)
 		},
 	}
-	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs and comparisons; - is the standard input")
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
 	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
 	command.Flags().StringVar(&image, "database-image", "",
 		"image of the database of a run without a file, for example mariadb:11.8")
@@ -129,7 +129,7 @@ func changed(objects []*unstructured.Unstructured, arguments, settings []string)
 		return nil
 	}
 	if len(objects) != 1 {
-		return fmt.Errorf("NAME and --set take a file with one run or comparison, but there are %d", len(objects))
+		return fmt.Errorf("NAME and --set take a file with one run, but there are %d", len(objects))
 	}
 	object := objects[0]
 	for _, name := range arguments {
@@ -142,11 +142,7 @@ func changed(objects []*unstructured.Unstructured, arguments, settings []string)
 	if !found {
 		spec = map[string]any{}
 	}
-	of := reflect.TypeFor[v1alpha1.BenchmarkRunSpec]()
-	if object.GetKind() == plan.ComparisonKind {
-		of = reflect.TypeFor[v1alpha1.BenchmarkRunSpec]()
-	}
-	if err := setAll(of, spec, settings); err != nil {
+	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, settings); err != nil {
 		return err
 	}
 	object.Object["spec"] = spec
@@ -170,7 +166,7 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("there are no runs or comparisons in the file")
+		return nil, errors.New("there are no runs in the file")
 	}
 	return objects, nil
 }
@@ -185,7 +181,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		return fmt.Errorf("--dry-run %s is not known; use %s, %s or %s", o.dryRun, dryRunNone, dryRunClient, dryRunServer)
 	}
 	if o.watch && len(objects) != 1 {
-		return fmt.Errorf("--watch takes one run or comparison, but there are %d", len(objects))
+		return fmt.Errorf("--watch takes one run, but there are %d", len(objects))
 	}
 	cl, namespace, err := o.cluster.connect()
 	if err != nil {

@@ -33,10 +33,8 @@ type subject interface {
 	reportSoFar(context.Context, client.Reader) (anyReport, error)
 	warnings(context.Context, client.Reader) []string
 	contender() lifecycle.Contender
-	// trials is the run whose trials are numbered; a comparison has none of its own.
-	trials() (*v1alpha1.BenchmarkRun, error)
-	// databaseLabel selects the Pods of the database that it measures.
-	databaseLabel() client.MatchingLabels
+	// trials is the run whose trials are numbered.
+	trials() *v1alpha1.BenchmarkRun
 	// copyWith is a new object with the same specification, not suspended.
 	copyWith(meta metav1.ObjectMeta) subject
 	// fingerprint is the same for two subjects of a kind that may share the results.
@@ -197,21 +195,7 @@ var runKind = &kind{
 	},
 }
 
-var comparisonKind = &kind{
-	name: "comparison", aliases: []string{"bcmp", "benchmarkcomparison"}, resource: plan.ComparisonKind,
-	label:  v1alpha1.LabelComparison,
-	object: func() client.Object { return new(v1alpha1.BenchmarkRun) },
-	list:   func() client.ObjectList { return new(v1alpha1.BenchmarkRunList) },
-	subject: func(o client.Object) subject {
-		return comparisonSubject{o.(*v1alpha1.BenchmarkRun)} //nolint:forcetypeassert // it is of this kind
-	},
-	decode: func(text []byte) (anyReport, error) {
-		r, err := report.DecodeComparison(text)
-		return comparisonReport{r}, err
-	},
-}
-
-var kinds = []*kind{runKind, comparisonKind}
+var kinds = []*kind{runKind}
 
 // kindNamed is the kind with that name or alias; nil if there is none.
 func kindNamed(word string) *kind {

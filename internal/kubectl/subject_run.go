@@ -62,14 +62,7 @@ func (s runSubject) warnings(ctx context.Context, from client.Reader) []string {
 
 func (s runSubject) contender() lifecycle.Contender { return lifecycle.ContenderOf(s.run) }
 
-func (s runSubject) trials() (*v1alpha1.BenchmarkRun, error) { return s.run, nil }
-
-func (s runSubject) databaseLabel() client.MatchingLabels {
-	if owner := plan.DatabaseOwner(s.run); owner.Name != s.run.Name { // the database of a comparison
-		return client.MatchingLabels{v1alpha1.LabelComparison: owner.Name}
-	}
-	return labelOf(s)
-}
+func (s runSubject) trials() *v1alpha1.BenchmarkRun { return s.run }
 
 func (s runSubject) copyWith(meta metav1.ObjectMeta) subject {
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: meta, Spec: *s.run.Spec.DeepCopy()}
@@ -146,5 +139,5 @@ func (r runReport) reproducedBy(here anyReport, within, betweenRuns float64) *re
 func (r runReport) specDigest() string { return r.Run.SpecDigest }
 
 func (r runReport) addAttempts(ctx context.Context, g *gathering, of *snapshot) error {
-	return g.addAttempts(ctx, "", of, r.Records)
+	return g.addAttempts(ctx, of, r.Records)
 }
