@@ -16,14 +16,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Metrics are counted while runs and comparisons change. A nil value counts nothing.
+// Metrics are counted while runs change. A nil value counts nothing.
 type Metrics struct {
-	attempts, invalidated                   *prometheus.CounterVec
-	measured, dead                          prometheus.Histogram
-	runsCompleted                           prometheus.Counter
-	runsFailed                              *prometheus.CounterVec
-	comparisonsCompleted, comparisonsFailed *prometheus.CounterVec
-	failures                                *prometheus.CounterVec
+	attempts, invalidated *prometheus.CounterVec
+	measured, dead        prometheus.Histogram
+	completed, failed     *prometheus.CounterVec
+	failures              *prometheus.CounterVec
 }
 
 // New metrics.
@@ -37,13 +35,8 @@ func New() *Metrics {
 		dead: seconds("trial_dead_seconds",
 			"Time between the end of one loader and the start of the next one of the same run, without pauses.",
 			0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
-		runsCompleted: prometheus.NewCounter(prometheus.CounterOpts{
-			Namespace: prefix, Name: "runs_completed_total", Help: "Runs that have measured every trial.",
-		}),
-		runsFailed: counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
-		comparisonsCompleted: counters("comparisons_completed_total", "Comparisons that have measured what they need, by reason.",
-			"reason"),
-		comparisonsFailed: counters("comparisons_failed_total", "Comparisons that have failed, by reason.", "reason"),
+		completed: counters("runs_completed_total", "Runs that have measured what they need, by reason.", "reason"),
+		failed:    counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
 		failures: counters("reconcile_failures_total",
 			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
 	}
@@ -70,24 +63,19 @@ func (m *Metrics) begin() {
 	for _, c := range disturbances {
 		m.invalidated.WithLabelValues(string(c))
 	}
-	for vector, reasons := range map[*prometheus.CounterVec][]string{
-		m.runsFailed: runFailures, m.comparisonsFailed: comparisonFailures, m.comparisonsCompleted: answers,
-	} {
+	for vector, reasons := range map[*prometheus.CounterVec][]string{m.failed: runFailures, m.completed: completions} {
 		for _, reason := range reasons {
 			vector.WithLabelValues(reason)
 		}
 	}
-	for _, controller := range []string{RunController, ComparisonController} {
-		for _, reason := range failureReasons() {
-			m.failures.WithLabelValues(controller, reason)
-		}
+	for _, reason := range failureReasons() {
+		m.failures.WithLabelValues(RunController, reason)
 	}
 }
 
 func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.attempts, m.invalidated, m.measured, m.dead, m.runsCompleted, m.runsFailed, m.comparisonsCompleted, m.comparisonsFailed,
-		m.failures,
+		m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed, m.failures,
 	}
 }
 
@@ -115,9 +103,7 @@ func (m *Metrics) Count(transitions []Transition) {
 		case Attempt:
 			m.countAttempt(t)
 		case Run:
-			m.countEnd(t, v1alpha1.ReasonComplete)
-		case Comparison:
-			m.countEnd(t, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided)
+			m.countEnd(t)
 		}
 	}
 }
@@ -139,19 +125,13 @@ func (m *Metrics) countAttempt(t *Transition) {
 	}
 }
 
-// countEnd counts a run or a comparison that has ended. How it ended is never taken back.
-func (m *Metrics) countEnd(t *Transition, complete ...string) {
-	failed := t.To == stateFailed
+// countEnd counts a run that has ended. How it ended is never taken back.
+func (m *Metrics) countEnd(t *Transition) {
 	switch {
-	case !failed && !slices.Contains(complete, t.To):
-	case t.Subject == Run && failed:
-		m.runsFailed.WithLabelValues(known(t.Reason, runFailures)).Inc()
-	case t.Subject == Run:
-		m.runsCompleted.Inc()
-	case failed:
-		m.comparisonsFailed.WithLabelValues(known(t.Reason, comparisonFailures)).Inc()
-	default:
-		m.comparisonsCompleted.WithLabelValues(known(t.To, answers)).Inc()
+	case t.To == stateFailed:
+		m.failed.WithLabelValues(known(t.Reason, runFailures)).Inc()
+	case slices.Contains(completions, t.To):
+		m.completed.WithLabelValues(t.To).Inc()
 	}
 }
 
@@ -193,32 +173,22 @@ var (
 		v1alpha1.ReasonSettingNotEffective, v1alpha1.ReasonBlockIOClassNotEffective, v1alpha1.ReasonLoaderNotStarted,
 		v1alpha1.ReasonBarrierTimeout, v1alpha1.ReasonLoaderFailed, v1alpha1.ReasonRecordsChanged,
 		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
-		v1alpha1.ReasonTooManyInvalid, other,
+		v1alpha1.ReasonTooManyInvalid, v1alpha1.ReasonVariantInvalid, other,
 	}
-	comparisonFailures = []string{
-		v1alpha1.ReasonVariantInvalid, v1alpha1.ReasonMemberFailed, v1alpha1.ReasonMemberLost,
-		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonNameTaken,
-		v1alpha1.ReasonRejected, other,
-	}
-	// answers of comparisons that are complete.
-	answers = []string{v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, other}
-	// states that always have a series. Whatever else the operator says of a run or a comparison has one while it says so.
+	// completions are the reasons of runs that are complete: those with variants have an answer, or none.
+	completions = []string{v1alpha1.ReasonComplete, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided}
+	// states that always have a series. Whatever else the operator says of a run has one while it says so.
 	runStates = []string{
 		statePending, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonWaitingForPredecessor,
 		v1alpha1.ReasonProvisioningDatabase, v1alpha1.ReasonTuningHost, v1alpha1.ReasonWaitingForKueue,
-		v1alpha1.ReasonWaitingForRoom, v1alpha1.ReasonWaitingForTurn, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing,
-		v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, stateFailed,
-	}
-	comparisonStates = []string{
-		statePending, v1alpha1.ReasonChecking, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonMeasuring,
-		v1alpha1.ReasonPublishing, v1alpha1.ReasonRetrying, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, stateFailed,
+		v1alpha1.ReasonWaitingForRoom, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing,
+		v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, stateFailed,
 	}
 )
 
 // Controllers whose reconciles may fail.
 const (
-	RunController        = "benchmarkrun"
-	ComparisonController = "benchmarkcomparison"
+	RunController = "benchmarkrun"
 )
 
 // Reasons for which a reconcile is tried again, besides those that an API server gives.

@@ -11,23 +11,16 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// Objects are all runs and comparisons of an installation. They are only read.
-type Objects struct {
-	Runs        []v1alpha1.BenchmarkRun
-	Comparisons []v1alpha1.BenchmarkRun
-}
-
 // State computes the gauges at each scrape. Only the manager that leads has any: the sum over all managers is then right.
 type State struct {
-	// Read the objects, from a cache.
-	Read func(context.Context) (Objects, error)
+	// Read all runs of an installation, from a cache. They are only read.
+	Read func(context.Context) ([]v1alpha1.BenchmarkRun, error)
 	// Leads is closed when this manager leads.
 	Leads <-chan struct{}
 	Clock clock.PassiveClock
@@ -45,11 +38,9 @@ const (
 const readTimeout = 5 * time.Second
 
 var (
-	runsDesc        = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
-	comparisonsDesc = desc("comparisons", "Comparisons by state, as the column STATUS shows it; those that have failed are Failed.",
-		"state")
-	queueDesc = desc("lane_queue_length", "Runs and comparisons that wait for their lane.", "lane")
-	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run or comparison of a lane's queue has waited.",
+	runsDesc  = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
+	queueDesc = desc("lane_queue_length", "Runs that wait for their lane.", "lane")
+	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run of a lane's queue has waited.",
 		"lane")
 )
 
@@ -59,7 +50,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (s *State) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsDesc, comparisonsDesc, queueDesc, headDesc} {
+	for _, d := range []*prometheus.Desc{runsDesc, queueDesc, headDesc} {
 		descriptions <- d
 	}
 }
@@ -73,36 +64,31 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	objects, err := s.Read(ctx)
+	runs, err := s.Read(ctx)
 	if err != nil {
-		s.Log.Error(err, "Reading runs and comparisons for the metrics")
+		s.Log.Error(err, "Reading runs for the metrics")
 		return
 	}
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		samples <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	runs := func(i int) []metav1.Condition { return objects.Runs[i].Status.Conditions }
-	for state, n := range statesOf(runStates, len(objects.Runs), runs) {
+	for state, n := range statesOf(runs) {
 		gauge(runsDesc, float64(n), state)
 	}
-	comparisons := func(i int) []metav1.Condition { return objects.Comparisons[i].Status.Conditions }
-	for state, n := range statesOf(comparisonStates, len(objects.Comparisons), comparisons) {
-		gauge(comparisonsDesc, float64(n), state)
-	}
-	for _, q := range bounded(queuesOf(objects, s.Clock.Now())) {
+	for _, q := range bounded(queuesOf(runs, s.Clock.Now())) {
 		gauge(queueDesc, float64(q.length), q.lane)
 		gauge(headDesc, q.age.Seconds(), q.lane)
 	}
 }
 
-// statesOf n objects: how many are in each state.
-func statesOf(always []string, n int, conditions func(int) []metav1.Condition) map[string]int {
+// statesOf runs: how many are in each state.
+func statesOf(runs []v1alpha1.BenchmarkRun) map[string]int {
 	counts := map[string]int{}
-	for _, state := range always {
+	for _, state := range runStates {
 		counts[state] = 0
 	}
-	for i := range n {
-		counts[StateOf(conditions(i))]++
+	for i := range runs {
+		counts[StateOf(runs[i].Status.Conditions)]++
 	}
 	return counts
 }
@@ -115,7 +101,7 @@ type laneQueue struct {
 }
 
 // queuesOf all lanes that anybody is in: one that holds its lane, or waits for it.
-func queuesOf(objects Objects, now time.Time) []laneQueue {
+func queuesOf(runs []v1alpha1.BenchmarkRun, now time.Time) []laneQueue {
 	waiting, since := map[string][]lifecycle.Contender{}, map[lifecycle.Holder]time.Time{}
 	add := func(c lifecycle.Contender) {
 		if !c.Wants {
@@ -128,11 +114,8 @@ func queuesOf(objects Objects, now time.Time) []laneQueue {
 		}
 		waiting[c.Lane] = list // a lane that is held has a queue, too: an empty one
 	}
-	for i := range objects.Runs {
-		add(lifecycle.ContenderOf(&objects.Runs[i]))
-	}
-	for i := range objects.Comparisons {
-		add(lifecycle.ContenderOfComparison(&objects.Comparisons[i]))
+	for i := range runs {
+		add(lifecycle.ContenderOf(&runs[i]))
 	}
 	queues := make([]laneQueue, 0, len(waiting))
 	for lane, list := range waiting {

@@ -21,13 +21,12 @@ type Subject string
 
 // Subjects.
 const (
-	Run        Subject = "run"
-	Comparison Subject = "comparison"
-	Attempt    Subject = "attempt"
+	Run     Subject = "run"
+	Attempt Subject = "attempt"
 )
 
 const (
-	// statePending is that of a run or a comparison that has no status yet.
+	// statePending is that of a run that has no status yet.
 	statePending = "Pending"
 	// stateFailed is that of all that have failed, for whatever reason.
 	stateFailed = "Failed"
@@ -38,7 +37,7 @@ const (
 // Transition from one state to another.
 type Transition struct {
 	Subject Subject
-	// Namespace and Name of the run or comparison.
+	// Namespace and Name of the run.
 	Namespace, Name string
 	// Trial and Attempt are set for an attempt.
 	Trial, Attempt int
@@ -52,7 +51,7 @@ type Transition struct {
 	dead *time.Duration
 }
 
-// StateOf a run or a comparison is what the column STATUS shows, but for failures, which are one state.
+// StateOf a run is what the column STATUS shows, but for failures, which are one state.
 func StateOf(conditions []metav1.Condition) string {
 	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
 		return stateFailed
@@ -102,11 +101,6 @@ func recorded(run *v1alpha1.BenchmarkRun, r *result.Record) Transition {
 		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
 		From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
 	}
-}
-
-// OfComparison has the transition from an old status of a comparison to its current one.
-func OfComparison(comparison *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) []Transition {
-	return between(Comparison, comparison, old.Conditions, comparison.Status.Conditions)
 }
 
 // firstNew is the index of the first record that the old status does not count, or the number of records: if the status names one
