@@ -37,11 +37,11 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.ProvideDatabase:
 		return r.provideDatabase(ctx, s, a)
 	case lifecycle.RemoveDatabase:
-		return r.databaseWriter(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
+		return r.writer(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.RemoveDataCopies:
 		return r.writer(run).removeDataCopies(ctx)
 	case lifecycle.ReleaseNodes:
-		return r.databaseWriter(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
+		return r.writer(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:
 		return r.startAttempt(ctx, s, a.Attempt)
 	case lifecycle.ClaimAttempt:

@@ -68,25 +68,18 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return r.writerFor(runOwner(run), r.Metrics)
 }
 
-// databaseWriter writes on behalf of the owner of a run's database: the run, or its comparison.
-func (r *BenchmarkRunReconciler) databaseWriter(run *v1alpha1.BenchmarkRun) *writer {
-	return r.writerFor(ownerAs(run, plan.DatabaseOwner(run)), nil)
-}
-
-// SetupWithManager watches runs, all objects that have the name of a run in their label, and comparisons, which name the run that
-// they measure. Of ConfigMaps, which hold the results of all runs, only the metadata.
+// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.followers = newFollowers(r.Logs, &r.decoding)
 	if err := mgr.Add(r.followers); err != nil {
 		return fmt.Errorf("following the logs of loaders: %w", err)
 	}
 	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, r.followers.told,
-		watch{[]client.Object{&v1alpha1.BenchmarkRun{}}, enqueueCurrent(), nil},
-		watch{[]client.Object{&corev1.ConfigMap{}}, r.enqueueRuns(), []builder.WatchesOption{builder.OnlyMetadata}},
+		watch{[]client.Object{&corev1.ConfigMap{}}, enqueueOwner(v1alpha1.LabelRun), []builder.WatchesOption{builder.OnlyMetadata}},
 		watch{[]client.Object{
 			&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
 			&policyv1.PodDisruptionBudget{},
-		}, r.enqueueRuns(), nil},
+		}, enqueueOwner(v1alpha1.LabelRun), nil},
 	)
 }
 
@@ -98,7 +91,7 @@ func (r *BenchmarkRunReconciler) base() *Base { return &r.Base }
 func (r *BenchmarkRunReconciler) controller() string { return telemetry.RunController }
 
 func (r *BenchmarkRunReconciler) part(ctx context.Context, run *v1alpha1.BenchmarkRun) (part, time.Duration, error) {
-	return r.Installation.partInRun(ctx, r.Client, run)
+	return r.Installation.partIn(ctx, claimedRun(run))
 }
 
 func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {

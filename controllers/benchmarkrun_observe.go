@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -49,18 +48,7 @@ func (r *BenchmarkRunReconciler) observe(
 	r.readDeliveries(run, o.seen.Attempts)
 	o.configMaps(own.configs.Items)
 	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers
-	if _, shares := plan.SharedBy(run); shares {
-		if err := r.observeShared(ctx, o, reader); err != nil {
-			return nil, err
-		}
-	}
 	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
-		return nil, err
-	}
-	if o.seen.Alternation, o.seen.Named, err = alternation(ctx, run, reader); err != nil {
-		return nil, err
-	}
-	if o.seen.ComparisonRows, err = r.comparisonRows(ctx, run, o.seen.Named); err != nil {
 		return nil, err
 	}
 	if lifecycle.TunesHost(run) {
@@ -71,16 +59,10 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	if run.DeletionTimestamp != nil {
 		// What it has recorded is no longer of interest, and may be deleted already. Its objects may have lost their references.
-		remains, err := r.lanes().remains(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
-		if err != nil {
-			return nil, err
-		}
-		o.seen.Orphaned = remains.Disturb(nil, r.Clock.Now())
-		return &o.seen, nil
+		o.seen.Orphaned, err = r.lanes().loads(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
+		return &o.seen, err
 	}
-	if o.seen.Images, err = r.images(ctx, run); err != nil {
-		return nil, err
-	}
+	o.seen.Images = lifecycle.ImagesOf(run.Status.Images, r.Images)
 	if err := r.readResults(ctx, o); err != nil {
 		return nil, err
 	}
@@ -94,80 +76,6 @@ func (r *BenchmarkRunReconciler) observe(
 	o.seen.Judge(run)
 	r.readWarnings(ctx, m, run.Namespace, &o.seen)
 	return &o.seen, nil
-}
-
-// alternation of a run with those of other variants, and whether the comparison that it belongs to names it as a current run:
-// anybody may make one with an owner reference.
-func alternation(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*lifecycle.Alternation, bool, error) {
-	of := lifecycle.MemberOf(run)
-	if of == nil {
-		return nil, false, nil
-	}
-	var comparison v1alpha1.BenchmarkRun
-	if err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil, false, nil
-		}
-		return nil, false, fmt.Errorf("reading comparison %s for its current runs: %w", of.Name, err)
-	}
-	if comparison.UID != of.UID {
-		return nil, false, nil
-	}
-	a, named := lifecycle.AlternationOf(run, &comparison)
-	return a, named, nil
-}
-
-// comparisonRows are the rows that pilots of a run's comparison have decided, read once: the cache does not keep the annotation,
-// which anybody may fill on a run of his own.
-func (r *BenchmarkRunReconciler) comparisonRows(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, named bool,
-) (map[string]int64, error) {
-	m := r.memories.of(run)
-	if m.comparisonRows != nil || !lifecycle.NeedsComparisonRows(run, named) {
-		return m.comparisonRows, nil
-	}
-	var live v1alpha1.BenchmarkRun
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), &live); err != nil {
-		return nil, fmt.Errorf("reading the rows that pilots of its comparison have decided: %w", err)
-	}
-	m.comparisonRows = lifecycle.ComparisonRows(live.Annotations)
-	return m.comparisonRows, nil
-}
-
-// images that a run uses: those that it has pinned, or its comparison. The comparison is read once, from the API server: the
-// cache may not know yet what it has pinned.
-func (r *BenchmarkRunReconciler) images(ctx context.Context, run *v1alpha1.BenchmarkRun) (podutil.Images, error) {
-	of, finished := lifecycle.MemberOf(run), apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if run.Status.Images.Loader != "" || of == nil || finished {
-		return lifecycle.ImagesOf(run.Status.Images, r.Images), nil
-	}
-	var comparison v1alpha1.BenchmarkRun
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
-	if client.IgnoreNotFound(err) != nil {
-		return podutil.Images{}, fmt.Errorf("reading comparison %s for its images: %w", of.Name, err)
-	}
-	if comparison.UID != of.UID {
-		return r.Images, nil // a comparison that is gone: so will be the run
-	}
-	return lifecycle.ImagesOf(comparison.Status.Images, r.Images), nil
-}
-
-// observeShared reads the instances of the database that a run shares. A run that has finished does not look at them: its
-// comparison removes them.
-func (r *BenchmarkRunReconciler) observeShared(ctx context.Context, o *observer, reader client.Reader) error {
-	if apimeta.IsStatusConditionTrue(o.run.Status.Conditions, v1alpha1.ConditionFinished) {
-		return nil
-	}
-	shared := &ownership{owner: ownerAs(o.run, plan.DatabaseOwner(o.run))}
-	l, err := listOf(ctx, reader, r.Live, o.run.Namespace, shared.owner.databases(), r.withMariaDBs(o.run))
-	if err != nil {
-		return err
-	}
-	o.seen.Instances = instancesOf(shared, o.run.Spec.Database.Provisioner, l, nil, nil)
-	// Those of a comparison are the comparison's to delete, which knows whether it is the one that has the name today.
-	o.seen.Remains = append(o.seen.Remains, shared.predecessor.Remains...)
-	o.seen.Strangers = append(o.seen.Strangers, shared.strangers...)
-	return nil
 }
 
 // readResults adds the records of a run that is under way. Of a finished run only the names of its ConfigMaps are looked at.

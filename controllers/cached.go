@@ -28,20 +28,14 @@ import (
 
 // cachedLabels are those that are read.
 var cachedLabels = []string{
-	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComparison, v1alpha1.LabelComparisonUID, v1alpha1.LabelRound,
-	v1alpha1.LabelVariant, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
+	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
 	v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
 }
 
 // annotationBytes are the annotations of a kind that are read, each with its bound: more than the operator writes. One that is
-// longer is not the operator's. AnnotationRows has no such bound, and is read where it is needed.
+// longer is not the operator's.
 func annotationBytes(o client.Object) map[string]int {
 	switch o.(type) {
-	case *v1alpha1.BenchmarkRun:
-		return map[string]int{
-			v1alpha1.AnnotationDatabaseNode: 256, v1alpha1.AnnotationLoaderNodes: 17 << 10, // 64 names
-			v1alpha1.AnnotationSharedInstance: 64, v1alpha1.AnnotationSharedPod: 64,
-		}
 	case *batchv1.Job:
 		return map[string]int{neighborsAnnotation: 64 << 10}
 	case *corev1.Pod:
@@ -187,33 +181,22 @@ type Scope []string
 // Includes says whether a namespace is one of them.
 func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Contains(s, namespace) }
 
-// owners are all runs and comparisons, as the reader has them: they must not be changed. A manager of some namespaces may not
-// list in all, so that it lists in one after the other.
-func (s Scope) owners(
-	ctx context.Context, reader client.Reader,
-) ([]v1alpha1.BenchmarkRun, []v1alpha1.BenchmarkRun, error) {
+// runs in the scope, as a reader has them: those of a cache must not be changed.
+func (s Scope) runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
 	namespaces := []string(s)
 	if len(s) == 0 {
 		namespaces = []string{""}
 	}
-	var (
-		allRuns        []v1alpha1.BenchmarkRun
-		allComparisons []v1alpha1.BenchmarkRun
-	)
+	var all []v1alpha1.BenchmarkRun
 	for _, namespace := range namespaces {
-		var (
-			runs        v1alpha1.BenchmarkRunList
-			comparisons v1alpha1.BenchmarkRunList
-		)
-		for _, list := range []client.ObjectList{&runs, &comparisons} {
-			if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-				return nil, nil, fmt.Errorf("listing %T: %w", list, err)
-			}
+		var runs v1alpha1.BenchmarkRunList
+		if err := reader.List(ctx, &runs, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing runs: %w", err)
 		}
 		if len(namespaces) == 1 {
-			return runs.Items, comparisons.Items, nil
+			return runs.Items, nil
 		}
-		allRuns, allComparisons = append(allRuns, runs.Items...), append(allComparisons, comparisons.Items...)
+		all = append(all, runs.Items...)
 	}
-	return allRuns, allComparisons, nil
+	return all, nil
 }

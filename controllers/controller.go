@@ -40,7 +40,7 @@ const (
 // others.
 const workers = 4
 
-// Base is what the reconcilers of runs and of comparisons have in common.
+// Base is what the reconcilers have in common.
 type Base struct {
 	client.Client
 	// Live reads from the API server, where a stale answer of the cache would do harm.
@@ -142,15 +142,14 @@ type watch struct {
 	options []builder.WatchesOption
 }
 
-// setUp a controller of owners of one kind. It watches them, and runs, comparisons and Leases for the
-// queues of lanes, and hears what it is told of owners.
+// setUp a controller of owners of one kind. It watches them, and Leases for the queues of lanes, and hears what it is told of owners.
 func (b *Base) setUp(
 	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object,
 	told <-chan event.GenericEvent, watches ...watch,
 ) error {
 	b.queues = new(laneQueues)
 	watches = append(watches,
-		watch{[]client.Object{&v1alpha1.BenchmarkRun{}, &v1alpha1.BenchmarkRun{}}, lanes().enqueueNext(), nil},
+		watch{[]client.Object{&v1alpha1.BenchmarkRun{}}, lanes().enqueueNext(), nil},
 		watch{[]client.Object{&coordinationv1.Lease{}}, handler.EnqueueRequestsFromMapFunc(lanes().waitFor), nil},
 	)
 	c := ctrl.NewControllerManagedBy(mgr).For(kind).WithOptions(controller.Options{

@@ -46,11 +46,10 @@ func newDescent(live *Live, namespace string) *descent {
 
 // controllerKinds are the kinds that control what is made for a run.
 var controllerKinds = map[string]schema.GroupVersionKind{
-	"Job":                    batchv1.SchemeGroupVersion.WithKind("Job"),
-	"StatefulSet":            appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
-	"MariaDB":                database.MariaDBList().GroupVersionKind().GroupVersion().WithKind("MariaDB"),
-	lifecycle.RunKind:        v1alpha1.GroupVersion.WithKind(lifecycle.RunKind),
-	lifecycle.ComparisonKind: v1alpha1.GroupVersion.WithKind(lifecycle.ComparisonKind),
+	"Job":             batchv1.SchemeGroupVersion.WithKind("Job"),
+	"StatefulSet":     appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
+	"MariaDB":         database.MariaDBList().GroupVersionKind().GroupVersion().WithKind("MariaDB"),
+	lifecycle.RunKind: v1alpha1.GroupVersion.WithKind(lifecycle.RunKind),
 }
 
 // ask the API server for the controller of an object, if it was not read.

@@ -72,16 +72,6 @@ func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condi
 	return []announcement{newAnnouncement(corev1.EventTypeWarning, c.Reason, "Create", c.Message)}
 }
 
-// roundDisturbed is the announcement of a round that begins again: its runs, which know why, are about to be removed.
-func roundDisturbed(old, status *v1alpha1.BenchmarkRunStatus) []announcement {
-	before, now := old.Disturbed, status.Disturbed
-	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	if c == nil || len(now.Attempts) == 0 || now.Round == before.Round && len(now.Attempts) == len(before.Attempts) {
-		return nil
-	}
-	return []announcement{newAnnouncement(corev1.EventTypeWarning, "RoundDisturbed", "Measure", c.Message)}
-}
-
 // announcements of what changed from one status of a run to the next.
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
@@ -128,8 +118,7 @@ func (w *writer) tell(ctx context.Context, c changes) {
 	}
 }
 
-// ReadObjects has all runs and comparisons as the cache has them: they must not be changed.
-func ReadObjects(ctx context.Context, cache client.Reader, scope Scope) (telemetry.Objects, error) {
-	runs, comparisons, err := scope.owners(ctx, cache)
-	return telemetry.Objects{Runs: runs, Comparisons: comparisons}, err
+// ReadRuns has all runs as the cache has them: they must not be changed.
+func ReadRuns(ctx context.Context, cache client.Reader, scope Scope) ([]v1alpha1.BenchmarkRun, error) {
+	return scope.runs(ctx, cache)
 }

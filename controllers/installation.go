@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
 // Two installations whose managers elect their leaders in different namespaces do not know each other. Of those that see the same
@@ -180,25 +179,6 @@ func (i *Installation) look(ctx context.Context, other string, now time.Time) (i
 		return unknown, fmt.Errorf("listing the Leases of installation %s: %w", other, err)
 	}
 	return state, nil
-}
-
-// partInRun is the part in a run. A run of a comparison is the comparison's installation's.
-func (i *Installation) partInRun(
-	ctx context.Context, reader client.Reader, run *v1alpha1.BenchmarkRun,
-) (is part, after time.Duration, err error) {
-	of := lifecycle.MemberOf(run)
-	if i == nil || of == nil || run.Status.Installation != "" {
-		return i.partIn(ctx, claimedRun(run))
-	}
-	var comparison v1alpha1.BenchmarkRun
-	err = reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: of.Name}, &comparison)
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return bystander, 0, fmt.Errorf("reading comparison %s for its installation: %w", of.Name, err)
-	case err == nil && comparison.UID == of.UID && comparison.Status.Installation != i.identity():
-		return bystander, otherInterval, nil
-	}
-	return i.partIn(ctx, claimedRun(run))
 }
 
 // tolerated is by how much the clocks of the operator and of the API server may differ: an answer travels for a while, and its

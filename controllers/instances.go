@@ -17,28 +17,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
-
-// ownerAs is the owner of what a run uses: the run, or its comparison, of which the name and the UID are known. Owning needs no
-// more.
-func ownerAs(run *v1alpha1.BenchmarkRun, of plan.Owner) owner {
-	if of.Kind != plan.ComparisonKind {
-		return runOwner(run)
-	}
-	return comparisonOwner(&v1alpha1.BenchmarkRun{
-		ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: of.Name, UID: types.UID(of.UID)},
-	})
-}
 
 // withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
 func (b *Base) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
@@ -100,7 +85,7 @@ func (l *listed) ask(ctx context.Context, live *Live, namespace string) error {
 	}
 	for _, object := range made {
 		// Those that a run itself controls are the run's.
-		if ref := metav1.GetControllerOf(object); ref == nil || ref.Kind == lifecycle.RunKind || ref.Kind == lifecycle.ComparisonKind {
+		if ref := metav1.GetControllerOf(object); ref == nil || ref.Kind == lifecycle.RunKind {
 			continue
 		}
 		if err := l.descent.ask(ctx, object); err != nil {
@@ -121,8 +106,7 @@ type instances struct {
 }
 
 // instancesOf an owner, in their order, from the objects that were listed. What stands in the way is noted by the ownership.
-// Made is what the operator knows to have made, and servers what stands for the newest instances; nil leaves open whose the parts
-// are, as with a database that the runs of a comparison share: its Pod is known by its UID.
+// Made is what the operator knows to have made, and servers what stands for the newest instances.
 func instancesOf(
 	o *ownership, provisioner v1alpha1.Provisioner, l *listed, m *made, servers []v1alpha1.ObjectReference,
 ) []lifecycle.Instance {
@@ -145,7 +129,7 @@ func instancesOf(
 		}
 	}
 	for n, one := range i.found {
-		one.Foreign = m != nil && foreign(one, m, servers, i.parts[n])
+		one.Foreign = foreign(one, m, servers, i.parts[n])
 	}
 	var all []lifecycle.Instance
 	for _, one := range i.found {
@@ -338,38 +322,4 @@ func (w *writer) removeOfInstance(ctx context.Context, instance int, list client
 		}
 		return w.remove(ctx, object)
 	})
-}
-
-// enqueueRuns leads from an object to the run whose name it has in a label and, from one of a database that the runs of a
-// comparison share, to those of them that use it: one, unless a run was resumed by hand.
-func (r *BenchmarkRunReconciler) enqueueRuns() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		name, comparison := object.GetLabels()[v1alpha1.LabelRun], object.GetLabels()[v1alpha1.LabelComparison]
-		if name != "" {
-			return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}}}
-		}
-		if comparison == "" || !ofDatabase(object) {
-			return nil
-		}
-		return r.sharing(ctx, object.GetNamespace(), comparison)
-	})
-}
-
-// sharing are the runs of a comparison that use its database, and have not finished.
-func (r *BenchmarkRunReconciler) sharing(ctx context.Context, namespace, comparison string) []reconcile.Request {
-	var runs v1alpha1.BenchmarkRunList
-	err := r.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelComparison: comparison})
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Looking for the runs that share a database", "comparison", comparison)
-		return nil
-	}
-	var requests []reconcile.Request
-	for i := range runs.Items {
-		run := &runs.Items[i]
-		_, shares := plan.SharedBy(run)
-		if shares && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-			requests = append(requests, requestFor(lifecycle.HolderOf(run)))
-		}
-	}
-	return requests
 }

@@ -25,13 +25,11 @@ import (
 // A lane is held by the owner that has created its Lease, until that is deleted. That Lease has no time of expiry: a manager
 // that is down measures nothing new, but what it has started may still run.
 
-// lanes are read, taken and released for one kind of holder, runs or comparisons, which stand in the same queues.
+// lanes are read, taken and released for runs.
 type lanes struct {
 	client.Client
 	live  *Live
 	clock clock.PassiveClock
-	// kind of the holders that are worked for, one of lifecycle's.
-	kind string
 	// scope to work in.
 	scope Scope
 	// leases has the Leases, hosts those of tuned nodes.
@@ -42,13 +40,9 @@ type lanes struct {
 	queues *laneQueues
 }
 
-func (r *BenchmarkRunReconciler) lanes() *lanes { return r.lanesOf(lifecycle.RunKind) }
-
-func (r *BenchmarkComparisonReconciler) lanes() *lanes { return r.lanesOf(lifecycle.ComparisonKind) }
-
-func (b *Base) lanesOf(kind string) *lanes {
+func (b *Base) lanes() *lanes {
 	return &lanes{
-		Client: b.Client, live: b.Live, clock: b.Clock, kind: kind, scope: b.Scope, leases: b.LaneNamespace,
+		Client: b.Client, live: b.Live, clock: b.Clock, scope: b.Scope, leases: b.LaneNamespace,
 		hosts: b.HostNamespace, nameOthers: b.NameOthers, queues: b.queues,
 	}
 }
@@ -60,8 +54,7 @@ func (l *lanes) leaseOf(lane string) client.ObjectKey {
 
 // foreign says whether another installation works for a holder.
 func (l *lanes) foreign(holder lifecycle.Holder) bool {
-	known := holder.Kind == lifecycle.RunKind || holder.Kind == lifecycle.ComparisonKind
-	return !known || !l.scope.Includes(holder.Namespace)
+	return holder.Kind != lifecycle.RunKind || !l.scope.Includes(holder.Namespace)
 }
 
 // holderOf a lane's Lease.
@@ -103,21 +96,18 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// contenders of a lane: at least all runs and comparisons that want it.
+// contenders of a lane: at least all runs that want it.
 func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
 	}
-	runs, comparisons, err := l.scope.owners(ctx, reader)
+	runs, err := l.scope.runs(ctx, reader)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queue of a lane: %w", err)
 	}
-	all := make([]lifecycle.Contender, 0, len(runs)+len(comparisons))
+	all := make([]lifecycle.Contender, 0, len(runs))
 	for i := range runs {
 		all = append(all, lifecycle.ContenderOf(&runs[i]))
-	}
-	for i := range comparisons {
-		all = append(all, lifecycle.ContenderOfComparison(&comparisons[i]))
 	}
 	return all, nil
 }
@@ -133,7 +123,7 @@ func (l *lanes) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid
 	for i := range leases.Items {
 		lease := &leases.Items[i]
 		holder := holderOf(lease)
-		if requestFor(holder).NamespacedName != name || holder.Kind != l.kind || holder.UID == uid {
+		if requestFor(holder).NamespacedName != name || holder.Kind != lifecycle.RunKind || holder.UID == uid {
 			continue
 		}
 		abandoned, err := l.abandoned(ctx, holder)
@@ -186,7 +176,7 @@ func (l *lanes) release(ctx context.Context, lane string, holder lifecycle.Holde
 	return nil
 }
 
-// laneQueues are the runs and comparisons that want a lane, as the watches of one controller tell of them. To list all of them
+// laneQueues are the runs that want a lane, as the watches of one controller tell of them. To list all of them
 // for each one that waits would cost the square of their number. An owner that is woken because another has left finds that in
 // it: it is told first. A nil one keeps nothing.
 type laneQueues struct {
@@ -204,7 +194,7 @@ func nameIn(one *lifecycle.Contender) laneName {
 	return laneName{one.Kind, client.ObjectKey{Namespace: one.Namespace, Name: one.Name}}
 }
 
-// tell of a contender as it is now. The lane of a run or a comparison never changes while its name is the same.
+// tell of a contender as it is now. The lane of a run never changes while its name is the same.
 func (q *laneQueues) tell(one lifecycle.Contender) {
 	if q == nil {
 		return

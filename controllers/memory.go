@@ -25,8 +25,6 @@ type memory struct {
 	// chain of records that were read or written.
 	chain chain
 	made
-	// comparisonRows are the rows that pilots of the run's comparison have decided, or nil until they were read.
-	comparisonRows map[string]int64
 	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and
 	// variables are those of their servers.
 	checked   bool

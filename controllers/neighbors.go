@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -90,13 +89,10 @@ var ownerKinds = []result.OwnerKind{
 	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
 }
 
-// belongs says whether a Pod is one of the run's own, or of its comparison. Anybody may give a Pod in another namespace their
+// belongs says whether a Pod is one of the run's own. Anybody may give a Pod in another namespace its
 // labels.
 func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
-	labels := pod.GetLabels()
-	_, comparison := plan.ComparisonOf(run)
-	return pod.GetNamespace() == run.Namespace &&
-		(labels[v1alpha1.LabelRunUID] == string(run.UID) || comparison != "" && labels[v1alpha1.LabelComparisonUID] == comparison)
+	return pod.GetNamespace() == run.Namespace && pod.GetLabels()[v1alpha1.LabelRunUID] == string(run.UID)
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

@@ -39,20 +39,8 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	}
 }
 
-func comparisonOwner(comparison *v1alpha1.BenchmarkRun) owner {
-	return owner{
-		Object: comparison, noun: "comparison", kind: plan.ComparisonKind,
-		nameLabel: v1alpha1.LabelComparison, uidLabel: v1alpha1.LabelComparisonUID, derived: ofComparison,
-	}
-}
-
 // byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
-
-// databases selects the objects of the owner's database instances.
-func (o owner) databases() client.MatchingLabels {
-	return client.MatchingLabels{o.nameLabel: o.GetName(), v1alpha1.LabelComponent: v1alpha1.ComponentDatabase}
-}
 
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
 // nothing.
@@ -115,13 +103,9 @@ func (o *ownership) sort(object client.Object) {
 	}
 }
 
-// Ends of names that Benchrun gives: of the instances, attempts, results and copied data of a run, and of the Pods, claims and
-// further ConfigMaps of these; and of the runs, results and copied data of a comparison, and of the instances that its runs
-// share.
-var (
-	ofRun        = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
-	ofComparison = regexp.MustCompile(`^-(r[0-9]+-|data-|(db[0-9]+|results)(-|$))`)
-)
+// ofRun are ends of names that Benchrun gives: of the instances, attempts, results and copied data of a run, and of the Pods,
+// claims and further ConfigMaps of these.
+var ofRun = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
 
 // wanted says whether the owner may need an object's name.
 func (o *ownership) wanted(name string) bool {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,31 +37,6 @@ func (p pages) ofRun(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *repor
 		return nil, err
 	}
 	return rendered(ctx, func(w io.Writer) error { return page.Run(w, rep, &details) }), nil
-}
-
-// pagedRun is a run of a comparison, and its variant.
-type pagedRun struct {
-	run     *v1alpha1.BenchmarkRun
-	variant string
-}
-
-// ofComparison is the page of a comparison as a file, by the records of each of its runs; none if it cannot be made.
-func (p pages) ofComparison(
-	ctx context.Context, rep *report.Comparison, members []pagedRun, records func(*v1alpha1.BenchmarkRun) ([]*result.Record, error),
-) ([]result.File, error) {
-	var details page.ComparisonDetails
-	for _, m := range members {
-		list, err := records(m.run)
-		if err != nil {
-			return nil, err
-		}
-		accepted := slices.DeleteFunc(list, func(r *result.Record) bool { return r.Outcome != result.OutcomeAccepted })
-		add := func(r *result.Record, doc *result.Document) { details.Add(m.variant, r, doc) }
-		if err := p.visit(ctx, m.run, accepted, add); err != nil {
-			return nil, err
-		}
-	}
-	return comparisonPage(ctx, rep, &details), nil
 }
 
 func comparisonPage(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) []result.File {

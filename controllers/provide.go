@@ -31,7 +31,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
 	objects = database.Guarding(objects, plan.VariantOf(s.owner, a.Instance) == 0, a.Beside)
-	w, name := r.databaseWriter(s.owner), plan.InstanceName(run, a.Instance)
+	w, name := r.writer(s.owner), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
 		if err := w.notThere(ctx, implied, name); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 
 // createPart creates an object of a database instance. One that exists is fine if this process has made it. Another one that the
 // owner controls may be a third party's, or that of an operator that was killed: the next look at the instance says so, and it is
-// removed. The runs of a comparison make the instances that they share in turns.
+// removed.
 func (w *writer) createPart(ctx context.Context, object client.Object, m *made) error {
 	err := w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
 	switch {
@@ -75,11 +75,10 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 	if err := w.existing(ctx, object); err != nil {
 		return err
 	}
-	shared := w.owner.kind == plan.ComparisonKind
 	switch {
 	case !madeOf(object, w.owner):
 		return w.owner.taken(w.kindOf(object), object.GetName())
-	case m.proves(object), shared:
+	case m.proves(object):
 		return nil
 	case number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
 		return errStale
@@ -108,14 +107,12 @@ func (w *writer) notThere(ctx context.Context, object client.Object, instance st
 
 // createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks
 // whether the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's.
-// Credentials of a database that the runs of a comparison share are created by each of them.
 func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) error {
-	owner := plan.CredentialsOwner(s.owner)
-	w, secret := r.writerFor(ownerAs(s.owner, owner), nil), database.Secret(s.owner, rand.Text())
-	if s.old.Status.Secret != secret.Name && owner.Kind != plan.ComparisonKind {
+	w, secret := r.writer(s.owner), database.Secret(s.owner, rand.Text())
+	if s.old.Status.Secret != secret.Name {
 		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
 		case apierrors.IsAlreadyExists(err):
-			if err := r.writer(s.owner).upToDate(ctx); err != nil {
+			if err := w.upToDate(ctx); err != nil {
 				return err
 			}
 			return w.owner.taken("Secret", secret.Name)
@@ -140,8 +137,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep)
 	if claim == nil {
 		return nil
 	}
-	owner := plan.DataOwner(s.owner)
-	w := r.writerFor(ownerAs(s.owner, owner), nil)
+	w := r.writer(s.owner)
 	err := w.createUnchecked(ctx, claim, true, client.FieldValidation("Strict"))
 	if apierrors.IsAlreadyExists(err) {
 		if err := w.existing(ctx, claim); err != nil {
@@ -150,7 +146,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep)
 		if !madeOf(claim, w.owner) {
 			return w.owner.taken("PersistentVolumeClaim", claim.Name)
 		}
-		if owner.Kind == plan.ComparisonKind || referenceTo(claim) == s.seen.Made.DataCopy {
+		if referenceTo(claim) == s.seen.Made.DataCopy {
 			return nil
 		}
 		if err := w.remove(ctx, claim); err != nil {

@@ -175,7 +175,7 @@ func carryOut[O client.Object, P any, S seen](ctx context.Context, r stepper[O, 
 	switch action.(type) {
 	case lifecycle.CheckVariants:
 		return errStale
-	case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish, lifecycle.PublishComparison:
+	case lifecycle.TakeLane, lifecycle.RecordAttempt, lifecycle.Publish:
 		r.next(s)
 		s.decision.Action = lifecycle.Wait{}
 	}
