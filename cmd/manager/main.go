@@ -94,11 +94,10 @@ func run(ctx context.Context, o *options) error {
 	runs := &controllers.BenchmarkRunReconciler{
 		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuning: o.hostTuning,
 	}
-	comparisons := &controllers.BenchmarkComparisonReconciler{Base: base}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),
 	}
-	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, comparisons, hosts} {
+	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return fmt.Errorf("setting up a controller: %w", err)
 		}

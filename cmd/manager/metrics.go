@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
@@ -53,8 +54,8 @@ func checkCertificate(folder string) error {
 func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 	counted := telemetry.New()
 	state := &telemetry.State{
-		Read: func(ctx context.Context) (telemetry.Objects, error) {
-			return controllers.ReadObjects(ctx, mgr.GetCache(), o.namespaces)
+		Read: func(ctx context.Context) ([]v1alpha1.BenchmarkRun, error) {
+			return controllers.ReadRuns(ctx, mgr.GetCache(), o.namespaces)
 		},
 		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"),
 	}
@@ -62,7 +63,7 @@ func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 		return nil, fmt.Errorf("registering the metrics: %w", err)
 	}
 	if err := metrics.Registry.Register(state); err != nil {
-		return nil, fmt.Errorf("registering the metrics of runs and comparisons: %w", err)
+		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
 	}
 	return counted, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// asking is a run or comparison of a workload.
+// asking is a run of a workload.
 func asking(w v1alpha1.WorkloadSpec) *object {
 	return &object{variants: []variant{{spec: &v1alpha1.BenchmarkRunSpec{Workload: w}}}}
 }

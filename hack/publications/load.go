@@ -49,7 +49,7 @@ type measurement struct {
 	Digest string `json:"digest"`
 }
 
-// reported is a run or comparison of a small file, with its twin in the full one.
+// reported is a run of a small file, with its twin in the full one.
 type reported struct {
 	of, full *object
 	// root is the folder of the repository, and folder the report's in it.

@@ -59,7 +59,7 @@ func byFigures(o *object, headline result.Metric) []claims.Judgement {
 	for _, v := range o.variants {
 		plans[v.name] = v.plan
 	}
-	return analysis.ByFigures(o.claims(), plans, func(name string) result.Metric {
+	return analysis.ByFigures(o.run.Spec.Claims, plans, func(name string) result.Metric {
 		if name == "" || name == headline.Name {
 			return headline
 		}

@@ -49,7 +49,7 @@ func TestConclusions(t *testing.T) {
 	here := &list[0].reports[0]
 	here.claims = []claims.Judgement{
 		{Name: "tenfold-to-16", Statement: "other words", Verdict: claims.PremiseMissing},
-		{Name: "flat", Statement: list[0].full.objects[0].claims()[1].Statement, Verdict: claims.DoesNotHold},
+		{Name: "flat", Statement: list[0].full.objects[0].run.Spec.Claims[1].Statement, Verdict: claims.DoesNotHold},
 	}
 	var names []string
 	for _, c := range list[0].conclusions() {

@@ -93,7 +93,7 @@ func (p *publication) measurement() string {
 	return text
 }
 
-// section of a run or comparison of a small file.
+// section of a run of a small file.
 func (r *reported) section() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s.", r.of.name, plain(r.answer), plain(strings.TrimSuffix(r.state, ".")))

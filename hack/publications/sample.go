@@ -48,13 +48,11 @@ const (
 
 var labelled = regexp.MustCompile(`^(` + strings.Join([]string{sizesAndHours, differences, beforeYouBegin}, "|") + `): `)
 
-// object is a run or a comparison that a file asks for, with its defaults, after the checks of `kubectl benchrun validate`.
+// object is a run that a file asks for, with its defaults, after the checks of `kubectl benchrun validate`.
 type object struct {
 	name string
-	// run, or comparison with its plan; the other is nil.
-	run        *v1alpha1.BenchmarkRun
-	comparison *v1alpha1.BenchmarkRun
-	// variants in their order: a run has one without a name.
+	run  *v1alpha1.BenchmarkRun
+	// variants in their order: a run without any has one without a name.
 	variants []variant
 	// planned says what it measures at most.
 	planned string
@@ -159,34 +157,23 @@ func readObject(ctx context.Context, document string) (*object, error) {
 	if len(problems) > 0 {
 		return nil, errors.New(strings.Join(problems, "; "))
 	}
-	o := &object{name: stored.GetName(), planned: summary}
-	if stored.GetKind() == plan.RunKind {
-		return o, o.decodeRun(stored)
-	}
-	return o, o.decodeComparison(stored)
-}
-
-func (o *object) decodeRun(stored *unstructured.Unstructured) error {
-	o.run = new(v1alpha1.BenchmarkRun)
+	o := &object{name: stored.GetName(), planned: summary, run: new(v1alpha1.BenchmarkRun)}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, o.run); err != nil {
-		return err
+		return nil, err
 	}
-	p, err := validation.PlanRun(o.run)
-	o.variants = []variant{{"", &o.run.Spec, p}}
-	return err
-}
-
-func (o *object) decodeComparison(stored *unstructured.Unstructured) error {
-	o.comparison = new(v1alpha1.BenchmarkRun)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, o.comparison); err != nil {
-		return err
+	for i := range plan.Sides(o.run) {
+		side := plan.Side(o.run, i, 1)
+		p, err := validation.PlanRun(side)
+		if err != nil {
+			return nil, err
+		}
+		one := variant{"", &side.Spec, p}
+		if len(o.run.Spec.Variants) > 0 {
+			one.name = o.run.Spec.Variants[i].Name
+		}
+		o.variants = append(o.variants, one)
 	}
-	p, err := validation.PlanComparison(o.comparison)
-	for i := range p.Variants {
-		name := o.comparison.Spec.Variants[i].Name
-		o.variants = append(o.variants, variant{name, &p.Variants[i].Run.Spec, p.Variants[i].Plan})
-	}
-	return err
+	return o, nil
 }
 
 // twin of the small file's object at an index: the full file's at the same place, or its only one.
@@ -197,13 +184,5 @@ func (s *sample) twin(at int) (*object, error) {
 	case at < len(s.objects):
 		return &s.objects[at], nil
 	}
-	return nil, fmt.Errorf("%s has %d runs and comparisons, and its small file more", s.path, len(s.objects))
-}
-
-// claims of an object.
-func (o *object) claims() v1alpha1.Claims {
-	if o.run != nil {
-		return o.run.Spec.Claims
-	}
-	return o.comparison.Spec.Claims
+	return nil, fmt.Errorf("%s has %d runs, and its small file more", s.path, len(s.objects))
 }

@@ -185,9 +185,9 @@ func (e Experiment) values(r *rand.Rand) (baseline, variant [][]float64) {
 func (e Experiment) members(r *rand.Rand) []plan.Member {
 	spec := &v1alpha1.BenchmarkRunSpec{
 		Variants: make([]v1alpha1.Variant, 2), Seed: ptr.To(r.Int64()),
-		MaxRounds: int32(e.Design.MaxRounds), //nolint:gosec // 200 at most
+		Rounds: &v1alpha1.RoundsSpec{AtMost: int32(e.Design.MaxRounds)}, //nolint:gosec // 200 at most
 	}
-	members := plan.ForComparison(spec)
+	members := plan.Members(spec)
 	if e.Order == OneAfterTheOther {
 		slices.SortStableFunc(members, func(a, b plan.Member) int { return cmp.Compare(a.Variant, b.Variant) })
 	}
