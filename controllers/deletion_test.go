@@ -295,7 +295,7 @@ func TestEnvtestPredecessorsResultsAreWaitedFor(t *testing.T) {
 		Labels: map[string]string{v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "old"},
 	}}, "BenchmarkComparison", "s")
 	s.must(api.Create(t.Context(), old))
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Obj())
 	for range 3 {
 		s.turn()
 	}
@@ -354,7 +354,7 @@ func TestEnvtestOrphansOfComparisons(t *testing.T) {
 	run := testutil.MakeRun("s-r9-a", s.namespace).Obj() // this comparison has fewer rounds
 	run.Labels = labels
 	s.must(api.Create(t.Context(), ofEarlier(run, "BenchmarkComparison", "s")))
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(2).Obj())
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(2).Obj())
 	s.untilComparison(v1alpha1.ConditionComplete)
 	if err := api.Get(t.Context(), client.ObjectKeyFromObject(run), run); !apierrors.IsNotFound(err) {
 		t.Errorf("the earlier comparison's run: error %v, want that it is gone", err)

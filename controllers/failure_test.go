@@ -239,7 +239,7 @@ func TestEnvtestOperatorUpgradedInMidComparison(t *testing.T) {
 			s.comparisons = s.newComparisonReconciler()
 		}
 	}
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).Obj())
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(4).Obj())
 	comparison := s.untilComparison(v1alpha1.ConditionComplete)
 	if comparison.Status.Images.Loader != "loader:test" || len(s.made) != 8 || s.comparisons.Images.Loader != "loader:next" {
 		t.Errorf("%d runs with %+v", len(s.made), comparison.Status.Images)

@@ -75,11 +75,6 @@ func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
 	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
 }
 
-func claimedComparison(comparison *v1alpha1.BenchmarkRun) claimed {
-	s := &comparison.Status
-	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
-}
-
 func newClaimed(by string, conditions []metav1.Condition, deadline, expires *metav1.Time) claimed {
 	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished) {
 		return claimed{by, true, expires}

@@ -213,7 +213,7 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 // A run of a comparison is its comparison's installation's, whichever sees it first.
 func TestEnvtestInstallationOfAMember(t *testing.T) {
 	i := newInstalled(t)
-	comparison := testutil.MakeComparison("s", i.namespace, "a", "b").Obj()
+	comparison := testutil.MakeVariants("s", i.namespace, "a", "b").Obj()
 	comparison.UID = ""
 	i.must(api.Create(t.Context(), comparison))
 	l := &inLane{comparisons: &comparisons{cluster: i.cluster}}

@@ -145,7 +145,7 @@ func TestEnvtestPilot(t *testing.T) {
 // The cache has no rows of pilots: a run of the comparison knows them all the same, and one that a third party has made does not.
 func TestEnvtestRowsOfItsComparison(t *testing.T) {
 	l := newInLane(t)
-	comparison := testutil.MakeComparison("s", l.namespace, "a", "b").Obj()
+	comparison := testutil.MakeVariants("s", l.namespace, "a", "b").Obj()
 	comparison.UID = ""
 	l.must(api.Create(t.Context(), comparison))
 	observed := func(name string) map[string]int64 {
@@ -180,7 +180,7 @@ func TestEnvtestComparisonPilot(t *testing.T) {
 	pilot := testutil.Record(1, 1, nil, 1000)
 	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
 	s.pilots = []*result.Record{pilot}
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkRun) {
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkRun) {
 		comparison.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
 	}).Obj())
 	s.untilComparison(v1alpha1.ConditionFinished)

@@ -185,7 +185,7 @@ func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 func TestEnvtestQuotaOfRuns(t *testing.T) {
 	s := newComparisons(t)
 	s.quota("count/benchmarkruns.benchrun.dev", "1", "1")
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Rounds(2).Obj())
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(2).Obj())
 	refused := func(when string) {
 		t.Helper()
 		for range 10 {
@@ -215,7 +215,7 @@ func TestEnvtestQuotaOfRuns(t *testing.T) {
 func TestEnvtestComparisonRefusedForEver(t *testing.T) {
 	s := newComparisons(t)
 	s.quota("count/benchmarkruns.benchrun.dev", "0", "0")
-	s.applyComparison(testutil.MakeComparison("s", "", "a", "b").Obj())
+	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Obj())
 	for range 100 {
 		if comparison := s.getComparison(); apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionFinished) {
 			if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "Rejected: ") || !strings.Contains(got, "exceeded quota: few") {

@@ -199,7 +199,7 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 func TestEnvtestComparisonsAndRunsShareALane(t *testing.T) {
 	namespace := makeNamespace(t)
 	m := start(t, namespace, "comparisons", namespace)
-	comparison := testutil.MakeComparison("compare", namespace, "a", "b").Obj()
+	comparison := testutil.MakeVariants("compare", namespace, "a", "b").Obj()
 	comparison.UID = ""
 	if err := api.Create(t.Context(), comparison); err != nil {
 		t.Fatal(err)
@@ -248,7 +248,7 @@ func TestEnvtestComparisonsAtTheSameTime(t *testing.T) {
 	namespace := makeNamespace(t)
 	m := start(t, namespace, "workers", namespace)
 	for i := range lanes * each {
-		comparison := testutil.MakeComparison(fmt.Sprintf("c%d", i), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
+		comparison := testutil.MakeVariants(fmt.Sprintf("c%d", i), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
 			c.Spec.Lane = fmt.Sprintf("lane%d", i%lanes)
 		}).Obj()
 		comparison.UID = ""

@@ -165,7 +165,7 @@ func TestScaleLargeComparison(t *testing.T) {
 	namespace := madeNamespace(t, "large-")
 	m := start(t, namespace, "large", "")
 	for bytes, want := range map[int]string{8000: v1alpha1.ConditionSuspended, 90_000: v1alpha1.ConditionFailed} {
-		comparison := testutil.MakeComparison(fmt.Sprint("c", bytes), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
+		comparison := testutil.MakeVariants(fmt.Sprint("c", bytes), namespace, "a", "b").With(func(c *v1alpha1.BenchmarkRun) {
 			c.Spec.Suspend = ptr.To(true)
 			w := &v1alpha1.CustomWorkload{
 				Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}"}, User: 1, Parameters: map[string]v1alpha1.SweptValue{"n": "0"},

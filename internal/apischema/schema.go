@@ -40,16 +40,10 @@ type Schema struct {
 	rules, statusRules func() *cel.Validator
 }
 
-var (
-	runs        = sync.OnceValues(func() (*Schema, error) { return load("benchmarkruns") })
-	comparisons = sync.OnceValues(func() (*Schema, error) { return load("benchmarkcomparisons") })
-)
+var runs = sync.OnceValues(func() (*Schema, error) { return load("benchmarkruns") })
 
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
 func Runs() (*Schema, error) { return runs() }
-
-// Comparisons is the schema of a BenchmarkComparison, also the same one each time.
-func Comparisons() (*Schema, error) { return comparisons() }
 
 // load reads the generated CRD of a kind.
 func load(plural string) (*Schema, error) {

@@ -52,7 +52,7 @@ func TestExplainQueued(t *testing.T) {
 func TestExplainExpiry(t *testing.T) {
 	run := measuring()
 	run.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(30 * 24 * time.Hour)))
-	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	comparison.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
 	comparison.Spec.Results.Retention = v1alpha1.RetentionRetain
 	for want, s := range map[string]subject{
@@ -125,7 +125,7 @@ func TestExplainEverything(t *testing.T) {
 		"Run sizes: Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
-	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
 	comparison.Status.Answer = "cannot say"
 	if got := (comparisonSubject{comparison}).snapshot().answer; got != "cannot say" {
 		t.Errorf("%q", got)
@@ -157,7 +157,7 @@ func TestExplainHints(t *testing.T) {
 		"that goes on":        {func(c *v1alpha1.BenchmarkRun) { c.Status.CompletionTime = nil }, ""},
 		"that has its answer": {func(c *v1alpha1.BenchmarkRun) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
 	} {
-		c := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+		c := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
 		c.Status.CompletionTime, c.Status.Pairs = ptr.To(metav1.NewTime(began)), []v1alpha1.PairStatus{{Verdict: v1alpha1.VerdictCannotSay}}
 		tc.change(c)
 		got := strings.Join(comparisonSubject{c}.snapshot().hints, "\n")

@@ -78,7 +78,7 @@ spec:
 
 // TestCompletion: names of runs and comparisons, those given already left out; and a script for kubectl.
 func TestCompletion(t *testing.T) {
-	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeComparison("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
+	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeVariants("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
 	command.SetContext(t.Context())
 	if d := cmp.Diff([]string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil)); d != "" {

@@ -30,7 +30,7 @@ import (
 // cluster has of it. The second variant is twice as fast.
 func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkRun, []client.Object) {
 	t.Helper()
-	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkRun) {
+	comparison := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkRun) {
 		s.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonMeasuring, Message: "round 2 of 20",
 		}}

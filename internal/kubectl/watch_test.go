@@ -200,7 +200,7 @@ func TestWatchFailure(t *testing.T) {
 // TestWatchComparison: a comparison without an answer has an exit code of its own, and its answers so far are shown.
 func TestWatchComparison(t *testing.T) {
 	for decided, want := range map[bool]error{true: nil, false: verdictError{ExitCannotSay}} {
-		comparison := testutil.MakeComparison("pair", "ns", "durable", "lazy").Obj()
+		comparison := testutil.MakeVariants("pair", "ns", "durable", "lazy").Obj()
 		comparison.Status.Rounds = v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](3)}
 		comparison.Status.Pairs = []v1alpha1.PairStatus{{
 			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
@@ -402,7 +402,7 @@ func TestLogsForbidden(t *testing.T) {
 	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
-	comparison := testutil.MakeComparison("pair", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
 	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, comparisonSubject{comparison}, &out); err == nil ||
 		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/comparison=pair") {
 		t.Error(err)

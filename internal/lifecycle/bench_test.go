@@ -59,7 +59,7 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 					Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))},
 				})
 			}
-			s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
+			s := testutil.MakeVariants("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Suspend = ptr.To(true)
 				s.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
 				s.Spec.Trials.Repetitions = ptr.To[int32](1)

@@ -269,7 +269,7 @@ func TestQueueDeadline(t *testing.T) {
 			run := oneAxis(1, 2)
 			run.CreationTimestamp, run.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
 			run.Status.QueuedTime, run.Status.Conditions = tc.queued, tc.conditions
-			comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+			comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 			comparison.CreationTimestamp, comparison.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
 			comparison.Status.QueuedTime, comparison.Status.Conditions = tc.queued, tc.conditions
 			p, err := validation.PlanComparison(comparison)

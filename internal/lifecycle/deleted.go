@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -64,12 +63,6 @@ func deleted(s *situation) *Decision {
 	return &d
 }
 
-// saysDeleted says whether a status says that its object is being deleted: from then on, that makes nothing.
-func saysDeleted(conditions []metav1.Condition) bool {
-	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReconciling)
-	return c != nil && c.Reason == v1alpha1.ReasonBeingDeleted
-}
-
 // deleting sets the conditions of what is being deleted and has not finished. What was measured stays as it was told last.
 func (c conditions) deleting(noun string, d Decision) {
 	c.keep()
@@ -89,7 +82,7 @@ func (c conditions) deleting(noun string, d Decision) {
 // The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
 // to live, so that runs that are never deleted do not fill it.
 
-// runExpiry is when a run that finished at that time is deleted, or nil if it stays. 
+// runExpiry is when a run that finished at that time is deleted, or nil if it stays.
 func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
 	return expiry(run.Spec.TTLSecondsAfterFinished, finished, byDefault)
 }

@@ -146,7 +146,7 @@ func TestNamesThatAComparisonNeeds(t *testing.T) {
 		"s-results": true, "s-r1-a": true, "s-r2-b": true, "s-db1": true, "s-r1-c": false, "s-r99-a": false, "s-db2": false,
 	} {
 		t.Run(name, func(t *testing.T) {
-			comparison := testutil.MakeComparison("s", "ns", "a", "b").Rounds(6).Obj()
+			comparison := testutil.MakeVariants("s", "ns", "a", "b").Rounds(6).Obj()
 			p, err := validation.PlanComparison(comparison)
 			if err != nil {
 				t.Fatal(err)

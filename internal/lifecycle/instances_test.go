@@ -304,7 +304,7 @@ func TestImagesByDigest(t *testing.T) {
 
 // The runs of a comparison begin with its images, and with the digests that the first of them has found.
 func TestImagesOfComparison(t *testing.T) {
-	s := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	s := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	p, err := validation.PlanComparison(s)
 	if err != nil {
 		t.Fatal(err)

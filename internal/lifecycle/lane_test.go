@@ -52,7 +52,7 @@ func TestLine(t *testing.T) {
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(0)) }
 	run := in("default", "b", "run", 10*time.Second)
 	comparison := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkRun)) Contender {
-		s := testutil.MakeComparison(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkRun) { s.CreationTimestamp = ago(age) })
+		s := testutil.MakeVariants(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkRun) { s.CreationTimestamp = ago(age) })
 		for _, change := range changes {
 			s = s.With(change)
 		}

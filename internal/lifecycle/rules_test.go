@@ -120,7 +120,7 @@ func TestRefusedAndSomethingElse(t *testing.T) {
 
 // Comparisons wait in the same way.
 func TestComparisonRefusedUntilTheStartDeadline(t *testing.T) {
-	s := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	s := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	p, err := validation.PlanComparison(s)
 	if err != nil {
 		t.Fatal(err)

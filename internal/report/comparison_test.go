@@ -217,7 +217,7 @@ func TestComparisonSummaryOfPilots(t *testing.T) {
 // pair is a comparison of which one run is complete, one has failed and one is under way.
 func pair(t *testing.T) (*v1alpha1.BenchmarkRun, *analysis.ComparisonPlan, *analysis.ComparisonRuns) {
 	t.Helper()
-	comparison := testutil.MakeComparison("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkRun) {
+	comparison := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Variants[1].Title = "once a second"
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}

@@ -71,7 +71,7 @@ func TestCounts(t *testing.T) {
 	complete := testutil.MakeRun("c", "ns").Obj()
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)
 	m.Count(OfRun(complete, &old, nil))
-	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	for _, end := range []string{"Decided", "Undecided", "Queued"} {
 		comparison.Status.Conditions = conditions(end)
 		m.Count(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{}))

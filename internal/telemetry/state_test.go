@@ -55,7 +55,7 @@ func objects() Objects {
 	complete, failed := queued("complete", "d", 99), queued("failed", "d", 99)
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete, v1alpha1.ConditionFinished)
 	failed.Status.Conditions = conditions("Rejected", v1alpha1.ConditionFailed, v1alpha1.ConditionFinished)
-	comparison := testutil.MakeComparison("comparison", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("comparison", "ns", "a", "b").Obj()
 	comparison.Spec.Lane = "a"
 	comparison.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
 	comparison.Status.Conditions = conditions("Queued")

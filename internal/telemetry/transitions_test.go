@@ -131,7 +131,7 @@ func TestTransitionsOfARun(t *testing.T) {
 }
 
 func TestTransitionsOfAComparison(t *testing.T) {
-	comparison := testutil.MakeComparison("s", "ns", "a", "b").Obj()
+	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	comparison.Status.Conditions = conditions("Decided", v1alpha1.ConditionComplete)
 	want := []string{"comparison ns/s from Measuring to Decided reason Decided message message of Decided"}
 	got := lines(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{Conditions: conditions("Measuring")}))

@@ -25,12 +25,6 @@ func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
 	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Runs)
 }
 
-// MakeComparisonSchema is the schema of a BenchmarkComparison.
-func MakeComparisonSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
-	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Comparisons)
-}
-
 func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {
 	t.Helper()
 	of, err := load()

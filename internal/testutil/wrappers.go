@@ -49,6 +49,19 @@ func MakeRun(name, namespace string) *RunWrapper {
 	return &RunWrapper{*run}
 }
 
+// MakeVariants is the run of MakeRun, one server at a time, with variants of these names that change nothing.
+func MakeVariants(name, namespace string, variants ...string) *RunWrapper {
+	w := MakeRun(name, namespace)
+	w.run.Spec.Alternation, w.run.Spec.Rounds = v1alpha1.AlternateRuns, ptr.To(plan.Rounds(&w.run.Spec))
+	for _, v := range variants {
+		w.run.Spec.Variants = append(w.run.Spec.Variants, v1alpha1.Variant{Name: v})
+	}
+	return w
+}
+
+// Rounds sets the most rounds, and measures all of them.
+func (w *RunWrapper) Rounds(n int32) *RunWrapper { return w.With(FixedRounds(n)) }
+
 // Sweep sets the values of rowsPerCommit.
 func (w *RunWrapper) Sweep(values ...v1alpha1.CommitSizeRowsPerCommit) *RunWrapper {
 	w.run.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
@@ -145,34 +158,9 @@ func Chain(run *v1alpha1.BenchmarkRun, p *plan.Plan, n int) ([]*corev1.ConfigMap
 	return list, newest
 }
 
-// ComparisonWrapper builds a BenchmarkComparison.
-type ComparisonWrapper struct{ comparison v1alpha1.BenchmarkRun }
-
-// MakeComparison is a comparison of the run of MakeRun, of whole runs, with variants of these names that change nothing and with the
-// API server's defaults.
-func MakeComparison(name, namespace string, variants ...string) *ComparisonWrapper {
-	comparison := storedComparison().DeepCopy()
-	comparison.Name, comparison.Namespace = name, namespace
-	for _, v := range variants {
-		comparison.Spec.Variants = append(comparison.Spec.Variants, v1alpha1.Variant{Name: v})
-	}
-	return &ComparisonWrapper{*comparison}
-}
-
-// minimalComparison is what MakeComparison asks for besides variants: the run of MakeRun.
-const minimalComparison = `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
-metadata: {uid: 89abcdef-0123-4567-89ab-cdef01234567, generation: 1}
-spec: {alternation: Runs, template: {spec: ` + minimalSpec + `}}`
-
-var storedComparison = sync.OnceValue(func() *v1alpha1.BenchmarkRun {
-	return stored[v1alpha1.BenchmarkRun](apischema.Comparisons, minimalComparison)
-})
-
-// Pair is a comparison of two variants at one point, durable and lazy.
+// Pair is a run of two variants at one point, durable and lazy.
 func Pair(changes ...func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
-	w := MakeComparison("s", "ns", "durable", "lazy")
+	w := MakeVariants("s", "ns", "durable", "lazy")
 	for _, change := range changes {
 		w.With(change)
 	}
@@ -191,21 +179,3 @@ func FixedRounds(n int32) func(*v1alpha1.BenchmarkRun) {
 		s.Spec.Rounds.AtMost, s.Spec.Rounds.Until = n, v1alpha1.RoundsAll
 	}
 }
-
-// Rounds sets the most rounds, and measures all of them.
-func (w *ComparisonWrapper) Rounds(n int32) *ComparisonWrapper { return w.With(FixedRounds(n)) }
-
-// Sweep sets the values of rowsPerCommit.
-func (w *ComparisonWrapper) Sweep(values ...v1alpha1.CommitSizeRowsPerCommit) *ComparisonWrapper {
-	w.comparison.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
-	return w
-}
-
-// With changes anything else.
-func (w *ComparisonWrapper) With(change func(*v1alpha1.BenchmarkRun)) *ComparisonWrapper {
-	change(&w.comparison)
-	return w
-}
-
-// Obj is the comparison.
-func (w *ComparisonWrapper) Obj() *v1alpha1.BenchmarkRun { return w.comparison.DeepCopy() }

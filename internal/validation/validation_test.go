@@ -38,7 +38,7 @@ func TestPlanRefusesClaims(t *testing.T) {
 	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
 		t.Errorf("error %v", err)
 	}
-	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+	s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
 	}).Obj()
 	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
@@ -82,7 +82,7 @@ func TestMinSecondsRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+	s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Trials.MinSeconds = ptr.To[int32](5)
 		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
 	}).Obj()
@@ -116,7 +116,7 @@ func TestTooLargeAtAllPoints(t *testing.T) {
 		"both":                      {1000, 100_000, 2, true},
 		"each of them, in variants": {1000, 5000, 4, true},
 	} {
-		s := testutil.MakeComparison("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
+		s := testutil.MakeVariants("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Workload = custom(tc.points, tc.bytes)
 			for i := range tc.variants {
 				s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
@@ -185,7 +185,7 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 // Two settings cannot be compared on one external server, where they are not set: what is measured would be the same.
 func TestSettingsOfOneExternalServer(t *testing.T) {
 	comparison := func(change func(lazy *v1alpha1.DatabaseSpec)) *v1alpha1.BenchmarkRun {
-		return testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+		return testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateRuns
 			s.Spec.Database = v1alpha1.DatabaseSpec{
 				Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
@@ -268,7 +268,7 @@ func TestAlternationRefused(t *testing.T) {
 				"alternation: Trials",
 		},
 	} {
-		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateTrials
 		}).With(tc.change).Obj()
 		got := ""
@@ -320,7 +320,7 @@ func TestAlternationChosen(t *testing.T) {
 			}, v1alpha1.AlternateRuns, "no room",
 		},
 	} {
-		s := testutil.MakeComparison("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
+		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateAutomatic
 		}).With(tc.change).Obj()
 		p, err := validation.PlanComparison(s)

@@ -88,7 +88,7 @@ func decoded(t *testing.T, document []byte) (sample, bool) {
 		}
 		return sample{name: run.Name, run: run}, true
 	case "BenchmarkComparison":
-		c, errs := testutil.MakeComparisonSchema(t).Stored(t, text)
+		c, errs := testutil.MakeRunSchema(t).Stored(t, text)
 		if errs != nil {
 			t.Fatal(errs.ToAggregate())
 		}
