@@ -32,8 +32,7 @@ func read(t *testing.T, path string) string {
 
 // The documentation lists the metrics that are served, with their types and their labels.
 func TestEveryMetricIsDocumented(t *testing.T) {
-	o := Objects{Runs: []v1alpha1.BenchmarkRun{queued("run", "lane", 1)}}
-	s := stateOf(o)
+	s := stateOf([]v1alpha1.BenchmarkRun{queued("run", "lane", 1)})
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(s, New())
 	families, err := registry.Gather()

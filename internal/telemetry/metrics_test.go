@@ -71,13 +71,10 @@ func TestCounts(t *testing.T) {
 	complete := testutil.MakeRun("c", "ns").Obj()
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete)
 	m.Count(OfRun(complete, &old, nil))
-	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
 	for _, end := range []string{"Decided", "Undecided", "Queued"} {
-		comparison.Status.Conditions = conditions(end)
-		m.Count(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{}))
+		complete.Status.Conditions = conditions(end)
+		m.Count(OfRun(complete, &v1alpha1.BenchmarkRunStatus{}, nil))
 	}
-	comparison.Status.Conditions = conditions("MemberLost", v1alpha1.ConditionFailed)
-	m.Count(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{}))
 	want := []string{
 		"benchrun_attempts_invalidated_total{cause=Evicted} 1",
 		"benchrun_attempts_invalidated_total{cause=Other} 1",
@@ -85,10 +82,9 @@ func TestCounts(t *testing.T) {
 		"benchrun_attempts_total{outcome=Failed} 1",
 		"benchrun_attempts_total{outcome=Invalidated} 2",
 		"benchrun_attempts_total{outcome=Pilot} 1",
-		"benchrun_comparisons_completed_total{reason=Decided} 1",
-		"benchrun_comparisons_completed_total{reason=Undecided} 1",
-		"benchrun_comparisons_failed_total{reason=MemberLost} 1",
-		"benchrun_runs_completed_total{} 1",
+		"benchrun_runs_completed_total{reason=Complete} 1",
+		"benchrun_runs_completed_total{reason=Decided} 1",
+		"benchrun_runs_completed_total{reason=Undecided} 1",
 		"benchrun_runs_failed_total{reason=LoaderFailed} 1",
 		"benchrun_trial_dead_seconds{} 4, sum 4",
 		"benchrun_trial_measured_seconds{} 1, sum 1",
@@ -105,13 +101,13 @@ func TestFailures(t *testing.T) {
 	m.Fail(RunController, false, fmt.Errorf("acting: %w", apierrors.NewForbidden(pods, "x", nil)))
 	webhook := apierrors.NewForbidden(pods, "x", nil)
 	webhook.ErrStatus.Reason = "whatever a webhook says"
-	m.Fail(ComparisonController, false, webhook)
-	m.Fail(ComparisonController, false, errors.New("text"))
-	m.Fail(ComparisonController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
+	m.Fail(RunController, false, webhook)
+	m.Fail(RunController, false, errors.New("text"))
+	m.Fail(RunController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
 	want := []string{
-		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=DeadlineExceeded} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarkcomparison,reason=Other} 2",
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=DeadlineExceeded} 1",
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
+		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Other} 2",
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
 	}
 	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
@@ -124,7 +120,7 @@ func TestFailures(t *testing.T) {
 
 // Names and help texts are as Prometheus' conventions want them.
 func TestConventions(t *testing.T) {
-	for _, c := range []prometheus.Collector{New(), stateOf(Objects{})} {
+	for _, c := range []prometheus.Collector{New(), stateOf(nil)} {
 		problems, err := prometheustesting.CollectAndLint(c)
 		if err != nil {
 			t.Fatal(err)
@@ -146,23 +142,17 @@ func TestLabelsAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ofRuns, _ := strings.Cut(string(text), "// Reasons for which a run ends Failed.")
-	ofRuns, ofComparisons, found := strings.Cut(ofRuns, "// Reasons for which a comparison ends Failed")
+	_, failures, found := strings.Cut(string(text), "// Reasons for which a run ends Failed.")
 	if !found {
 		t.Fatal("the reasons of failures are not found in the API")
 	}
-	for _, c := range []struct {
-		text string
-		list []string
-	}{{ofRuns, runFailures}, {ofComparisons, comparisonFailures}} {
-		reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(c.text, -1)
-		if len(reasons) < 3 {
-			t.Errorf("only %d reasons were found", len(reasons))
-		}
-		for _, reason := range reasons {
-			if !slices.Contains(c.list, reason[1]) {
-				t.Errorf("reason %s has no series", reason[1])
-			}
+	reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(failures, -1)
+	if len(reasons) < 3 {
+		t.Errorf("only %d reasons were found", len(reasons))
+	}
+	for _, reason := range reasons {
+		if !slices.Contains(runFailures, reason[1]) {
+			t.Errorf("reason %s has no series", reason[1])
 		}
 	}
 }

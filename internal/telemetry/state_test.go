@@ -27,9 +27,9 @@ import (
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // stateOf objects, of a manager that leads.
-func stateOf(objects Objects) *State {
+func stateOf(runs []v1alpha1.BenchmarkRun) *State {
 	return &State{
-		Read:  func(context.Context) (Objects, error) { return objects, nil },
+		Read:  func(context.Context) ([]v1alpha1.BenchmarkRun, error) { return runs, nil },
 		Leads: closed, Clock: clocktesting.NewFakePassiveClock(now), Log: logr.Discard(),
 	}
 }
@@ -45,7 +45,7 @@ func queued(name, lane string, minutes int) v1alpha1.BenchmarkRun {
 	return *run
 }
 
-func objects() Objects {
+func objects() []v1alpha1.BenchmarkRun {
 	holder, resumed, suspended, fresh := queued("holder", "a", 90), queued("resumed", "b", 60), queued("suspended", "b", 95), queued("fresh", "c", 0)
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
 	resumed.Status.QueuedTime = ptr.To(metav1.NewTime(now.Add(-time.Minute)))
@@ -55,19 +55,13 @@ func objects() Objects {
 	complete, failed := queued("complete", "d", 99), queued("failed", "d", 99)
 	complete.Status.Conditions = conditions("Complete", v1alpha1.ConditionComplete, v1alpha1.ConditionFinished)
 	failed.Status.Conditions = conditions("Rejected", v1alpha1.ConditionFailed, v1alpha1.ConditionFinished)
-	comparison := testutil.MakeVariants("comparison", "ns", "a", "b").Obj()
-	comparison.Spec.Lane = "a"
-	comparison.CreationTimestamp = metav1.NewTime(now.Add(-50 * time.Minute))
-	comparison.Status.Conditions = conditions("Queued")
-	return Objects{
-		Runs:        []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed},
-		Comparisons: []v1alpha1.BenchmarkRun{*comparison},
-	}
+	variants := queued("variants", "a", 50)
+	variants.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+	return []v1alpha1.BenchmarkRun{holder, queued("second", "a", 10), resumed, suspended, fresh, complete, failed, variants}
 }
 
 func TestState(t *testing.T) {
 	want := []string{
-		"benchrun_comparisons{state=Queued} 1",
 		"benchrun_lane_queue_head_age_seconds{lane=a} 3000",
 		"benchrun_lane_queue_head_age_seconds{lane=b} 60",
 		"benchrun_lane_queue_length{lane=a} 2",
@@ -77,7 +71,7 @@ func TestState(t *testing.T) {
 		"benchrun_runs{state=Failed} 1",
 		"benchrun_runs{state=Measuring} 1",
 		"benchrun_runs{state=Pending} 1",
-		"benchrun_runs{state=Queued} 2",
+		"benchrun_runs{state=Queued} 3",
 		"benchrun_runs{state=Suspended} 1",
 	}
 	if diff := cmp.Diff(want, nonZero(t, stateOf(objects()))); diff != "" {
@@ -89,9 +83,9 @@ func TestState(t *testing.T) {
 func TestZeros(t *testing.T) {
 	holder := queued("holder", "lane", 1)
 	holder.Status.Conditions = conditions("Measuring", v1alpha1.ConditionAdmitted)
-	got := samples(t, stateOf(Objects{Runs: []v1alpha1.BenchmarkRun{holder}}))
+	got := samples(t, stateOf([]v1alpha1.BenchmarkRun{holder}))
 	want := map[string]int{
-		"benchrun_runs": len(runStates), "benchrun_comparisons": len(comparisonStates), "benchrun_lane_queue_length": 1,
+		"benchrun_runs": len(runStates), "benchrun_lane_queue_length": 1,
 		"benchrun_lane_queue_head_age_seconds": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -117,11 +111,11 @@ func samples(t *testing.T, c prometheus.Collector) map[string]int {
 
 // A user who may create runs may name any number of lanes.
 func TestSeriesAreBounded(t *testing.T) {
-	var o Objects
+	var o []v1alpha1.BenchmarkRun
 	for i := range 3 * maxLanes {
-		o.Runs = append(o.Runs, queued(fmt.Sprintf("run%d", i), fmt.Sprintf("lane%d", i), i))
+		o = append(o, queued(fmt.Sprintf("run%d", i), fmt.Sprintf("lane%d", i), i))
 	}
-	o.Runs = append(o.Runs, queued("one", "long", 1), queued("two", "long", 2))
+	o = append(o, queued("one", "long", 1), queued("two", "long", 2))
 	s := stateOf(o)
 	counts := samples(t, s)
 	for name, most := range map[string]int{
@@ -152,8 +146,8 @@ func TestStandby(t *testing.T) {
 
 // If the cache does not answer, the other metrics are served, and the log says so.
 func TestUnreadable(t *testing.T) {
-	s := stateOf(Objects{})
-	s.Read = func(context.Context) (Objects, error) { return Objects{}, errors.New("no cache") }
+	s := stateOf(nil)
+	s.Read = func(context.Context) ([]v1alpha1.BenchmarkRun, error) { return nil, errors.New("no cache") }
 	var log strings.Builder
 	s.Log = funcr.New(func(_, args string) { log.WriteString(args) }, funcr.Options{})
 	if got := samples(t, s); len(got) != 0 || !strings.Contains(log.String(), "no cache") {
@@ -167,9 +161,9 @@ func BenchmarkScrape(b *testing.B) {
 		"one lane": func(int) string { return "lane" }, "many lanes": func(i int) string { return fmt.Sprintf("lane%d", i) },
 	} {
 		b.Run(name, func(b *testing.B) {
-			var o Objects
+			var o []v1alpha1.BenchmarkRun
 			for i := range 1000 {
-				o.Runs = append(o.Runs, queued(fmt.Sprintf("run%d", i), lane(i), i))
+				o = append(o, queued(fmt.Sprintf("run%d", i), lane(i), i))
 			}
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(stateOf(o))

@@ -130,16 +130,6 @@ func TestTransitionsOfARun(t *testing.T) {
 	}
 }
 
-func TestTransitionsOfAComparison(t *testing.T) {
-	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
-	comparison.Status.Conditions = conditions("Decided", v1alpha1.ConditionComplete)
-	want := []string{"comparison ns/s from Measuring to Decided reason Decided message message of Decided"}
-	got := lines(OfComparison(comparison, &v1alpha1.BenchmarkRunStatus{Conditions: conditions("Measuring")}))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
 // A pause is not dead time, and neither is the difference between two clocks.
 func TestDeadTime(t *testing.T) {
 	admitted := func(at time.Time) []metav1.Condition {
