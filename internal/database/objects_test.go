@@ -267,34 +267,21 @@ func loaderLabels(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]string {
 	return job.Spec.Template.Labels
 }
 
-// Only the Pods of a run, or of its comparison, may connect to its server and observer.
+// Only the Pods of a run may connect to its server and observer.
 func TestNetworkPolicy(t *testing.T) {
-	named := func(name, comparison string) *v1alpha1.BenchmarkRun {
+	named := func(name string) *v1alpha1.BenchmarkRun {
 		run := testutil.MakeRun(name, "ns").Obj()
 		run.UID = types.UID("uid-of-" + name)
-		if comparison != "" {
-			run.OwnerReferences = []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: plan.ComparisonKind, Name: comparison,
-				UID: types.UID("uid-of-" + comparison), Controller: ptr.To(true),
-			}}
-		}
 		return run
 	}
-	shared := named("shared", "comparison")
-	plan.Share(shared, plan.Served{})
 	for name, tc := range map[string]struct {
 		run, from *v1alpha1.BenchmarkRun
 		namespace string
 		want      bool
 	}{
-		"its own loader":                  {named("run", ""), named("run", ""), "ns", true},
-		"its own labels elsewhere":        {named("run", ""), named("run", ""), "other", false},
-		"another run":                     {named("run", ""), named("other", ""), "ns", false},
-		"another variant":                 {named("a", "comparison"), named("b", "comparison"), "ns", true},
-		"a variant of another comparison": {named("a", "comparison"), named("b", "other"), "ns", false},
-		"a variant with the same server":  {shared, shared, "ns", true},
-		"a run that belongs to nobody":    {named("a", "comparison"), named("a", ""), "ns", false},
-		"a variant, to a run of its own":  {named("run", ""), named("a", "comparison"), "ns", false},
+		"its own loader":           {named("run"), named("run"), "ns", true},
+		"its own labels elsewhere": {named("run"), named("run"), "other", false},
+		"another run":              {named("run"), named("other"), "ns", false},
 	} {
 		policy := database.NetworkPolicy(tc.run, 1)
 		if got := allows(t, policy, tc.namespace, loaderLabels(t, tc.from)); got != tc.want {
@@ -316,7 +303,7 @@ func TestNetworkPolicy(t *testing.T) {
 			t.Errorf("%s: a loader is meant", name)
 		}
 	}
-	elsewhere := named("run", "")
+	elsewhere := named("run")
 	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerExternal, v1alpha1.ProvisionerMariaDBOperator} {
 		elsewhere.Spec.Database.Provisioner = provisioner
 		if database.NetworkPolicy(elsewhere, 1) != nil {

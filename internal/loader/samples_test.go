@@ -81,22 +81,16 @@ func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// runsIn a document: a run, or those of the first round of a comparison.
+// runsIn a document: a run, or what each of its variants asks for in the first round.
 func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
-	var comparison v1alpha1.BenchmarkRun
-	if err := yaml.Unmarshal([]byte(document), &comparison); err != nil || comparison.Kind != plan.ComparisonKind {
-		var run v1alpha1.BenchmarkRun
-		if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
-			t.Fatal(err)
-		}
-		return []*v1alpha1.BenchmarkRun{stored(t, &run)}
+	var run v1alpha1.BenchmarkRun
+	if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
+		t.Fatal(err)
 	}
 	var runs []*v1alpha1.BenchmarkRun
-	for i := range comparison.Spec.Variants {
-		run := plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i})
-		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), "BenchmarkRun"
-		runs = append(runs, stored(t, run))
+	for i := range plan.Sides(&run) {
+		runs = append(runs, stored(t, plan.Side(&run, i, 1)))
 	}
 	return runs
 }

@@ -360,9 +360,6 @@ func TestConfigOfStages(t *testing.T) {
 	if _, err := trial.Validate(run, p.Points[0]); err == nil || !strings.Contains(err.Error(), "loader.pods is 2 but must be 1") {
 		t.Errorf("with two Pods: %v", err)
 	}
-	if got := trial.NotInSlices(&run.Spec); !strings.Contains(got, "use alternation: Trials") {
-		t.Errorf("in slices: %q", got)
-	}
 }
 
 // The Job of a loader in an image of the user's own asks for users in two places, and for none if the cluster gives them.
