@@ -55,7 +55,8 @@ func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkRun) *ComparisonPlan {
 func measuredRuns(s *v1alpha1.BenchmarkRun, p *ComparisonPlan, n int) *ComparisonRuns {
 	runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
 	for i, m := range p.Members[:n] {
-		run := plan.MemberRun(s, m)
+		run := plan.Side(s, m.Variant, m.Round)
+		run.Name = plan.MemberName(s, m)
 		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
 		runs.Members[i] = Member{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
 		for range p.Variants[m.Variant].Plan.Points {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -111,33 +110,6 @@ func TestMeanOfTrials(t *testing.T) {
 	}
 	if got := meanOf(trials[:1], "rowsPerSecond"); got != 100 {
 		t.Errorf("of one trial: %v", got)
-	}
-}
-
-func TestSharedDatabase(t *testing.T) {
-	s := testutil.Pair(testutil.FixedRounds(2))
-	p := planOfComparison(t, s)
-	shared := func() *ComparisonRuns {
-		runs := measuredRuns(s, p, 3)
-		for _, m := range runs.Members[:3] {
-			plan.Share(m.Run, plan.Served{})
-			m.Run.OwnerReferences = []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkComparison", Name: s.Name, UID: s.UID, Controller: ptr.To(true),
-			}}
-			m.Measured.Servers = []string{"pod"}
-		}
-		return runs
-	}
-	same, replaced := shared(), shared()
-	replaced.Members[2].Measured.Servers = []string{"another"}
-	for want, runs := range map[string]*ComparisonRuns{
-		"all runs used one database server":                                same,
-		"the runs shared a database, whose server was replaced: 2 servers": replaced,
-		"": measuredRuns(s, p, 3),
-	} {
-		if got := SharedDatabase(OfComparison(s, p, runs, Verdicts{}).Servers); got != want {
-			t.Errorf("it says %q, want %q", got, want)
-		}
 	}
 }
 

@@ -89,16 +89,17 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans map[string]*plan.Plan, headline string) {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	var comparison v1alpha1.BenchmarkRun
-	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
-	if err := yaml.Unmarshal([]byte(document), &run); err == nil && run.Kind == "BenchmarkRun" {
-		list, specs[""] = run.Spec.Claims, &run.Spec
-	} else if err := yaml.UnmarshalStrict([]byte(document), &comparison); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
 		t.Fatal(err)
 	}
-	for i := range comparison.Spec.Variants {
-		list = comparison.Spec.Claims
-		specs[comparison.Spec.Variants[i].Name] = &plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec
+	list = run.Spec.Claims
+	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
+	for i := range plan.Sides(&run) {
+		name := ""
+		if len(run.Spec.Variants) > 0 {
+			name = run.Spec.Variants[i].Name
+		}
+		specs[name] = &plan.Side(&run, i, 1).Spec
 	}
 	for i := range list { // as the API server does
 		if c := list[i].NoDifference; c != nil && c.WithinPercent == 0 {

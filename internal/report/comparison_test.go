@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -188,16 +189,6 @@ func summaryOfComparison(t *testing.T, s *report.Comparison) string {
 	return b.String()
 }
 
-// That the runs have shared a database stands with what the variants differ in.
-func TestComparisonSummarySaysWhatIsShared(t *testing.T) {
-	s := reportOfComparison()
-	s.Database = "all runs used one database server"
-	want := "\n- all runs used one database server\n- all runs of a round use"
-	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
-		t.Errorf("the summary does not say so:\n%s", text)
-	}
-}
-
 // The rows that pilots have decided are said once, for all variants.
 func TestComparisonSummaryOfPilots(t *testing.T) {
 	s := reportOfComparison()
@@ -231,7 +222,8 @@ func pair(t *testing.T) (*v1alpha1.BenchmarkRun, *analysis.ComparisonPlan, *anal
 		Variables: []map[string]string{{"sort_buffer_size": "1"}, {"sort_buffer_size": "2"}},
 	}
 	for i, m := range p.Members[:3] {
-		run := plan.MemberRun(comparison, m)
+		run := plan.Side(comparison, m.Variant, m.Round)
+		run.Name = plan.MemberName(comparison, m)
 		run.Status.Results.Digest = "sha256:" + run.Name
 		if i < 2 {
 			run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
@@ -279,6 +271,7 @@ func TestOfComparison(t *testing.T) {
 // How often a round measures each point is said where trials alternate, and only there.
 func TestOfComparisonOfAlternatingTrials(t *testing.T) {
 	comparison, p, seen := pair(t)
+	comparison.Spec.Trials.Repetitions = ptr.To[int32](6)
 	for alternation, want := range map[v1alpha1.Alternation]string{
 		v1alpha1.AlternateRuns: "paired", v1alpha1.AlternateTrials: "paired, alternating trials (6 per round)",
 	} {
