@@ -41,7 +41,7 @@ func TestPlanRefusesClaims(t *testing.T) {
 	s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
 	}).Obj()
-	if _, err := validation.PlanComparison(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
+	if _, err := validation.PlanRun(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestMinSecondsRefused(t *testing.T) {
 	}).Obj()
 	want := "variant lazy: rows is 7, but the baseline has 100: trials.minSeconds sets the number of rows for all variants; make the numbers " +
 		"equal or leave out trials.minSeconds"
-	if _, err := validation.PlanComparison(s); err == nil || err.Error() != want {
+	if _, err := validation.PlanRun(s); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -118,16 +118,17 @@ func TestTooLargeAtAllPoints(t *testing.T) {
 	} {
 		s := testutil.MakeVariants("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Workload = custom(tc.points, tc.bytes)
+			s.Spec.Rounds.AtMost = 1
 			for i := range tc.variants {
 				s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
 			}
 		}).Obj()
-		_, err := validation.PlanComparison(s)
+		_, err := validation.PlanRun(s)
 		if refused := err != nil && strings.Contains(err.Error(), "bytes at all points together; at most 16777216 are allowed"); refused != tc.refused {
 			t.Errorf("%s: %v", name, err)
 		}
 		s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted}}
-		if _, err := validation.PlanComparison(s); err != nil {
+		if _, err := validation.PlanRun(s); err != nil {
 			t.Errorf("%s, accepted by an earlier operator: %v", name, err)
 		}
 	}
@@ -210,7 +211,7 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 		}, ""},
 	} {
 		got := ""
-		if _, err := validation.PlanComparison(comparison(tc.change)); err != nil {
+		if _, err := validation.PlanRun(comparison(tc.change)); err != nil {
 			got = err.Error()
 		}
 		if got != tc.want {
@@ -219,41 +220,27 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 	}
 }
 
-// What runs that are under way at the same time cannot do ends the comparison before anything is created.
+// What cannot be measured in turns is refused before anything is created, with what can.
 func TestAlternationRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRun)
 		want   string
 	}{
 		"fine": {func(*v1alpha1.BenchmarkRun) {}, ""},
-		"rows by a pilot": {
-			func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.MinSeconds = ptr.To[int32](5) },
-			"variant durable: alternation: Trials: trials.minSeconds decides about the rows of all variants in the first run alone; " +
-				"set the rows, or limits.seconds",
-		},
 		"a tuned node": {
 			func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{
 					HostTuning: &v1alpha1.HostTuningSpec{IOScheduler: "none"},
 				}
 			},
-			"variant lazy: alternation: Trials: the servers of all variants are up at the same time, and database.hostTuning tunes a " +
-				"node for one of them",
+			"alternation: Trials: variant lazy: database.hostTuning tunes the node for one server; use alternation: Runs",
 		},
 		"a tool": {sysbench, ""},
 		"a tool in slices": {
 			func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s) },
-			"variant durable: alternation: Slices: the program of workload Sysbench cannot be halted; use alternation: Trials",
+			"alternation: Slices: variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
 		},
 		"slices": {sliced, ""},
-		"slices without an observer": {
-			func(s *v1alpha1.BenchmarkRun) {
-				sliced(s)
-				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Observer: v1alpha1.ObserverDisabled}
-			},
-			"variant lazy: alternation: Slices: the observer gives the turns; use alternation: Trials, or database.provisioner " +
-				"StatefulSet with its observer",
-		},
 		"slices of several Pods": {
 			func(s *v1alpha1.BenchmarkRun) {
 				sliced(s)
@@ -264,15 +251,14 @@ func TestAlternationRefused(t *testing.T) {
 				}}
 				run.Loader.Pods = 2
 			},
-			"variant durable: alternation: Slices: one loader Pod of each variant takes turns; set loader.pods to 1, or use " +
-				"alternation: Trials",
+			"alternation: Slices: variant durable: one loader Pod measures all variants, and loader.pods is more; use alternation: Trials",
 		},
 	} {
 		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateTrials
 		}).With(tc.change).Obj()
 		got := ""
-		if _, err := validation.PlanComparison(s); err != nil {
+		if _, err := validation.PlanRun(s); err != nil {
 			got = err.Error()
 		}
 		if got != tc.want {
@@ -291,17 +277,8 @@ func TestAlternationChosen(t *testing.T) {
 		want   v1alpha1.Alternation
 		why    string
 	}{
-		"two servers": {lazy, v1alpha1.AlternateSlices, ""},
-		"the same twice": {
-			func(*v1alpha1.BenchmarkRun) {}, v1alpha1.AlternateRuns,
-			"the variants are equal, an A/A comparison, and are measured on one server",
-		},
-		"one server": {
-			func(s *v1alpha1.BenchmarkRun) {
-				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{RowsPerCommit: 2}}
-			}, v1alpha1.AlternateRuns,
-			"the variants differ in their workload alone and are measured on one server",
-		},
+		"two servers":    {lazy, v1alpha1.AlternateSlices, ""},
+		"the same twice": {func(*v1alpha1.BenchmarkRun) {}, v1alpha1.AlternateSlices, ""},
 		"a new server for each trial": {
 			func(s *v1alpha1.BenchmarkRun) {
 				lazy(s)
@@ -310,8 +287,8 @@ func TestAlternationChosen(t *testing.T) {
 			v1alpha1.AlternateRuns, "variant durable: trials.server is Fresh, and the servers of a round stay for all of its trials",
 		},
 		"a tool": {
-			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateRuns,
-			"variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
+			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
+			"variant durable: the program of workload Sysbench cannot be halted",
 		},
 		"chosen before": {
 			func(s *v1alpha1.BenchmarkRun) {
@@ -323,7 +300,7 @@ func TestAlternationChosen(t *testing.T) {
 		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateAutomatic
 		}).With(tc.change).Obj()
-		p, err := validation.PlanComparison(s)
+		p, err := validation.PlanRun(s)
 		if err != nil {
 			t.Fatal(err)
 		}

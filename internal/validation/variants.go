@@ -83,12 +83,11 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 	case v1alpha1.AlternateRuns:
 		return asked, "", nil
 	case v1alpha1.AlternateTrials, v1alpha1.AlternateSlices:
-		why := apart
-		if asked == v1alpha1.AlternateSlices {
-			why = cmp.Or(apart, whole)
-		}
-		if why != "" {
-			err = fmt.Errorf("alternation: %s: %s", asked, why)
+		switch {
+		case apart != "":
+			err = fmt.Errorf("alternation: %s: %s; use alternation: Runs", asked, apart)
+		case asked == v1alpha1.AlternateSlices && whole != "":
+			err = fmt.Errorf("alternation: %s: %s; use alternation: Trials", asked, whole)
 		}
 		return asked, "", err
 	case v1alpha1.AlternateAutomatic:
