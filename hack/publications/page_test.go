@@ -63,13 +63,7 @@ func specOf(t *testing.T, root, name string) json.RawMessage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var spec any
-	if o := s.objects[0]; o.run != nil {
-		spec = o.run.Spec
-	} else {
-		spec = o.comparison.Spec
-	}
-	text, err := json.Marshal(spec)
+	text, err := json.Marshal(s.objects[0].run.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}

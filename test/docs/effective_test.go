@@ -141,23 +141,21 @@ func engineOf(t *testing.T, db *v1alpha1.DatabaseSpec) *engine.Engine {
 	return e
 }
 
-// specsOf are the specifications of a file's runs, or of the variants of its comparison, by their names.
+// specsOf are the specifications of a file's runs, or of their variants, by their names.
 func specsOf(t *testing.T, file string) map[string]v1alpha1.BenchmarkRunSpec {
 	t.Helper()
 	specs := map[string]v1alpha1.BenchmarkRunSpec{}
 	for document := range strings.SplitSeq(read(t, file), "\n---\n") {
-		var comparison v1alpha1.BenchmarkRun
-		if err := yaml.Unmarshal([]byte(document), &comparison); err == nil && comparison.Kind == "BenchmarkComparison" {
-			for i := range comparison.Spec.Variants {
-				specs[comparison.Spec.Variants[i].Name] = plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec
-			}
-			continue
-		}
 		var run v1alpha1.BenchmarkRun
 		if err := yaml.Unmarshal([]byte(document), &run); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		specs[run.Name] = run.Spec
+		for i := range run.Spec.Variants {
+			specs[run.Spec.Variants[i].Name] = plan.Side(&run, i, 1).Spec
+		}
+		if len(run.Spec.Variants) == 0 {
+			specs[run.Name] = run.Spec
+		}
 	}
 	return specs
 }

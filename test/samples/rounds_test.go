@@ -14,12 +14,12 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
-	"github.com/benchrun-dev/benchrun/internal/validation"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// TestComparisonsMeasureEnoughForAnAnswer: the more pairs a comparison has, the more rounds its first answer takes. One whose
+// TestVariantsMeasureEnoughForAnAnswer: the more pairs a run has, the more rounds its first answer takes. One whose
 // rounds are fewer ends without any.
-func TestComparisonsMeasureEnoughForAnAnswer(t *testing.T) {
+func TestVariantsMeasureEnoughForAnAnswer(t *testing.T) {
 	files, err := filepath.Glob(folder + "/*.yaml")
 	more, errMore := filepath.Glob(folder + "/publications/*.yaml")
 	if err != nil || errMore != nil {
@@ -28,44 +28,47 @@ func TestComparisonsMeasureEnoughForAnAnswer(t *testing.T) {
 	checked := 0
 	for _, file := range slices.Concat(files, more) {
 		for _, document := range documents(t, file) {
-			comparison := defaulted(t, document)
-			if comparison == nil {
+			run := defaulted(t, document)
+			if run == nil {
 				continue
 			}
 			checked++
-			p, err := validation.PlanComparison(comparison)
+			p, err := analysis.PlanComparison(run, func(r *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&r.Spec) })
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			if first := analysis.DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook(); int(comparison.Spec.Rounds.AtMost) < first {
+			if first := analysis.DesignOf(&run.Spec, len(p.Pairs)).FirstLook(); int(plan.Rounds(&run.Spec).AtMost) < first {
 				t.Errorf("%s: %d pairs have their first answer after %d rounds, and it measures at most %d",
-					file, len(p.Pairs), first, comparison.Spec.Rounds.AtMost)
+					file, len(p.Pairs), first, plan.Rounds(&run.Spec).AtMost)
 			}
 		}
 	}
 	if checked < 10 {
-		t.Errorf("%d comparisons were found", checked)
+		t.Errorf("%d runs with variants were found", checked)
 	}
 }
 
-// defaulted is the comparison of a document, with the API server's defaults; nil if the document has none.
+// defaulted is the run with variants of a document, with the API server's defaults; nil if the document has none.
 func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 		t.Fatal(err)
 	}
-	if object["kind"] != "BenchmarkComparison" {
+	if object["kind"] != "BenchmarkRun" {
 		return nil
 	}
-	schema, err := apischema.Comparisons()
+	schema, err := apischema.Runs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema.Default(object)
-	comparison := new(v1alpha1.BenchmarkRun)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, comparison); err != nil {
+	run := new(v1alpha1.BenchmarkRun)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, run); err != nil {
 		t.Fatal(err)
 	}
-	return comparison
+	if len(run.Spec.Variants) == 0 {
+		return nil
+	}
+	return run
 }

@@ -86,26 +86,17 @@ func documents(t *testing.T, file string) []string {
 	return strings.Split(string(text), "\n---\n")
 }
 
-// runs of a file, with the defaults of the API server that matter here. Of a comparison, those of the first round.
+// runs of a file, with the defaults of the API server that matter here. Of one with variants, what they ask for in the first round.
 func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
 	var list []*v1alpha1.BenchmarkRun
 	for _, document := range documents(t, file) {
-		of := []*v1alpha1.BenchmarkRun{new(v1alpha1.BenchmarkRun)}
-		if comparison := new(v1alpha1.BenchmarkRun); yaml.UnmarshalStrict([]byte(document), comparison) == nil && comparison.Kind == "BenchmarkComparison" {
-			of = nil
-			for i := range comparison.Spec.Variants {
-				of = append(of, plan.MemberRun(comparison, plan.Member{Round: 1, Variant: i}))
-			}
-		} else if err := yaml.UnmarshalStrict([]byte(document), of[0]); err != nil {
+		asked := new(v1alpha1.BenchmarkRun)
+		if err := yaml.UnmarshalStrict([]byte(document), asked); err != nil {
 			t.Fatalf("%s: %v", file, err)
-		} else if run := of[0]; len(run.Spec.Variants) > 0 {
-			of = nil
-			for i := range run.Spec.Variants {
-				of = append(of, plan.Side(run, i, 1))
-			}
 		}
-		for _, run := range of {
+		for i := range plan.Sides(asked) {
+			run := plan.Side(asked, i, 1)
 			run.UID = "01234567-89ab-cdef-0123-456789abcdef"
 			run.Spec.Database.Engine = cmp.Or(run.Spec.Database.Engine, v1alpha1.EngineMariaDB)
 			run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
