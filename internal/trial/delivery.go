@@ -73,7 +73,7 @@ func given(job *batchv1.Job) (*result.Config, error) {
 }
 
 // Differs names what a document does not have in common with the Job whose loader is to have written it: the run, the trial, the
-// attempt, or what was asked of it. It is empty if they agree.
+// attempt, what was asked of it, or which variants. It is empty if they agree.
 func Differs(doc *result.Document, job *batchv1.Job) string {
 	config, err := given(job)
 	if err != nil {
@@ -88,6 +88,9 @@ func Differs(doc *result.Document, job *batchv1.Job) string {
 	}
 	if asked, done := digestOf(config), digestOf(&doc.Config); asked != done {
 		return fmt.Sprintf("its configuration has the digest %s, that of the attempt %s", done, asked)
+	}
+	if asked, done := config.Variants(), doc.Variants(); !slices.Equal(asked, done) {
+		return fmt.Sprintf("it has measured the variants %q, not %q", done, asked)
 	}
 	return ""
 }
