@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,6 +62,8 @@ type Comparison struct {
 	Rows map[string]int64 `json:"rows,omitempty"`
 	// Spec is what was asked, as it is stored.
 	Spec json.RawMessage `json:"spec"`
+	// Resource that was compared: the kind of a run with variants, or empty.
+	Resource string `json:"kind,omitempty"`
 	// Records of all attempts, of a run with variants.
 	Records []*result.Record `json:"attempts,omitempty"`
 	// Requested is what it shows besides what every report does.
@@ -254,7 +257,7 @@ func OfVariants(
 	if err != nil {
 		return nil, err
 	}
-	rep.Records = withoutHistograms(records)
+	rep.Resource, rep.Records = plan.RunKind, withoutHistograms(records)
 	if rep.Spec, err = json.Marshal(run.Spec); err != nil {
 		return nil, fmt.Errorf("encoding the specification: %w", err)
 	}
@@ -262,12 +265,7 @@ func OfVariants(
 }
 
 // Kind of the resource that was compared.
-func (s *Comparison) Kind() string {
-	if len(s.Records) > 0 {
-		return plan.RunKind
-	}
-	return plan.ComparisonKind
-}
+func (s *Comparison) Kind() string { return cmp.Or(s.Resource, plan.ComparisonKind) }
 
 // MemberReport is what the records of a run with variants say of one of its variants in a round.
 func (s *Comparison) MemberReport(of *ComparisonRun) *Report {

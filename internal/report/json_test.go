@@ -15,7 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -97,6 +100,24 @@ func TestJSONHasNoHistograms(t *testing.T) {
 	}
 	if latency.Histogram == "" {
 		t.Error("the record has lost its histogram")
+	}
+}
+
+// The report of a run with variants is that of a run, also if it has ended before anything was measured.
+func TestKindOfVariants(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+	p, err := plan.New(run, v1alpha1.AlternateSlices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := report.OfVariants(run, analysis.OfVariants(run, p, nil, nil, nil), nil, "Failed", "why")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := report.DecodeComparison([]byte(printedComparison(t, report.ComparisonJSON, rep)))
+	if err != nil || rep.Kind() != plan.RunKind || read.Kind() != plan.RunKind {
+		t.Errorf("%s, read as %s: %v", rep.Kind(), read.Kind(), err)
 	}
 }
 
