@@ -10,12 +10,6 @@
 // all others of the session are closed: what is measured next to nothing is not measured.
 package turns
 
-import (
-	"math/rand/v2"
-	"slices"
-	"time"
-)
-
 const (
 	// Path of the request that opens a connection.
 	Path = "/v1/turns"
@@ -27,27 +21,3 @@ const (
 	lineOver = "over"
 	lineEnd  = "end"
 )
-
-// order of the players in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
-// becomes steadily faster or slower, as a server does that has just been started, meets all players of a pair alike.
-func order(seed int64, block, players int) []int {
-	places := draws(seed, 2*pair(block)).Perm(players)
-	if block%2 == 0 {
-		slices.Reverse(places)
-	}
-	return places
-}
-
-// length of the turns of a block: from half of the mean to one and a half, so that they do not keep step with what a server does
-// once a second. It is the same for all players, and for both blocks of a pair.
-func length(seed int64, block int, mean time.Duration) time.Duration {
-	return mean/2 + time.Duration(draws(seed, 2*pair(block)+1).Int64N(int64(mean)+1))
-}
-
-// pair that a block belongs to, from 0.
-func pair(block int) int { return (block - 1) / 2 }
-
-// draws are those of a stream.
-func draws(seed int64, stream int) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(seed), uint64(stream))) //nolint:gosec // it is not a secret, and either may be any number
-}

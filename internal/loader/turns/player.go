@@ -108,31 +108,10 @@ func (p *Player) Close() { _ = p.conn.Close() }
 // Facts are what there was of turns.
 func (p *Player) Facts() result.TurnFacts { return p.facts }
 
-// Alternate lets a clock, which stands still, run in this player's turns only, until finished is closed. It has a turn when it is
-// called, and when it returns without an error; the clock runs then in any case.
+// Alternate is alternate.InTurns of this player.
 func (p *Player) Alternate(ctx context.Context, clock alternate.Clock, finished <-chan struct{}) error {
-	for {
-		p.facts.Slices++
-		timer := time.NewTimer(clock.Go(length(p.seed, p.block, p.mean)))
-		select {
-		case <-finished:
-			timer.Stop()
-			return nil
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
-		case <-timer.C:
-		}
-		clock.Stop()
-		err := p.Pass(ctx)
-		if err == nil {
-			err = p.Wait(ctx)
-		}
-		if err != nil {
-			clock.Go(0)
-			return err
-		}
-	}
+	length := func() time.Duration { return alternate.Length(p.seed, p.block, p.mean) }
+	return alternate.InTurns(ctx, p, &p.facts, length, clock, finished)
 }
 
 // read the next line. Cancelling ctx closes the connection.

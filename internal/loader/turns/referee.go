@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 )
 
 const (
@@ -178,7 +180,7 @@ func (s *session) play() {
 	defer s.close()
 	for block, playing := 1, true; playing; block++ {
 		playing = false
-		for _, place := range order(s.seed, block, len(s.players)) {
+		for _, place := range alternate.Order(s.seed, block, len(s.players)) {
 			p := s.players[place]
 			if p.over {
 				continue

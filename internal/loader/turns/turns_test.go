@@ -236,49 +236,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Lengths of turns differ from pair to pair of blocks and are the same for all players; orders are all that there are.
-func TestDraws(t *testing.T) {
-	const mean = time.Second
-	first, sum := map[int]int{}, time.Duration(0)
-	for block := 1; block <= 1000; block++ {
-		l := length(3, block, mean)
-		if l < mean/2 || l > 3*mean/2 || l != length(3, block, mean) {
-			t.Fatalf("block %d: %s", block, l)
-		}
-		sum += l
-		if block%2 == 1 { // each of the others is drawn with the one before
-			first[order(3, block, 2)[0]]++
-		}
-	}
-	if average := sum / 1000; average < 950*time.Millisecond || average > 1050*time.Millisecond {
-		t.Errorf("the mean length is %s, want 1s", average)
-	}
-	if first[0] < 225 || first[0] > 275 {
-		t.Errorf("player 0 is first in %d of 500 drawn blocks", first[0])
-	}
-}
-
-// What becomes steadily slower costs all players of a pair of blocks the same: the middle of their turns is at the same time.
-func TestDriftMeetsAllAlike(t *testing.T) {
-	for players := 2; players <= 5; players++ {
-		for block := 1; block < 100; block += 2 {
-			if length(3, block, time.Second) != length(3, block+1, time.Second) {
-				t.Fatalf("the turns of blocks %d and %d differ in length", block, block+1)
-			}
-			sum := make([]int, players)
-			for i := range players {
-				sum[order(3, block, players)[i]] += i
-				sum[order(3, block+1, players)[i]] += players + i
-			}
-			for place, at := range sum {
-				if at != sum[0] {
-					t.Fatalf("blocks %d and %d: player %d has turns %d, player 0 has %d", block, block+1, place, at, sum[0])
-				}
-			}
-		}
-	}
-}
-
 // A player that keeps its turn holds the others up for so long, and no longer.
 func TestTurnIsBounded(t *testing.T) {
 	base := serve(t, &Referee{TurnAtMost: 50 * time.Millisecond})
