@@ -199,9 +199,7 @@ func TestWatchFailure(t *testing.T) {
 
 // TestWatchVariants: a run with variants and without an answer has an exit code of its own, and its answers so far are shown.
 func TestWatchVariants(t *testing.T) {
-	for reason, want := range map[string]error{
-		v1alpha1.ReasonDecided: nil, v1alpha1.ReasonUndecided: verdictError{ExitCannotSay},
-	} {
+	for reason, want := range map[string]error{v1alpha1.ReasonDecided: nil, v1alpha1.ReasonUndecided: verdictError{ExitCannotSay}} {
 		run := testutil.MakeRun("pair", "ns").Obj()
 		run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {Name: "lazy"}}
 		run.Status.Progress = "3/20"

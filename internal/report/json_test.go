@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -107,12 +108,9 @@ func TestJSONHasNoHistograms(t *testing.T) {
 func TestKindOfVariants(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").Obj()
 	run.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
-	p, err := plan.New(run, v1alpha1.AlternateSlices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, invalid := plan.New(run, v1alpha1.AlternateSlices)
 	rep, err := report.OfVariants(run, analysis.OfVariants(run, p, nil, nil, nil), nil, "Failed", "why")
-	if err != nil {
+	if err := errors.Join(invalid, err); err != nil {
 		t.Fatal(err)
 	}
 	read, err := report.DecodeComparison([]byte(printedComparison(t, report.ComparisonJSON, rep)))

@@ -30,26 +30,6 @@ func (c *Config) Side(i int) Config {
 	return one
 }
 
-// Variants that are measured in turns, in their order.
-func (c *Config) Variants() []string {
-	var names []string
-	if c.Sides != nil {
-		for i := range c.Sides.Each {
-			names = append(names, c.Sides.Each[i].Variant)
-		}
-	}
-	return names
-}
-
-// Variants that were measured in turns, in their order.
-func (d *Document) Variants() []string {
-	var names []string
-	for i := range d.Sides {
-		names = append(names, d.Sides[i].Variant)
-	}
-	return names
-}
-
 // SideDocument is what was measured of a variant. Whose it is says the Document.
 type SideDocument struct {
 	Variant string `json:"variant"`

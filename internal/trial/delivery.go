@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -89,8 +90,9 @@ func Differs(doc *result.Document, job *batchv1.Job) string {
 	if asked, done := digestOf(config), digestOf(&doc.Config); asked != done {
 		return fmt.Sprintf("its configuration has the digest %s, that of the attempt %s", done, asked)
 	}
-	if asked, done := config.Variants(), doc.Variants(); !slices.Equal(asked, done) {
-		return fmt.Sprintf("it has measured the variants %q, not %q", done, asked)
+	asked := ptr.Deref(config.Sides, result.Sides{}).Each
+	if !slices.EqualFunc(asked, doc.Sides, func(a result.Side, d result.SideDocument) bool { return a.Variant == d.Variant }) {
+		return fmt.Sprintf("it has measured %d variants in turns, not the %d of the attempt", len(doc.Sides), len(asked))
 	}
 	return ""
 }
