@@ -197,31 +197,27 @@ func TestWatchFailure(t *testing.T) {
 	}
 }
 
-// TestWatchComparison: a comparison without an answer has an exit code of its own, and its answers so far are shown.
-func TestWatchComparison(t *testing.T) {
-	for decided, want := range map[bool]error{true: nil, false: verdictError{ExitCannotSay}} {
-		comparison := testutil.MakeVariants("pair", "ns", "durable", "lazy").Obj()
-		comparison.Status.Rounds = v1alpha1.RoundCounts{Planned: ptr.To[int32](20), Measured: ptr.To[int32](3)}
-		comparison.Status.Pairs = []v1alpha1.PairStatus{{
+// TestWatchVariants: a run with variants and without an answer has an exit code of its own, and its answers so far are shown.
+func TestWatchVariants(t *testing.T) {
+	for reason, want := range map[string]error{v1alpha1.ReasonDecided: nil, v1alpha1.ReasonUndecided: verdictError{ExitCannotSay}} {
+		run := testutil.MakeRun("pair", "ns").Obj()
+		run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {Name: "lazy"}}
+		run.Status.Progress = "3/20"
+		run.Status.Pairs = []v1alpha1.PairStatus{{
 			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
 			Ratio: "3.1", Low: "2.6", High: "3.7",
 		}}
-		setReady(&comparison.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
-		cl := fakeCluster(comparison)
-		out, _, err := watched(t, cl, fakeLogs{}, comparison, step{"3/20 rounds", func() {
-			comparison.Status.Answer = "lazy is 3.1 times as fast"
-			end := []string{v1alpha1.ConditionFinished, v1alpha1.ConditionComplete}
-			reason := v1alpha1.ReasonUndecided
-			if decided {
-				end, reason = append(end, v1alpha1.ConditionDecided), v1alpha1.ReasonDecided
-			}
-			setReady(&comparison.Status.Conditions, reason, "it has ended", end...)
-			if err := cl.Update(t.Context(), comparison); err != nil {
+		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
+		cl := fakeCluster(run)
+		out, _, err := watched(t, cl, fakeLogs{}, run, step{"3/20 rounds", func() {
+			run.Status.Answer = "lazy is 3.1 times as fast"
+			setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+			if err := cl.Update(t.Context(), run); err != nil {
 				t.Error(err)
 			}
 		}})
 		if !errors.Is(err, want) {
-			t.Errorf("decided %t: %v", decided, err)
+			t.Errorf("%s: %v", reason, err)
 		}
 		for _, line := range []string{
 			"pair: 3/20 rounds, Measuring: round 4 of at most 20, lazy\n", "pair: so far: rowsPerCommit=1 lazy 3.1× (2.6–3.7), faster\n",
@@ -230,21 +226,6 @@ func TestWatchComparison(t *testing.T) {
 			if !strings.Contains(out, line) {
 				t.Errorf("%q is missing in %s", line, out)
 			}
-		}
-	}
-}
-
-// TestWatchVariants: so is the end of a run with variants, which has no condition for it.
-func TestWatchVariants(t *testing.T) {
-	for reason, want := range map[string]error{
-		v1alpha1.ReasonDecided: nil, v1alpha1.ReasonUndecided: verdictError{ExitCannotSay},
-	} {
-		run := measuring()
-		run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {Name: "lazy"}}
-		run.Status.Progress = "6/20"
-		setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-		if words, err := runKind.subject(run).snapshot().end(); !errors.Is(err, want) || !strings.Contains(words, reason+", 6/20 rounds") {
-			t.Errorf("%s: %q, %v", reason, words, err)
 		}
 	}
 }

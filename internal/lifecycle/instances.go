@@ -41,7 +41,7 @@ func (s *situation) wantedInstances() []int {
 	if len(s.run.Spec.Variants) == 0 {
 		return []int{s.wantedInstance()}
 	}
-	last := max(int(ptr.Deref(s.run.Status.RemovedInstances, 0)), 0)
+	last := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	for _, r := range s.seen.Records {
 		last = max(last, r.LastInstance())
 	}

@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -73,7 +74,7 @@ func given(job *batchv1.Job) (*result.Config, error) {
 }
 
 // Differs names what a document does not have in common with the Job whose loader is to have written it: the run, the trial, the
-// attempt, or what was asked of it. It is empty if they agree.
+// attempt, what was asked of it, or which variants. It is empty if they agree.
 func Differs(doc *result.Document, job *batchv1.Job) string {
 	config, err := given(job)
 	if err != nil {
@@ -88,6 +89,10 @@ func Differs(doc *result.Document, job *batchv1.Job) string {
 	}
 	if asked, done := digestOf(config), digestOf(&doc.Config); asked != done {
 		return fmt.Sprintf("its configuration has the digest %s, that of the attempt %s", done, asked)
+	}
+	asked := ptr.Deref(config.Sides, result.Sides{}).Each
+	if !slices.EqualFunc(asked, doc.Sides, func(a result.Side, d result.SideDocument) bool { return a.Variant == d.Variant }) {
+		return fmt.Sprintf("it has measured %d variants in turns, not the %d of the attempt", len(doc.Sides), len(asked))
 	}
 	return ""
 }

@@ -137,6 +137,7 @@ func TestDocumentsOfOtherAttemptsDiffer(t *testing.T) {
 		"run":     func(d *result.Document) { d.Identity.RunUID = "x" },
 		"trial":   func(d *result.Document) { d.Identity.Trial++ },
 		"attempt": func(d *result.Document) { d.Identity.Attempt++ },
+		"sides":   func(d *result.Document) { d.Sides = []result.SideDocument{{Variant: "lazy"}} },
 	} {
 		doc := written()
 		if change(doc); trial.Differs(doc, attempt) == "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -69,13 +70,9 @@ func SameFiles(run *v1alpha1.BenchmarkRun) bool {
 	first := plan.Side(run, 0, 1).Spec.Workload
 	for i := range run.Spec.Variants {
 		w := plan.Side(run, i, 1).Spec.Workload
-		if !equal(w.DataFrom, first.DataFrom) || !equal(w.SchemaFrom, first.SchemaFrom) {
+		if !equality.Semantic.DeepEqual(w.DataFrom, first.DataFrom) || !equality.Semantic.DeepEqual(w.SchemaFrom, first.SchemaFrom) {
 			return false
 		}
 	}
 	return true
-}
-
-func equal[T any](a, b *T) bool {
-	return (a == nil) == (b == nil) && (a == nil || fmt.Sprint(*a) == fmt.Sprint(*b))
 }

@@ -55,3 +55,15 @@ func TestJobOfSides(t *testing.T) {
 		t.Errorf("a side by itself: %+v, %v", one, err)
 	}
 }
+
+// Files are the same if they are asked for in the same words, wherever these stand.
+func TestSameFiles(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	run.Spec.Workload.DataFrom = &v1alpha1.DataSource{PersistentVolumeClaim: "data", Path: "a.csv", HeaderLines: ptr.To[int32](1)}
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+	same := trial.SameFiles(run)
+	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{DataFrom: &v1alpha1.DataSource{Path: "b.csv"}}
+	if !same || trial.SameFiles(run) {
+		t.Errorf("one file is the same: %t; two files are: %t", same, trial.SameFiles(run))
+	}
+}

@@ -6,6 +6,7 @@ package alternate
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -93,13 +94,13 @@ func TestDraws(t *testing.T) {
 	const mean = time.Second
 	first, sum := map[int]int{}, time.Duration(0)
 	for block := 1; block <= 1000; block++ {
-		l := length(3, block, mean)
-		if l < mean/2 || l > 3*mean/2 || l != length(3, block, mean) {
+		l := Length(3, block, mean)
+		if l < mean/2 || l > 3*mean/2 || l != Length(3, block, mean) {
 			t.Fatalf("block %d: %s", block, l)
 		}
 		sum += l
 		if block%2 == 1 { // each of the others is drawn with the one before
-			first[order(3, block, 2)[0]]++
+			first[Order(3, block, 2)[0]]++
 		}
 	}
 	if average := sum / 1000; average < 950*time.Millisecond || average > 1050*time.Millisecond {
@@ -107,5 +108,21 @@ func TestDraws(t *testing.T) {
 	}
 	if first[0] < 225 || first[0] > 275 {
 		t.Errorf("side 0 is first in %d of 500 drawn blocks", first[0])
+	}
+}
+
+// What becomes steadily slower costs all sides of a pair of blocks the same: the middle of their turns is at the same time.
+func TestDriftMeetsAllAlike(t *testing.T) {
+	for sides := 2; sides <= 5; sides++ {
+		for block := 1; block < 100; block += 2 {
+			sum := make([]int, sides)
+			for i := range sides {
+				sum[Order(3, block, sides)[i]] += i
+				sum[Order(3, block+1, sides)[i]] += sides + i
+			}
+			if slices.Max(sum) != slices.Min(sum) || Length(3, block, time.Second) != Length(3, block+1, time.Second) {
+				t.Fatalf("blocks %d and %d: the sides have the turns %d, or others in length", block, block+1, sum)
+			}
+		}
 	}
 }
