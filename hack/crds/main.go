@@ -7,23 +7,17 @@
 // say nothing new are left out: of the fields of Kubernetes' own types, of the operator's own state, and of the parameters in
 // sweeps and points, which the workload has.
 //
-// In the CRD of BenchmarkComparison a template and the overlays of variants have the types of a run, but not all of a run's
-// rules hold for them:
+// The overlays of variants have the types of a run, but not all of a run's rules hold for them:
 //
-//   - A default would be laid over the template, a required field could not be left out, and a rule about several fields sees
-//     only some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps
-//     them.
-//   - The comparison says what may change in a template: the template has no rules about changes.
-//   - The title and the claims are the comparison's own: each of its runs has too few values for them.
-//   - The fields of the template, the overlays and the claims have no descriptions: `kubectl explain benchmarkrun.spec` has them.
+//   - A default would be laid over the run, a required field could not be left out, and a rule about several fields sees only
+//     some of them. Overlays have none of these. What is replaced as a whole (an item of a list, a value of a map) keeps them.
+//   - The fields of overlays have no descriptions: `kubectl explain benchmarkrun.spec` has them.
 package main
 
 import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
-	"strings"
 
 	yamlv2 "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
@@ -64,11 +58,7 @@ func complete(file string) error {
 		bound(node)
 	})
 	shorten(crd)
-	if at(crd, "spec", "names")["kind"] == "BenchmarkComparison" {
-		completeComparison(crd)
-	} else if variants, has := at(specification(crd), "properties")["variants"].(map[string]any); has {
-		completeVariants(variants)
-	}
+	completeVariants(at(specification(crd), "properties", "variants"))
 	each(specification(crd), refuseNulls)
 	out, err := yaml.Marshal(crd)
 	if err != nil {
@@ -121,9 +111,6 @@ func shorten(crd map[string]any) {
 		delete(at(object, name), "description")
 	}
 	spec := at(specification(crd), "properties")
-	if spec["workload"] == nil {
-		return
-	}
 	for _, member := range at(spec, "workload", "properties") {
 		fields, _ := member.(map[string]any)["properties"].(map[string]any)
 		for _, name := range []string{"sweep", "points"} {
@@ -190,19 +177,6 @@ func specification(crd map[string]any) map[string]any {
 	return at(schema(crd), "properties", "spec")
 }
 
-func completeComparison(crd map[string]any) {
-	spec := at(specification(crd), "properties")
-	template := at(spec, "template", "properties", "spec")
-	changeable(template)
-	for _, own := range []string{"title", "claims", "variants", "baseline", "rounds", "alternation", "equivalentWithinPercent"} {
-		delete(at(template, "properties"), own)
-	}
-	without(template, "self.variants", "self.rounds")
-	completeVariants(at(spec, "variants"))
-	undescribe(template)
-	undescribe(at(spec, "claims"))
-}
-
 // completeVariants makes what variants lay over a run.
 func completeVariants(variants map[string]any) {
 	variant := at(variants, "items", "properties")
@@ -217,31 +191,6 @@ func at(node map[string]any, path ...string) map[string]any {
 		node = node[name].(map[string]any)
 	}
 	return node
-}
-
-// changeable removes the rules about changes of a specification and of its fields.
-func changeable(spec map[string]any) {
-	withoutChanges(spec)
-	for _, field := range at(spec, "properties") {
-		withoutChanges(field.(map[string]any))
-	}
-}
-
-func withoutChanges(node map[string]any) { without(node, "oldSelf") }
-
-// without removes the rules of a node in which one of the words is.
-func without(node map[string]any, words ...string) {
-	list, has := node[rules].([]any)
-	if !has {
-		return
-	}
-	list = slices.DeleteFunc(list, func(rule any) bool {
-		text := rule.(map[string]any)["rule"].(string)
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
-	})
-	if node[rules] = list; len(list) == 0 {
-		delete(node, rules)
-	}
 }
 
 // overlay makes a node optional, with all nodes below it that are not replaced as a whole.

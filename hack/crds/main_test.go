@@ -60,26 +60,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// The template of a comparison has no rules about what may change, on itself or on its fields, and keeps the others.
-func TestChangeable(t *testing.T) {
-	rule := func(text string) any { return map[string]any{"rule": text} }
-	spec := map[string]any{
-		rules: []any{rule("self == oldSelf"), rule("self.a > 0")},
-		"properties": map[string]any{
-			"a": map[string]any{rules: []any{rule("self == oldSelf")}}, "b": map[string]any{rules: []any{rule("self > 1")}},
-		},
-	}
-	changeable(spec)
-	want := map[string]any{
-		rules:        []any{rule("self.a > 0")},
-		"properties": map[string]any{"a": map[string]any{}, "b": map[string]any{rules: []any{rule("self > 1")}}},
-	}
-	if diff := cmp.Diff(want, spec); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A description stands once: a run's specification has them, the template, overlays and claims of a comparison do not.
+// A description stands once: a run's specification has them, the overlays of variants do not.
 func TestDescriptionsStandOnce(t *testing.T) {
 	node := map[string]any{
 		"description": "kept",
@@ -90,16 +71,13 @@ func TestDescriptionsStandOnce(t *testing.T) {
 	if diff := cmp.Diff(want, node); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	run, comparison := properties(t, "runs"), properties(t, "comparisons")
+	run := properties(t)
 	if descriptions(at(run, "database")) < 30 || descriptions(at(run, "workload")) < 80 {
 		t.Error("fields of a run have no descriptions")
 	}
-	variant := at(comparison, "variants", "items", "properties")
-	for name, node := range map[string]map[string]any{
-		"template": at(comparison, "template", "properties", "spec"), "claims": at(comparison, "claims"),
-		"database": at(variant, "database"), "workload": at(variant, "workload"),
-	} {
-		if n := descriptions(node); n != 1 {
+	variant := at(run, "variants", "items", "properties")
+	for _, name := range []string{"database", "workload"} {
+		if n := descriptions(at(variant, name)); n != 1 {
 			t.Errorf("%s has %d descriptions", name, n)
 		}
 	}
@@ -110,10 +88,10 @@ func TestDescriptionsStandOnce(t *testing.T) {
 	}
 }
 
-// properties of the specification of a kind.
-func properties(t *testing.T, kind string) map[string]any {
+// properties of the specification of a run.
+func properties(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmark" + kind + ".yaml")
+	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
