@@ -23,7 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// pages make the page of a run or comparison that has ended. Documents are read from the API server one after another: no cache
+// pages make the page of a run that has ended. Documents are read from the API server one after another: no cache
 // holds them, and not more than one is to be in memory.
 type pages struct {
 	live     client.Reader

@@ -17,7 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
-// step is a decision about an owner, a run or a comparison, and what it was made of: its plan P, and what was seen, S.
+// step is a decision about an owner, a run, and what it was made of: its plan P, and what was seen, S.
 type step[O client.Object, P any, S seen] struct {
 	owner O
 	// old is the owner as it was read.

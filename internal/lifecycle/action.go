@@ -23,9 +23,9 @@ type Decision struct {
 	Complete, Finished bool
 	// Reason is what the run is doing, one of the API's reasons; Message says it in a sentence. A Failure has its own.
 	Reason, Message string
-	// Stopped: the run or comparison is being deleted, and nothing of it is left that has to be removed.
+	// Stopped: the run is being deleted, and nothing of it is left that has to be removed.
 	Stopped bool
-	// Unexpected: the run or comparison has been admitted, and its lane is another's now. Only a cache that is behind should say so.
+	// Unexpected: the run has been admitted, and its lane is another's now. Only a cache that is behind should say so.
 	Unexpected bool
 	// After is the time until the next reconcile if no watch triggers it earlier; 0 waits for a watch.
 	After time.Duration
@@ -37,7 +37,7 @@ type Action interface{ action() }
 type (
 	// Wait does nothing.
 	Wait struct{}
-	// TakeLane creates the Lease of the lane of a run or a comparison, if the lane is free.
+	// TakeLane creates the Lease of the lane of a run, if the lane is free.
 	TakeLane struct{}
 	// ReleaseLane deletes the Lease of that lane, if it is still this holder's.
 	ReleaseLane struct{ Holder Holder }
@@ -108,20 +108,20 @@ func (d *Decision) Irrevocable() bool {
 	return false
 }
 
-func (Wait) action()              {}
-func (TakeLane) action()          {}
-func (ReleaseLane) action()       {}
-func (RemoveOrphan) action()      {}
-func (ProvideDatabase) action()   {}
-func (RemoveDatabase) action()    {}
-func (RemoveDataCopies) action()  {}
-func (StartAttempt) action()      {}
-func (ClaimAttempt) action()      {}
-func (RecordAttempt) action()     {}
-func (RemoveJob) action()         {}
-func (Publish) action()           {}
-func (ReleaseNodes) action()      {}
-func (TuneHost) action()          {}
-func (ReleaseHost) action()       {}
-func (DeleteRun) action()         {}
-func (CheckVariants) action()     {}
+func (Wait) action()             {}
+func (TakeLane) action()         {}
+func (ReleaseLane) action()      {}
+func (RemoveOrphan) action()     {}
+func (ProvideDatabase) action()  {}
+func (RemoveDatabase) action()   {}
+func (RemoveDataCopies) action() {}
+func (StartAttempt) action()     {}
+func (ClaimAttempt) action()     {}
+func (RecordAttempt) action()    {}
+func (RemoveJob) action()        {}
+func (Publish) action()          {}
+func (ReleaseNodes) action()     {}
+func (TuneHost) action()         {}
+func (ReleaseHost) action()      {}
+func (DeleteRun) action()        {}
+func (CheckVariants) action()    {}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -41,7 +40,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandPointsOfTexts plans a comparison of 1,000 points that is as large as it may be, 16 variants with a text of 900
+// BenchmarkThousandPointsOfTexts plans a run with variants at 1,000 points that is as large as it may be, 16 variants with a text of 900
 // bytes or two with one of 8 kB, and one that is suspended and was accepted with 100 kB: when it is first seen, and in each step
 // after that.
 func BenchmarkThousandPointsOfTexts(b *testing.B) {
@@ -71,7 +70,7 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 				}
 			}).Obj()
 			for b.Loop() {
-				if _, err := validation.PlanComparison(s); err != nil {
+				if _, err := validation.PlanRun(s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -79,8 +78,8 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, and a
-// comparison of two variants that have as many points, after five rounds. Each has a claim about all of its points.
+// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, without
+// variants, and after two rounds of two variants. Each has a claim about all of its points.
 func BenchmarkThousandPoints(b *testing.B) {
 	const points, rounds = 1000, 5
 	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: rows("1000")}}}
@@ -106,31 +105,29 @@ func BenchmarkThousandPoints(b *testing.B) {
 			}
 		}
 	})
-	b.Run("comparison", func(b *testing.B) {
-		s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
-			s.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
-			s.Spec.Claims = claims
-			s.Spec.Claims[0].BestAt.At.Variant = "lazy"
+	b.Run("variants", func(b *testing.B) {
+		run := testutil.Pair(testutil.FixedRounds(rounds/2), func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
+			r.Spec.Claims = claims
+			r.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})
-		p, err := validation.PlanComparison(s)
+		p, err := validation.PlanRun(run)
 		if err != nil {
 			b.Fatal(err)
 		}
-		seen := measuredRuns(s, p, 2*rounds)
-		for i := range 2 * rounds { // values that are not all alike
-			for point := range seen.Members[i].Measured.Values {
-				seen.Members[i].Measured.Values[point] *= 1 + 0.001*float64((i*point)%11)
-			}
-			seen.Members[i].Measured.Metric = result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
+		seen := &Observed{Lane: held(run), Checked: true}
+		for _, t := range p.Trials {
+			r := testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number*t.Point%11))
+			r.Sides = []result.SideRecord{{Variant: p.Variants[t.Sides[0]]}}
+			seen.Records = append(seen.Records, r.Condensed())
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := validation.PlanComparison(s)
+			p, err := validation.PlanRun(run)
 			if err != nil {
 				b.Fatal(err)
 			}
-			seen.Judged = analysis.Judge(s, p, &seen.ComparisonRuns, analysis.Verdicts{})
-			status := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
+			status := Status(run, p, seen, Next(run, p, seen, now), now)
 			if len(status.Pairs) != maxComparisons || len(status.Claims) != 1 {
 				b.Fatalf("%d pairs and %d claims in the status", len(status.Pairs), len(status.Claims))
 			}

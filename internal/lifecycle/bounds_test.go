@@ -113,34 +113,3 @@ func TestReasonOfClaims(t *testing.T) {
 		}
 	}
 }
-
-// A comparison is decided when its claims are, too.
-func TestComparisonIsDecidedWithItsClaims(t *testing.T) {
-	of := v1alpha1.PointSelector{Variant: "lazy"}
-	claim := func(least v1alpha1.ClaimedNumber) func(*v1alpha1.BenchmarkRun) {
-		return func(s *v1alpha1.BenchmarkRun) {
-			s.Spec.Claims = v1alpha1.Claims{{
-				Name: "c", Ratio: &v1alpha1.RatioClaim{Of: of, To: v1alpha1.PointSelector{Variant: "durable"}, AtLeast: least},
-			}}
-		}
-	}
-	for least, want := range map[v1alpha1.ClaimedNumber]string{
-		"2": "Holds", "10": "DoesNotHold", "3": "CannotSay",
-	} {
-		s := testutil.Pair(claim(least))
-		p := planOfComparison(t, s)
-		seen := measuredRuns(s, p, 12)
-		if got := string(seen.Judged.Claims[0].Verdict); got != want || !seen.Judged.Decided() {
-			t.Errorf("at least %s: %s, decided %t: %s", least, got, seen.Judged.Decided(), seen.Judged.Claims[0].Detail)
-		}
-		status := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
-		if len(status.Claims) != 1 || string(status.Claims[0].Verdict) != want || status.Claimed == "" {
-			t.Errorf("status %+v, %s", status.Claims, status.Claimed)
-		}
-		// One round of unlike values keeps the comparison decided and the claim open.
-		seen = measuredRuns(s, p, 6)
-		if seen.Judged.Decided() {
-			t.Errorf("at least %s: decided after 3 rounds", least)
-		}
-	}
-}

@@ -51,8 +51,8 @@ func (c conditions) keep() {
 }
 
 // summarize sets the conditions that every kind has: Complete, Failed and Finished say whether and how it has ended; Ready,
-// Reconciling and Stalled say the same to other tools. The noun is what messages call the object.
-func (c conditions) summarize(noun string, d Decision) {
+// Reconciling and Stalled say the same to other tools.
+func (c conditions) summarize(d Decision) {
 	defer c.sayOnce()
 	if c.have(v1alpha1.ConditionFailed) {
 		c.keep()
@@ -71,7 +71,7 @@ func (c conditions) summarize(noun string, d Decision) {
 	}
 	endReason, endMessage := reason, message
 	if !ended {
-		endReason, endMessage = v1alpha1.ReasonInProgress, "the "+noun+" is under way"
+		endReason, endMessage = v1alpha1.ReasonInProgress, "the run is under way"
 	}
 	c.set(v1alpha1.ConditionComplete, d.Complete, endReason, endMessage)
 	c.set(v1alpha1.ConditionFailed, failed, endReason, endMessage)

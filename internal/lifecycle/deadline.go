@@ -61,23 +61,17 @@ func quietTime(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
 }
 
-// longest is how long the run may take at most.
-func (s *situation) longest() time.Duration {
-	return Deadline(s.run, s.plan)
-}
-
 // quietTime is for how long the run may make no progress.
 func (s *situation) quietTime() time.Duration { return quietTime(s.run, s.plan) }
 
-// deadline of a run or a comparison. By default it moves on with its progress: however slow it is, it has time for the next
-// attempt, and one that is stuck ends soon.
-func deadline[S decidable](s S) time.Time {
-	o := s.about()
-	latest := ptr.Deref(o.started, metav1.NewTime(o.now)).Add(s.longest() + o.pausedFor())
-	if o.deadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(o.deadlineBefore, o.blockers.ObserveFailed, s.lastProgress(), s.quietTime()))
+// deadline of a run. By default it moves on with its progress: however slow it is, it has time for the next attempt, and one that
+// is stuck ends soon.
+func deadline(s *situation) time.Time {
+	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
+	if s.run.Spec.DeadlineSeconds == nil {
+		latest = earlier(latest, movingDeadline(s.run.Status.Deadline, s.seen.Blockers.ObserveFailed, s.lastProgress(), s.quietTime()))
 	}
-	return within(latest, o.turnEnd())
+	return within(latest, s.turnEnd())
 }
 
 // lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
@@ -147,10 +141,10 @@ func pauses(reason string) bool {
 
 // pausedFor is how long the owner has been suspended since its start, and then queued. It is not admitted from the one to the
 // end of the other.
-func (o *owner) pausedFor() time.Duration {
-	total := time.Duration(ptr.Deref(o.suspended, 0)) * time.Second
-	if c := pause(o.conditions); o.started != nil && c != nil {
-		total += max(0, o.now.Sub(c.LastTransitionTime.Time))
+func (s *situation) pausedFor() time.Duration {
+	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
+	if c := pause(s.run.Status.Conditions); s.run.Status.StartTime != nil && c != nil {
+		total += max(0, s.now.Sub(c.LastTransitionTime.Time))
 	}
 	return total
 }
@@ -164,42 +158,41 @@ func pause(conditions []metav1.Condition) *metav1.Condition {
 	return c
 }
 
-// bound a step by the deadline: a run or a comparison that is over it ends, and says what it waited for. What has been measured
-// is recorded and published all the same if the cluster takes it. A step that fails again and again says so, and so does one
+// bound a step by the deadline: a run that is over it ends, and says what it waited for. What has been measured is recorded and
+// published all the same if the cluster takes it. A step that fails again and again says so, and so does one
 // that the cluster refuses.
-func bound[S decidable](s S, d Decision) Decision {
+func bound(s *situation, d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d
 	}
-	o := s.about()
-	trouble := o.blockers.RetryError
-	if r := o.blockers.Refused; r != nil {
-		d = r.decide(o.refusal, o.startDeadlineSeconds, o.now)
+	trouble := s.seen.Blockers.RetryError
+	if r := s.seen.Blockers.Refused; r != nil {
+		d = r.decide(s.run.Status.Refusal, s.run.Spec.Trials.StartDeadlineSeconds, s.now)
 	}
 	if trouble != "" {
 		d.Reason, d.Message = v1alpha1.ReasonRetrying, trouble
 	}
 	kept := d.Failure != nil || trouble == "" && d.writes()
-	if over := o.turnOver(d.Message); over != nil && !kept {
+	if over := s.turnOver(d.Message); over != nil && !kept {
 		return *over
 	}
 	// By default, what it does next is progress: the operator may have been away for long.
-	progress := trouble == "" && o.deadlineSeconds == nil && d.Action != (Wait{})
-	if over := !o.now.Before(deadline(s)); !over || kept || progress {
+	progress := trouble == "" && s.run.Spec.DeadlineSeconds == nil && d.Action != (Wait{})
+	if over := !s.now.Before(deadline(s)); !over || kept || progress {
 		return d
 	}
 	return *fail(Failure{
 		Reason:  v1alpha1.ReasonDeadlineExceeded,
-		Message: overDeadline(o.noun, o.deadlineSeconds, s.quietTime()) + d.Message,
+		Message: overDeadline(s.run.Spec.DeadlineSeconds, s.quietTime()) + d.Message,
 	})
 }
 
-// overDeadline says which deadline has ended a run or a comparison.
-func overDeadline(noun string, requested *int32, quiet time.Duration) string {
+// overDeadline says which deadline has ended a run.
+func overDeadline(requested *int32, quiet time.Duration) string {
 	if requested != nil {
-		return fmt.Sprintf("the %s did not finish within %s (spec.deadlineSeconds): ", noun, time.Duration(*requested)*time.Second)
+		return fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): ", time.Duration(*requested)*time.Second)
 	}
-	return fmt.Sprintf("the %s made no progress for %s (spec.deadlineSeconds is not set): ", noun, quiet)
+	return fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): ", quiet)
 }
 
 // writes says whether a step keeps what was measured.
@@ -218,7 +211,7 @@ func queuedSince(ready metav1.Time, conditions []metav1.Condition) time.Time {
 }
 
 // queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom.
-func (d *Decision) queueDeadline(noun string, requested *int32, waited time.Duration) *Decision {
+func (d *Decision) queueDeadline(requested *int32, waited time.Duration) *Decision {
 	if requested == nil {
 		return d
 	}
@@ -228,5 +221,5 @@ func (d *Decision) queueDeadline(noun string, requested *int32, waited time.Dura
 		return d
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonQueueDeadlineExceeded, Message: fmt.Sprintf(
-		"the %s waited for its lane for %s (spec.queueDeadlineSeconds): %s", noun, most, d.Message)})
+		"the run waited for its lane for %s (spec.queueDeadlineSeconds): %s", most, d.Message)})
 }

@@ -12,8 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
-	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 func TestDefaultDeadline(t *testing.T) {
@@ -214,32 +212,6 @@ func TestDefaultDeadlineIsBounded(t *testing.T) {
 	t.Error("it did not end")
 }
 
-// A comparison without a deadline of its own waits for its runs, which have theirs, and ends soon if it cannot make the next.
-func TestStuckComparisonEndsSoon(t *testing.T) {
-	s := testutil.Pair()
-	p := planOfComparison(t, s)
-	seen := measuredRuns(s, p, 1)
-	seen.Members[0].Run.Status.CompletionTime = ptr.To(metav1.NewTime(now))
-	seen.Remains = []string{"s-db1"}
-	s.Status.StartTime = ptr.To(ago(time.Hour))
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAdmitted, Status: metav1.ConditionTrue, LastTransitionTime: ago(time.Hour)}}
-	quiet := newComparisonSituation(s, p, seen, now).quietTime()
-	if d := NextOfComparison(s, p, seen, now.Add(quiet-time.Second)); d.Failure != nil {
-		t.Errorf("too early: %+v", d.Failure)
-	}
-	d := NextOfComparison(s, p, seen, now.Add(quiet))
-	if d.Failure == nil || !strings.Contains(d.Failure.Message, "the comparison made no progress for "+quiet.String()) {
-		t.Errorf("decided %+v", d.Failure)
-	}
-	seen.Predecessor = Predecessor{}
-	seen.begin(s, p, 1, func(run *v1alpha1.BenchmarkRun) {
-		run.Status.Deadline = ptr.To(metav1.NewTime(now.Add(10 * time.Hour)))
-	})
-	if d := NextOfComparison(s, p, seen, now.Add(10*time.Hour)); d.Failure != nil {
-		t.Errorf("with a run under way: %+v", d.Failure)
-	}
-}
-
 // Who waits for a lane waits as long as it takes, or as long as was asked since it could measure: since it was created or
 // resumed, or since it has lost its lane.
 func TestQueueDeadline(t *testing.T) {
@@ -269,22 +241,10 @@ func TestQueueDeadline(t *testing.T) {
 			run := oneAxis(1, 2)
 			run.CreationTimestamp, run.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
 			run.Status.QueuedTime, run.Status.Conditions = tc.queued, tc.conditions
-			comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
-			comparison.CreationTimestamp, comparison.Spec.QueueDeadlineSeconds = ago(tc.created), tc.requested
-			comparison.Status.QueuedTime, comparison.Status.Conditions = tc.queued, tc.conditions
-			p, err := validation.PlanComparison(comparison)
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen := &ComparisonObserved{Lane: heldByOther, Checked: true, ComparisonRuns: membersOf(p)}
-			for noun, d := range map[string]Decision{
-				"run":        next(t, run, &Observed{Lane: heldByOther}, now),
-				"comparison": NextOfComparison(comparison, p, seen, now),
-			} {
-				ends := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonQueueDeadlineExceeded
-				if ends != tc.ends || !ends && (d.Reason != v1alpha1.ReasonQueued || d.After != tc.after) {
-					t.Errorf("%s: %+v, failure %+v", noun, d, d.Failure)
-				}
+			d := next(t, run, &Observed{Lane: heldByOther}, now)
+			ends := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonQueueDeadlineExceeded
+			if ends != tc.ends || !ends && (d.Reason != v1alpha1.ReasonQueued || d.After != tc.after) {
+				t.Errorf("%+v, failure %+v", d, d.Failure)
 			}
 		})
 	}

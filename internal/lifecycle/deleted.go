@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,25 +15,25 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// A run or a comparison that is being deleted may stay indefinitely: by a finalizer, or with foreground deletion by a Pod on a
+// A run that is being deleted may stay indefinitely: by a finalizer, or with foreground deletion by a Pod on a
 // node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage collector.
 
 // beingDeleted is the decision about what is being deleted, as long as it has something.
-func (o *owner) beingDeleted() Decision {
+func (s *situation) beingDeleted() Decision {
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
-		Message: fmt.Sprintf("the %s is being deleted; its objects are being removed", o.noun) + keptBy(o.object),
+		Message: "the run is being deleted; its objects are being removed" + keptBy(s.run),
 	}
-	if o.blockers.RetryError != "" {
-		d.Message += ": " + o.blockers.RetryError
+	if s.seen.Blockers.RetryError != "" {
+		d.Message += ": " + s.seen.Blockers.RetryError
 	}
 	return d
 }
 
 // stopped makes that the decision about what has nothing any more.
-func (o *owner) stopped(d *Decision) {
+func (s *situation) stopped(d *Decision) {
 	d.Stopped = true
-	d.Message = fmt.Sprintf("the %s is being deleted and has stopped", o.noun) + keptBy(o.object)
+	d.Message = "the run is being deleted and has stopped" + keptBy(s.run)
 }
 
 func keptBy(object metav1.Object) string {
@@ -64,7 +63,7 @@ func deleted(s *situation) *Decision {
 }
 
 // deleting sets the conditions of what is being deleted and has not finished. What was measured stays as it was told last.
-func (c conditions) deleting(noun string, d Decision) {
+func (c conditions) deleting(d Decision) {
 	c.keep()
 	c.set(v1alpha1.ConditionAdmitted, false, d.Reason, d.Message)
 	c.set(v1alpha1.ConditionReconciling, !d.Stopped, d.Reason, d.Message)
@@ -75,7 +74,7 @@ func (c conditions) deleting(noun string, d Decision) {
 	for _, condition := range []string{
 		v1alpha1.ConditionComplete, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished, v1alpha1.ConditionStalled,
 	} {
-		c.set(condition, false, d.Reason, "the "+noun+" is being deleted")
+		c.set(condition, false, d.Reason, "the run is being deleted")
 	}
 }
 
@@ -99,29 +98,29 @@ func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *met
 	return ptr.To(metav1.NewTime(finished.Add(byDefault)))
 }
 
-// expire adds to the decision about a finished run or comparison that it is deleted at that time, unless it is being deleted
-// already.
-func expire(d *Decision, object metav1.Object, at *metav1.Time, now time.Time, deletion Action) {
-	if at == nil || object.GetDeletionTimestamp() != nil {
+// expire adds to the decision about a finished run that it is deleted when its time to live is over.
+func (s *situation) expire(d *Decision) {
+	at := runExpiry(s.run, s.run.Status.CompletionTime, s.seen.DefaultTTL)
+	if at == nil || s.run.DeletionTimestamp != nil {
 		return
 	}
-	if left := at.Sub(now); left > 0 {
+	if left := at.Sub(s.now); left > 0 {
 		d.After = Sooner(d.After, left)
 	} else {
-		d.Action = deletion
+		d.Action = DeleteRun{}
 	}
 }
 
-// taken is that another owner's object has a name that is needed, or nil. The noun is what messages call the owner.
-func (h *Blockers) taken(noun string, needed func(name string) bool) *Failure {
+// taken is that another owner's object has a name that is needed, or nil.
+func (h *Blockers) taken(needed func(name string) bool) *Failure {
 	i := slices.IndexFunc(h.Strangers, needed)
 	if i < 0 {
 		return nil
 	}
 	return &Failure{
 		Reason: v1alpha1.ReasonNameTaken,
-		Message: fmt.Sprintf("%s does not belong to this %[2]s, or was kept from an earlier %[2]s of this name: "+
-			"delete it, or use another name for the %[2]s", h.Strangers[i], noun),
+		Message: h.Strangers[i] + " does not belong to this run, or was kept from an earlier run of this name: " +
+			"delete it, or use another name for the run",
 	}
 }
 

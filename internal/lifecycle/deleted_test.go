@@ -11,11 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
-	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// expiryCases are about runs and comparisons that ended an hour ago. Left is for how long they still stay, or nil if for ever.
+// expiryCases are about runs that ended an hour ago. Left is for how long they still stay, or nil if for ever.
 var expiryCases = map[string]struct {
 	seconds   *int32
 	byDefault time.Duration
@@ -62,30 +60,6 @@ func TestExpiryOfARun(t *testing.T) {
 	}
 }
 
-func TestExpiryOfAComparison(t *testing.T) {
-	for name, tc := range expiryCases {
-		t.Run(name, func(t *testing.T) {
-			s := testutil.Pair(finishedComparison)
-			s.Spec.TTLSecondsAfterFinished = tc.seconds
-			p := planOfComparison(t, s)
-			seen := measuredRuns(s, p, 1)
-			seen.DefaultTTL, seen.Lane = tc.byDefault, Lane{} // it has left its lane
-			checkExpiry(t, NextOfComparison(s, p, seen, now), DeleteComparison{}, statusOfComparison(t, s, seen).ExpirationTime, tc.left)
-		})
-	}
-}
-
-// A run of a comparison is deleted with its comparison; the default does not hold for it. What a user has set on it does.
-func TestExpiryOfARunOfAComparison(t *testing.T) {
-	run := oneAxis(1, 1)
-	endedRun(run, v1alpha1.ConditionComplete)
-	ofComparison("s", "uid")(run)
-	seen := &Observed{Blockers: Blockers{DefaultTTL: time.Minute}}
-	checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, nil)
-	run.Spec.TTLSecondsAfterFinished = ptr.To[int32](3660)
-	checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, ptr.To(time.Minute))
-}
-
 // What is being deleted is not deleted again, and not looked at again for it.
 func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 	for _, byDefault := range []time.Duration{time.Minute, 24 * time.Hour} {
@@ -93,15 +67,7 @@ func TestExpiryOfWhatIsBeingDeleted(t *testing.T) {
 		endedRun(run, v1alpha1.ConditionComplete)
 		run.DeletionTimestamp = ptr.To(ago(0))
 		if d := next(t, run, &Observed{Blockers: Blockers{DefaultTTL: byDefault}}, now); d.Action != (Wait{}) || d.After != 0 {
-			t.Errorf("a run: decided %+v after %s", d.Action, d.After)
-		}
-		s := testutil.Pair(finishedComparison)
-		s.DeletionTimestamp = ptr.To(ago(0))
-		p := planOfComparison(t, s)
-		seen := measuredRuns(s, p, 1)
-		seen.DefaultTTL, seen.Lane = byDefault, Lane{} // it has left its lane
-		if d := NextOfComparison(s, p, seen, now); d.Action != (Wait{}) || d.After != 0 {
-			t.Errorf("a comparison: decided %+v after %s", d.Action, d.After)
+			t.Errorf("decided %+v after %s", d.Action, d.After)
 		}
 	}
 }
@@ -133,26 +99,6 @@ func TestNamesThatARunNeeds(t *testing.T) {
 				Blockers: Blockers{Strangers: []string{name}}, Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")},
 			}
 			d := next(t, run, seen, now)
-			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
-				t.Errorf("decision is %+v", d)
-			}
-		})
-	}
-}
-
-// The same of a comparison: all runs of its plan are its.
-func TestNamesThatAComparisonNeeds(t *testing.T) {
-	for name, needed := range map[string]bool{
-		"s-results": true, "s-r1-a": true, "s-r2-b": true, "s-db1": true, "s-r1-c": false, "s-r99-a": false, "s-db2": false,
-	} {
-		t.Run(name, func(t *testing.T) {
-			comparison := testutil.MakeVariants("s", "ns", "a", "b").Rounds(6).Obj()
-			p, err := validation.PlanComparison(comparison)
-			if err != nil {
-				t.Fatal(err)
-			}
-			seen := &ComparisonObserved{Blockers: Blockers{Strangers: []string{name}}, ComparisonRuns: membersOf(p)}
-			d := NextOfComparison(comparison, p, seen, now)
 			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
 				t.Errorf("decision is %+v", d)
 			}

@@ -238,7 +238,7 @@ func (s *situation) ofVariant(instance int) string {
 // operator are not watched.
 const pollInterval = 5 * time.Second
 
-// ImagesOf are the images that a run or comparison uses: those that it has pinned or, before that, the installation's.
+// ImagesOf are the images that a run uses: those that it has pinned or, before that, the installation's.
 func ImagesOf(pinned v1alpha1.ImagesStatus, installation podutil.Images) podutil.Images {
 	if pinned.Loader == "" {
 		return installation

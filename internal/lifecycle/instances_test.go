@@ -19,7 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
-	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 func TestWantedInstance(t *testing.T) {
@@ -184,22 +183,15 @@ func TestBoundNodes(t *testing.T) {
 	list := records(1, 2, 3)
 	list[0].Place = result.Place{DatabaseNode: "a"}
 	list[1].Place, list[1].Outcome = result.Place{DatabaseNode: "b", LoaderNode: "c"}, result.OutcomeInvalidated
-	byComparison := map[string]string{v1alpha1.AnnotationDatabaseNode: "d", v1alpha1.AnnotationLoaderNodes: "e, f"}
 	for name, tc := range map[string]struct {
-		records     []*result.Record
-		annotations map[string]string
-		want        result.Place
+		records []*result.Record
+		want    result.Place
 	}{
-		"nothing":                            {nil, nil, result.Place{}},
-		"an attempt":                         {list, nil, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
-		"a later run of a comparison":        {list[:1], byComparison, result.Place{DatabaseNode: "d", LoaderNodes: []string{"e", "f"}}},
-		"its own attempts come first":        {list, byComparison, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
-		"a comparison of an external server": {nil, map[string]string{v1alpha1.AnnotationLoaderNodes: "e"}, result.Place{LoaderNodes: []string{"e"}}},
+		"nothing":    {nil, result.Place{}},
+		"an attempt": {list, result.Place{DatabaseNode: "b", LoaderNode: "c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := oneAxis(1, 1)
-			run.Annotations = tc.annotations
-			got := (&situation{run: run, seen: &Observed{Records: tc.records}}).boundPlace()
+			got := (&situation{run: oneAxis(1, 1), seen: &Observed{Records: tc.records}}).boundPlace()
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("place (-want +got):\n%s", diff)
 			}
@@ -299,33 +291,6 @@ func TestImagesByDigest(t *testing.T) {
 		if diff := cmp.Diff(want, []v1alpha1.ImageName{got.Loader, got.Sysbench, got.Databases["MariaDB"]}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-	}
-}
-
-// The runs of a comparison begin with its images, and with the digests that the first of them has found.
-func TestImagesOfComparison(t *testing.T) {
-	s := testutil.MakeVariants("s", "ns", "a", "b").Obj()
-	p, err := validation.PlanComparison(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := &ComparisonObserved{ComparisonRuns: membersOf(p), Checked: true, Lane: Lane{Holder: new(Holder)}, Images: installed("1")}
-	*seen.Lane.Holder = HolderOfComparison(s)
-	s.Status = StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now)
-	if s.Status.Images.Loader != "registry.example.com/loader:1" {
-		t.Fatalf("pinned %+v", s.Status.Images)
-	}
-	seen.Images = ImagesOf(s.Status.Images, installed("2"))
-	run := testutil.MakeRun("s-r1-a", "ns").Obj()
-	run.Spec.Database.Engine = v1alpha1.EngineMariaDB
-	run.Status.Images = *s.Status.Images.DeepCopy()
-	run.Status.Images.Loader, run.Status.Images.Databases["MariaDB"] = "registry.example.com/loader@sha256:1", "mirror/mariadb@sha256:2"
-	endedRun(run, v1alpha1.ConditionComplete)
-	seen.Members[0].Run = run
-	got := StatusOfComparison(s, p, seen, NextOfComparison(s, p, seen, now), now).Images
-	if got.Loader != "registry.example.com/loader@sha256:1" || got.Databases["MariaDB"] != "mirror/mariadb@sha256:2" ||
-		got.Databases["MySQL"] != "mirror/mysql:8.4" || got.Sysbench != "mirror/sysbench:1" {
-		t.Errorf("after its first run: %+v", got)
 	}
 }
 

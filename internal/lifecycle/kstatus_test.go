@@ -74,11 +74,4 @@ func TestKstatus(t *testing.T) {
 			}
 		}
 	})
-	t.Run("comparison", func(t *testing.T) {
-		comparison := testutil.Pair()
-		comparison.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: lifecycle.ComparisonKind}
-		if got := computed(t, comparison); got != kstatus.InProgressStatus {
-			t.Errorf("a new comparison is %s", got)
-		}
-	})
 }

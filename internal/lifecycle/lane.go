@@ -19,7 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// Lane is what was observed of the lane of a run or a comparison.
+// Lane is what was observed of the lane of a run.
 type Lane struct {
 	// Holder of the lane, or nil: it is free.
 	Holder *Holder
@@ -82,7 +82,7 @@ func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) 
 		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
 }
 
-// Admitted says whether these conditions say that a run or a comparison is admitted.
+// Admitted says whether these conditions say that a run is admitted.
 func Admitted(conditions []metav1.Condition) bool {
 	return apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionAdmitted)
 }
@@ -107,7 +107,7 @@ func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	}
 }
 
-// ready is since when a run or a comparison could measure, if its lane was free: since its creation, or since it was last
+// ready is since when a run could measure, if its lane was free: since its creation, or since it was last
 // resumed. Of one that was resumed a moment ago that is not noted yet, and it comes last.
 func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
 	switch {

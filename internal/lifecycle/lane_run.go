@@ -31,7 +31,7 @@ func queued(s *situation) *Decision {
 	} else if !d.Unexpected {
 		status := &s.run.Status
 		since := queuedSince(ready(s.run.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
-		return d.queueDeadline("run", s.run.Spec.QueueDeadlineSeconds, s.now.Sub(since))
+		return d.queueDeadline(s.run.Spec.QueueDeadlineSeconds, s.now.Sub(since))
 	}
 	return &d
 }

@@ -38,26 +38,10 @@ func condition(name string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
-// ofComparison makes a run that of a comparison.
-func ofComparison(name string, uid types.UID) func(*v1alpha1.BenchmarkRun) {
-	return func(r *v1alpha1.BenchmarkRun) {
-		r.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: ComparisonKind, Name: name, UID: uid, Controller: ptr.To(true),
-		}}
-	}
-}
-
 func TestLine(t *testing.T) {
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = ptr.To(true) }
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = ptr.To(ago(0)) }
 	run := in("default", "b", "run", 10*time.Second)
-	comparison := func(name string, age time.Duration, changes ...func(*v1alpha1.BenchmarkRun)) Contender {
-		s := testutil.MakeVariants(name, "b", "x", "y").With(func(s *v1alpha1.BenchmarkRun) { s.CreationTimestamp = ago(age) })
-		for _, change := range changes {
-			s = s.With(change)
-		}
-		return ContenderOfComparison(s.Obj())
-	}
 	all := []v1alpha1.BenchmarkRun{
 		in("default", "b", "younger", 9*time.Second),
 		in("default", "c", "same-age", 10*time.Second),
@@ -72,22 +56,17 @@ func TestLine(t *testing.T) {
 		in("default", "a", "holder", time.Hour),
 		in("default", "a", "admitted", time.Second, condition(v1alpha1.ConditionAdmitted)),
 		in("default", "b", "run", time.Hour, suspended), // as a cache that is behind may have it
-		in("default", "b", "member", time.Hour, ofComparison("s", "uid")),
 	}
 	all = append(all,
 		in("default", "a", "resumed", time.Hour, func(r *v1alpha1.BenchmarkRun) { r.Status.QueuedTime = ptr.To(ago(5 * time.Second)) }),
 		in("default", "a", "just-resumed", time.Hour, condition(v1alpha1.ConditionSuspended)))
 	holder := HolderOf(&all[10])
-	contenders := []Contender{
-		comparison("of-a-comparison", 10*time.Second), comparison("run", 10*time.Second), comparison("suspended", time.Hour, func(s *v1alpha1.BenchmarkRun) {
-			s.Spec.Suspend = ptr.To(true)
-		}), comparison("elsewhere", time.Hour, func(s *v1alpha1.BenchmarkRun) { s.Spec.Lane = "other" }),
-	}
+	var contenders []Contender
 	for i := range all {
 		contenders = append(contenders, ContenderOf(&all[i]))
 	}
 	want := []string{
-		"run a/admitted", "run z/older", "run a/zebra", "comparison b/of-a-comparison", "comparison b/run", "run b/run", "run b/sam", "run c/same-age",
+		"run a/admitted", "run z/older", "run a/zebra", "run b/run", "run b/sam", "run c/same-age",
 		"run b/younger", "run a/resumed", "run a/just-resumed",
 	}
 	for range 3 {
@@ -110,11 +89,10 @@ func TestLine(t *testing.T) {
 
 func TestHolderIdentity(t *testing.T) {
 	for identity, says := range map[string]string{
-		"BenchmarkRun/ns/name/uid":        "run ns/name",
-		"BenchmarkComparison/ns/name/uid": "comparison ns/name",
-		"somebody":                        "somebody",
-		"a/b":                             "a/b",
-		"":                                "",
+		"BenchmarkRun/ns/name/uid": "run ns/name",
+		"somebody":                 "somebody",
+		"a/b":                      "a/b",
+		"":                         "",
 	} {
 		h := ParseHolder(identity)
 		if h.String() != says {
@@ -141,20 +119,18 @@ func TestNextInTheQueue(t *testing.T) {
 	taken := Lane{Lease: "s/l", Holder: &first, Next: me}
 	foreign, gone := taken, taken
 	foreign.Foreign, gone.Foreign, gone.Abandoned = true, true, true
-	comparison := Lane{Lease: "s/l", Holder: &Holder{Kind: "BenchmarkComparison", Namespace: "a", Name: "compare"}, Next: first}
 	waiting := "waiting for run a/first, which holds lane default; next in the queue"
 	elsewhere := "waiting for run a/first of another installation, which holds lane default (Lease s/l); next in the queue"
 	provide := Decision{Action: ProvideDatabase{Instance: 1}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	admitted := condition(v1alpha1.ConditionAdmitted)
 	up := []Instance{instanceOf(1, "u")}
 	checkDecisions(t, map[string]decision{
-		"free, and first":       {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
-		"free, not first":       {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
-		"taken":                 {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
-		"taken by a comparison": {seen: Observed{Lane: comparison}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
-		"elsewhere":             {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
-		"elsewhere, abandoned":  {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
-		"held":                  {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},
+		"free, and first":      {seen: Observed{Lane: free}, want: queue(TakeLane{}, "lane default is free; next in the queue")},
+		"free, not first":      {seen: Observed{Lane: notYet}, want: queue(Wait{}, "in the queue of lane default; others are ahead of it")},
+		"taken":                {seen: Observed{Lane: taken}, want: queue(Wait{}, waiting)},
+		"elsewhere":            {seen: Observed{Lane: foreign}, want: after(queue(Wait{}, elsewhere), 10*time.Second)},
+		"elsewhere, abandoned": {seen: Observed{Lane: gone}, want: queue(ReleaseLane{first}, elsewhere)},
+		"held":                 {seen: Observed{Lane: Lane{Lease: "s/l", Holder: &me}}, want: provide},
 		"held under this name by an earlier run": {
 			seen: Observed{Lane: Lane{Lease: "s/l", Holder: &Holder{RunKind, me.Namespace, me.Name, "old"}, Next: me}},
 			want: queue(Wait{}, "waiting for run ns/run, which holds lane default; next in the queue"),
@@ -288,7 +264,7 @@ func TestRetriesInTheQueueEndAtTheDeadline(t *testing.T) {
 	}
 }
 
-// Only an installation's lanes can be asked for, by runs and comparisons alike. What has begun goes on.
+// Only an installation's lanes can be asked for. What has begun goes on.
 func TestLaneRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lane    string
@@ -304,48 +280,33 @@ func TestLaneRefused(t *testing.T) {
 	} {
 		run := testutil.MakeRun("r", "ns").Obj()
 		run.Spec.Lane = tc.lane
-		comparison := testutil.Pair()
-		comparison.Spec.Lane = tc.lane
 		if tc.started {
-			run.Status.StartTime, comparison.Status.StartTime = ptr.To(metav1.NewTime(now)), ptr.To(metav1.NewTime(now))
+			run.Status.StartTime = ptr.To(metav1.NewTime(now))
 		}
-		for field, got := range map[string]*Failure{
-			"spec.lane": RunLaneRefused(run, tc.lanes), "spec.template.spec.lane": ComparisonLaneRefused(comparison, tc.lanes),
-		} {
-			if (got != nil) != tc.refused {
-				t.Errorf("%s: %s: %v", name, field, got)
-			}
-			want := field + " is mine, but the lanes of this installation are: default, disks; use one of them, or ask an administrator " +
-				"for another (--lanes)"
-			if got != nil && (got.Message != want || got.Reason != v1alpha1.ReasonInvalidSpecification) {
-				t.Errorf("%s: %s: %s", name, got.Reason, got.Message)
-			}
+		got := RunLaneRefused(run, tc.lanes)
+		if (got != nil) != tc.refused {
+			t.Errorf("%s: %v", name, got)
 		}
-	}
-	member := testutil.MakeRun("r", "ns").With(func(r *v1alpha1.BenchmarkRun) {
-		r.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: ComparisonKind, Name: "c", UID: "u", Controller: ptr.To(true),
-		}}
-		r.Spec.Lane = "mine"
-	}).Obj()
-	if got := RunLaneRefused(member, []string{"default"}); got != nil {
-		t.Errorf("a run of a comparison: %v", got)
+		want := "spec.lane is mine, but the lanes of this installation are: default, disks; use one of them, or ask an administrator " +
+			"for another (--lanes)"
+		if got != nil && (got.Message != want || got.Reason != v1alpha1.ReasonInvalidSpecification) {
+			t.Errorf("%s: %s: %s", name, got.Reason, got.Message)
+		}
 	}
 }
 
 // Who waits is not told who is in another namespace, and where the administrator finds it; its own namespace has names.
 func TestPositionNamesNobodyElse(t *testing.T) {
 	me := Holder{Kind: RunKind, Namespace: "ns", Name: "run"}
-	run, comparison := Holder{Kind: RunKind, Namespace: "tenant", Name: "secret"}, Holder{Kind: ComparisonKind, Namespace: "tenant", Name: "secret"}
+	run := Holder{Kind: RunKind, Namespace: "tenant", Name: "secret"}
 	near, odd := Holder{Kind: RunKind, Namespace: "ns", Name: "near"}, ParseHolder("tenant secret")
 	const lease = "s/default.lane.benchrun.dev"
 	for name, tc := range map[string]struct {
 		lane Lane
 		want string
 	}{
-		"a run":        {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
-		"a comparison": {Lane{Holder: &comparison}, "waiting for a comparison of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
-		"near":         {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; next in the queue"},
+		"a run": {Lane{Holder: &run}, "waiting for a run of another namespace, which holds lane default (Lease " + lease + "); next in the queue"},
+		"near":  {Lane{Holder: &near}, "waiting for run ns/near, which holds lane default; next in the queue"},
 		"foreign": {
 			Lane{Holder: &run, Foreign: true},
 			"waiting for a run of another installation, which holds lane default (Lease " + lease + "); next in the queue",

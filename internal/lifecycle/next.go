@@ -19,29 +19,29 @@ import (
 
 // situation is the input of every rule about runs.
 type situation struct {
-	owner
 	run  *v1alpha1.BenchmarkRun
 	plan *plan.Plan
 	seen *Observed
 	// compared is what the records say of the run's variants; nil without.
 	compared *analysis.Compared
+	now      time.Time
 	progress
 }
 
-// runRules decide about runs.
-var runRules = rules[*situation]{
-	ends: []rule[*situation]{
-		finished[*situation],
+// runRules decide about a run.
+var runRules = rules{
+	ends: []rule{
+		finished,
 		deleted,
 		failing,
 		retained,
-		obstructed[*situation],
+		obstructed,
 		suspended,
 	},
-	steps: []rule[*situation]{
+	steps: []rule{
 		variantsChecked,
 		queued,
-		predecessor[*situation],
+		predecessor,
 		recorded,
 		ended,
 		failed,
@@ -62,16 +62,9 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 }
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
-	status, spec := &run.Status, &run.Spec
 	seen.Compared = analysis.OfVariants(run, p, seen.Records, seen.Variables, seen.Compared)
 	g := progressOf(run, p, seen.Records, seen.Compared)
-	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, owner: owner{
-		noun: "run", object: run, holder: HolderOf(run), now: now,
-		lane: &seen.Lane, blockers: &seen.Blockers, predecessor: &seen.Predecessor,
-		conditions: status.Conditions, started: status.StartTime, suspended: status.SuspendedSeconds, deadlineBefore: status.Deadline,
-		refusal: status.Refusal, deadlineSeconds: spec.DeadlineSeconds, startDeadlineSeconds: spec.Trials.StartDeadlineSeconds,
-		expires: runExpiry(run, status.CompletionTime, seen.DefaultTTL), deletion: DeleteRun{},
-	}}
+	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, now: now}
 }
 
 // retained: an earlier run of the same name and specification has left its results.
@@ -146,7 +139,7 @@ func atPoint(parameters map[string]string) string {
 	return " (" + stats.Label(parameters) + ")"
 }
 
-// A turn is the time for which a run or a comparison has its lane, without the time for which it is suspended or waits for the
+// A turn is the time for which a run has its lane, without the time for which it is suspended or waits for the
 // lane again. An administrator may bound it, so that no owner keeps a lane from the others for months.
 
 // RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. Most is 0
@@ -162,23 +155,23 @@ func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 }
 
 // turnEnd is when the owner's turn is over. It returns nil without a bound.
-func (o *owner) turnEnd() *time.Time {
-	most := o.blockers.MaxTurn
+func (s *situation) turnEnd() *time.Time {
+	most := s.seen.Blockers.MaxTurn
 	if most == 0 {
 		return nil
 	}
-	return ptr.To(ptr.Deref(o.started, metav1.NewTime(o.now)).Add(most + o.pausedFor()))
+	return ptr.To(ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(most + s.pausedFor()))
 }
 
-// turnOver ends a run or a comparison whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait
+// turnOver ends a run whose turn is over, or returns nil. Like a deadline that was asked for, it does not wait
 // for what is about to be made, only for what keeps what was measured.
-func (o *owner) turnOver(waits string) *Decision {
-	if end := o.turnEnd(); end == nil || o.now.Before(*end) {
+func (s *situation) turnOver(waits string) *Decision {
+	if end := s.turnEnd(); end == nil || s.now.Before(*end) {
 		return nil
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the %s has held its lane for %s, the maximum of this installation (--max-turn): %s",
-		o.noun, o.blockers.MaxTurn, waits)})
+		"the run has held its lane for %s, the maximum of this installation (--max-turn): %s",
+		s.seen.Blockers.MaxTurn, waits)})
 }
 
 // within is the earlier of a deadline and the end of a turn, if that has one.

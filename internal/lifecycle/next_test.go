@@ -45,9 +45,8 @@ func TestPrecedenceOfRules(t *testing.T) {
 		Predecessor: Predecessor{Remains: []string{"run-db1"}},
 		Records: append([]*result.Record{disturbed(4, 1, result.OutcomeFailed, result.CauseSQL)},
 			append(records(1, 2, 3), testutil.Record(4, 3, nil, 1000))...),
-		Attempts:    []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
-		Instances:   []Instance{instanceOf(1, "db-pod", restarted)},
-		Alternation: &Alternation{Runs: 2},
+		Attempts:  []Attempt{attemptOf(1, 1), attemptOf(4, 2, vanished), attemptOf(4, 3, loading)},
+		Instances: []Instance{instanceOf(1, "db-pod", restarted)},
 	}
 	seen.Records[4].Attempt = 2
 	seen.Attempts[1].Number, seen.Attempts[2].Number = 3, 4
@@ -73,7 +72,6 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.RecordAttempt Measuring", func() { seen.Attempts = seen.Attempts[1:] }},
 		{"lifecycle.Wait fail LoaderFailed", func() { seen.Records = seen.Records[1:] }},
 		{"lifecycle.Wait Measuring", func() { seen.Attempts = nil }},
-		{"lifecycle.Wait WaitingForTurn", func() { seen.Alternation = nil }},
 		{"lifecycle.Publish Publishing", func() { seen.Records = seen.Records[:3] }},
 		{"lifecycle.ClaimAttempt Measuring", func() { seen.Unclaimed = nil }},
 		{"lifecycle.RemoveDatabase ProvisioningDatabase", func() {
@@ -82,10 +80,9 @@ func TestPrecedenceOfRules(t *testing.T) {
 		}},
 		{"lifecycle.TuneHost TuningHost", func() { seen.TunedNodes, seen.Instances = []TunedNode{tunedNode(run)}, nil }},
 		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() {
-			run.Spec.Database.HostTuning, seen.Records, seen.Alternation = nil, nil, &Alternation{Runs: 2}
+			run.Spec.Database.HostTuning, seen.Records = nil, nil
 			seen.Instances = []Instance{instanceOf(1, "new", onDisk)}
 		}},
-		{"lifecycle.Wait WaitingForTurn", func() { seen.Alternation.Trials = 1 }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
 	if rules := len(runRules.ends) + len(runRules.steps) - rulesOfVariants; len(cases) != rules {
@@ -376,22 +373,7 @@ func TestTurnWithoutPauses(t *testing.T) {
 	}
 }
 
-func TestTurnOfAComparison(t *testing.T) {
-	s := testutil.Pair(testutil.FixedRounds(2))
-	p := planOfComparison(t, s)
-	s.Status.StartTime = ptr.To(ago(time.Hour))
-	seen := measuredRuns(s, p, 1)
-	seen.MaxTurn = time.Hour
-	if d := NextOfComparison(s, p, seen, now.Add(-time.Second)); d.Failure != nil {
-		t.Errorf("ended before its turn was over: %v", d.Failure)
-	}
-	if d := NextOfComparison(s, p, seen, now); d.Failure == nil || !strings.Contains(d.Failure.Message, bounded) {
-		t.Errorf("decided %+v", d)
-	}
-}
-
-// One that asks for more than a turn does not begin. One that has begun, under a longer bound, goes on to the end of its turn;
-// and a run of a comparison has no turn of its own.
+// One that asks for more than a turn does not begin. One that has begun, under a longer bound, goes on to the end of its turn.
 func TestTurnRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		requested *int32
@@ -399,12 +381,11 @@ func TestTurnRefused(t *testing.T) {
 		most      time.Duration
 		refused   bool
 	}{
-		"more":                    {requested: ptr.To[int32](61), most: time.Minute, refused: true},
-		"as much":                 {requested: ptr.To[int32](60), most: time.Minute},
-		"nothing":                 {most: time.Minute},
-		"no bound":                {requested: ptr.To[int32](61)},
-		"has begun":               {requested: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
-		"belongs to a comparison": {requested: ptr.To[int32](61), most: time.Minute, change: ofComparison("s", "uid")},
+		"more":      {requested: ptr.To[int32](61), most: time.Minute, refused: true},
+		"as much":   {requested: ptr.To[int32](60), most: time.Minute},
+		"nothing":   {most: time.Minute},
+		"no bound":  {requested: ptr.To[int32](61)},
+		"has begun": {requested: ptr.To[int32](61), most: time.Minute, change: func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = ptr.To(ago(0)) }},
 	} {
 		run := oneAxis(1, 2)
 		run.Spec.DeadlineSeconds = tc.requested
@@ -418,10 +399,6 @@ func TestTurnRefused(t *testing.T) {
 		if f != nil && !strings.Contains(f.Message, "must be at most 60") {
 			t.Errorf("%s: it says %q", name, f.Message)
 		}
-	}
-	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) { s.Spec.DeadlineSeconds = ptr.To[int32](61) })
-	if ComparisonTurnRefused(s, time.Minute) == nil || ComparisonTurnRefused(s, 0) != nil {
-		t.Error("of a comparison")
 	}
 }
 

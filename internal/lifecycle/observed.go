@@ -62,7 +62,7 @@ type Observed struct {
 	Blockers
 }
 
-// Predecessor is what is left of an earlier run or comparison of the same name.
+// Predecessor is what is left of an earlier run of the same name.
 type Predecessor struct {
 	// Remains are the names of its objects.
 	Remains []string
@@ -71,7 +71,7 @@ type Predecessor struct {
 	Orphan database.Object
 }
 
-// Blockers are what keeps a run or a comparison from going on.
+// Blockers are what keeps a run from going on.
 type Blockers struct {
 	// ObserveFailed: what it has could not be read.
 	ObserveFailed bool
@@ -79,15 +79,15 @@ type Blockers struct {
 	// this step writes records or results.
 	RetryError string
 	Unwritten  bool
-	// MaxTurn is for how long the installation lets a run or a comparison have its lane; 0 is without a bound.
+	// MaxTurn is for how long the installation lets a run have its lane; 0 is without a bound.
 	MaxTurn time.Duration
-	// DefaultTTL is after how long a finished run or comparison is deleted that does not say so itself; 0 is never.
+	// DefaultTTL is after how long a finished run is deleted that does not say so itself; 0 is never.
 	DefaultTTL time.Duration
 	// Refused is the object that the cluster refuses for now, or nil.
 	Refused *Refusal
 	// Terminal is a final answer of the cluster, which trying again does not change: a name is taken, or an object is not valid.
 	Terminal *Failure
-	// Strangers are the names of objects that are another owner's, or are kept from an earlier run or comparison of the same name.
+	// Strangers are the names of objects that are another owner's, or are kept from an earlier run of the same name.
 	// Only a name that is needed is in the way.
 	Strangers []string
 }

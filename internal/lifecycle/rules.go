@@ -15,76 +15,31 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// owner is a run or a comparison, and what its rules share.
-type owner struct {
-	// noun for messages.
-	noun   string
-	object metav1.Object
-	// conditions, started, suspended, deadlineBefore and refusal are from the status as it was read.
-	conditions     []metav1.Condition
-	started        *metav1.Time
-	suspended      *int64
-	deadlineBefore *metav1.Time
-	refusal        v1alpha1.RefusalStatus
-	// deadlineSeconds and startDeadlineSeconds are from the specification.
-	deadlineSeconds      *int32
-	startDeadlineSeconds int32
-	// expires is when it is deleted by the action deletion if it has finished, or nil.
-	expires  *metav1.Time
-	deletion Action
-	// holder is who holds the lane if the owner does.
-	holder      Holder
-	lane        *Lane
-	predecessor *Predecessor
-	blockers    *Blockers
-	now         time.Time
-}
-
-func (o *owner) about() *owner { return o }
-
 // is says whether a condition was true when the owner was read.
-func (o *owner) is(condition string) bool {
-	return apimeta.IsStatusConditionTrue(o.conditions, condition)
-}
-
-// decidable is the situation of a run or a comparison.
-type decidable interface {
-	about() *owner
-	// longest is how long it may take from its start, quietTime for how long it may make no progress, and lastProgress when it
-	// made some.
-	longest() time.Duration
-	quietTime() time.Duration
-	lastProgress() time.Time
-	// needs says whether it needs an object's name.
-	needs(name string) bool
-	// cleanUp is the next step of spec.cleanup after that end, or nil.
-	cleanUp(complete bool) Action
-	// disturbs says whether something of it may put load on a node.
-	disturbs() bool
-	// nothingToPublish says whether nothing is left to do after a failure.
-	nothingToPublish() bool
+func (s *situation) is(condition string) bool {
+	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
 
 // rule decides, or returns nil: then the next one is asked.
-type rule[S decidable] func(S) *Decision
+type rule func(*situation) *Decision
 
-// rules about situations of one kind: ends are for an owner that takes no further step, and steps for one that does, each in the
-// order in which they are asked. A deadline bounds steps.
-type rules[S decidable] struct{ ends, steps []rule[S] }
+// rules in the order in which they are asked: ends are for a run that takes no further step, and steps for one that does. A
+// deadline bounds steps.
+type rules struct{ ends, steps []rule }
 
-// next decides what the owner does next.
-func (r rules[S]) next(s S) Decision {
+// next decides what the run does next.
+func (r rules) next(s *situation) Decision {
 	d := r.decide(s)
 	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
 	return d
 }
 
-func (r rules[S]) decide(s S) Decision {
-	if o := s.about(); o.blockers.ObserveFailed {
+func (r rules) decide(s *situation) Decision {
+	if s.seen.Blockers.ObserveFailed {
 		switch {
-		case o.object.GetDeletionTimestamp() != nil:
-			return o.beingDeleted()
-		case o.is(v1alpha1.ConditionFailed), o.is(v1alpha1.ConditionFinished):
+		case s.run.DeletionTimestamp != nil:
+			return s.beingDeleted()
+		case s.is(v1alpha1.ConditionFailed), s.is(v1alpha1.ConditionFinished):
 			return Decision{Action: Wait{}}
 		}
 		return bound(s, Decision{Action: Wait{}})
@@ -99,7 +54,7 @@ func (r rules[S]) decide(s S) Decision {
 }
 
 // first decision of some rules, or nil.
-func first[S decidable](s S, rules []rule[S]) *Decision {
+func first(s *situation, rules []rule) *Decision {
 	for _, r := range rules {
 		if d := r(s); d != nil {
 			return d
@@ -108,59 +63,56 @@ func first[S decidable](s S, rules []rule[S]) *Decision {
 	return nil
 }
 
-// finished does what is left after the end: it removes what is left, gives the lane to the next, and deletes the owner when its
+// finished does what is left after the end: it removes what is left, gives the lane to the next, and deletes the run when its
 // time to live is over.
-func finished[S decidable](s S) *Decision {
-	o := s.about()
-	if !o.is(v1alpha1.ConditionFinished) {
+func finished(s *situation) *Decision {
+	if !s.is(v1alpha1.ConditionFinished) {
 		return nil
 	}
 	d := Decision{Action: Wait{}}
-	if a := s.cleanUp(o.is(v1alpha1.ConditionComplete)); a != nil {
+	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
 		d.Action = a
 		return &d
 	}
 	if leave(s, &d); d.Action == (Wait{}) {
-		expire(&d, o.object, o.expires, o.now, o.deletion)
+		s.expire(&d)
 	}
 	return &d
 }
 
-func obstructed[S decidable](s S) *Decision {
-	h := s.about().blockers
+func obstructed(s *situation) *Decision {
+	h := s.seen.Blockers
 	if h.Terminal != nil {
 		return fail(*h.Terminal)
 	}
-	if f := h.taken(s.about().noun, s.needs); f != nil {
+	if f := h.taken(s.needs); f != nil {
 		return fail(*f)
 	}
 	return nil
 }
 
-func predecessor[S decidable](s S) *Decision {
-	o := s.about()
-	if len(o.predecessor.Remains) == 0 {
+func predecessor(s *situation) *Decision {
+	if len(s.seen.Predecessor.Remains) == 0 {
 		return nil
 	}
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
-		Message: fmt.Sprintf("objects of an earlier %s of this name are still being deleted: %s",
-			o.noun, strings.Join(o.predecessor.Remains, ", ")),
+		Message: "objects of an earlier run of this name are still being deleted: " + strings.Join(s.seen.Predecessor.Remains, ", "),
 	}
-	if o.predecessor.Orphan != nil {
-		d.Action = RemoveOrphan{Object: o.predecessor.Orphan}
+	if s.seen.Predecessor.Orphan != nil {
+		d.Action = RemoveOrphan{Object: s.seen.Predecessor.Orphan}
 	}
 	return &d
 }
 
-// leave releases the lane of an owner that takes no further step, as soon as nothing of it disturbs the next one.
-func leave[S decidable](s S, d *Decision) {
-	switch o := s.about(); {
-	case !o.lane.is(o.holder):
+// leave releases the lane of a run that takes no further step, as soon as nothing of it disturbs the next one.
+func leave(s *situation, d *Decision) {
+	switch {
+	case !s.holds():
 	case s.disturbs():
 		d.After = time.Second // a server that a MariaDB resource stands for, and a node that does not answer, are not watched
 	default:
-		d.Action = ReleaseLane{Holder: o.holder}
+		d.Action = ReleaseLane{Holder: HolderOf(s.run)}
 	}
 }
 

@@ -13,14 +13,10 @@ import (
 	"testing"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
-	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // refusedJob is what is seen of a run whose Job the cluster refuses.
@@ -115,35 +111,6 @@ func TestRefusedAndSomethingElse(t *testing.T) {
 	d := next(t, late, refusedJob("Job x", "exceeded quota"), now)
 	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDeadlineExceeded || !strings.Contains(d.Failure.Message, "exceeded quota") {
 		t.Errorf("at the run's deadline: %+v", d.Failure)
-	}
-}
-
-// Comparisons wait in the same way.
-func TestComparisonRefusedUntilTheStartDeadline(t *testing.T) {
-	s := testutil.MakeVariants("s", "ns", "a", "b").Obj()
-	p, err := validation.PlanComparison(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	look := func(at time.Time) Decision {
-		seen := &ComparisonObserved{
-			ComparisonRuns: membersOf(p), Lane: Lane{Holder: ptr.To(HolderOfComparison(s))}, Checked: true,
-			Blockers: Blockers{Refused: &Refusal{Object: "BenchmarkRun s-r1-a", Message: "exceeded quota: runs"}},
-		}
-		d := NextOfComparison(s, p, seen, at)
-		s.Status = StatusOfComparison(s, p, seen, d, at)
-		return d
-	}
-	look(now)
-	if d := look(now.Add(299 * time.Second)); d.Failure != nil || d.Reason != v1alpha1.ReasonRefused {
-		t.Errorf("before the start deadline: %+v, %v", d, d.Failure)
-	}
-	if c := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); !strings.Contains(c.Message, "exceeded quota: runs") ||
-		!s.Status.Refusal.StartTime.Equal(ptr.To(metav1.NewTime(now))) {
-		t.Errorf("the status says %+v, %s", s.Status.Refusal, c.Message)
-	}
-	if d := look(now.Add(300 * time.Second)); d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonRejected {
-		t.Errorf("at the start deadline: %+v", d)
 	}
 }
 

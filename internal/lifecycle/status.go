@@ -45,7 +45,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 		return status
 	}
 	if run.DeletionTimestamp != nil {
-		c.deleting("run", d)
+		c.deleting(d)
 		return status
 	}
 	if !s.seen.ObserveFailed && !s.seen.Unreadable {
@@ -115,7 +115,7 @@ func (s *situation) setConditions(c conditions, d Decision) {
 	} else {
 		c.set(v1alpha1.ConditionSuspended, false, v1alpha1.ReasonNotSuspended, "spec.suspend is false")
 	}
-	c.summarize("run", d)
+	c.summarize(d)
 }
 
 // resultsAvailable is that condition of a run that has not finished before.

@@ -112,7 +112,7 @@ func over(added, own map[string]string) map[string]string {
 	return all
 }
 
-// QueueLabels are the labels of a run or comparison that tell Kueue in which of its queues a Job or StatefulSet stands. They are
+// QueueLabels are the labels of a run that tell Kueue in which of its queues a Job or StatefulSet stands. They are
 // for these objects alone: their Pods get from Kueue what they need.
 func QueueLabels(of map[string]string) map[string]string {
 	labels := map[string]string{}

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation plans runs and comparisons, and says what is wrong with one that the API server accepts and that cannot be
+// Package validation plans runs, and says what is wrong with one that the API server accepts and that cannot be
 // carried out. The operator asks it before it creates anything, and the plugin without a cluster.
 package validation
 
@@ -53,7 +53,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	return p, analysis.CheckRun(run, p)
 }
 
-// maxBytes bounds what is looked at for one object, run or comparison, by the worker that also looks at everybody else's.
+// maxBytes bounds what is looked at for one object, run, by the worker that also looks at everybody else's.
 const maxBytes = 16 << 20
 
 // checkBytes refuses more parameters than that, at all points and in all variants together.

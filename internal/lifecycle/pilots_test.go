@@ -5,10 +5,7 @@ package lifecycle
 
 import (
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -144,41 +141,5 @@ func TestEnoughRows(t *testing.T) {
 		if got := enoughRows(tc.requested, result.Totals{Rows: tc.rows, Micros: tc.micros}, 5); got != tc.want {
 			t.Errorf("enoughRows(%d, %d rows in %d µs) = %d, want %d", tc.requested, tc.rows, tc.micros, got, tc.want)
 		}
-	}
-}
-
-// The runs of a comparison have the rows of its first pilots. A run that no comparison controls cannot be given any.
-func TestPilotsOfComparison(t *testing.T) {
-	s := testutil.Pair(testutil.FixedRounds(4), func(s *v1alpha1.BenchmarkRun) { s.Spec.Trials.MinSeconds = ptr.To[int32](5) })
-	p := planOfComparison(t, s)
-	seen := measuredRuns(s, p, 2)
-	seen.Members[0].Measured.Rows = map[string]int64{"": 4400}
-	seen.Members[1].Measured.Rows = map[string]int64{"": 9999, "rowsPerCommit=2": 700}
-	create, ok := NextOfComparison(s, p, seen, now).Action.(CreateMember)
-	if diff := cmp.Diff(map[string]int64{"": 4400, "rowsPerCommit=2": 700}, create.Rows); !ok || diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
-
-	run := piloted()
-	if NeedsComparisonRows(run, false) {
-		t.Error("a run without a comparison needs the rows of its annotation")
-	}
-	run.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkComparison", Name: "s", UID: "comparison-uid", Controller: ptr.To(true),
-	}}
-	if NeedsComparisonRows(run, false) || !NeedsComparisonRows(run, true) {
-		t.Error("want that only a run which its comparison has made needs the rows of its annotation")
-	}
-	run.Status.StartTime = ptr.To(ago(time.Minute))
-	if !NeedsComparisonRows(run, false) {
-		t.Error("a run that has begun does not know its rows any more when its comparison makes the next one")
-	}
-	rows := ComparisonRows(map[string]string{v1alpha1.AnnotationRows: `{"rowsPerCommit=1":4400}`})
-	situation := newSituation(run, planOf(t, run), &Observed{ComparisonRows: rows}, now)
-	if rows, pilot := situation.rowsAt(0); rows != 4400 || pilot {
-		t.Errorf("%d rows, pilot %t; want those of the comparison", rows, pilot)
-	}
-	if _, pilot := situation.rowsAt(1); !pilot {
-		t.Error("a point that the comparison has no rows for needs a pilot")
 	}
 }
