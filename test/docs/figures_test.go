@@ -24,7 +24,7 @@ import (
 
 const originals = "test/docs/testdata/publications/"
 
-// figures of a publication, from its own tables, for a run or comparison of that name.
+// figures of a publication, from its own tables, for a run of that name.
 type figures func(t *testing.T, name string, of v1alpha1.PointSelector, metric string) float64
 
 // figuresOf are those of each publication, by the number with which the names of its files begin.
@@ -86,7 +86,7 @@ func TestFiguresOfPublications(t *testing.T) {
 	}
 }
 
-// requestedTables of a run or comparison of a publication are those of the file of plots that has its name.
+// requestedTables of a run of a publication are those of the file of plots that has its name.
 func requestedTables(t *testing.T, name string) []presentation.Table {
 	t.Helper()
 	file := "config/samples/publications/" + name + ".plots"

@@ -131,7 +131,7 @@ func TestCitation(t *testing.T) {
 }
 
 // A second push to a pull request is a run of its own, and so is a job that is started again: the workflow of the tutorial must
-// give each of them another name, because a comparison with the name that exists is not measured again.
+// give each of them another name, because a run with a name that exists is not measured again.
 func TestGateMeasuresEachPush(t *testing.T) {
 	page := read(t, "docs/tutorials/gate-in-ci.md")
 	found := regexp.MustCompile(`(?m)^ *NAME: (.+)$`).FindStringSubmatch(page)
@@ -145,7 +145,7 @@ func TestGateMeasuresEachPush(t *testing.T) {
 		name := strings.NewReplacer("${{ github.event.number }}", run.event, "${{ github.run_id }}", run.id,
 			"${{ github.run_attempt }}", run.attempt).Replace(found[1])
 		if !regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) || len(name) > 40 {
-			t.Errorf("%q is no name of a comparison", name)
+			t.Errorf("%q is no name of a run", name)
 		}
 		names[name] = true
 	}

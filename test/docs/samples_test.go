@@ -19,7 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// side is one of the runs of a publication, or a variant of its comparison, by its name, with what it says otherwise than another
+// side is one of the runs of a publication, or a variant of one, by its name, with what it says otherwise than another
 // one, and in which of the variables that matter most their servers differ.
 type side struct {
 	name, than string
@@ -87,7 +87,7 @@ var notSmall = []string{
 	"database.hostTuning.swappiness", "database.hostTuning.ioScheduler",
 }
 
-// A comparison's sides differ in what they say, and in nothing else: neither in what they ask for nor in what a server of theirs
+// The sides of a publication differ in what they say, and in nothing else: neither in what they ask for nor in what a server of theirs
 // has of it.
 func TestSidesOfPublications(t *testing.T) {
 	files := tracked(t, "config/samples/publications/*.yaml")
@@ -180,20 +180,23 @@ func differences(a, b map[string]string) []string {
 	return paths
 }
 
-var repetitions = regexp.MustCompile(`(?m)\b(?:repetitions|rounds: {atMost): (\d+)(}?)( *#.*)?$`)
+var repetitions = regexp.MustCompile(`(?m)\b(?:repetitions|rounds: {atMost): (\d+)(, .*}|}?)( *#.*)?$`)
 
 // A sample either has enough trials for an interval of the median, or says why it has one: what lies between looks like an
-// interval and is none.
+// interval and is none. The rounds of variants are enough unless it says otherwise.
 func TestRepetitionsOfSamples(t *testing.T) {
 	for _, file := range tracked(t, "config/samples/*.yaml") { // and below
 		if filepath.Base(file) == "kustomization.yaml" {
 			continue
 		}
-		stated := repetitions.FindAllStringSubmatch(read(t, file), -1)
-		if runs := strings.Count("\n"+read(t, file), "\nkind: BenchmarkRun\n"); len(stated) != runs {
-			t.Errorf("%s: %d runs, %d of them say how often they repeat", file, runs, len(stated))
-		}
-		for _, match := range stated {
+		for document := range strings.SplitSeq(read(t, file), "\n---\n") {
+			match := repetitions.FindStringSubmatch(document)
+			if match == nil {
+				if strings.Contains("\n"+document, "\nkind: BenchmarkRun\n") && !strings.Contains(document, "\n  variants:\n") {
+					t.Errorf("%s: a run does not say how often it repeats", file)
+				}
+				continue
+			}
 			if n, err := strconv.Atoi(match[1]); err != nil || n < 6 && (n > 1 || match[3] == "") {
 				t.Errorf("%s: %q: use 6, or 1 with a comment", file, match[0])
 			}

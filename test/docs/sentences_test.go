@@ -71,7 +71,7 @@ func covers(quotation, sentence string) bool {
 	return strings.Contains(quotation, sentence) || strings.Contains(sentence, quotation) && len(strings.Fields(quotation)) >= few
 }
 
-// statements of the claims of a run or comparison.
+// statements of the claims of a run.
 func statements(t *testing.T, document string) []string {
 	t.Helper()
 	var object struct {
