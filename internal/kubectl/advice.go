@@ -34,12 +34,12 @@ func (a advice) remedy() []string {
 var reasons = map[string]advice{
 	v1alpha1.ReasonAdmitted: {"It holds its lane and may measure.", ""},
 	v1alpha1.ReasonQueued: {
-		"It waits for its lane. One run or comparison is measured in a lane at a time.",
+		"It waits for its lane. One run is measured in a lane at a time.",
 		"wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 	},
 	v1alpha1.ReasonFinished: {"It has finished. It releases its lane when its Jobs and its database are gone.", ""},
 	v1alpha1.ReasonWaitingForPredecessor: {
-		"Objects of an earlier run or comparison of the same name are still being deleted.",
+		"Objects of an earlier run of the same name are still being deleted.",
 		"wait. If it takes minutes, look for finalizers on the objects that the message names.",
 	},
 	v1alpha1.ReasonProvisioningDatabase: {
@@ -88,7 +88,7 @@ var reasons = map[string]advice{
 		"repeat the run under another name if you need more than the status.",
 	},
 	v1alpha1.ReasonNothingMeasured: {"It ended before an attempt was recorded, so there are no results.", ""},
-	v1alpha1.ReasonChecking:        {"The API server checks the runs of all variants before the first one is created.", ""},
+	v1alpha1.ReasonChecking:        {"The API server checks what each variant asks for, before anything is created.", ""},
 	v1alpha1.ReasonDecided: {
 		"Every pair, or every variant over all points together, has its answer, and the results are published.", "",
 	},
@@ -157,7 +157,7 @@ var reasons = map[string]advice{
 		"repeat the run, and do not change the ConfigMaps of a run in progress.",
 	},
 	v1alpha1.ReasonDeadlineExceeded: {
-		"An attempt, or the run or comparison as a whole, exceeded its deadline.",
+		"An attempt, or the run as a whole, exceeded its deadline.",
 		"fix what the message says it waited for, or raise trials.deadlineSeconds or spec.deadlineSeconds.",
 	},
 	v1alpha1.ReasonQueueDeadlineExceeded: {
@@ -173,7 +173,7 @@ var reasons = map[string]advice{
 		"remove the causes, which are listed below.",
 	},
 	v1alpha1.ReasonVariantInvalid: {
-		"The run of a variant is refused. Nothing was created.",
+		"What a variant asks for is refused. Nothing was created.",
 		"correct the variant that the message names; kubectl benchrun validate checks it without a cluster.",
 	},
 }
@@ -225,7 +225,8 @@ var causes = map[result.Cause]advice{
 	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
 	result.CauseAlternationBroken: {
-		"The loader of another variant, with which this one took turns, ended too early.", "read what happened to that variant's run.",
+		"Another variant, with which this one took turns, ended too early.",
+		"read the message, and the log of that variant's server: kubectl benchrun logs NAME --database.",
 	},
 	result.CauseToolFailed: {
 		"The program that generates the load failed, or ended without a result.",

@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -107,55 +108,78 @@ func (c *checker) checkRun(ctx context.Context, object *unstructured.Unstructure
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, run); err != nil {
 		return "", []string{err.Error()}
 	}
-	side := func(variant int) *v1alpha1.BenchmarkRun { return plan.Side(run, variant, 1) }
-	if problems := c.checkVariants(ctx, run.Spec.Variants, side); len(problems) > 0 {
+	if problems := c.checkVariants(ctx, run); len(problems) > 0 {
 		return "", problems
 	}
 	p, err := validation.PlanRun(run)
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
+	warning := ""
 	for variant := range plan.Sides(run) {
-		if wrong := c.beside.check(side(variant)); len(wrong) > 0 {
-			return "", under("spec.", wrong)
+		side, place := plan.Side(run, variant, 1), "spec."
+		if len(run.Spec.Variants) > 0 {
+			place = fmt.Sprintf("spec.variants[%s]: ", run.Spec.Variants[variant].Name)
 		}
+		if wrong := c.beside.check(side); len(wrong) > 0 {
+			return "", under(place, wrong)
+		}
+		warning = cmp.Or(warning, validation.Warning(&side.Spec))
+	}
+	if warning != "" {
+		warning = "; warning: " + warning
 	}
 	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
-	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(&run.Spec, p), deadline, warning(run)), nil
+	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(run, p), deadline, warning), nil
 }
 
 // trialsOf says how many trials a run has.
-func trialsOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan) string {
+func trialsOf(run *v1alpha1.BenchmarkRun, p *plan.Plan) string {
 	points := stats.Counted(len(p.Points), "point")
 	if p.Stages > 1 {
 		points = fmt.Sprintf("%s of %d stages", stats.Counted(len(p.Points)/p.Stages, "chain"), p.Stages)
 	}
 	if len(p.Variants) > 0 {
-		return fmt.Sprintf("at most %s × %d variants at %s = %s; alternation: %s", stats.Counted(p.Rounds, "round"), len(p.Variants),
-			points, stats.Counted(len(p.Trials), "trial"), p.Alternation)
+		return fmt.Sprintf("at most %s × %d variants at %s = %s%s; alternation: %s", stats.Counted(p.Rounds, "round"), len(p.Variants),
+			points, stats.Counted(len(p.Trials), "trial"), equalVariants(run), p.Alternation)
 	}
-	if precision := spec.Trials.Precision; precision != nil {
+	if precision := run.Spec.Trials.Precision; precision != nil {
 		return fmt.Sprintf("%s × %d to %d repetitions = at most %s", points, precision.Min, precision.Max,
 			stats.Counted(len(p.Trials), "trial"))
 	}
 	return fmt.Sprintf("%s × %s = %s", points, stats.Counted(p.Rounds, "repetition"), stats.Counted(len(p.Trials), "trial"))
 }
 
+// equalVariants says which variants ask for the same, which may be a mistake, or a test of how far equal servers differ.
+func equalVariants(run *v1alpha1.BenchmarkRun) string {
+	known, again := map[string]bool{}, []string{}
+	for i, v := range run.Spec.Variants {
+		digest, err := plan.Digest(&plan.Side(run, i, 1).Spec)
+		if err == nil && known[digest] {
+			again = append(again, v.Name)
+		}
+		known[digest] = true
+	}
+	switch len(again) {
+	case 0:
+		return ""
+	case len(run.Spec.Variants) - 1:
+		return "; all variants are equal (an A/A test)"
+	}
+	return fmt.Sprintf("; equal to an earlier variant: %s", strings.Join(again, ", "))
+}
+
 // checkVariants has the API server's rules look at what each variant asks for as a run of its own.
-func (c *checker) checkVariants(
-	ctx context.Context, variants []v1alpha1.Variant, runOf func(variant int) *v1alpha1.BenchmarkRun,
-) (problems []string) {
-	for i, v := range variants {
-		run := runOf(i)
-		run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
-		member, err := apischema.Object(run)
+func (c *checker) checkVariants(ctx context.Context, run *v1alpha1.BenchmarkRun) (problems []string) {
+	for i, v := range run.Spec.Variants {
+		side := plan.Side(run, i, 1)
+		side.APIVersion, side.Kind = v1alpha1.GroupVersion.String(), plan.RunKind
+		object, err := apischema.Object(side)
 		if err != nil {
 			return []string{err.Error()}
 		}
-		c.runs.Prune(member)
-		for _, line := range lines(c.runs.Errors(ctx, member)) {
-			problems = append(problems, fmt.Sprintf("spec.variants[%s]: %s", v.Name, line))
-		}
+		c.runs.Prune(object)
+		problems = append(problems, under(fmt.Sprintf("spec.variants[%s]: ", v.Name), lines(c.runs.Errors(ctx, object)))...)
 	}
 	return problems
 }
@@ -166,14 +190,6 @@ func under(place string, lines []string) []string {
 		lines[i] = place + lines[i]
 	}
 	return lines
-}
-
-// warning is what a summary ends with about a run that is valid.
-func warning(run *v1alpha1.BenchmarkRun) string {
-	if text := validation.Warning(&run.Spec); text != "" {
-		return "; warning: " + text
-	}
-	return ""
 }
 
 // pasted says what variables, wherever an object has some, still have of the option file that they were pasted from: one line

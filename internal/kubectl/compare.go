@@ -37,16 +37,16 @@ type comparing struct {
 func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := comparing{output: "text", threshold: percentage{below: 100}, failOn: string(report.Probable), betweenRuns: betweenRuns()}
 	command := &cobra.Command{
-		Use:   "compare (COMPARISON | BASELINE NEW)",
-		Short: "Compare two runs, or the variants of a comparison; the exit code reports a regression",
-		Long: `Compare two runs, or the variants of a comparison, point by point.
+		Use:   "compare (RUN | BASELINE NEW)",
+		Short: "Compare two runs, or the variants of one; the exit code reports a regression",
+		Long: `Compare two runs, or the variants of one, point by point.
 
-  COMPARISON                       the comparison's own verdicts
-  COMPARISON:base COMPARISON:new   two variants of a comparison, paired by round
-  BASELINE NEW                     two runs that were not interleaved: the difference includes all else that changed between them
+  RUN                the run's own verdicts about its variants
+  RUN:base RUN:new   two variants of a run, paired by round
+  BASELINE NEW       two runs that were not interleaved: the difference includes all else that changed between them
 
-A run or comparison is named as in report, or is a file: results.json, or a folder that report --dir has written. A path begins
-with /, ./ or ../, or ends in / or .json.
+A run is a name in the cluster, or a file: results.json, an archive of export, or a folder that report --dir has written. A path
+has a /, or ends in .json or .tgz.
 
 Exit codes:
   0   every point has an answer, and there is no regression
@@ -62,14 +62,14 @@ than P must be is what --fail-on says:
 
 Of two runs, trials do not show what differs from run to run: a restart of the server alone moves results by about 3%. The
 intervals allow for that, so that two runs show differences of more than about 9%. Say what you have measured with
---between-runs, or use a BenchmarkComparison, which has no such error.`,
+--between-runs, or use one run with variants, which has no such error.`,
 		Example: `  # Is the new run more than 5% slower?
   kubectl benchrun compare main pr-1234 --fail-on-regression 5%
 
   # Is a loss of more than 5% excluded?
   kubectl benchrun compare pr-1234 --fail-on-regression 5% --fail-on possible
 
-  # The verdicts of a comparison.
+  # The verdicts about the variants of a run.
   kubectl benchrun compare durable-or-not
 
   # The saved results of an earlier build, and those of this one.
@@ -130,7 +130,7 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	}
 	compared.Threshold, compared.FailOn = threshold, report.Certainty(o.failOn)
 	if err := formats[format].Print(streams.Out, compared); err != nil {
-		return fmt.Errorf("printing the comparison: %w", err)
+		return fmt.Errorf("printing the answer: %w", err)
 	}
 	switch compared.Ruling() {
 	case report.Regression:

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
@@ -88,6 +86,9 @@ func (v *versions) run(o *creation, images []string) (*unstructured.Unstructured
 		images = append(images, listed...)
 	}
 	run := objects[0]
+	if _, has, _ := unstructured.NestedFieldNoCopy(run.Object, "spec", "variants"); has {
+		return nil, fmt.Errorf("run %s has variants already: compare-images needs a run without", run.GetName())
+	}
 	spec, left, err := ofImages(run, images)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (v *versions) run(o *creation, images []string) (*unstructured.Unstructured
 	if len(left) > 0 {
 		say(o.streams.ErrOut, "left out, because rounds say how often variants are measured: "+strings.Join(left, ", "))
 	}
-	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, v.settings); err != nil {
+	if err := setAll(spec, v.settings); err != nil {
 		return nil, err
 	}
 	run.Object["spec"] = spec

@@ -4,7 +4,6 @@
 package kubectl
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -13,25 +12,22 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	code := ""
 	command := &cobra.Command{
 		Use:   "explain (NAME | --finding CODE)",
-		Short: "Explain the state of a run or comparison, what it waits for, and what to do",
-		Long: `Explain the state of a run or comparison: the reason, since when, what it waits for, and what to do.
+		Short: "Explain the state of a run, what it waits for, and what to do",
+		Long: `Explain the state of a run: the reason, since when, what it waits for, and what to do.
 
 With --finding, explain what a finding means for a number. This needs no cluster.
 
@@ -40,7 +36,7 @@ docs/troubleshooting.md explains every reason and cause in more detail, docs/ref
   kubectl benchrun explain commit-size
 
   # Why did it fail?
-  kubectl benchrun explain comparison/durable-or-not
+  kubectl benchrun explain durable-or-not
 
   # What does a warning mean?
   kubectl benchrun explain --finding ServerNotAtRest`,
@@ -55,16 +51,17 @@ docs/troubleshooting.md explains every reason and cause in more detail, docs/ref
 			if code != "" {
 				return explainFinding(streams.Out, finding.Code(code))
 			}
-			cl, s, err := c.subject(command.Context(), arguments[0])
+			ctx := command.Context()
+			cl, run, err := c.run(ctx, arguments[0])
 			if err != nil {
 				return err
 			}
-			attempts, err := invalidated(command.Context(), cl, s)
-			text := explanation(s.snapshot(), attempts, s.warnings(command.Context(), cl), time.Now())
+			attempts, err := invalidated(ctx, cl, run)
+			text := explanation(snapshotOf(run), attempts, warnings(ctx, cl, run), time.Now())
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
-			position, err := position(command.Context(), cl, s)
+			position, err := position(ctx, cl, run)
 			if err != nil {
 				position = []string{"The position in the queue is unknown: " + explained(err)}
 			}
@@ -78,39 +75,11 @@ docs/troubleshooting.md explains every reason and cause in more detail, docs/ref
 	return command
 }
 
-// attempt that is recorded.
-type attempt struct {
-	run string
-	*result.Record
-}
-
-// invalidated are the attempts that did not count.
-func invalidated(ctx context.Context, cl client.Reader, s subject) ([]attempt, error) {
-	if s.snapshot().invalidated == 0 {
-		return nil, nil
-	}
-	var maps corev1.ConfigMapList
-	if err := cl.List(ctx, &maps, client.InNamespace(s.object().GetNamespace()), labelOf(s),
-		client.MatchingLabels{v1alpha1.LabelOutcome: string(result.OutcomeInvalidated)}); err != nil {
-		return nil, err
-	}
-	var attempts []attempt
-	for i := range maps.Items {
-		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
-		if err != nil {
-			return attempts, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
-		}
-		attempts = append(attempts, attempt{maps.Items[i].Labels[v1alpha1.LabelRun], record})
-	}
-	return attempts, nil
-}
-
 // explanation is the answer, line by line.
-func explanation(m *snapshot, invalidated []attempt, warnings []string, now time.Time) []string {
-	ready := m.ready()
+func explanation(m *snapshot, invalidated []*result.Record, warnings []string, now time.Time) []string {
+	ready, deadline := m.ready(), m.run.Status.Deadline
 	text := []string{
-		fmt.Sprintf("%s %s: %s%s, %d of %d %s measured.", capital(m.kind.name), m.name, ready.Reason, m.since(now), m.done,
-			m.planned, m.unit),
+		fmt.Sprintf("Run %s: %s%s, %d of %d %s measured.", m.run.Name, ready.Reason, m.since(now), m.done, m.planned, m.unit),
 		"  " + ready.Message,
 	}
 	text = append(text, explainReason(ready.Reason)...)
@@ -119,12 +88,12 @@ func explanation(m *snapshot, invalidated []attempt, warnings []string, now time
 	}
 	text = append(text, m.hints...)
 	text = append(text, m.blockedBy(ready.Reason)...)
-	if m.deadline != nil && !m.finished() {
+	if deadline != nil && !m.finished() {
 		text = append(text, fmt.Sprintf("Deadline: %s (in %s).",
-			m.deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(m.deadline.Sub(now))))
+			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
 	}
 	text = append(text, m.explainExpiry(now)...)
-	text = append(text, explainInvalidated(m, invalidated)...)
+	text = append(text, explainInvalidated(m.run, invalidated)...)
 	text = append(text, explainWarnings(warnings)...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
 		text = append(text, "docs/troubleshooting.md explains every reason and cause in more detail.")
@@ -145,15 +114,13 @@ func (m *snapshot) since(now time.Time) string {
 	if m.finished() {
 		of = v1alpha1.ConditionFinished
 	}
-	c := apimeta.FindStatusCondition(m.conditions, of)
+	c := apimeta.FindStatusCondition(m.run.Status.Conditions, of)
 	if c == nil {
 		return ""
 	}
 	return fmt.Sprintf(" since %s (%s)", c.LastTransitionTime.UTC().Format("15:04:05 MST"),
 		duration.HumanDuration(now.Sub(c.LastTransitionTime.Time)))
 }
-
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 func explainReason(reason string) []string {
 	a, known := reasons[reason]
@@ -174,7 +141,7 @@ func (m *snapshot) blockedBy(explained string) []string {
 	for _, of := range []string{
 		v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable,
 	} {
-		c := apimeta.FindStatusCondition(m.conditions, of)
+		c := apimeta.FindStatusCondition(m.run.Status.Conditions, of)
 		if c == nil || c.Reason == explained || c.Reason == v1alpha1.ReasonInProgress {
 			continue
 		}
@@ -188,79 +155,23 @@ func (m *snapshot) blockedBy(explained string) []string {
 
 // explainExpiry says when it is deleted, and how to keep what it has measured.
 func (m *snapshot) explainExpiry(now time.Time) []string {
-	if m.expires == nil {
+	expires := m.run.Status.ExpirationTime
+	if expires == nil {
 		return nil
 	}
 	what := "with its results (kubectl benchrun export saves them)"
-	if m.retention == v1alpha1.RetentionRetain {
+	if m.run.Spec.Results.Retention == v1alpha1.RetentionRetain {
 		what = "without its results"
 	}
 	return []string{fmt.Sprintf("Deletion: %s (in %s), %s. spec.ttlSecondsAfterFinished changes the time.",
-		m.expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, m.expires.Sub(now))), what)}
-}
-
-// explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
-func explainInvalidated(m *snapshot, attempts []attempt) []string {
-	count := m.invalidated
-	if count == 0 {
-		return nil
-	}
-	text := []string{stats.Counted(count, "attempt") + " did not count and was repeated:"}
-	if count > 1 {
-		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
-	}
-	for _, r := range attempts {
-		where := fmt.Sprintf("trial %d, attempt %d%s", r.Trial, r.Attempt, atPoint(r.Parameters))
-		if r.run != m.name {
-			where = "run " + r.run + ", " + where
-		}
-		text = append(text, fmt.Sprintf("  %s: %s: %s", where, r.Cause, r.Message), "    "+causes[r.Cause].words())
-	}
-	return text
-}
-
-// maxWarnings is how many warnings are listed.
-const maxWarnings = 5
-
-// eachOnce are the warnings of all points.
-func eachOnce(points []stats.Point) []string {
-	var all []stats.PointFinding
-	for i := range points {
-		all = append(all, points[i].Warnings...)
-	}
-	var texts []string
-	for _, m := range stats.MergePointFindings(all) {
-		texts = append(texts, m.String())
-	}
-	return texts
-}
-
-// explainWarnings lists each warning once.
-func explainWarnings(warnings []string) []string {
-	var each []string
-	for _, w := range warnings {
-		if !slices.Contains(each, w) {
-			each = append(each, w)
-		}
-	}
-	if len(each) == 0 {
-		return nil
-	}
-	text := []string{"Warnings:"}
-	for _, w := range each[:min(len(each), maxWarnings)] {
-		text = append(text, "  "+w)
-	}
-	if more := len(each) - maxWarnings; more > 0 {
-		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
-	}
-	return text
+		expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, expires.Sub(now))), what)}
 }
 
 // Explained is a reason of a condition, or a cause for which an attempt does not count, with what it means and what to do; Do is
 // empty if there is nothing to be done.
 type Explained struct{ Name, Means, Do string }
 
-// Reasons are those of runs and comparisons, by name. The reference has them.
+// Reasons are those of runs, by name. The reference has them.
 func Reasons() []Explained { return entriesOf(reasons) }
 
 // Causes are those of attempts, by name. The reference has them.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -25,8 +26,8 @@ func newExport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	to := ""
 	command := &cobra.Command{
 		Use:   "export NAME",
-		Short: "Pack a run or comparison, so that somebody else can verify it and measure it again",
-		Long: `Pack a finished run or comparison: its specification, results, environment, the record and document of each
+		Short: "Pack a run, so that somebody else can verify it and measure it again",
+		Long: `Pack a finished run: its specification, results, environment, the record and document of each
 attempt, the variables of the server, and checksums of all of it. The archive has no secrets. "kubectl benchrun reproduce"
 reads it.`,
 		Example: `  # An archive in the current folder, commit-size.tgz.
@@ -34,11 +35,11 @@ reads it.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, s, err := c.subject(command.Context(), arguments[0])
+			cl, run, err := c.run(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
-			path, err := export(command.Context(), cl, s, to)
+			path, err := export(command.Context(), cl, run, to)
 			if err != nil {
 				return err
 			}
@@ -51,11 +52,11 @@ reads it.`,
 }
 
 // export writes a bundle and returns its path.
-func export(ctx context.Context, from client.Reader, s subject, to string) (string, error) {
+func export(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, to string) (string, error) {
 	if to == "" {
-		to = s.object().GetName() + ".tgz"
+		to = run.Name + ".tgz"
 	}
-	path, err := written(ctx, from, s, filepath.Dir(to))
+	path, err := written(ctx, from, run, filepath.Dir(to))
 	if err != nil {
 		return "", err
 	}
@@ -66,12 +67,12 @@ func export(ctx context.Context, from client.Reader, s subject, to string) (stri
 }
 
 // written is a whole bundle in a file of a folder: what cannot be written whole is not left there.
-func written(ctx context.Context, from client.Reader, s subject, folder string) (string, error) {
+func written(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, folder string) (string, error) {
 	f, err := os.CreateTemp(folder, ".benchrun-export-*")
 	if err != nil {
 		return "", fmt.Errorf("writing the bundle: %w", err)
 	}
-	err = errors.Join(gather(ctx, from, s, f), f.Close())
+	err = errors.Join(gather(ctx, from, run, f), f.Close())
 	if err == nil {
 		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // as any file that a user writes: the bundle has no secrets
 	}

@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -21,7 +21,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
@@ -33,12 +32,16 @@ type gathering struct {
 }
 
 // gather writes the bundle of a run whose results are published.
-func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) error {
-	printed, err := published(ctx, from, s)
+func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, to io.Writer) error {
+	printed, err := published(ctx, from, run)
 	if err != nil {
 		return err
 	}
-	manifest, benchmark, err := manifestOf(s, printed.specDigest())
+	digest, err := printed.specDigest()
+	if err != nil {
+		return err
+	}
+	manifest, benchmark, err := manifestOf(run, digest)
 	if err != nil {
 		return err
 	}
@@ -50,24 +53,24 @@ func gather(ctx context.Context, from client.Reader, s subject, to io.Writer) er
 	if err := g.addResults(printed.contents); err != nil {
 		return err
 	}
-	if err := printed.addAttempts(ctx, g, s.snapshot()); err != nil {
+	if err := g.addAttempts(ctx, run, printed.attempts()); err != nil {
 		return err
 	}
 	return w.Close()
 }
 
 // manifestOf is the manifest of a bundle, with the resource to apply.
-func manifestOf(s subject, specDigest string) (*bundle.Manifest, []byte, error) {
-	of := s.snapshot()
-	if of.started == nil || of.completed == nil {
-		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", of.name, of.name)
+func manifestOf(run *v1alpha1.BenchmarkRun, specDigest string) (*bundle.Manifest, []byte, error) {
+	status := &run.Status
+	if status.StartTime == nil || status.CompletionTime == nil {
+		return nil, nil, fmt.Errorf("%s has not finished: wait for it with `kubectl benchrun watch %s`", run.Name, run.Name)
 	}
 	m := &bundle.Manifest{
-		Version: bundle.Version, Kind: of.kind.resource, Namespace: of.namespace, Name: of.name, UID: string(s.object().GetUID()),
-		SpecDigest: specDigest, ResultsDigest: of.results.Digest, Program: version.Version(), Answer: of.answer,
-		Started: of.started.UTC(), Finished: of.completed.UTC(),
+		Version: bundle.Version, Kind: plan.RunKind, Namespace: run.Namespace, Name: run.Name, UID: string(run.UID),
+		SpecDigest: specDigest, ResultsDigest: status.Results.Digest, Program: version.Version(), Answer: snapshotOf(run).answer,
+		Started: status.StartTime.UTC(), Finished: status.CompletionTime.UTC(),
 	}
-	object, err := apischema.Object(s.object())
+	object, err := apischema.Object(run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,28 +110,31 @@ func publishedNames(contents map[string][]byte) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// addAttempts adds the attempts of a run that these records are of.
-func (g *gathering) addAttempts(ctx context.Context, of *snapshot, records []*result.Record) error {
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: of.name}}
-	digests := recordDigests(of.records, records)
-	variables := false
+// addAttempts adds the attempts of a run that these records are of, and the variables of its servers: of each variant as the first
+// attempt that counts has them.
+func (g *gathering) addAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record) error {
+	digests := recordDigests(run.Status.Records, records)
+	servers := variables{}
 	for _, record := range records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
-		text, document, err := readAttempt(ctx, g.from, of.namespace, name, record, digests[name])
+		text, document, err := readAttempt(ctx, g.from, run.Namespace, name, record, digests[name])
 		if err != nil {
 			return err
 		}
 		if err := g.addAttempt(bundle.AttemptsFolder+name+"/", text, document); err != nil {
 			return err
 		}
-		if document != nil && !variables && record.Outcome == result.OutcomeAccepted {
-			variables = true
-			if err := g.addVariables(document); err != nil {
-				return err
-			}
+		if document == nil || record.Outcome != result.OutcomeAccepted {
+			continue
+		}
+		if err := servers.add(record, document); err != nil {
+			return err
 		}
 	}
-	return nil
+	if len(servers) == 0 {
+		return nil
+	}
+	return g.to.Add(bundle.VariablesFile, servers.text(run))
 }
 
 // readAttempt reads the record of an attempt, which has that digest, and its document: nil if there is none. One that counts has
@@ -177,29 +183,44 @@ func (g *gathering) addAttempt(folder string, record, document []byte) error {
 	return g.to.Add(folder+result.DocumentKey, document)
 }
 
-// addVariables adds the variables of the server, a line each.
-func (g *gathering) addVariables(document []byte) error {
-	text, err := result.Unpack(document)
+// variables of servers by variant; without variants, the name of the only one is empty.
+type variables map[string]map[string]string
+
+// add those of the servers of an attempt that are not known yet.
+func (v variables) add(record *result.Record, document []byte) error {
+	names := []string{""}
+	if len(record.Sides) > 0 {
+		names = nil
+		for _, side := range record.Sides {
+			names = append(names, side.Variant)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return v[name] != nil })
+	if len(names) == 0 {
+		return nil
+	}
+	decoded, err := result.DecodeDocument(document)
 	if err != nil {
 		return err
 	}
-	variables, err := text.Variables()
-	if err != nil {
-		return err
+	for _, name := range names {
+		v[name] = decoded.Side(name).Server.Variables
 	}
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		fmt.Fprintf(&b, "%s = %s\n", name, strings.ReplaceAll(variables[name], "\n", `\n`))
-	}
-	return g.to.Add(bundle.VariablesFile, []byte(b.String()))
+	return nil
 }
 
-// printableOf is the report in a bundle.
-func printableOf(b *bundle.Bundle) (*printable, error) {
-	k := kindOfResource(b.Manifest.Kind)
-	if k == nil {
-		return nil, unknownKind(b.Manifest.Kind)
+// text has a line for each variable, and before those of a variant its name.
+func (v variables) text(run *v1alpha1.BenchmarkRun) []byte {
+	var b bytes.Buffer
+	write := func(values map[string]string) {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&b, "%s = %s\n", name, strings.ReplaceAll(values[name], "\n", `\n`))
+		}
 	}
-	r, err := k.decode(b.Results)
-	return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
+	write(v[""])
+	for _, variant := range run.Spec.Variants {
+		fmt.Fprintf(&b, "# variant %s\n", variant.Name)
+		write(v[variant.Name])
+	}
+	return b.Bytes()
 }

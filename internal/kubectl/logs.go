@@ -20,6 +20,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -53,7 +54,7 @@ output of the program that generated the load. Log lines that carry the result d
 			if of.database == (of.trial > 0) {
 				return errors.New("use --trial N or --database")
 			}
-			cl, s, err := c.subject(command.Context(), arguments[0])
+			cl, run, err := c.run(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ output of the program that generated the load. Log lines that carry the result d
 			if err != nil {
 				return err
 			}
-			return of.print(command.Context(), cl, from, s, streams.Out)
+			return of.print(command.Context(), cl, from, run, streams.Out)
 		},
 	}
 	command.Flags().IntVar(&of.trial, "trial", 0, "number of the trial, from 1, in the order in which they are measured")
@@ -71,13 +72,11 @@ output of the program that generated the load. Log lines that carry the result d
 	return command
 }
 
-func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, s subject, out io.Writer) error {
+func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, run *v1alpha1.BenchmarkRun, out io.Writer) error {
 	if r.database {
-		return r.printDatabase(ctx, cl, from, s, out)
+		return r.printDatabases(ctx, cl, from, run, out)
 	}
-	run := s.trials()
-	pods, err := podsOf(ctx, cl, run.Namespace, v1alpha1.ComponentLoader, labelOf(s),
-		client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
+	pods, err := podsOf(ctx, cl, run, v1alpha1.ComponentLoader, client.MatchingLabels{v1alpha1.LabelTrial: strconv.Itoa(r.trial)})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
@@ -109,30 +108,61 @@ func attemptOf(pod *corev1.Pod) int {
 	return n
 }
 
-// podsOf are the Pods of a component of a run or comparison.
+// podsOf are the Pods of a component of a run.
 func podsOf(
-	ctx context.Context, cl client.Reader, namespace, component string, selectors ...client.ListOption,
+	ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun, component string, selectors ...client.ListOption,
 ) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := cl.List(ctx, &pods, append(selectors, client.InNamespace(namespace),
+	err := cl.List(ctx, &pods, append(selectors, client.InNamespace(run.Namespace), labelsOf(run.Name),
 		client.MatchingLabels{v1alpha1.LabelComponent: component})...)
 	return pods.Items, err
 }
 
-func (r logRequest) printDatabase(ctx context.Context, cl client.Reader, from logs, s subject, out io.Writer) error {
-	pods, err := podsOf(ctx, cl, s.object().GetNamespace(), v1alpha1.ComponentDatabase, labelOf(s))
+// printDatabases prints the log of the server, or those of several, one after the other: variants may have one each.
+func (r logRequest) printDatabases(
+	ctx context.Context, cl client.Reader, from logs, run *v1alpha1.BenchmarkRun, out io.Writer,
+) error {
+	pods, err := podsOf(ctx, cl, run, v1alpha1.ComponentDatabase)
 	if err != nil {
 		return err
 	}
+	type server struct {
+		pod       *corev1.Pod
+		container string
+	}
+	var servers []server
 	for i := range pods {
 		for _, container := range pods[i].Spec.Containers {
 			if container.Name == database.ServerContainer || container.Name == "mariadb" {
-				return copyLog(ctx, from, &pods[i], container.Name, r.follow, out)
+				servers = append(servers, server{&pods[i], container.Name})
 			}
 		}
 	}
-	return fmt.Errorf("%s has no database now: it is removed when a run finishes, unless spec.cleanup keeps it",
-		s.object().GetName())
+	switch {
+	case len(servers) == 0:
+		return fmt.Errorf("%s has no database now: it is removed when a run finishes, unless spec.cleanup keeps it", run.Name)
+	case len(servers) > 1 && r.follow:
+		return fmt.Errorf("%s has %d databases now, and -f follows one: use kubectl logs -f -n %s %s -c %s", run.Name, len(servers),
+			run.Namespace, servers[0].pod.Name, servers[0].container)
+	}
+	for _, s := range servers {
+		if len(servers) > 1 {
+			say(out, "--- "+databaseTitle(run, s.pod)+" ---")
+		}
+		if err := copyLog(ctx, from, s.pod, s.container, r.follow, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// databaseTitle names the Pod of a server, and its variant.
+func databaseTitle(run *v1alpha1.BenchmarkRun, pod *corev1.Pod) string {
+	instance, _ := strconv.Atoi(pod.Labels[v1alpha1.LabelInstance])
+	if len(run.Spec.Variants) == 0 || instance < 1 {
+		return pod.Name
+	}
+	return fmt.Sprintf("%s, variant %s", pod.Name, run.Spec.Variants[plan.VariantOf(run, instance)].Name)
 }
 
 // forPeople is a line of a log as it is printed; empty if it is not for people.

@@ -5,8 +5,6 @@ package kubectl
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -26,7 +24,7 @@ type opener struct {
 	namespace string
 }
 
-// reference is what an argument names: the report of a run or of a comparison, and a variant of the comparison.
+// reference is what an argument names: the report of a run, and one of its variants.
 type reference struct {
 	printable
 	// name is the argument without the variant.
@@ -56,21 +54,19 @@ func called(a, b *reference) (string, string) {
 	return short(a), short(b)
 }
 
-var errNeitherKind = errors.New(report.JSONFile + " belongs to neither a run nor a comparison")
-
 // open reads what an argument names:
 //
-//	NAME, run/NAME, comparison/NAME   the published results of a run or a comparison in the cluster
-//	PATH/                        a folder that `report --dir` has written
-//	PATH.json                    results.json of a run or a comparison
-//	PATH.tgz                     a bundle
+//	NAME        the published results of a run in the cluster
+//	PATH/       a folder that `report --dir` has written
+//	PATH.json   results.json of a run
+//	PATH.tgz    a bundle
 //
-// each with :VARIANT behind it for a variant of a comparison. No name in a cluster has a colon.
+// each with :VARIANT behind it for a variant. No name in a cluster has a colon.
 func (o *opener) open(text string) (*reference, error) {
 	name, variant := text, ""
 	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") {
 		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
-			return nil, fmt.Errorf("%q is not valid: use COMPARISON:VARIANT", text)
+			return nil, fmt.Errorf("%q is not valid: use RUN:VARIANT", text)
 		}
 	}
 	p, err := o.printable(name)
@@ -94,28 +90,20 @@ func (o *opener) printable(name string) (*printable, error) {
 			return nil, err
 		}
 	}
-	s, err := find(o.ctx, o.from, o.namespace, name)
+	run, err := find(o.ctx, o.from, o.namespace, name)
 	if err != nil {
 		if _, exists := os.Stat(name); exists == nil {
 			return nil, fmt.Errorf("%w. There is a file or folder of that name: use ./%s to compare it", err, name)
 		}
 		return nil, err
 	}
-	return published(o.ctx, o.from, s)
+	return published(o.ctx, o.from, run)
 }
 
 // isPath says whether an argument names a file or a folder, and not something in the cluster.
 func isPath(name string) bool {
 	if isBundle(name) {
 		return true
-	}
-	for _, prefix := range []string{"/", "./", "../"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	if prefix, _, hasKind := strings.Cut(name, "/"); hasKind && kindNamed(prefix) != nil && !strings.HasSuffix(name, "/") {
-		return false
 	}
 	return name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
 }
@@ -130,7 +118,8 @@ func openPath(name string) (*printable, error) {
 		if err != nil {
 			return nil, err
 		}
-		return printableOf(b)
+		r, err := decodeReport(b.Results)
+		return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -145,19 +134,6 @@ func openPath(name string) (*printable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeResults(text)
-}
-
-// decodeResults reads results.json of a run or of a comparison.
-func decodeResults(text []byte) (*printable, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
-	}
-	k := kindWhere(func(k *kind) bool { return fields[k.name] != nil })
-	if k == nil {
-		return nil, errNeitherKind
-	}
-	r, err := k.decode(text)
+	r, err := decodeReport(text)
 	return &printable{anyReport: r}, err
 }

@@ -25,37 +25,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
-
-// measuredSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
-// Unfinished, or Failed if the run has failed. Claims are judged when all trials are measured, and not before.
-func measuredSoFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*report.Report, error) {
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("planning run %s: %w", run.Name, err)
-	}
-	records, err := readRecords(ctx, from, run)
-	if err != nil {
-		return nil, err
-	}
-	outcome := report.Unfinished
-	if apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFailed) {
-		outcome = v1alpha1.ConditionFailed
-	}
-	rep, err := report.OfRun(run, p, records, outcome)
-	if err != nil {
-		return nil, err
-	}
-	rep.Claims = nil
-	if outcome == report.Unfinished {
-		rep.Run.Message = notWhole(run.Status.Conditions)
-	}
-	return rep, nil
-}
 
 // notWhole says of what has not finished that its report is not whole, and what it does now.
 func notWhole(conditions []metav1.Condition) string {
@@ -100,10 +73,10 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 type documents struct {
 	from      client.Reader
 	namespace string
-	// run and comparison are what pages show of those that were read.
-	reading    sync.Once
-	run        page.Details
-	comparison page.ComparisonDetails
+	// run is what pages show of those that were read of a run without variants, and variants of one with variants.
+	reading  sync.Once
+	run      page.Details
+	variants page.ComparisonDetails
 	// outputs of those that are read; nil if they are not wanted.
 	outputs *outputs
 	// missing is how many could not be read, and why the first of them.
@@ -113,8 +86,8 @@ type documents struct {
 
 var errDocumentGone = errors.New("it was deleted, or is not what the operator wrote")
 
-func (d *documents) lack(n int, why error) {
-	d.missing += n
+func (d *documents) lack(why error) {
+	d.missing++
 	d.why = cmp.Or(d.why, why)
 }
 
@@ -134,39 +107,25 @@ func (d *documents) words() string {
 		what, stats.Counted(d.missing, "document"), explained(d.why))
 }
 
-// ofRun gives add the documents of a run.
-func (d *documents) ofRun(ctx context.Context, rep *report.Report, add func(*result.Record, *result.Document)) {
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: rep.Run.Name}}
-	for _, record := range rep.Accepted() {
+// each gives add the documents of these attempts of a run.
+func (d *documents) each(
+	ctx context.Context, name string, records []*result.Record, add func(*result.Record, *result.Document),
+) {
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, record := range records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
 		doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
 		switch {
 		case err != nil:
-			d.lack(1, err)
+			d.lack(err)
 		case doc == nil:
-			d.lack(1, fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
+			d.lack(fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
 		default:
 			d.outputs.add(name, doc)
 			record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
 			add(record, doc)
 		}
 	}
-}
-
-// ofVariants reads the documents of a run with variants.
-func (d *documents) ofVariants(ctx context.Context, rep *report.Comparison) {
-	for i := range rep.Runs {
-		of := &rep.Runs[i]
-		of.Add(rep.Missing(of), rep.MemberReport(of))
-	}
-	whole := &report.Report{Run: report.Run{Name: rep.Name}, Records: rep.Records}
-	d.ofRun(ctx, whole, func(record *result.Record, doc *result.Document) {
-		for _, side := range record.Sides {
-			one, of := record.Side(side.Variant), doc.Side(side.Variant)
-			one.Summary.Latencies = of.Latencies
-			d.comparison.Add(side.Variant, one, of)
-		}
-	})
 }
 
 // printRecord prints what is recorded of the attempt, or of the trial's newest one.
@@ -197,8 +156,9 @@ func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
 	if r.attempt > 0 {
 		what += fmt.Sprintf(", attempt %d,", r.attempt)
 	}
-	return fmt.Errorf("%s of %s has no Pod and no record: it has not started or does not exist (%s trials so far)",
-		what, run.Name, run.Status.Progress)
+	trials := &run.Status.Trials
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not started or does not exist (%d/%d trials so far)",
+		what, run.Name, ptr.Deref(trials.Measured, 0), ptr.Deref(trials.Planned, 0))
 }
 
 // printAttempt prints the record of an attempt, and the output of the program that generated the load.
@@ -211,8 +171,8 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	say(out, fmt.Sprintf("The Pod is gone. Trial %d, attempt %d%s: %s, recorded %s.", record.Trial, record.Attempt,
-		atPoint(record.Parameters), record.Outcome, record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
+	say(out, fmt.Sprintf("The Pod is gone. Trial %s: %s, recorded %s.", attemptTitle(record), record.Outcome,
+		record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
 	if record.Cause != "" {
 		say(out, fmt.Sprintf("%s: %s", record.Cause, record.Message))
 		say(out, causes[record.Cause].words())
@@ -248,18 +208,36 @@ func printToolOutput(d *result.Document, out io.Writer) {
 	}
 }
 
-func atPoint(parameters map[string]string) string {
-	if len(parameters) == 0 {
-		return ""
+// attemptTitle names an attempt: its trial, its number, its variant if it measured one of several, and its point.
+func attemptTitle(r *result.Record) string {
+	title := fmt.Sprintf("%d, attempt %d", r.Trial, r.Attempt)
+	if len(r.Sides) == 1 {
+		title += ", variant " + r.Sides[0].Variant
 	}
-	return " (" + stats.Label(parameters) + ")"
+	if len(r.Parameters) > 0 {
+		title += " (" + stats.Label(r.Parameters) + ")"
+	}
+	return title
 }
 
+// printSummary prints what was measured, of variants in slices one after the other, and the warnings.
 func printSummary(s *result.Summary, out io.Writer) {
-	for _, m := range s.Metrics {
-		say(out, fmt.Sprintf("%s: %s %s", m.Name, stats.Format(m.Value), m.Unit))
+	printMetrics("", s.Metrics, out)
+	for i := range s.Sides {
+		printMetrics(s.Sides[i].Variant+": ", s.Sides[i].Metrics, out)
 	}
 	for _, text := range finding.Texts(s.Findings) {
 		say(out, "warning: "+text)
+	}
+	for i := range s.Sides {
+		for _, text := range finding.Texts(s.Sides[i].Findings) {
+			say(out, "warning: "+s.Sides[i].Variant+": "+text)
+		}
+	}
+}
+
+func printMetrics(prefix string, metrics []result.Metric, out io.Writer) {
+	for _, m := range metrics {
+		say(out, fmt.Sprintf("%s%s: %s %s", prefix, m.Name, stats.Format(m.Value), m.Unit))
 	}
 }

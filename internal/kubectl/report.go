@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
@@ -32,9 +31,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &reporting{output: "text"}
 	command := &cobra.Command{
 		Use:   "report NAME",
-		Short: "Print the report of a run or comparison",
-		Long: "Print the report of a run or comparison. If it has not finished, the report has the results so far, and says so.\n\n" +
-			"NAME is the name of a run or comparison. If both exist, use run/NAME or comparison/NAME.\n\n" +
+		Short: "Print the report of a run",
+		Long: "Print the report of a run. If it has not finished, the report has the results so far, and says so.\n\n" +
 			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
 			"page and, for each attempt that counts, the whole output of the program that generated the load, such as sysbench.\n" +
 			"Plots over time, latency distributions and milestones are drawn from the documents of the attempts. The file of --plots:\n" +
@@ -98,7 +96,11 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	if r.dir != "" {
 		docs.outputs = new(outputs)
 	}
-	p, err := reported(ctx, docs.from, docs.namespace, name)
+	of, err := find(ctx, docs.from, docs.namespace, name)
+	if err != nil {
+		return err
+	}
+	p, err := reported(ctx, docs.from, of)
 	if err == nil && requested != nil {
 		err = r.request(ctx, streams.ErrOut, p, docs, requested)
 	}
@@ -164,7 +166,7 @@ func formats(docs *documents) []report.Format {
 	return append(report.Formats(), report.Format{
 		Name: "html", File: page.File,
 		Run:        func(w io.Writer, r *report.Report) error { return page.Run(w, r, &docs.run) },
-		Comparison: func(w io.Writer, s *report.Comparison) error { return page.Comparison(w, s, &docs.comparison) },
+		Comparison: func(w io.Writer, r *report.Comparison) error { return page.Comparison(w, r, &docs.variants) },
 	})
 }
 
@@ -190,19 +192,6 @@ func formatOf(name string, docs *documents) (report.Format, error) {
 	return all[i], nil
 }
 
-// reported is what there is of a run or comparison: its published results, or what was measured so far.
-func reported(ctx context.Context, from client.Reader, namespace, name string) (*printable, error) {
-	s, err := find(ctx, from, namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	if s.snapshot().results.ConfigMap != "" {
-		return published(ctx, from, s)
-	}
-	r, err := s.reportSoFar(ctx, from)
-	return &printable{anyReport: r}, err
-}
-
 // print the report in a format. A file that the operator has published is printed as it is: the operator has seen the documents
 // of the attempts, whose histograms results.json does not have.
 func (p *printable) print(w io.Writer, f report.Format) error {
@@ -223,7 +212,7 @@ func (p *printable) files(docs *documents) ([]result.File, error) {
 	for _, f := range formats(docs) {
 		var b bytes.Buffer
 		err := p.print(&b, f)
-		if errors.Is(err, errOfComparisons) {
+		if errors.Is(err, errNeedsVariants) {
 			continue
 		}
 		if err != nil {

@@ -4,27 +4,38 @@
 package kubectl
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
 // reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as cluster.watch does.
-	wait    func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error
+	wait    func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error
 	streams genericiooptions.IOStreams
 	name    string
 	output  string
@@ -40,18 +51,18 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
-		Long: `Verify a bundle that "kubectl benchrun export" has written, create its run or comparison in this cluster, wait until it
-has finished, and compare.
+		Long: `Verify a bundle that "kubectl benchrun export" has written, create its run in this cluster, wait until it has finished,
+and compare.
 
-A point of a run is reproduced if no difference between the two measurements is shown, although a factor of two would have been.
-With --within 10%, it is reproduced if a difference of 10% is excluded. A comparison is reproduced if its ratios are, under the
+A point is reproduced if no difference between the two measurements is shown, although a factor of two would have been. With
+--within 10%, it is reproduced if a difference of 10% is excluded. Of a run with variants, the ratios are compared, under the
 same conditions.
 
 Only the specification of the bundle is created, without labels, annotations and other metadata. Before that, the command shows
 all of it, and asks for confirmation; --yes confirms.
 Programs of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
 
-You can repeat the command: a run or comparison with that name and the same specification is used and not created again.
+You can repeat the command: a run with that name and the same specification is used and not created again.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
 		Example: `  # Repeat somebody else's measurement.
   kubectl benchrun reproduce commit-size.tgz
@@ -77,7 +88,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 			return o.reproduce(command.Context(), cl, namespace, b)
 		},
 	}
-	command.Flags().StringVar(&o.name, "name", "", "name of the run or comparison here (default: that in the bundle)")
+	command.Flags().StringVar(&o.name, "name", "", "name of the run here (default: that in the bundle)")
 	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
 	command.Flags().Var(&o.within, "within", "largest difference that counts as none, for example 10%")
 	command.Flags().Var(&o.betweenRuns, "between-runs",
@@ -88,22 +99,30 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 
 // reproduce measures and compares. Its error is an exit code if there is an answer.
 func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, namespace string, b *bundle.Bundle) error {
-	there, err := printableOf(b)
+	there, err := decodeReport(b.Results)
 	if err != nil {
 		return err
 	}
-	s, err := o.create(ctx, cl, namespace, b)
+	wanted, err := runIn(b, there)
 	if err != nil {
 		return err
 	}
-	if s, err = o.waitFor(ctx, cl, s); err != nil {
+	wanted.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, wanted.Name)}
+	if err := o.create(ctx, cl, wanted); err != nil {
 		return err
 	}
-	here, err := published(ctx, cl, s)
+	run, err := o.waitFor(ctx, cl, client.ObjectKeyFromObject(wanted))
 	if err != nil {
 		return err
 	}
-	r := there.reproducedBy(here.anyReport, o.within.fraction, o.betweenRuns.fraction)
+	here, err := published(ctx, cl, run)
+	if err != nil {
+		return err
+	}
+	r, err := there.reproducedBy(here.anyReport, o.within.fraction, o.betweenRuns.fraction)
+	if err != nil {
+		return err
+	}
 	if err := o.print(r); err != nil {
 		return err
 	}
@@ -131,90 +150,150 @@ func (o *reproduction) print(r *report.Reproduction) error {
 	return enc.Encode(r)
 }
 
-// create the run or comparison of a bundle, unless there is one that asks for the same.
-func (o *reproduction) create(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (subject, error) {
-	s, err := subjectIn(b)
-	if err != nil {
-		return nil, err
-	}
-	object := s.object()
-	s = s.copyWith(metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, object.GetName())})
-	object = s.object()
-	existing := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy has the same type
-	err = cl.Get(ctx, client.ObjectKeyFromObject(object), existing)
+// create a run, unless there is one that asks for the same.
+func (o *reproduction) create(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error {
+	err := cl.Get(ctx, client.ObjectKeyFromObject(run), new(v1alpha1.BenchmarkRun))
 	switch {
 	case err == nil:
-		return alreadyThere(ctx, cl, s)
+		return alreadyThere(ctx, cl, run)
 	case !apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("looking for %s %s: %w", s.kind().name, object.GetName(), err)
+		return fmt.Errorf("looking for run %s: %w", run.Name, err)
 	}
-	if err := consented(o.streams, s, o.yes); err != nil {
-		return nil, err
+	if err := consented(o.streams, run, o.yes); err != nil {
+		return err
 	}
-	err = cl.Create(ctx, object, client.FieldOwner("kubectl-benchrun"))
+	err = cl.Create(ctx, run, client.FieldOwner("kubectl-benchrun"))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return alreadyThere(ctx, cl, s)
+		return alreadyThere(ctx, cl, run)
 	case err != nil:
-		return nil, fmt.Errorf("creating %s %s: %w", s.kind().name, object.GetName(), err)
+		return fmt.Errorf("creating run %s: %w", run.Name, err)
 	}
-	_, err = fmt.Fprintf(o.streams.ErrOut, "%s %s is created in namespace %s\n", s.kind().name, object.GetName(), namespace)
-	return s, err
+	_, err = fmt.Fprintf(o.streams.ErrOut, "run %s is created in namespace %s\n", run.Name, run.Namespace)
+	return err
 }
 
-// subjectIn is the resource in a bundle, with a specification that its results are of.
-func subjectIn(b *bundle.Bundle) (subject, error) {
-	k := kindOfResource(b.Manifest.Kind)
-	if k == nil {
-		return nil, unknownKind(b.Manifest.Kind)
+// runIn is the run that a bundle specifies: its name and its specification, which is the one that the bundle's results are of.
+func runIn(b *bundle.Bundle, results anyReport) (*v1alpha1.BenchmarkRun, error) {
+	if b.Manifest.Kind != plan.RunKind {
+		return nil, fmt.Errorf("this version of kubectl benchrun does not know the kind %q", b.Manifest.Kind)
 	}
-	object := k.object()
-	if err := yaml.UnmarshalStrict(b.Benchmark, object); err != nil {
+	run := new(v1alpha1.BenchmarkRun)
+	if err := yaml.UnmarshalStrict(b.Benchmark, run); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
 	}
-	s := k.subject(object)
-	if b.Manifest.SpecDigest == "" {
-		return s, nil
-	}
-	digest, err := s.fingerprint()
-	if err == nil && digest != b.Manifest.SpecDigest {
-		err = fmt.Errorf("%s has the digest %s, but the results are of %s: the bundle was made by another version of Benchrun",
-			bundle.BenchmarkFile, digest, b.Manifest.SpecDigest)
-	}
-	return s, err
-}
-
-// alreadyThere is the run or comparison that has the name, if it asks for the same.
-func alreadyThere(ctx context.Context, cl client.Reader, wanted subject) (subject, error) {
-	object := wanted.object()
-	s, err := find(ctx, cl, object.GetNamespace(), wanted.kind().name+"/"+object.GetName())
+	measured, err := results.specDigest()
 	if err != nil {
 		return nil, err
 	}
-	same, err := sameSpecification(wanted, s)
-	if err == nil && !same {
-		err = fmt.Errorf("%s %s already exists with another specification: use --name", wanted.kind().name, object.GetName())
+	digest, err := plan.Digest(&run.Spec)
+	if err == nil && digest != measured {
+		err = fmt.Errorf("%s has the digest %s, but the results are of %s: the bundle was made by another version of Benchrun",
+			bundle.BenchmarkFile, digest, measured)
 	}
-	return s, err
+	run.Spec.Suspend = nil
+	return &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}, Spec: run.Spec}, err
 }
 
-// sameSpecification compares two subjects of a kind. The API server has set the defaults of both.
-func sameSpecification(a, b subject) (bool, error) {
-	ours, err := a.fingerprint()
-	theirs, err2 := b.fingerprint()
-	return ours == theirs, errors.Join(err, err2)
+// alreadyThere is an error if the run that has the name asks for something else. The API server has set the defaults of both.
+func alreadyThere(ctx context.Context, cl client.Reader, wanted *v1alpha1.BenchmarkRun) error {
+	run, err := find(ctx, cl, wanted.Namespace, wanted.Name)
+	if err != nil {
+		return err
+	}
+	ours, err := plan.Digest(&wanted.Spec)
+	theirs, err2 := plan.Digest(&run.Spec)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if ours != theirs {
+		return fmt.Errorf("run %s already exists with another specification: use --name", run.Name)
+	}
+	return nil
 }
 
-// waitFor returns a run or comparison when it has finished. It is an error if it failed; a comparison without an answer has
-// values all the same.
-func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, s subject) (subject, error) {
-	object := s.object()
+// waitFor returns a run when it has finished. It is an error if it failed; variants without an answer have values all the same.
+func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
 	// What is shown on the way must not mix with the answer.
 	streams := o.streams
 	streams.Out = streams.ErrOut
 	answer := verdictError{}
-	if err := o.wait(ctx, streams, cl, s.kind(), client.ObjectKeyFromObject(object)); err != nil && !errors.As(err, &answer) {
+	if err := o.wait(ctx, streams, cl, key); err != nil && !errors.As(err, &answer) {
 		return nil, err
 	}
-	return find(ctx, cl, object.GetNamespace(), s.kind().name+"/"+object.GetName())
+	return find(ctx, cl, key.Namespace, key.Name)
+}
+
+// revealed are all fields of a value and what they are set to, a line each: any of them may reach a program that runs with the
+// rights of a namespace. A text stands in one line, so that it cannot look like another field.
+func revealed(path string, value any) []string {
+	var lines []string
+	switch of := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			lines = append(lines, revealed(strings.TrimPrefix(path+"."+name, "."), of[name])...)
+		}
+	case []any:
+		if !slices.ContainsFunc(of, isObject) {
+			break
+		}
+		for i, element := range of {
+			lines = append(lines, revealed(path+"["+strconv.Itoa(i)+"]", element)...)
+		}
+	}
+	if len(lines) > 0 {
+		return lines
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	return []string{fmt.Sprintf("  %s: %s", path, text)}
+}
+
+func isObject(value any) bool {
+	_, is := value.(map[string]any)
+	return is
+}
+
+var (
+	errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the bundle " +
+		"runs, then repeat the command with --yes")
+	errDeclined = errors.New("nothing was created")
+)
+
+// consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.
+func consented(streams genericiooptions.IOStreams, run *v1alpha1.BenchmarkRun, yes bool) error {
+	object, err := apischema.Object(run)
+	if err != nil {
+		return err
+	}
+	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as run %s in namespace %s:", run.Name, run.Namespace))
+	for _, line := range revealed("", object["spec"]) {
+		say(streams.ErrOut, shown(line))
+	}
+	if yes {
+		return nil
+	}
+	file, isFile := streams.In.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return errNoConsent
+	}
+	return confirmed(streams)
+}
+
+// confirmed is nil if the user agrees.
+func confirmed(streams genericiooptions.IOStreams) error {
+	if _, err := io.WriteString(streams.ErrOut, "Create it? [y/N] "); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(streams.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
 }

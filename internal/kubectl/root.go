@@ -21,7 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// Exit codes. A script can tell a regression from a comparison without an answer, and both from a command that did not work.
+// Exit codes. A script can tell a regression from variants without an answer, and both from a command that did not work.
 const (
 	ExitFine       = 0
 	ExitRegression = 1
@@ -120,7 +120,7 @@ func fixed(words ...string) completions {
 	}
 }
 
-// names offers the runs and comparisons of the namespace, the newest first, for one argument.
+// names offers the runs of the namespace, the newest first, for one argument.
 func (c *cluster) names() completions {
 	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -137,28 +137,17 @@ func (c *cluster) names() completions {
 
 // named are the names, without those that were given already. What cannot be read is not offered.
 func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
-	var (
-		runs        v1alpha1.BenchmarkRunList
-		comparisons v1alpha1.BenchmarkRunList
-		objects     []client.Object
-	)
-	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) == nil {
-		for i := range runs.Items {
-			objects = append(objects, &runs.Items[i])
-		}
+	var runs v1alpha1.BenchmarkRunList
+	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) != nil {
+		return nil
 	}
-	if cl.List(command.Context(), &comparisons, client.InNamespace(namespace)) == nil {
-		for i := range comparisons.Items {
-			objects = append(objects, &comparisons.Items[i])
-		}
-	}
-	slices.SortStableFunc(objects, func(a, b client.Object) int {
-		return cmp.Or(b.GetCreationTimestamp().Compare(a.GetCreationTimestamp().Time), cmp.Compare(a.GetName(), b.GetName()))
+	slices.SortStableFunc(runs.Items, func(a, b v1alpha1.BenchmarkRun) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	var all []string
-	for _, o := range objects {
-		if !slices.Contains(given, o.GetName()) {
-			all = append(all, o.GetName())
+	for i := range runs.Items {
+		if name := runs.Items[i].Name; !slices.Contains(given, name) {
+			all = append(all, name)
 		}
 	}
 	return all
@@ -178,7 +167,7 @@ func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
 			continue
 		}
 		command.Short = "Print a shell completion script for commands, flags and names"
-		command.Long = "Print a script that completes commands, flags and names of runs and comparisons in a shell.\n\n" +
+		command.Long = "Print a script that completes commands, flags and names of runs in a shell.\n\n" +
 			"kubectl completes the arguments of a plugin by calling a program in the PATH: use `completion kubectl` if you type\n" +
 			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` when you call it directly."
 		command.Example = `  # kubectl benchrun watch <TAB>

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,14 +62,14 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Start a run",
 		Long: `Start a run: from a file, or from flags.
 
-With a file of one run, NAME is another name than the file's, and --set sets fields of its specification. The paths
-are those that "kubectl explain brun.spec" shows; after a list of named objects, such as variants,
-comes a name. Write lists with commas, and structured values as YAML.`,
+With a file of one run, NAME is another name than the file's, and --set sets fields of its specification. The paths are those
+that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
+and structured values as YAML.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
   # From a file, with another name and another image of one variant.
-  kubectl benchrun run -f comparison.yaml pr-1234 --set variants.new.database.image=registry.example.com/mariadb:pr-1234
+  kubectl benchrun run -f gate.yaml pr-1234 --set variants.new.database.image=registry.example.com/mariadb:pr-1234
 
   # Without a file: three commit sizes.
   kubectl benchrun run sizes --workload CommitSize --set workload.commitSize.rows=10000 \
@@ -142,14 +141,14 @@ func changed(objects []*unstructured.Unstructured, arguments, settings []string)
 	if !found {
 		spec = map[string]any{}
 	}
-	if err := setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, settings); err != nil {
+	if err := setAll(spec, settings); err != nil {
 		return err
 	}
 	object.Object["spec"] = spec
 	return nil
 }
 
-// read the runs and comparisons of files. What else they hold is not ours to create, and leaving it out would not do either.
+// read the runs of files. What else they hold is not ours to create, and leaving it out would not do either.
 func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range names {
@@ -159,7 +158,7 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		}
 		for i := range all {
 			if !all[i].ours() {
-				return nil, fmt.Errorf("%s also contains %s, which is neither a run nor a comparison: create everything with "+
+				return nil, fmt.Errorf("%s also contains %s, which is not a run: create everything with "+
 					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
 			}
 			objects = append(objects, all[i].object)
@@ -193,8 +192,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		}
 	}
 	if o.watch && o.dryRun == dryRunNone {
-		k := kindOfResource(objects[0].GetKind())
-		return o.cluster.watch(ctx, o.streams, cl, k, client.ObjectKeyFromObject(objects[0]))
+		return o.cluster.watch(ctx, o.streams, cl, client.ObjectKeyFromObject(objects[0]))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// screen shows how a run or comparison goes on.
+// screen shows how a run goes on.
 type screen interface {
 	// show what is new.
 	show(m *snapshot, now time.Time)
@@ -70,11 +70,11 @@ func (p *plain) show(m *snapshot, now time.Time) {
 	}
 	if progress != p.progress || state != p.said && now.Sub(p.since) >= settled {
 		p.said, p.progress = state, progress
-		say(p.out, m.name+": "+state)
+		say(p.out, m.run.Name+": "+state)
 	}
 	if m.soFar != "" && m.soFar != p.soFar {
 		p.soFar = m.soFar
-		say(p.out, m.name+": so far: "+m.soFar)
+		say(p.out, m.run.Name+": so far: "+m.soFar)
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *plain) end(m *snapshot) error {
 	words, err := m.end()
 	if words != "" {
 		say(p.out, words)
-		say(p.out, "kubectl benchrun report "+m.name+" prints the report.")
+		say(p.out, "kubectl benchrun report "+m.run.Name+" prints the report.")
 	}
 	return err
 }
@@ -133,11 +133,11 @@ func (t *terminal) clear() {
 	t.drawn = 0
 }
 
-// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and a comparison's
-// answers so far.
+// live is what a terminal shows: how far it is and how much longer it takes; what it does or waits for; and the answers about
+// variants so far.
 func live(m *snapshot, now time.Time) []string {
 	ready := m.ready()
-	first, words := []string{m.name + "  " + ready.Reason}, []string{ready.Message}
+	first, words := []string{m.run.Name + "  " + ready.Reason}, []string{ready.Message}
 	if m.planned > 0 {
 		first = append(first, fmt.Sprintf("%s %d/%d %s", bar(m.done, m.planned), m.done, m.planned, m.unit))
 	}

@@ -31,17 +31,17 @@ func built(workload, image string, settings []string) (map[string]any, error) {
 	if image != "" {
 		settings = append([]string{"database.image=" + image}, settings...)
 	}
-	return spec, setAll(reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec, settings)
+	return spec, setAll(spec, settings)
 }
 
-// setAll fields of a specification of that type, as --set has them: PATH=VALUE.
-func setAll(of reflect.Type, spec map[string]any, settings []string) error {
+// setAll fields of a specification, as --set has them: PATH=VALUE.
+func setAll(spec map[string]any, settings []string) error {
 	for _, setting := range settings {
 		path, text, found := strings.Cut(setting, "=")
 		if !found {
 			return fmt.Errorf("--set %s: write PATH=VALUE", setting)
 		}
-		if err := set(of, spec, path, text); err != nil {
+		if err := set(spec, path, text); err != nil {
 			return fmt.Errorf("--set %s: %w", setting, err)
 		}
 	}
@@ -65,12 +65,12 @@ func memberOf(workload string) (string, error) {
 	return "", fmt.Errorf("--workload %q is not known; use one of %s", workload, strings.Join(types, ", "))
 }
 
-// set a field of a specification of that type to what a text says. The path has the names that `kubectl explain brun.spec`, or
-// bcmp.spec, shows, with dots between them; it may begin with spec. After a list whose elements have names, such as variants,
-// comes the name of an element.
-func set(of reflect.Type, spec map[string]any, path, text string) error {
+// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows,
+// with dots between them; it may begin with spec. After a list whose elements have names, such as variants, comes the name of an
+// element.
+func set(spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
-	at, into := of, spec
+	at, into := reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec
 	walked := "spec"
 	for {
 		name, rest, more := strings.Cut(path, ".")

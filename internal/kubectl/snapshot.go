@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,42 +14,59 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// snapshot is a run at one time.
+// snapshot is a run at one time, as commands show it.
 type snapshot struct {
-	kind            *kind
-	namespace, name string
-	// unit is what is counted: trials or rounds.
-	unit                       string
-	conditions                 []metav1.Condition
-	done, planned, invalidated int
+	run *v1alpha1.BenchmarkRun
+	// unit is what is counted: trials or, with variants, rounds.
+	unit          string
+	done, planned int
 	// mayEndEarly: not all that is planned has to be measured.
 	mayEndEarly bool
-	// needsDecision: one that is Complete without being Decided has no answer.
-	needsDecision                         bool
-	started, completed, deadline, expires *metav1.Time
-	retention                             v1alpha1.Retention
-	elapsed                               string
-	suspended                             time.Duration
-	// answer is what was found, and soFar the answers of a comparison up to now.
+	// answer is what was found, and soFar the answers about variants up to now.
 	answer, soFar string
 	// hints are what could give an answer if there is none.
 	hints []string
 	// pace is what the loader does, if that is known.
-	pace    string
-	results v1alpha1.ResultsReference
-	// records is the newest record of a run.
-	records v1alpha1.RecordReference
+	pace string
 }
 
-func seconds(n *int64) time.Duration { return time.Duration(ptr.Deref(n, 0)) * time.Second }
+func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
+	status := &run.Status
+	m := &snapshot{
+		run: run, unit: "trials", answer: status.Headline, mayEndEarly: run.Spec.Trials.Precision != nil,
+		done: int(ptr.Deref(status.Trials.Measured, 0)), planned: int(ptr.Deref(status.Trials.Planned, 0)),
+	}
+	if len(run.Spec.Variants) > 0 {
+		m.unit, m.answer, m.soFar, m.hints = "rounds", status.Answer, soFar(status.Pairs), closer(run)
+		m.mayEndEarly = plan.Rounds(&run.Spec).Until != v1alpha1.RoundsAll
+		m.done, m.planned = 0, 0
+		_, _ = fmt.Sscanf(status.Progress, "%d/%d", &m.done, &m.planned) // empty before the operator has seen it
+	}
+	return m
+}
 
-// maxAnswers is how many pairs are listed while a comparison is under way.
+// closer says how the numbers of a round can be measured closer together, if variants that were measured one server at a time have
+// no answer.
+func closer(run *v1alpha1.BenchmarkRun) []string {
+	open := slices.ContainsFunc(run.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
+	if !open || run.Status.CompletionTime == nil || run.Status.Alternation.Together() {
+		return nil
+	}
+	if why := run.Status.AlternationReason; why != "" {
+		return []string{"Why one server at a time was measured: " + why}
+	}
+	return []string{"What to do: with `alternation: Slices`, or `Trials` where slices are refused, the variants are measured " +
+		"some seconds or less apart, not minutes, and an answer usually takes fewer rounds; more rounds (`rounds.atMost`) help, too."}
+}
+
+// maxAnswers is how many pairs are listed while a run with variants is in progress.
 const maxAnswers = 4
 
-// soFar lists the pairs of a comparison with their ratios.
+// soFar lists pairs with their ratios.
 func soFar(pairs []v1alpha1.PairStatus) string {
 	var parts []string
 	for i := range pairs {
@@ -88,14 +106,14 @@ func (m *snapshot) ready() metav1.Condition {
 	if m.is(v1alpha1.ConditionFailed) {
 		of = v1alpha1.ConditionFailed // it alone has the message
 	}
-	if c := apimeta.FindStatusCondition(m.conditions, of); c != nil {
+	if c := apimeta.FindStatusCondition(m.run.Status.Conditions, of); c != nil {
 		return *c
 	}
 	return metav1.Condition{Reason: notSeen, Message: "the operator has not seen it yet"}
 }
 
 func (m *snapshot) is(condition string) bool {
-	return apimeta.IsStatusConditionTrue(m.conditions, condition)
+	return apimeta.IsStatusConditionTrue(m.run.Status.Conditions, condition)
 }
 
 func (m *snapshot) finished() bool { return m.is(v1alpha1.ConditionFinished) }
@@ -121,12 +139,14 @@ func (m *snapshot) answerSoFar() string {
 
 // left is how much longer it takes, at the pace up to now; empty if that is unknown.
 func (m *snapshot) left(now time.Time) string {
-	elapsed, err := time.ParseDuration(m.elapsed)
-	if err != nil || m.done == 0 || m.started == nil || m.ready().Reason != v1alpha1.ReasonMeasuring {
+	status := &m.run.Status
+	elapsed, err := time.ParseDuration(status.Elapsed)
+	if err != nil || m.done == 0 || status.StartTime == nil || m.ready().Reason != v1alpha1.ReasonMeasuring {
 		return ""
 	}
-	each := max(0, elapsed-m.suspended) / time.Duration(m.done)
-	since := now.Sub(m.started.Add(elapsed))
+	suspended := time.Duration(ptr.Deref(status.SuspendedSeconds, 0)) * time.Second
+	each := max(0, elapsed-suspended) / time.Duration(m.done)
+	since := now.Sub(status.StartTime.Add(elapsed))
 	left := max(each*time.Duration(m.planned-m.done)-since, 0).Round(time.Second)
 	if left > time.Minute {
 		left = left.Round(5 * time.Second)
@@ -144,17 +164,18 @@ func (m *snapshot) failure() error {
 		return nil
 	}
 	ready := m.ready()
-	return fmt.Errorf("%s %s failed: %s: %s", m.kind.name, m.name, ready.Reason, ready.Message)
+	return fmt.Errorf("run %s failed: %s: %s", m.run.Name, ready.Reason, ready.Message)
 }
 
-// end is the line that stays when it has finished, or the error that says how it failed. The code of a comparison without an
-// answer is one of its own.
+// end is the line that stays when it has finished, or the error that says how it failed. The code of a run with variants and
+// without an answer is one of its own.
 func (m *snapshot) end() (string, error) {
 	if err := m.failure(); err != nil {
 		return "", err
 	}
-	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.name, m.ready().Reason, m.done, m.planned, m.unit, m.elapsed, m.answer)
-	if m.needsDecision && m.ready().Reason != v1alpha1.ReasonDecided {
+	words := fmt.Sprintf("%s: %s, %d/%d %s in %s: %s", m.run.Name, m.ready().Reason, m.done, m.planned, m.unit,
+		m.run.Status.Elapsed, m.answer)
+	if len(m.run.Spec.Variants) > 0 && m.ready().Reason != v1alpha1.ReasonDecided {
 		return words, verdictError{ExitCannotSay}
 	}
 	return words, nil

@@ -19,14 +19,14 @@ func newValidate(streams genericiooptions.IOStreams) *cobra.Command {
 	recursive := false
 	command := &cobra.Command{
 		Use:   "validate -f FILE|FOLDER|-",
-		Short: "Check runs and comparisons without a cluster",
-		Long: `Check runs and comparisons without a cluster.
+		Short: "Check runs without a cluster",
+		Long: `Check runs without a cluster.
 
 The rules are those of this version of Benchrun: what the API server checks (unknown fields, types, bounds and rules), and
 then what the operator checks before it creates anything. Each problem is one line. Objects of other kinds are skipped, but
 ConfigMaps of the same file must have the keys that runs name.
 
-The exit code is 0 if everything is valid, and 3 if anything is not, or if there are no runs or comparisons.`,
+The exit code is 0 if everything is valid, and 3 if anything is not, or if there are no runs.`,
 		Example: `  # One file.
   kubectl benchrun validate -f run.yaml
 
@@ -44,12 +44,12 @@ The exit code is 0 if everything is valid, and 3 if anything is not, or if there
 		},
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil,
-		"file or folder with runs and comparisons; - is the standard input")
+		"file or folder with runs; - is the standard input")
 	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "also read the folders below a folder")
 	return command
 }
 
-// validate prints a line for each problem, and for each run and comparison that has none.
+// validate prints a line for each problem, and for each run that has none.
 func validate(ctx context.Context, streams genericiooptions.IOStreams, names []string, recursive bool) error {
 	c, err := newChecker()
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 	for i := range all {
 		m := &all[i]
 		if !m.ours() {
-			v.say("%s: %s: skipped: neither a run nor a comparison", file, m.title())
+			v.say("%s: %s: skipped: not a run", file, m.title())
 			continue
 		}
 		v.checked++
@@ -109,9 +109,9 @@ func (v *tally) say(format string, arguments ...any) {
 func (v *tally) end() error {
 	switch {
 	case v.checked == 0:
-		return errors.New("there are no runs or comparisons: nothing was checked")
+		return errors.New("there are no runs: nothing was checked")
 	case v.wrong > 0:
-		return fmt.Errorf("%d of %d runs and comparisons are not valid", v.wrong, v.checked)
+		return fmt.Errorf("%d of %d runs are not valid", v.wrong, v.checked)
 	}
 	return nil
 }

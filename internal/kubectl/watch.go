@@ -27,14 +27,13 @@ import (
 func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
-		Short: "Follow a run or comparison until it has finished",
-		Long: `Follow a run or comparison until it has finished: a live display on a terminal. Elsewhere, one line for each trial or
-round that has been measured, and for what takes ten seconds or longer.
+		Short: "Follow a run until it has finished",
+		Long: `Follow a run until it has finished: a live display on a terminal. Elsewhere, one line for each trial, or round of
+variants, that has been measured, and for what takes ten seconds or longer.
 
 The current rate is read from the loader's log. It is omitted if you are not allowed to read the logs of Pods.
 
-The exit code is 0 for a run that is Complete and a comparison that is Decided, 2 for a comparison that is Undecided, and 3 if it
-Failed.`,
+The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for one that is Undecided; and 3 if it Failed.`,
 		Example: `  # Progress, current rate and remaining time.
   kubectl benchrun watch commit-size
 
@@ -43,33 +42,32 @@ Failed.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, s, err := c.subject(command.Context(), arguments[0])
+			cl, run, err := c.run(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
-			return c.watch(command.Context(), streams, cl, s.kind(), client.ObjectKeyFromObject(s.object()))
+			return c.watch(command.Context(), streams, cl, client.ObjectKeyFromObject(run))
 		},
 	}
 }
 
-// watch a run or comparison until it has finished.
+// watch a run until it has finished.
 func (c *cluster) watch(
-	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, k *kind, key client.ObjectKey,
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, key client.ObjectKey,
 ) error {
 	from, err := c.logs()
 	if err != nil {
 		return err
 	}
-	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), kind: k, namespace: key.Namespace, name: key.Name}
+	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: key.Namespace, name: key.Name}
 	return w.follow(ctx)
 }
 
-// watcher follows one run or comparison.
+// watcher follows one run.
 type watcher struct {
 	cl              client.WithWatch
 	logs            logs
 	screen          screen
-	kind            *kind
 	namespace, name string
 
 	// now is what is known, or nil before the first answer of the API server.
@@ -90,9 +88,10 @@ func (w *watcher) follow(ctx context.Context) error {
 	defer stop()
 	w.stopReading, w.paces, w.logErrors = func() {}, make(chan string), make(chan error)
 	in := client.InNamespace(w.namespace)
-	objects := changes[client.Object](ctx, w.cl, w.kind.list(), in, client.MatchingFields{"metadata.name": w.name})
-	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in,
-		client.MatchingLabels{w.kind.label: w.name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
+	runs := changes[*v1alpha1.BenchmarkRun](ctx, w.cl, new(v1alpha1.BenchmarkRunList), in,
+		client.MatchingFields{"metadata.name": w.name})
+	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in, labelsOf(w.name),
+		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
 	ticks := time.NewTicker(redraw)
 	defer ticks.Stop()
 	defer w.screen.clear()
@@ -100,7 +99,7 @@ func (w *watcher) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return errors.New("interrupted: it continues to run")
-		case c := <-objects:
+		case c := <-runs:
 			if ended, err := w.changed(c); ended || err != nil {
 				return err
 			}
@@ -125,8 +124,8 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 }
 
-// changed is called with what the API server says of the object. It returns true when the object has finished.
-func (w *watcher) changed(c change[client.Object]) (bool, error) {
+// changed is called with what the API server says of the run. It returns true when the run has finished.
+func (w *watcher) changed(c change[*v1alpha1.BenchmarkRun]) (bool, error) {
 	switch {
 	case c.err != nil:
 		return false, c.err
@@ -139,7 +138,7 @@ func (w *watcher) changed(c change[client.Object]) (bool, error) {
 	if w.now != nil {
 		pace = w.now.pace
 	}
-	w.now = w.kind.subject(c.object).snapshot()
+	w.now = snapshotOf(c.object)
 	w.now.pace = pace
 	if !w.now.finished() {
 		w.screen.show(w.now, time.Now())

@@ -1,0 +1,153 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/validation"
+)
+
+// run that an argument names, and a client of its cluster.
+func (c *cluster) run(ctx context.Context, name string) (client.WithWatch, *v1alpha1.BenchmarkRun, error) {
+	cl, namespace, err := c.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := find(ctx, cl, namespace, name)
+	return cl, run, err
+}
+
+// find reads the run with that name.
+func find(ctx context.Context, from client.Reader, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
+	run := new(v1alpha1.BenchmarkRun)
+	err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, run)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("there is no run %q in namespace %s: `kubectl get brun` lists those that exist", name, namespace)
+	case err != nil:
+		return nil, fmt.Errorf("reading run %s: %w", name, err)
+	}
+	return run, nil
+}
+
+// labelsOf are those that the Pods and ConfigMaps of a run have.
+func labelsOf(name string) client.MatchingLabels {
+	return client.MatchingLabels{v1alpha1.LabelRun: name}
+}
+
+// printable is a report, and the files of it that were published, by name.
+type printable struct {
+	anyReport
+	contents map[string][]byte
+}
+
+// reported is what there is of a run: its published results, or what was measured so far.
+func reported(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*printable, error) {
+	if run.Status.Results.ConfigMap != "" {
+		return published(ctx, from, run)
+	}
+	r, err := reportSoFar(ctx, from, run)
+	return &printable{anyReport: r}, err
+}
+
+// published reads the report that the operator has written.
+func published(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*printable, error) {
+	text, contents, err := readResults(ctx, from, run)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decodeReport(text)
+	return &printable{r, contents}, err
+}
+
+// readResults reads results.json, and all files that the operator has published with it. It compares the digest with that in the
+// status.
+func readResults(
+	ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
+) (text []byte, contents map[string][]byte, err error) {
+	results := &run.Status.Results
+	if results.ConfigMap == "" {
+		if err := snapshotOf(run).failure(); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", run.Name, run.Name)
+	}
+	contents, err = clusterfiles.Read(ctx, from, run.Namespace, results.ConfigMap)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case contents == nil:
+		return nil, nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", results.ConfigMap, run.Name)
+	}
+	if text, err = result.UnpackFile(report.JSONFile, contents); err != nil {
+		return nil, nil, err
+	}
+	if result.NamedDigest(text) != results.Digest {
+		return nil, nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest does not match the status of %s",
+			results.ConfigMap, run.Name)
+	}
+	return text, contents, nil
+}
+
+var errNoReport = errors.New(report.JSONFile + " is not that of a run")
+
+// decodeReport reads results.json.
+func decodeReport(text []byte) (anyReport, error) {
+	var has struct {
+		Run      json.RawMessage `json:"run"`
+		Variants json.RawMessage `json:"comparison"`
+	}
+	if err := json.Unmarshal(text, &has); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
+	}
+	switch {
+	case has.Variants != nil:
+		r, err := report.DecodeComparison(text)
+		return variantsReport{r}, err
+	case has.Run != nil:
+		r, err := report.FromResults(text)
+		return runReport{r}, err
+	}
+	return nil, errNoReport
+}
+
+// reportSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is Unfinished,
+// or Failed if the run has failed. The documents of the attempts are not read: variables that differ without being requested are
+// left out. Claims of a run without variants are judged when all trials are measured, and not before.
+func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (anyReport, error) {
+	p, err := validation.PlanRun(run)
+	if err != nil {
+		return nil, fmt.Errorf("planning run %s: %w", run.Name, err)
+	}
+	records, err := readRecords(ctx, from, run)
+	if err != nil {
+		return nil, err
+	}
+	outcome, message := report.Unfinished, notWhole(run.Status.Conditions)
+	if why := analysis.FailureOf(run.Status.Conditions); why != "" {
+		outcome, message = v1alpha1.ConditionFailed, why
+	}
+	if len(run.Spec.Variants) > 0 {
+		r, err := report.OfVariants(run, analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
+		return variantsReport{r}, err
+	}
+	r, err := report.OfRun(run, p, records, outcome)
+	if err != nil {
+		return nil, err
+	}
+	r.Claims, r.Run.Message = nil, message
+	return runReport{r}, nil
+}
