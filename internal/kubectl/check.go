@@ -4,7 +4,6 @@
 package kubectl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -115,17 +114,16 @@ func (c *checker) checkRun(ctx context.Context, object *unstructured.Unstructure
 	if err != nil {
 		return "", []string{"spec: " + err.Error()}
 	}
-	warning := ""
 	for variant := range plan.Sides(run) {
-		side, place := plan.Side(run, variant, 1), "spec."
+		place := "spec."
 		if len(run.Spec.Variants) > 0 {
 			place = fmt.Sprintf("spec.variants[%s]: ", run.Spec.Variants[variant].Name)
 		}
-		if wrong := c.beside.check(side); len(wrong) > 0 {
+		if wrong := c.beside.check(plan.Side(run, variant, 1)); len(wrong) > 0 {
 			return "", under(place, wrong)
 		}
-		warning = cmp.Or(warning, validation.Warning(&side.Spec))
 	}
+	warning := validation.Warning(&run.Spec)
 	if warning != "" {
 		warning = "; warning: " + warning
 	}

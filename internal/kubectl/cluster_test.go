@@ -59,11 +59,10 @@ func inNamespace(t *testing.T) (func(stdin string, arguments ...string) (int, st
 	}, ns.Name
 }
 
-// TestEnvtestRun creates and completes runs and comparisons, and has the API server refuse mistakes.
+// TestEnvtestRun creates and completes runs, and has the API server refuse mistakes.
 func TestEnvtestRun(t *testing.T) {
 	plugin, ns := inNamespace(t)
-	comparison := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: pair}\nspec:\n  template: {spec: {database: {}, " +
-		"workload: {type: CommitSize, commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two}]\n"
+	pair := strings.Replace(runWith("database: {}\n  variants: [{name: one}, {name: two}]"), "name: a", "name: pair", 1)
 	for _, tc := range []struct {
 		name, stdin string
 		arguments   string
@@ -73,7 +72,7 @@ func TestEnvtestRun(t *testing.T) {
 		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
 		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
 		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},
-		{"a run and a comparison", runWith("database: {}") + "---\n" + comparison, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarkcomparison.benchrun.dev/pair created\n", ""},
+		{"two runs", runWith("database: {}") + "---\n" + pair, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarkrun.benchrun.dev/pair created\n", ""},
 		{"the same again", runWith("database: {}"), "run -f -", ExitError, "", "BenchmarkRun a already exists: use another name"},
 		{"from flags", "", "run b --workload CommitSize --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
 		{"explained", "", "explain b", ExitFine, "is the operator running?", ""},

@@ -125,11 +125,11 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main, main}, ExitError, "both are main"},
 		{[]string{main, file(t, failed)}, ExitError, "run failed has not completed: Failed"},
 		{[]string{main, file(t, unfinished)}, ExitError, "has not completed"},
-		{[]string{main}, ExitError, "only a comparison can be compared by itself"},
+		{[]string{main}, ExitError, "name two runs, two variants as RUN:VARIANT, or one run with variants"},
 		{nil, ExitError, "arg(s)"},
 		{[]string{main, slow, fast}, ExitError, "arg(s)"},
-		{[]string{main + ":lazy", slow}, ExitError, "is a run, which has no variants"},
-		{[]string{main + ":", slow}, ExitError, "is not valid: use COMPARISON:VARIANT"},
+		{[]string{main + ":lazy", slow}, ExitError, "run main has no variants"},
+		{[]string{main + ":", slow}, ExitError, "is not valid: use RUN:VARIANT"},
 		{[]string{"./nothing.json", slow}, ExitError, "no such file"},
 		{[]string{main, slow, "-o", "pdf"}, ExitError, "use one of text, markdown, json, github, junit"},
 		{[]string{main, slow, "--fail-on-regression", "-5%"}, ExitError, "from 0 to below 100, for example 5% or 0.5%"},
@@ -163,24 +163,24 @@ func TestCompareFormats(t *testing.T) {
 	}
 }
 
-// comparisonFile has the results of a comparison.
-const comparisonFile = "../report/testdata/comparison.results.json"
+// variantsFile has the results of a run with variants.
+const variantsFile = "../report/testdata/comparison.results.json"
 
-func TestCompareComparisonFile(t *testing.T) {
+func TestCompareVariantsFile(t *testing.T) {
 	for _, test := range []struct {
 		arguments []string
 		code      int
 		says      string
 	}{
-		{[]string{comparisonFile}, ExitCannotSay, "durable-or-not: flushed once a second is 1.7× as fast as every commit on disk"},
-		{[]string{comparisonFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
-		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy"}, ExitFine, "2 rounds  OK"},
-		{[]string{comparisonFile + ":durable", comparisonFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
-		{[]string{comparisonFile + ":lazy", comparisonFile + ":same"}, ExitCannotSay, "too few rounds (2)"},
-		{[]string{comparisonFile + ":durable"}, ExitError, "only a comparison can be compared by itself"},
-		{[]string{comparisonFile, comparisonFile}, ExitError, "a comparison has several variants"},
-		{[]string{comparisonFile, "--metric", "other"}, ExitError, "compared only rowsPerSecond"},
-		{[]string{comparisonFile + ":durable", comparisonFile + ":none"}, ExitError, "it has durable, lazy, same"},
+		{[]string{variantsFile}, ExitCannotSay, "durable-or-not: flushed once a second is 1.7× as fast as every commit on disk"},
+		{[]string{variantsFile, "--allow-undecided"}, ExitFine, "CANNOT SAY"},
+		{[]string{variantsFile + ":durable", variantsFile + ":lazy"}, ExitFine, "2 rounds  OK"},
+		{[]string{variantsFile + ":durable", variantsFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
+		{[]string{variantsFile + ":lazy", variantsFile + ":same"}, ExitCannotSay, "too few rounds (2)"},
+		{[]string{variantsFile + ":durable"}, ExitError, "name two runs, two variants as RUN:VARIANT, or one run with variants"},
+		{[]string{variantsFile, variantsFile}, ExitError, "run durable-or-not has variants: name it alone, or two of them as RUN:VARIANT"},
+		{[]string{variantsFile, "--metric", "other"}, ExitError, "compared only rowsPerSecond"},
+		{[]string{variantsFile + ":durable", variantsFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)
 		if code != test.code || !strings.Contains(out+errOut, test.says) {
@@ -265,7 +265,7 @@ func TestVariantNames(t *testing.T) {
 	}
 }
 
-// TestCompareImages prints the comparison of a run's file with a list of images, as it would be created: it is valid.
+// TestCompareImages prints a run's file with a list of images as its variants, as it would be created: it is valid.
 func TestCompareImages(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	list := filepath.Join(t.TempDir(), "versions.txt")
@@ -284,30 +284,27 @@ spec:
   trials: {repetitions: 6, primeSeconds: 1}
 `
 	code, out, errs := runMain(t, run, "compare-images", "-f", "-", "--images", list, "mariadb:10.11", "mariadb:11.8", "--name", "versions",
-		"--set", "alternation=Trials", "--set", "maxRounds=30", "--dry-run=client", "-o", "yaml")
+		"--set", "alternation=Trials", "--set", "rounds.atMost=30", "--dry-run=client", "-o", "yaml")
 	want := `apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata:
   labels:
     kueue.x-k8s.io/queue-name: q
+    mine: x
   name: versions
   namespace: lab
 spec:
   alternation: Trials
-  maxRounds: 30
+  database:
+    image: mariadb:10.11
+    settings:
+      binaryLog: false
+  rounds:
+    atMost: 30
   seed: 7
-  template:
-    spec:
-      database:
-        image: mariadb:10.11
-        settings:
-          binaryLog: false
-      trials:
-        primeSeconds: 1
-      workload:
-        commitSize:
-          rows: 10
-        type: CommitSize
+  title: Sizes
+  trials:
+    primeSeconds: 1
   variants:
   - name: mariadb-10-11
     title: mariadb:10.11
@@ -325,9 +322,13 @@ spec:
       image: percona/percona-server:8.4
     name: percona-server-8-4
     title: percona/percona-server:8.4
+  workload:
+    commitSize:
+      rows: 10
+    type: CommitSize
 `
 	if d := cmp.Diff(want, out); code != ExitFine || d != "" ||
-		errs != "left out, because a comparison decides it: title, trials.repetitions\n" {
+		errs != "left out, because rounds say how often variants are measured: trials.repetitions\n" {
 		t.Error(code, errs, d)
 	}
 }
@@ -335,7 +336,7 @@ spec:
 // TestCompareImagesEngine: a baseline of another engine than the run's file sets it for all that do not say otherwise.
 func TestCompareImagesEngine(t *testing.T) {
 	code, out, errs := runMain(t, runWith("seed: 3"), "compare-images", "-f", "-", "mysql:9.7", "example.com/build:42", "mariadb:11.8",
-		"--dry-run=client", "-o", "jsonpath={.spec.template.spec.database} {.spec.variants[*].database}")
+		"--dry-run=client", "-o", "jsonpath={.spec.database} {.spec.variants[*].database}")
 	want := `{"engine":"MySQL","image":"mysql:9.7"} {"image":"example.com/build:42"} {"engine":"MariaDB","image":"mariadb:11.8"}`
 	if code != ExitFine || out != want {
 		t.Errorf("%d %s\n%s\n%s", code, errs, out, want)
@@ -354,15 +355,20 @@ func TestCompareImagesErrors(t *testing.T) {
 		"two inputs":   {valid, []string{"-f", "-", "--images", "-"}, "cannot both be the standard input"},
 		"two runs":     {valid + "---\n" + valid, []string{"-f", "-", "a:1", "a:2"}, "needs a file with one BenchmarkRun"},
 		"no such list": {valid, []string{"-f", "-", "--images", "none"}, "none"},
+		"variants": {
+			runWith("database: {}\n  variants: [{name: one}, {name: two}]"),
+			[]string{"-f", "-", "a:1", "a:2"},
+			"run a has variants already: compare-images needs a run without",
+		},
 		"set": {
 			valid,
-			[]string{"-f", "-", "a:1", "a:2", "--set", "rounds=3"},
-			`--set rounds=3: spec has no field "rounds"; it has alternation, baseline`,
+			[]string{"-f", "-", "a:1", "a:2", "--set", "round=3"},
+			`--set round=3: spec has no field "round"; it has alternation, baseline`,
 		},
-		"names too long": {
+		"a name too long": {
 			valid,
-			[]string{"-f", "-", "a:a-tag-of-a-nightly-build", "a:2", "--name", "the-name-of-a-comparison", "--dry-run=client"},
-			"at most 35 characters together",
+			[]string{"-f", "-", "a:1", "a:2", "--name", strings.Repeat("n", 41), "--dry-run=client"},
+			"a run's name has at most 40 characters",
 		},
 	} {
 		if code, _, errs := runMain(t, tc.stdin, append([]string{"compare-images"}, tc.arguments...)...); code != ExitError || !strings.Contains(errs, tc.says) {

@@ -58,7 +58,6 @@ func apiKinds(more map[string]answer) map[string]answer {
 			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "benchrun.dev/v1alpha1",
 			APIResources: []metav1.APIResource{
 				{Name: "benchmarkruns", SingularName: "benchmarkrun", Namespaced: true, Kind: "BenchmarkRun"},
-				{Name: "benchmarkcomparisons", SingularName: "benchmarkcomparison", Namespaced: true, Kind: "BenchmarkComparison"},
 			},
 		}},
 	})
@@ -112,8 +111,8 @@ func TestErrors(t *testing.T) {
 			[]string{"watch", "a"},
 			"the cluster does not accept your credentials: log in again",
 		},
-		"no such run":      {serve(t, apiKinds(nil)), []string{"watch", "nobody"}, `there is no run or comparison "nobody" in namespace default`},
-		"no such kind":     {serve(t, apiKinds(nil)), []string{"explain", "pod/a"}, `"pod" is not a kind`},
+		"no such run":      {serve(t, apiKinds(nil)), []string{"watch", "nobody"}, "there is no run \"nobody\" in namespace default: `kubectl get brun` lists"},
+		"no name of a run": {serve(t, apiKinds(nil)), []string{"explain", "pod/a"}, `invalid resource name "pod/a"`},
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"watch", "a", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
@@ -156,20 +155,20 @@ type damaged struct {
 	arguments []string
 }
 
-// filesToDamage are the results of a run and of a comparison.
+// filesToDamage are the results of a run without variants and of one with them.
 func filesToDamage(t *testing.T) []damaged {
 	t.Helper()
 	_, a := measuredRun(t, "main", 1)
 	_, b := measuredRun(t, "new", 1)
-	comparison, err := os.ReadFile(comparisonFile)
+	variants, err := os.ReadFile(variantsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, copied := file(t, b), filepath.Join(t.TempDir(), "comparison.json")
+	run, copied := file(t, b), filepath.Join(t.TempDir(), "variants.json")
 	return []damaged{
 		{resultsJSON(t, b), run, []string{"compare", file(t, a), run}},
-		{comparison, copied, []string{"compare", copied}},
-		{comparison, copied, []string{"compare", copied + ":lazy", copied + ":same"}},
+		{variants, copied, []string{"compare", copied}},
+		{variants, copied, []string{"compare", copied + ":lazy", copied + ":same"}},
 	}
 }
 

@@ -35,11 +35,11 @@ func TestExplainQueued(t *testing.T) {
 		LastTransitionTime: metav1.NewTime(began),
 	})
 	run.Status.Trials.Planned = ptr.To[int32](3)
-	got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(4*time.Minute))
+	got := explanation(snapshotOf(run), nil, nil, began.Add(4*time.Minute))
 	want := []string{
 		"Run sizes: Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
-		"It waits for its lane. One run or comparison is measured in a lane at a time.",
+		"It waits for its lane. One run is measured in a lane at a time.",
 		"What to do: wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
@@ -52,19 +52,19 @@ func TestExplainQueued(t *testing.T) {
 func TestExplainExpiry(t *testing.T) {
 	run := measuring()
 	run.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(30 * 24 * time.Hour)))
-	comparison := testutil.MakeVariants("s", "ns", "a", "b").Obj()
-	comparison.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
-	comparison.Spec.Results.Retention = v1alpha1.RetentionRetain
-	for want, s := range map[string]subject{
+	retained := testutil.MakeVariants("s", "ns", "a", "b").Obj()
+	retained.Status.ExpirationTime = ptr.To(metav1.NewTime(began.Add(-time.Second)))
+	retained.Spec.Results.Retention = v1alpha1.RetentionRetain
+	for want, of := range map[string]*v1alpha1.BenchmarkRun{
 		"Deletion: 2026-02-01 03:04:05 UTC (in 30d), with its results (kubectl benchrun export saves them). " +
-			"spec.ttlSecondsAfterFinished changes the time.": runSubject{run},
-		"Deletion: 2026-01-02 03:04:04 UTC (in 0s), without its results. spec.ttlSecondsAfterFinished changes the time.": comparisonSubject{comparison},
+			"spec.ttlSecondsAfterFinished changes the time.": run,
+		"Deletion: 2026-01-02 03:04:04 UTC (in 0s), without its results. spec.ttlSecondsAfterFinished changes the time.": retained,
 	} {
-		if got := explanation(s.snapshot(), nil, nil, began); !slices.Contains(got, want) {
+		if got := explanation(snapshotOf(of), nil, nil, began); !slices.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if got := (runSubject{measuring()}).snapshot().explainExpiry(began); got != nil {
+	if got := snapshotOf(measuring()).explainExpiry(began); got != nil {
 		t.Errorf("one that stays says %q", got)
 	}
 }
@@ -80,13 +80,12 @@ func TestExplainFailed(t *testing.T) {
 	run.Status.Trials.Invalidated = ptr.To[int32](2)
 	run.Status.Environment.Warnings = []string{"a", "b"}
 	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"b", "c", "d"}}, {Warnings: []string{"e", "f", "g"}}}
-	s := runSubject{run}
 	cl := fakeCluster(run, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""))
-	records, err := invalidated(t.Context(), cl, s)
+	records, err := invalidated(t.Context(), cl, run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := explanation(s.snapshot(), records, s.warnings(t.Context(), cl), began)
+	got := explanation(snapshotOf(run), records, warnings(t.Context(), cl, run), began)
 	want := []string{
 		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
@@ -112,7 +111,7 @@ func TestExplainEverything(t *testing.T) {
 	for reason := range reasons {
 		run := measuring()
 		setReady(&run.Status.Conditions, reason, "m")
-		if text := strings.Join(explanation(runSubject{run}.snapshot(), nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
+		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
@@ -121,46 +120,74 @@ func TestExplainEverything(t *testing.T) {
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Complete", LastTransitionTime: metav1.NewTime(began),
 	})
-	if got := explanation(runSubject{run}.snapshot(), nil, nil, began.Add(time.Hour))[0]; got !=
+	if got := explanation(snapshotOf(run), nil, nil, began.Add(time.Hour))[0]; got !=
 		"Run sizes: Complete since 03:04:05 UTC (60m), 7 of 33 trials measured." {
 		t.Error(got)
 	}
-	comparison := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
-	comparison.Status.Answer = "cannot say"
-	if got := (comparisonSubject{comparison}).snapshot().answer; got != "cannot say" {
-		t.Errorf("%q", got)
-	}
-	comparison.Status.Runs.Invalidated = ptr.To[int32](1)
-	member := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	member.Labels[v1alpha1.LabelComparison] = "pair"
-	attempts, err := invalidated(t.Context(), fakeCluster(comparison, member), comparisonSubject{comparison})
-	if got := explainInvalidated(comparisonSubject{comparison}.snapshot(), attempts); err != nil || len(got) != 3 ||
-		got[0] != "1 attempt did not count and was repeated:" || !strings.HasPrefix(got[1], "  run sizes, trial 3, attempt 1") {
-		t.Error(got, err)
-	}
-	text := strings.Join(explanation(comparisonSubject{comparison}.snapshot(), nil, nil, began), "\n")
-	if !strings.Contains(text, "Comparison pair: New") || !strings.Contains(text, "is the operator running?") {
+	unseen := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
+	text := strings.Join(explanation(snapshotOf(unseen), nil, nil, began), "\n")
+	if !strings.Contains(text, "Run pair: New, 0 of 0 rounds") || !strings.Contains(text, "is the operator running?") {
 		t.Error(text)
 	}
 }
 
-// Who got no answer from whole runs is told of what is measured closer together, if the workload can be.
+// Of variants, it counts rounds, has the answer, names the variant of an attempt that did not count, and has the warnings about
+// variants and those about the run's environment.
+func TestExplainVariants(t *testing.T) {
+	run := testutil.MakeVariants("sizes", "ns", "a", "b").Obj()
+	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "all 20 rounds are measured", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+	run.Status.Answer, run.Status.Progress = "cannot say", "20/20"
+	run.Status.Headline = "1000 rows/s"
+	run.Status.Trials = v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](40), Invalidated: ptr.To[int32](1)}
+	run.Status.Environment.Warnings, run.Status.Warnings = []string{"the node is shared"}, []string{"too few rounds", "the node is shared"}
+	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of all variants as if they were one"}}}
+	cm := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
+	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Sides = []result.SideRecord{{Variant: "b", Instance: 2}}
+	if cm.Data[result.RecordKey], err = record.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	cl := fakeCluster(run, cm)
+	attempts, err := invalidated(t.Context(), cl, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := explanation(snapshotOf(run), attempts, warnings(t.Context(), cl, run), began)
+	want := []string{
+		"  trial 3, attempt 1, variant b (rowsPerCommit=16): Evicted: evicted because of memory",
+		"Warnings:", "  the node is shared", "  too few rounds",
+	}
+	text := strings.Join(got, "\n")
+	if !strings.HasPrefix(text, "Run sizes: Undecided since ") || !strings.Contains(got[0], ", 20 of 20 rounds measured.") ||
+		!slices.Contains(got, "Answer: cannot say") || strings.Contains(text, "as if they were one") {
+		t.Error(text)
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("it does not say %q:\n%s", line, text)
+		}
+	}
+}
+
+// Who got no answer from one server at a time is told of what is measured closer together, or why that was not possible.
 func TestExplainHints(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRun)
 		says   string
 	}{
-		"of runs":             {func(*v1alpha1.BenchmarkRun) {}, "`alternation: Slices`"},
-		"of a tool":           {func(c *v1alpha1.BenchmarkRun) { c.Spec.Workload.Type = v1alpha1.WorkloadSysbench }, "`alternation: Trials`"},
+		"one at a time":       {func(*v1alpha1.BenchmarkRun) {}, "`alternation: Slices`, or `Trials` where slices are refused"},
 		"in slices":           {func(c *v1alpha1.BenchmarkRun) { c.Status.Alternation = v1alpha1.AlternateSlices }, ""},
-		"without room":        {func(c *v1alpha1.BenchmarkRun) { c.Status.AlternationReason = "no room" }, "no slices: no room"},
+		"without room":        {func(c *v1alpha1.BenchmarkRun) { c.Status.AlternationReason = "no room" }, "Why one server at a time was measured: no room"},
 		"that goes on":        {func(c *v1alpha1.BenchmarkRun) { c.Status.CompletionTime = nil }, ""},
 		"that has its answer": {func(c *v1alpha1.BenchmarkRun) { c.Status.Pairs[0].Verdict = v1alpha1.VerdictFaster }, ""},
 	} {
 		c := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
 		c.Status.CompletionTime, c.Status.Pairs = ptr.To(metav1.NewTime(began)), []v1alpha1.PairStatus{{Verdict: v1alpha1.VerdictCannotSay}}
 		tc.change(c)
-		got := strings.Join(comparisonSubject{c}.snapshot().hints, "\n")
+		got := strings.Join(snapshotOf(c).hints, "\n")
 		if !strings.Contains(got, tc.says) || (got == "") != (tc.says == "") {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -187,13 +214,12 @@ func TestExplainedWarnings(t *testing.T) {
 		if !is {
 			continue
 		}
-		s := runSubject{run}
 		run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of the status"}}}
-		if got := s.warnings(t.Context(), cl); got != nil {
+		if got := warnings(t.Context(), cl, run); got != nil {
 			t.Errorf("results without a warning: %q", got)
 		}
 		run.Status.Results.ConfigMap = "deleted"
-		if d := cmp.Diff([]string{"of the status"}, s.warnings(t.Context(), cl)); d != "" {
+		if d := cmp.Diff([]string{"of the status"}, warnings(t.Context(), cl, run)); d != "" {
 			t.Errorf("without results: %s", d)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,12 +25,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
@@ -39,42 +39,44 @@ import (
 func exported(t *testing.T, name string, objects []client.Object) (string, error) {
 	t.Helper()
 	cl := clusterWith(objects...)
-	s, err := find(t.Context(), cl, "bench", name)
+	run, err := find(t.Context(), cl, "bench", name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return export(t.Context(), cl, s, filepath.Join(t.TempDir(), "b.tgz"))
+	return export(t.Context(), cl, run, filepath.Join(t.TempDir(), "b.tgz"))
 }
 
-func TestExportComparison(t *testing.T) {
-	path, err := exported(t, "twice", finishedComparison(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := openBundle(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := printableOf(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range comparisonOf(t, p).Runs {
-		if decoded, err := report.Decode(fileIn(t, path, "twice/runs/"+run.Name+"/results/results.json")); err != nil ||
-			decoded.Run.Name != run.Name {
-			t.Errorf("the results of %s: %v", run.Name, err)
+// A bundle of a run with variants has the digest of its specification, every attempt, and the variables of each variant's server.
+func TestExportVariants(t *testing.T) {
+	for alternation, attempts := range map[v1alpha1.Alternation]int{v1alpha1.AlternateRuns: 8, v1alpha1.AlternateSlices: 4} {
+		objects := finishedVariants(t, alternation)
+		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+		path, err := exported(t, "twice", objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := openBundle(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := decodeReport(b.Results)
+		if err != nil || variantsOf(t, &printable{anyReport: r}).Rounds != 2 {
+			t.Errorf("%s: %v", alternation, err)
+		}
+		if digest, err := plan.Digest(&run.Spec); b.Manifest.SpecDigest != digest || b.Manifest.Answer != run.Status.Answer || err != nil {
+			t.Errorf("%s: %+v, want %s, %v", alternation, b.Manifest, digest, err)
+		}
+		files, documents := filesIn(t, path), 0
+		for name := range files {
+			if strings.HasPrefix(name, "attempts/twice-t") && strings.HasSuffix(name, "-a1/document.json.gz") {
+				documents++
+			}
+		}
+		const want = "# variant one\ninit_connect = SET a\\nSET b\nport = 3306\n# variant other\ninit_connect = SET a\\nSET b\nport = 3307\n"
+		if got := files[bundle.VariablesFile]; documents != attempts || got != want {
+			t.Errorf("%s: %d documents, and the variables\n%s", alternation, documents, got)
 		}
 	}
-}
-
-// fileIn is a file of a bundle.
-func fileIn(t *testing.T, bundle, name string) []byte {
-	t.Helper()
-	text, err := exec.CommandContext(t.Context(), "tar", "-xzOf", bundle, name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // What is not what the operator has written is not exported, and nothing is left behind.
@@ -100,11 +102,11 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 			objects = append(objects, o)
 		}
 		cl, dir := clusterWith(objects...), t.TempDir()
-		s, err := find(t.Context(), cl, "bench", "x")
+		run, err := find(t.Context(), cl, "bench", "x")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = export(t.Context(), cl, s, filepath.Join(dir, "b.tgz"))
+		_, err = export(t.Context(), cl, run, filepath.Join(dir, "b.tgz"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
 		}
@@ -152,11 +154,11 @@ func TestExportToAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	cl := clusterWith(finishedRun(t, "x", 1)...)
-	s, err := find(t.Context(), cl, "bench", "x")
+	run, err := find(t.Context(), cl, "bench", "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := export(t.Context(), cl, s, filepath.Join(dir, "taken")); err == nil {
+	if _, err := export(t.Context(), cl, run, filepath.Join(dir, "taken")); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -250,54 +252,6 @@ func TestExportHasEverything(t *testing.T) {
 	}
 }
 
-// A run of a comparison whose results are not those that the comparison has measured is no part of its bundle; one that has no
-// results has no folder.
-func TestExportComparisonOfOtherRuns(t *testing.T) {
-	const name = "twice-r1-one"
-	var objects []client.Object
-	for _, o := range finishedComparison(t) {
-		if !strings.HasPrefix(o.GetName(), name) {
-			objects = append(objects, o)
-		}
-	}
-	_, err := exported(t, "twice", append(objects, finishedRun(t, name, 2)...))
-	if err == nil || !strings.Contains(err.Error(), "run "+name+" is not the one that the comparison measured") {
-		t.Errorf("the error is %v", err)
-	}
-	path, err := exported(t, "twice", comparisonWithout(t, finishedComparison(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file := range filesIn(t, path) {
-		if strings.HasPrefix(file, bundle.RunsFolder+name) {
-			t.Errorf("it has %s", file)
-		}
-	}
-}
-
-// comparisonWithout is a comparison in whose results one run has none.
-func comparisonWithout(t *testing.T, objects []client.Object, run string) []client.Object {
-	t.Helper()
-	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-	results, _ := objects[len(objects)-2].(*corev1.ConfigMap)
-	rep, err := report.DecodeComparison([]byte(results.Data[report.JSONFile]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range rep.Runs {
-		if rep.Runs[i].Name == run {
-			rep.Runs[i].Results = ""
-		}
-	}
-	var text bytes.Buffer
-	if err := report.ComparisonJSON(&text, rep); err != nil {
-		t.Fatal(err)
-	}
-	results.Data[report.JSONFile] = text.String()
-	comparison.Status.Results.Digest = result.NamedDigest(text.Bytes())
-	return objects
-}
-
 func TestPublishedNames(t *testing.T) {
 	got := publishedNames(map[string][]byte{
 		"summary.md": nil, "results.json.gz.1": nil, "results.json.gz.2": nil, "results.csv.gz": nil, "report.html.1": nil,
@@ -333,46 +287,13 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	var (
-		objects []client.Object
-		records []*result.Record
-		newest  v1alpha1.RecordReference
-	)
-	for i, trial := range p.Trials {
+	objects, records := recordedAll(t, run, p, func(i int, trial *plan.Trial) (*result.Record, *result.Document) {
 		point := p.Points[trial.Point].Parameters
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
-		document := testutil.Document("pod", trial.Number, 1, value)
-		document.Server.Variables = map[string]string{"port": "3306", "init_connect": "SET a\nSET b"}
-		for _, f := range change {
-			f(document)
-		}
-		encoded, err := result.EncodeDocument(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		record := testutil.Record(trial.Number, 1, point, value)
-		record.Summary.DocumentSHA256 = encoded.SHA256
-		if newest.ConfigMap != "" {
-			record.Previous = ptr.To(result.Reference(newest))
-		}
-		text, err := record.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, record)
-		cm := configMap(plan.AttemptName(run, trial.Number, 1), result.File{Name: result.RecordKey, Data: []byte(text)},
-			result.File{Name: result.DocumentKey, Data: encoded.Gzip, Binary: true})
-		objects = append(objects, cm)
-		newest = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(text))}
-	}
-	run.Status.Records = newest
-	run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
-	run.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
+		return testutil.Record(trial.Number, 1, point, value), documentOf(trial, value, change)
+	})
 	run.Status.Headline = "4040 rows/s at rowsPerCommit=16"
-	run.Status.Conditions = []metav1.Condition{
-		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete},
-		{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete},
-	}
+	setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
 	if err != nil {
 		t.Fatal(err)
@@ -381,45 +302,107 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := configMap(plan.ResultsName(run), files...)
-	run.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: results.Name, Digest: result.NamedDigest([]byte(results.Data[report.JSONFile])),
-	}
-	return append(objects, results, run)
+	return append(objects, withResults(run, files), run)
 }
 
-// finishedComparison is a comparison of two variants and two rounds, with its runs.
-func finishedComparison(t *testing.T, change ...func(*result.Document)) []client.Object {
+// finishedVariants is a run of two variants, two points and two rounds that is Undecided, and the ConfigMaps that the operator has
+// written for it. Its variants are equal, and alternate like that.
+func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...func(*result.Document)) []client.Object {
 	t.Helper()
-	comparison := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "twice", Namespace: "bench", UID: "comparison"}}
-	rep := &report.Comparison{
-		Name: "twice", Namespace: "bench", UID: "comparison", Spec: json.RawMessage(`{}`),
-		Variants: []report.ComparisonVariant{{Name: "one", Baseline: true}, {Name: "other"}},
-		Pairs:    []stats.Paired{{Variant: "other", Baseline: "one", Parameters: map[string]string{"rowsPerCommit": "1"}}},
+	run := testutil.MakeVariants("twice", "bench", "one", "other").Sweep(1, 16).Rounds(2).Obj()
+	run.UID, run.Spec.Alternation, run.Spec.Baseline = "the-uid", alternation, "other"
+	p, err := validation.PlanRun(run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var objects []client.Object
-	for round := 1; round <= 2; round++ {
-		for _, variant := range []string{"one", "other"} {
-			members := finishedRun(t, fmt.Sprintf("twice-r%d-%s", round, variant), 1, change...)
-			objects = append(objects, members...)
-			run, _ := members[len(members)-1].(*v1alpha1.BenchmarkRun)
-			rep.Runs = append(rep.Runs, report.ComparisonRun{
-				Name: run.Name, Round: round, Variant: variant, Outcome: v1alpha1.ConditionComplete, Results: run.Status.Results.Digest,
-			})
-		}
+	objects, records := recordedAll(t, run, p, func(_ int, trial *plan.Trial) (*result.Record, *result.Document) {
+		return sidesOf(run, p, trial, 1000, 1000, change...)
+	})
+	run.Status.Answer, run.Status.Progress = "one and other are equal within 5%", "2/2"
+	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
+	rep, err := report.OfVariants(run, analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
+	if err != nil {
+		t.Fatal(err)
 	}
 	files, err := report.ComparisonFiles(rep)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := configMap(plan.ComparisonResultsName(comparison), files...)
-	comparison.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: results.Name, Digest: result.NamedDigest([]byte(results.Data[report.JSONFile])),
+	return append(objects, withResults(run, files), run)
+}
+
+// sidesOf a trial are its record and its document, which have one value of the first variant and another one of the second.
+func sidesOf(
+	run *v1alpha1.BenchmarkRun, p *plan.Plan, trial *plan.Trial, first, second float64, change ...func(*result.Document),
+) (*result.Record, *result.Document) {
+	values, document := []float64{first, second}, documentOf(trial, first, change)
+	if len(trial.Sides) == 1 {
+		document = documentOf(trial, values[trial.Sides[0]], change)
+		document.Server.Variables["port"] = fmt.Sprint(3306 + trial.Sides[0])
+	} else {
+		document.Metrics, document.Latencies, document.Series, document.Server = nil, nil, nil, result.ServerFacts{}
 	}
-	comparison.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
-	comparison.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
-	comparison.Status.Answer = "one and other are equal within 5%"
-	return append(objects, results, comparison)
+	record := testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, 0)
+	for _, variant := range trial.Sides {
+		side := result.SideRecord{
+			Variant: p.Variants[variant], Instance: plan.InstanceIn(run, trial.Round, variant), Place: record.Place, Fingerprint: record.Fingerprint,
+		}
+		record.Sides = append(record.Sides, side)
+		if len(trial.Sides) > 1 {
+			one := documentOf(trial, values[variant], change)
+			one.Server.Variables["port"] = fmt.Sprint(3306 + variant)
+			document.Sides = append(document.Sides, result.SideDocument{Variant: side.Variant, Document: *one})
+		}
+	}
+	return record, document
+}
+
+// documentOf a trial that has measured a value.
+func documentOf(trial *plan.Trial, value float64, change []func(*result.Document)) *result.Document {
+	document := testutil.Document("pod", trial.Number, 1, value)
+	document.Server.Variables = map[string]string{"port": "3306", "init_connect": "SET a\nSET b"}
+	for _, f := range change {
+		f(document)
+	}
+	return document
+}
+
+// recordedAll are the records of all trials of a plan, and the ConfigMaps with them and their documents. The run's status names the
+// newest, and that it has ended.
+func recordedAll(
+	t *testing.T, run *v1alpha1.BenchmarkRun, p *plan.Plan, measure func(int, *plan.Trial) (*result.Record, *result.Document),
+) (objects []client.Object, records []*result.Record) {
+	t.Helper()
+	for i := range p.Trials {
+		record, document := measure(i, &p.Trials[i])
+		encoded, err := result.EncodeDocument(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.Summary = ptr.To(document.Summarize(encoded))
+		if newest := run.Status.Records; newest.ConfigMap != "" {
+			record.Previous = ptr.To(result.Reference(newest))
+		}
+		text, err := record.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record)
+		cm := configMap(plan.AttemptName(run, record.Trial, 1), result.File{Name: result.RecordKey, Data: []byte(text)},
+			result.File{Name: result.DocumentKey, Data: encoded.Gzip, Binary: true})
+		objects = append(objects, cm)
+		run.Status.Records = v1alpha1.RecordReference{ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(text))}
+	}
+	run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
+	run.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 1, 2, 3, 9, 0, 0, time.UTC)}
+	return objects, records
+}
+
+// withResults is the ConfigMap with the results of a run, which its status then names.
+func withResults(run *v1alpha1.BenchmarkRun, files []result.File) *corev1.ConfigMap {
+	cm := configMap(plan.ResultsName(run), files...)
+	run.Status.Results = v1alpha1.ResultsReference{ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(cm.Data[report.JSONFile]))}
+	return cm
 }
 
 func configMap(name string, files ...result.File) *corev1.ConfigMap {

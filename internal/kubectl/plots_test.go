@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -25,7 +26,7 @@ import (
 // reportOf what a cluster has, with the documents of its attempts.
 func reportOf(t *testing.T, name string, from client.Reader) (*printable, *documents) {
 	t.Helper()
-	p, err := reported(t.Context(), from, "bench", name)
+	p, err := reportedAs(t, from, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,9 +83,9 @@ func TestNoSuchPlot(t *testing.T) {
 	if err == nil || err.Error() != `there is no plot "against_rows"; --plot takes one of against_rowsPerCommit` {
 		t.Errorf("%v", err)
 	}
-	comparison := pagetest.Comparison()
-	comparison.Comparison.Pairs, comparison.Comparison.Overall = nil, nil
-	_, err = (&printable{anyReport: comparisonReport{comparison.Comparison}}).plot(t.Context(), docs, "")
+	variants := pagetest.Comparison()
+	variants.Comparison.Pairs, variants.Comparison.Overall = nil, nil
+	_, err = (&printable{anyReport: variantsReport{variants.Comparison}}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline; --plot takes one of against_rowsPerCommit" {
 		t.Errorf("%v", err)
 	}
@@ -192,8 +193,7 @@ func documentOutput(doc *result.Document) {
 	doc.ToolOutput = map[string]string{"measure": "transactions: 7\n", "prepare": "Creating tables\n"}
 }
 
-// report --dir writes what a program printed that made the load: one file for each attempt of a run, or of the runs of a
-// comparison.
+// report --dir writes what a program printed that made the load: one file for each attempt, whatever its variant.
 func TestReportDirHasOutputs(t *testing.T) {
 	const whole = "--- what the program printed, prepare ---\nCreating tables\n\n" +
 		"--- what the program printed, measure ---\ntransactions: 7\n"
@@ -203,7 +203,7 @@ func TestReportDirHasOutputs(t *testing.T) {
 		one     string
 	}{
 		"x":     {finishedRun(t, "x", 1, documentOutput), 12, "x-t1-a1.txt"},
-		"twice": {finishedComparison(t, documentOutput), 48, "twice-r2-other-t3-a1.txt"},
+		"twice": {finishedVariants(t, v1alpha1.AlternateTrials, documentOutput), 8, "twice-t3-a1.txt"},
 	} {
 		p, docs := reportOf(t, name, clusterWith(tc.objects...))
 		dir := t.TempDir()

@@ -23,7 +23,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -118,50 +117,24 @@ func TestPrintPlotWithoutDocuments(t *testing.T) {
 	}
 }
 
-// Of a comparison, the documents are those of its runs; a run that is gone is reported.
-func TestPlotsOfComparisonDocuments(t *testing.T) {
-	objects := finishedComparison(t, documentSeries)
-	want := []string{"rowsPerCommit=1.throughput_over_time"}
-	p, docs := reportOf(t, "twice", clusterWith(objects...))
-	of, err := p.plot(t.Context(), docs, want[0])
-	if err != nil || docs.words() != "" {
-		t.Fatalf("%v %s", err, docs.words())
-	}
-	var svg strings.Builder
-	if err := of.SVG(&svg); err != nil || !strings.Contains(svg.String(), ">one<") || !strings.Contains(svg.String(), ">other<") {
-		t.Errorf("%v: it has not both variants: %s", err, &svg)
-	}
-	var left []client.Object
-	for _, o := range objects {
-		if o.GetName() != "twice-r1-one" {
-			left = append(left, o)
+// Documents of a run with variants have series of each variant, in slices one document of all; one that is gone is reported.
+func TestPlotsOfVariants(t *testing.T) {
+	for _, alternation := range []v1alpha1.Alternation{v1alpha1.AlternateRuns, v1alpha1.AlternateSlices} {
+		objects := finishedVariants(t, alternation, documentSeries)
+		p, docs := reportOf(t, "twice", clusterWith(objects...))
+		of, err := p.plot(t.Context(), docs, "rowsPerCommit=1.throughput_over_time")
+		if err != nil || docs.words() != "" {
+			t.Fatalf("%s: %v %s", alternation, err, docs.words())
 		}
-	}
-	p, docs = reportOf(t, "twice", clusterWith(left...))
-	_, remarks, err := p.plotFiles(t.Context(), docs)
-	if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], `there is no run or comparison "run/twice-r1-one"`) {
-		t.Errorf("%v %q", err, remarks)
-	}
-}
-
-// A run without results in a comparison has no documents: nothing is missing.
-func TestPlotsOfComparisonWithoutARun(t *testing.T) {
-	p, docs := reportOf(t, "twice", clusterWith(comparisonWithout(t, finishedComparison(t, documentSeries), "twice-r1-one")...))
-	if _, remarks, err := p.plotFiles(t.Context(), docs); err != nil || len(remarks) > 0 {
-		t.Errorf("%v %q", err, remarks)
-	}
-}
-
-// All documents that are missing are counted: of a run that is gone, one for each point at least.
-func TestMissingDocuments(t *testing.T) {
-	rep := &report.Comparison{Runs: []report.ComparisonRun{
-		{Name: "a", Results: "sha256:1", Values: make([]report.ComparisonValue, 3)}, {Name: "b", Results: "sha256:2"}, {Name: "c"},
-	}}
-	docs := &documents{from: clusterWith(), namespace: "bench"}
-	docs.ofComparison(t.Context(), rep)
-	if got := docs.words(); !strings.HasPrefix(got, "The plots are incomplete: 4 documents of the attempts cannot be read") ||
-		!strings.Contains(got, `"run/a"`) {
-		t.Error(got)
+		var svg strings.Builder
+		if err := of.SVG(&svg); err != nil || !strings.Contains(svg.String(), ">one<") || !strings.Contains(svg.String(), ">other<") {
+			t.Errorf("%s: %v: it has not both variants: %s", alternation, err, &svg)
+		}
+		p, docs = reportOf(t, "twice", clusterWith(objects[1:]...))
+		_, remarks, err := p.plotFiles(t.Context(), docs)
+		if err != nil || len(remarks) != 1 || !strings.HasPrefix(remarks[0], "The plots are incomplete: 1 document of the attempts cannot be read: ConfigMap twice-t1-a1:") {
+			t.Errorf("%s: %v %q", alternation, err, remarks)
+		}
 	}
 }
 
@@ -227,9 +200,9 @@ func TestReportPlotsOfAFile(t *testing.T) {
 	}
 }
 
-// What a comparison has not kept of a metric is read from the results of its runs, also of one that has not finished.
-func TestReportPlotsOfAFileOfAComparison(t *testing.T) {
-	_, objects := begunComparison(t, 8)
+// What the report of variants has not kept of a metric is read from the records, also of a run that has not finished.
+func TestReportPlotsOfAFileOfVariants(t *testing.T) {
+	_, objects := begunVariants(t, 8)
 	p, docs := reportOf(t, "pair", clusterWith(objects...))
 	q := pagetest.File("tables: [{name: t, metrics: [durationSeconds, rowsPerSecond]}]")
 	if err := p.Request(&q); err != nil {

@@ -55,6 +55,16 @@ func reader(run *v1alpha1.BenchmarkRun, list []*corev1.ConfigMap) client.Reader 
 	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build()
 }
 
+// reportedAs is the report of the run with that name in the namespace bench.
+func reportedAs(t *testing.T, from client.Reader, name string) (*printable, error) {
+	t.Helper()
+	run, err := find(t.Context(), from, "bench", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reported(t.Context(), from, run)
+}
+
 func text(t *testing.T, p *printable, format string) string {
 	t.Helper()
 	f, err := formatOf(format, new(documents))
@@ -75,7 +85,7 @@ func TestReportSoFar(t *testing.T) {
 		3: "3 of 12 trials measured, seed 1: Unfinished: this is what has been measured so far; trial 4 is measured",
 	} {
 		run, records := begun(t, n)
-		p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
+		p, err := reportedAs(t, reader(run, records), "commit-size")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +113,7 @@ func TestReportOfAFailedRun(t *testing.T) {
 	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "DatabaseFailed", Message: "it does not start",
 	})
-	p, err := reported(t.Context(), reader(run, records), "bench", "run/commit-size")
+	p, err := reportedAs(t, reader(run, records), "commit-size")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +148,7 @@ func TestReportOfChangedRecords(t *testing.T) {
 		},
 	} {
 		run, records := begun(t, 3)
-		if _, err := reported(t.Context(), reader(run, change(records)), "bench", "commit-size"); err == nil ||
+		if _, err := reportedAs(t, reader(run, change(records)), "commit-size"); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
@@ -185,7 +195,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 	}
 }
 
-// A run has no matrix, which is of variants.
+// A run without variants has no matrix.
 func TestMatrixOfARun(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
 	format, err := formatOf("matrix", nil)
@@ -193,7 +203,7 @@ func TestMatrixOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = (&printable{anyReport: runReport{rep}}).print(io.Discard, format)
-	if err == nil || err.Error() != "-o matrix: this format is for comparisons: a run has no variants" {
+	if err == nil || err.Error() != "-o matrix: this format is for runs with variants" {
 		t.Error(err)
 	}
 }
@@ -302,10 +312,10 @@ func runOf(t *testing.T, p *printable) *report.Report {
 	return r.Report
 }
 
-// comparisonOf is the report of a comparison.
-func comparisonOf(t *testing.T, p *printable) *report.Comparison {
+// variantsOf is the report of a run with variants.
+func variantsOf(t *testing.T, p *printable) *report.Comparison {
 	t.Helper()
-	r, is := p.anyReport.(comparisonReport)
+	r, is := p.anyReport.(variantsReport)
 	if !is {
 		t.Fatalf("it is the report of a %T", p.anyReport)
 	}

@@ -11,8 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
@@ -29,7 +33,7 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 		o.output = "text"
 	}
 	if o.wait == nil {
-		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, *kind, client.ObjectKey) error {
+		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error {
 			return nil
 		}
 	}
@@ -98,13 +102,13 @@ func TestReproduceExitCodes(t *testing.T) {
 	}
 }
 
-// What is shown while it waits does not mix with the answer. A run that fails ends the command; a comparison without an answer
-// does not.
+// What is shown while it waits does not mix with the answer. A run that fails ends the command; one without an answer about
+// its variants does not.
 func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {
 		return &reproduction{output: "json", wait: func(
-			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, _ *kind, key client.ObjectKey,
+			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, key client.ObjectKey,
 		) error {
 			_, _ = streams.Out.Write([]byte("waiting for " + key.Name))
 			return err
@@ -124,34 +128,40 @@ func TestReproduceWaits(t *testing.T) {
 	}
 }
 
-// A comparison of the same name is used if it asks for the same, and only then.
-func TestReproduceComparison(t *testing.T) {
-	b := bundleOf(t, "twice", finishedComparison(t))
-	out, err := reproducing(t, b, &reproduction{}, finishedComparison(t)...)
-	if !errors.Is(err, verdictError{ExitCannotSay}) || !strings.Contains(out, "cannot say at 1 of 1 points") {
+// A run with variants is used if it asks for the same, and only then.
+func TestReproduceVariants(t *testing.T) {
+	objects := finishedVariants(t, v1alpha1.AlternateRuns)
+	b := bundleOf(t, "twice", objects)
+	out, err := reproducing(t, b, &reproduction{}, finishedVariants(t, v1alpha1.AlternateRuns)...)
+	if !errors.Is(err, verdictError{ExitCannotSay}) || !strings.Contains(out, "cannot say at 2 of 2 points") {
 		t.Errorf("%v: %s", err, out)
 	}
-	objects := finishedComparison(t)
-	comparison, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-	comparison.Spec.Rounds.AtMost = 7
+	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+	run.Spec.Rounds.AtMost = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
-		!strings.Contains(err.Error(), "comparison twice already exists with another specification") {
+		!strings.Contains(err.Error(), "run twice already exists with another specification") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// Both comparisons have ratios: the one in the bundle is there, the other one here.
-func TestReproduceComparisonDirection(t *testing.T) {
-	comparison := func(ratio float64) anyReport {
+// Both runs have ratios of variants: the one in the bundle is there, the other one here. Without variants on one side, nothing can
+// be compared.
+func TestReproduceVariantsDirection(t *testing.T) {
+	with := func(ratio float64) anyReport {
 		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
-		return comparisonReport{&report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
+		return variantsReport{&report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
 	}
-	r := comparison(2).reproducedBy(comparison(3), 0, 0)
-	if len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
-		t.Errorf("%+v", r.Points)
+	r, err := with(2).reproducedBy(with(3), 0, 0)
+	if err != nil || len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
+		t.Errorf("%+v, %v", r.Points, err)
 	}
-	if r = comparison(2).reproducedBy(comparison(3), 0.6, 0); r.Points[0].Verdict != report.Reproduced {
-		t.Errorf("within 60 %%: %+v", r.Points)
+	if r, err = with(2).reproducedBy(with(3), 0.6, 0); err != nil || r.Points[0].Verdict != report.Reproduced {
+		t.Errorf("within 60 %%: %+v, %v", r.Points, err)
+	}
+	for _, pair := range [][2]anyReport{{with(2), runReport{new(report.Report)}}, {runReport{new(report.Report)}, with(2)}} {
+		if _, err := pair[0].reproducedBy(pair[1], 0, 0); !errors.Is(err, errVariantsDiffer) {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
 
@@ -174,6 +184,11 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "but the results are of") {
 		t.Errorf("the error is %v", err)
 	}
+	b = bundleOf(t, "twice", finishedVariants(t, v1alpha1.AlternateSlices))
+	b.Benchmark = bytes.Replace(b.Benchmark, []byte("baseline: other"), []byte("baseline: one"), 1)
+	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "but the results are of") {
+		t.Errorf("of a run with variants: the error is %v", err)
+	}
 	b = bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	b.Benchmark = append(b.Benchmark, "further: 1\n"...)
 	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), `unknown field "further"`) {
@@ -186,7 +201,7 @@ func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	o := &reproduction{name: "again", output: "json", yes: true, streams: streams, wait: func(
-		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, _ *kind, created client.ObjectKey,
+		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, created client.ObjectKey,
 	) error {
 		if (created != client.ObjectKey{Namespace: "bench", Name: "again"}) {
 			t.Errorf("%s is waited for", created)
@@ -235,6 +250,145 @@ func TestReproduceFlags(t *testing.T) {
 		code, out, errOut := plugin(t, append([]string{"reproduce"}, tc.arguments...)...)
 		if code != ExitError || out != "" || !strings.Contains(errOut, tc.says) {
 			t.Errorf("%v: exit code %d, it does not say %q: %s%s", tc.arguments, code, tc.says, out, errOut)
+		}
+	}
+}
+
+// Of a stranger's object, the specification is created, and nothing else.
+func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
+	for name, objects := range map[string][]client.Object{
+		"commit-size": finishedRun(t, "commit-size", 1), "twice": finishedVariants(t, v1alpha1.AlternateRuns),
+	} {
+		b := bundleOf(t, name, objects)
+		var object map[string]any
+		if err := yaml.Unmarshal(b.Benchmark, &object); err != nil {
+			t.Fatal(err)
+		}
+		object["metadata"] = map[string]any{
+			"name": name, "namespace": "kube-system", "generateName": "x-", "finalizers": []string{"example.com/stays"},
+			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelRunUID: "1"},
+			"annotations": map[string]string{"example.com/a": "b"},
+			"ownerReferences": []metav1.OwnerReference{{
+				APIVersion: "benchrun.dev/v1alpha1", Kind: "BenchmarkRun", Name: "s", UID: "1",
+			}},
+		}
+		object["status"] = map[string]any{"startTime": "2026-01-02T03:04:05Z"}
+		var err error
+		if b.Benchmark, err = yaml.Marshal(object); err != nil {
+			t.Fatal(err)
+		}
+		cl := clusterWith()
+		streams, _, _, _ := genericiooptions.NewTestIOStreams()
+		stop := errors.New("it is created")
+		o := &reproduction{streams: streams, yes: true, wait: func(
+			context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey,
+		) error {
+			return stop
+		}}
+		if err := o.reproduce(t.Context(), cl, "bench", b); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		created, err := find(t.Context(), cl, "bench", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := metav1.ObjectMeta{Namespace: "bench", Name: name, ResourceVersion: created.ResourceVersion}
+		if diff := cmp.Diff(wanted, created.ObjectMeta); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+		run.Spec.Suspend = nil // as it was when the run ended is of no interest here
+		if diff := cmp.Diff(run.Spec, created.Spec, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s has another specification (-want +got):\n%s", name, diff)
+		}
+		if created.Status.StartTime != nil {
+			t.Errorf("%s has the status of the bundle", name)
+		}
+	}
+}
+
+// Without a terminal and without --yes, what would run is shown, and nothing is created. What is there already is compared.
+func TestReproduceAsksFirst(t *testing.T) {
+	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
+	cl := clusterWith()
+	streams, in, _, problems := genericiooptions.NewTestIOStreams()
+	in.WriteString("y\n") // a pipe is nobody who has read what is shown
+	waited := func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error {
+		t.Error("it is waited for")
+		return nil
+	}
+	err := (&reproduction{streams: streams, output: "text", wait: waited}).reproduce(t.Context(), cl, "bench", b)
+	if !errors.Is(err, errNoConsent) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := find(t.Context(), cl, "bench", "commit-size"); err == nil {
+		t.Error("it is created")
+	}
+	for _, want := range []string{"run commit-size in namespace bench", "  database.image: \"mariadb:", "  workload.type: \"CommitSize\""} {
+		if !strings.Contains(problems.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, problems)
+		}
+	}
+	if _, err := reproducing(t, b, &reproduction{}, finishedRun(t, "commit-size", 1)...); err != nil {
+		t.Errorf("what is there is not compared: %v", err)
+	}
+}
+
+func TestConfirmed(t *testing.T) {
+	for answer, agrees := range map[string]bool{"y\n": true, "Yes\n": true, "y": true, "n\n": false, "\n": false, "": false, "yup\n": false} {
+		streams, in, _, problems := genericiooptions.NewTestIOStreams()
+		in.WriteString(answer)
+		if err := confirmed(streams); (err == nil) != agrees || !strings.Contains(problems.String(), "[y/N]") {
+			t.Errorf("%q: %v, %s", answer, err, problems)
+		}
+	}
+}
+
+// The whole specification is shown, in variants too: a field that is added to the API cannot be forgotten. Each
+// field of the API's own specification, filled, is on a line of its own.
+func TestRevealed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec string
+		want []string
+	}{
+		"every argument of every program": {
+			`
+database: {image: "a\nb", external: {host: db, credentialsSecretName: s}}
+workload:
+  type: Custom
+  custom: {command: [sh, -c, id], prepare: [sh, -c, p], cleanup: [c], env: {ANY: e}, parameters: {x: "1"}, filesFrom: f}
+trials: {}
+`,
+			[]string{
+				`  database.external.credentialsSecretName: "s"`,
+				`  database.external.host: "db"`,
+				`  database.image: "a\nb"`,
+				`  trials: {}`,
+				`  workload.custom.cleanup: ["c"]`,
+				`  workload.custom.command: ["sh","-c","id"]`,
+				`  workload.custom.env.ANY: "e"`,
+				`  workload.custom.filesFrom: "f"`,
+				`  workload.custom.parameters.x: "1"`,
+				`  workload.custom.prepare: ["sh","-c","p"]`,
+				`  workload.type: "Custom"`,
+			},
+		},
+		"lists of objects": {
+			`variants: [{name: a, database: {image: other}}, {name: b, loader: {tolerations: [{key: k}]}}]`,
+			[]string{
+				`  variants[0].database.image: "other"`,
+				`  variants[0].name: "a"`,
+				`  variants[1].loader.tolerations[0].key: "k"`,
+				`  variants[1].name: "b"`,
+			},
+		},
+	} {
+		var spec any
+		if err := yaml.Unmarshal([]byte(tc.spec), &spec); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, revealed("", spec)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

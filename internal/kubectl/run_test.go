@@ -62,10 +62,10 @@ spec:
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},
 			ExitError, "",
-			"error: - also contains ConfigMap sql, which is neither a run nor a comparison: create everything with `kubectl apply -f -`, then use " +
+			"error: - also contains ConfigMap sql, which is not a run: create everything with `kubectl apply -f -`, then use " +
 				"`kubectl benchrun watch NAME`\n",
 		},
-		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there are no runs or comparisons in the file\n"},
+		"nothing": {"---\n", []string{"run", "-f", "-"}, ExitError, "", "error: there are no runs in the file\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := runMain(t, tc.stdin, tc.arguments...)
@@ -76,7 +76,7 @@ spec:
 	}
 }
 
-// TestCompletion: names of runs and comparisons, those given already left out; and a script for kubectl.
+// TestCompletion: names of runs, those given already left out; and a script for kubectl.
 func TestCompletion(t *testing.T) {
 	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeVariants("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
@@ -96,14 +96,15 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A file's comparison under another name, with other fields: those of a variant by its name.
+// A file's run under another name, with other fields: those of a variant by its name.
 func TestRunChanged(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	const file = `apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: gate}
 spec:
-  template: {spec: {database: {image: "mariadb:11.8"}, workload: {type: CommitSize, commitSize: {}}}}
+  database: {image: "mariadb:11.8"}
+  workload: {type: CommitSize, commitSize: {}}
   variants: [{name: base}, {name: new, database: {settings: {flushLogAtTrxCommit: 0}}}]
 `
 	const set, run = "variants.new.database.image=mariadb:12", "database.image=mariadb:12"
@@ -113,10 +114,10 @@ spec:
 		code      int
 		says      string
 	}{
-		"another name":      {file, []string{"pr-7"}, ExitFine, "name: pr-7\n"},
-		"of a variant":      {file, []string{"--set", set}, ExitFine, "image: mariadb:12\n      settings:\n        flushLogAtTrxCommit: 0\n    name: new\n"},
-		"of the comparison": {file, []string{"--set", "spec.maxRounds=8"}, ExitFine, "maxRounds: 8\n"},
-		"of a run":          {runWith("database: {}"), []string{"b", "--set", run}, ExitFine, "image: mariadb:12\n"},
+		"another name":  {file, []string{"pr-7"}, ExitFine, "name: pr-7\n"},
+		"of a variant":  {file, []string{"--set", set}, ExitFine, "image: mariadb:12\n      settings:\n        flushLogAtTrxCommit: 0\n    name: new\n"},
+		"of its rounds": {file, []string{"--set", "spec.rounds.atMost=8"}, ExitFine, "atMost: 8\n"},
+		"of a run":      {runWith("database: {}"), []string{"b", "--set", run}, ExitFine, "image: mariadb:12\n"},
 		"a variant that is not there": {
 			file,
 			[]string{"--set", "variants.nwe.database.image=x"},
@@ -125,8 +126,8 @@ spec:
 		},
 		"a variant and nothing of it": {file, []string{"--set", "variants.new=x"}, ExitError, "spec.variants.new has no value of its own"},
 		"no field of a variant":       {file, []string{"--set", "variants.new.img=x"}, ExitError, `spec.variants.new has no field "img"; it has database, name`},
-		"a field of a run":            {file, []string{"--set", run}, ExitError, `spec has no field "database"`},
-		"two":                         {file + "---\n" + runWith("database: {}"), []string{"x"}, ExitError, "NAME and --set take a file with one run or comparison, but there are 2"},
+		"of all variants":             {file, []string{"--set", run}, ExitFine, "  database:\n    image: mariadb:12\n"},
+		"two":                         {file + "---\n" + runWith("database: {}"), []string{"x"}, ExitError, "NAME and --set take a file with one run, but there are 2"},
 		"a workload":                  {file, []string{"--workload", "CommitSize"}, ExitError, "with -f FILE, use --set"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestSetErrors(t *testing.T) {
 
 const nameReferences = "../../config/kustomize/name-references.yaml"
 
-// kustomized is what kustomize makes of a run and a comparison that name a ConfigMap which it generates.
+// kustomized is what kustomize makes of a run and one with variants that name a ConfigMap which it generates.
 func kustomized(t *testing.T, more string) string {
 	t.Helper()
 	const own = "{type: Sysbench, sysbench: {scriptFrom: {name: script, key: own.lua}, seconds: 1}}"
@@ -212,9 +213,9 @@ func kustomized(t *testing.T, more string) string {
 		"name-references.yaml": string(references),
 		"own.lua":              "function event() end\n",
 		"run.yaml":             "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\nspec: {database: {}, workload: " + own + "}\n",
-		"comparison.yaml": "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: c}\nspec:\n  template: {spec: {database: {}, workload: " +
-			own + "}}\n  variants: [{name: one}, {name: two, workload: {sysbench: {scriptFrom: {name: script, key: own.lua}}}}]\n",
-		"kustomization.yaml": "resources: [run.yaml, comparison.yaml]\nconfigMapGenerator: [{name: script, files: [own.lua]}]\n" + more,
+		"variants.yaml": "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: c}\nspec:\n  database: {}\n  workload: " +
+			own + "\n  variants: [{name: one}, {name: two, workload: {sysbench: {scriptFrom: {name: script, key: own.lua}}}}]\n",
+		"kustomization.yaml": "resources: [run.yaml, variants.yaml]\nconfigMapGenerator: [{name: script, files: [own.lua]}]\n" + more,
 	} {
 		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -231,7 +232,7 @@ func kustomized(t *testing.T, more string) string {
 	return string(text)
 }
 
-// With the file that Benchrun ships, kustomize renames what runs and comparisons name; without it, validate says what is missing.
+// With the file that Benchrun ships, kustomize renames what runs name; without it, validate says what is missing.
 func TestKustomize(t *testing.T) {
 	stream := kustomized(t, "configurations: [name-references.yaml]\n")
 	if names := regexp.MustCompile(`name: script-[a-z0-9]{10}\n`).FindAllString(stream, -1); len(names) != 4 {
@@ -273,28 +274,25 @@ func TestNameReferences(t *testing.T) {
 	}
 	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
 	found := 0
-	for kind, plural := range map[string]string{"BenchmarkRun": "benchmarkruns", "BenchmarkComparison": "benchmarkcomparisons"} {
-		text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_" + plural + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var crd struct {
-			Spec struct {
-				Versions []struct {
-					Schema struct{ OpenAPIV3Schema map[string]any }
-				}
+	if text, err = os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct{ OpenAPIV3Schema map[string]any }
 			}
 		}
-		if err := yaml.Unmarshal(text, &crd); err != nil {
-			t.Fatal(err)
-		}
-		properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
-		for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
-			if reference.MatchString(path) {
-				found++
-				if !named[kind+" "+path] {
-					t.Errorf("%s: %s is missing", kind, path)
-				}
+	}
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
+	for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
+		if reference.MatchString(path) {
+			found++
+			if !named["BenchmarkRun "+path] {
+				t.Errorf("%s is missing", path)
 			}
 		}
 	}
@@ -321,11 +319,10 @@ func TestValidateReadsTheSchema(t *testing.T) {
 	const schema = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {own.sql: 'CREATE TABLE inserts (a INT); DROP TABLE shop.orders'}\n---\n"
 	const spec = "spec: {database: {}, workload: {type: BulkInsert, bulkInsert: {rows: 10}, schemaFrom: {name: schema, key: own.sql}}}"
 	const run = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: a}\n" + spec
-	const comparison = "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: a}\nspec: {template: {" + spec + "}, variants: " +
-		"[{name: one}, {name: two, database: {settings: {flushLogAtTrxCommit: 0}}}]}"
+	variants := strings.TrimSuffix(run, "}") + ", variants: [{name: one}, {name: two, database: {settings: {flushLogAtTrxCommit: 0}}}]}"
 	for text, want := range map[string]string{
-		schema + run:        "BenchmarkRun a: spec.workload.schemaFrom: own.sql: statement 2, line 1: shop.orders names another schema",
-		schema + comparison: "BenchmarkComparison a: spec.variants[one]: workload.schemaFrom: own.sql: statement 2",
+		schema + run:      "BenchmarkRun a: spec.workload.schemaFrom: own.sql: statement 2, line 1: shop.orders names another schema",
+		schema + variants: "BenchmarkRun a: spec.variants[one]: workload.schemaFrom: own.sql: statement 2",
 		strings.ReplaceAll(schema, "shop.", "bench.") + run: "BenchmarkRun a: valid",
 		run: "BenchmarkRun a: valid",
 	} {
@@ -342,5 +339,19 @@ func TestValidateWarnsOfProgramsOnOtherServers(t *testing.T) {
 	code, out, _ := runMain(t, run, "validate", "-f", "-")
 	if code != ExitFine || !strings.Contains(out, `; warning: workload.sysbench.scriptFrom runs a program of yours on a server that was there before`) {
 		t.Errorf("%d: %s", code, out)
+	}
+}
+
+// Variants that ask for the same are a test of the cluster, or a mistake: it says so.
+func TestValidateEqualVariants(t *testing.T) {
+	const lazy = "database: {settings: {flushLogAtTrxCommit: 0}}"
+	for variants, want := range map[string]string{
+		"{name: one}, {name: two}": " trials; all variants are equal (an A/A test); alternation: ",
+		"{name: one}, {name: two, " + lazy + "}, {name: three, " + lazy + "}": " trials; equal to an earlier variant: three; alternation: ",
+		"{name: one}, {name: two, " + lazy + "}":                              " trials; alternation: ",
+	} {
+		if _, out, errs := runMain(t, runWith("database: {}\n  variants: ["+variants+"]"), "validate", "-f", "-"); !strings.Contains(out, want) {
+			t.Errorf("%s: there is no %q in %s%s", variants, want, out, errs)
+		}
 	}
 }

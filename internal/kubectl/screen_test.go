@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,13 +16,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
 func TestLive(t *testing.T) {
-	m := runSubject{measuring()}.snapshot()
+	m := snapshotOf(measuring())
 	m.pace = "measure 11,840 rows/s"
 	got := live(m, began.Add(75*time.Second))
 	want := []string{
@@ -33,7 +36,7 @@ func TestLive(t *testing.T) {
 	queued := measuring()
 	queued.Status.Trials = v1alpha1.TrialCounts{}
 	setReady(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
-	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(runSubject{queued}.snapshot(), began)); d != "" {
+	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(snapshotOf(queued), began)); d != "" {
 		t.Error(d)
 	}
 }
@@ -62,18 +65,18 @@ func TestLeft(t *testing.T) {
 		want   string
 	}{
 		"at the last result": {func(*snapshot) {}, "about 4m20s left"},
-		"no trial yet":       {func(m *snapshot) { m.done, m.elapsed = 0, "" }, ""},
-		"queued":             {func(m *snapshot) { m.conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
+		"no trial yet":       {func(m *snapshot) { m.done, m.run.Status.Elapsed = 0, "" }, ""},
+		"queued":             {func(m *snapshot) { m.run.Status.Conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
 		"may end early":      {func(m *snapshot) { m.mayEndEarly = true }, "at most about 4m20s left"},
-		"was suspended":      {func(m *snapshot) { m.suspended = 35 * time.Second }, "about 2m10s left"},
+		"was suspended":      {func(m *snapshot) { m.run.Status.SuspendedSeconds = ptr.To[int64](35) }, "about 2m10s left"},
 	} {
-		m := runSubject{measuring()}.snapshot()
+		m := snapshotOf(measuring())
 		tc.change(m)
 		if got := m.left(began.Add(70 * time.Second)); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := (runSubject{measuring()}).snapshot().left(began.Add(time.Hour)); got != "about 0s left" {
+	if got := snapshotOf(measuring()).left(began.Add(time.Hour)); got != "about 0s left" {
 		t.Errorf("%q", got)
 	}
 }
@@ -82,7 +85,7 @@ func TestLeft(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 40 }}
-	m := runSubject{measuring()}.snapshot()
+	m := snapshotOf(measuring())
 	m.soFar = "lazy 3.1× (2.6–3.7), faster"
 	term.show(m, began)
 	first := out.String()
@@ -143,9 +146,10 @@ func TestPlain(t *testing.T) {
 		{42, 1, "the server is starting"},
 		{60, 2, "round 3, eager"},
 	} {
-		m := &snapshot{name: "pair", unit: "rounds", planned: 20, done: at.done}
-		setReady(&m.conditions, v1alpha1.ReasonMeasuring, at.doing)
-		p.show(m, start.Add(time.Duration(at.second)*time.Second))
+		run := testutil.MakeVariants("pair", "ns", "eager", "lazy").Obj()
+		run.Status.Progress = fmt.Sprintf("%d/20", at.done)
+		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, at.doing)
+		p.show(snapshotOf(run), start.Add(time.Duration(at.second)*time.Second))
 	}
 	const want = "pair: 0/20 rounds, Measuring: round 1, eager\n" +
 		"pair: 0/20 rounds, Measuring: the image is being pulled\n" +
@@ -226,8 +230,8 @@ func TestCommandsAreSafe(t *testing.T) {
 func TestLiveDisplayIsSafe(t *testing.T) {
 	var out bytes.Buffer
 	term := &terminal{plain: plain{out: &out, errors: &out}, canvas: &out, width: func() int { return 400 }}
-	m := runSubject{measuring()}.snapshot()
-	m.soFar, m.pace, m.name = hostileText+"\na\nb", hostileText+"\n", hostileText+"\n"
+	m := snapshotOf(measuring())
+	m.soFar, m.pace, m.run.Name = hostileText+"\na\nb", hostileText+"\n", hostileText+"\n"
 	term.show(m, began)
 	drawn := strings.TrimPrefix(out.String(), toStartAndClear)
 	if i := strings.IndexFunc(drawn, report.Command); i >= 0 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,96 +25,69 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// begunComparison is a comparison of two variants of which so many runs are complete and the next is under way, with what the
-// cluster has of it. The second variant is twice as fast.
-func begunComparison(t *testing.T, complete int) (*v1alpha1.BenchmarkRun, []client.Object) {
+// begunVariants is a run of two variants that has measured its first n trials, one variant after the other, with what the cluster
+// has of it. The second variant is twice as fast.
+func begunVariants(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []client.Object) {
 	t.Helper()
-	comparison := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1).With(func(s *v1alpha1.BenchmarkRun) {
-		s.Status.Conditions = []metav1.Condition{{
-			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonMeasuring, Message: "round 2 of 20",
-		}}
-	}).Obj()
-	objects := []client.Object{comparison}
-	for i, m := range plan.ForComparison(&comparison.Spec)[:complete+1] {
-		run := plan.MemberRun(comparison, m)
-		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind(plan.ComparisonKind))}
-		if i < complete {
-			objects = append(objects, completed(t, run, 1000*(1+float64(m.Variant))+float64(i)))
-		}
-		objects = append(objects, run)
+	run := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1).Obj()
+	p, err := validation.PlanRun(run)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return comparison, objects
+	p.Trials = p.Trials[:n]
+	objects, _ := recordedAll(t, run, p, func(i int, trial *plan.Trial) (*result.Record, *result.Document) {
+		return sidesOf(run, p, trial, 1000+float64(i), 2000+float64(i))
+	})
+	run.Status.CompletionTime = nil
+	setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "round 2 of 20")
+	return run, append(objects, run)
 }
 
-// completed makes a run of one trial complete. It returns its results.
-func completed(t *testing.T, run *v1alpha1.BenchmarkRun, value float64) client.Object {
-	t.Helper()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records := []*result.Record{testutil.Record(1, 1, p.Points[0].Parameters, value)}
-	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := report.Files(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cm := configMap(plan.ResultsName(run), files...)
-	run.Status.Results = v1alpha1.ResultsReference{
-		ConfigMap: cm.Name, Digest: result.NamedDigest([]byte(cm.Data[report.JSONFile])),
-	}
-	for _, of := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionComplete} {
-		run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: of, Status: metav1.ConditionTrue})
-	}
-	return cm
-}
-
-// A comparison that has not finished has a report of its runs that are complete, which says so in every format for people.
-func TestReportOfAComparisonSoFar(t *testing.T) {
-	for complete, want := range map[int]struct {
+// A run with variants that has not finished has a report of what it has measured, which says so in every format for people.
+func TestReportOfVariantsSoFar(t *testing.T) {
+	for n, want := range map[int]struct {
 		rounds  int
 		answer  string
 		compare bool
 	}{
 		0: {0, "no answer", false}, 1: {0, "no answer", false}, 3: {1, "cannot say", true}, 12: {6, "lazy is ", true},
 	} {
-		_, objects := begunComparison(t, complete)
-		p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
+		_, objects := begunVariants(t, n)
+		p, err := reportedAs(t, clusterWith(objects...), "pair")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := comparisonOf(t, p); s.Rounds != want.rounds || len(s.Runs) != complete || (len(s.Pairs) > 0) != want.compare {
-			t.Errorf("%d runs: %d rounds, %d runs, %d comparisons", complete, s.Rounds, len(s.Runs), len(s.Pairs))
+		if s := variantsOf(t, p); s.Rounds != want.rounds || len(s.Runs) != n || (len(s.Pairs) > 0) != want.compare {
+			t.Errorf("%d trials: %d rounds, %d measured variants, %d pairs", n, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
 		for _, format := range []string{"text", "markdown", "github"} {
 			got := text(t, p, format)
 			if !strings.Contains(got, "pair (unfinished): "+want.answer) || strings.Contains(got, "Discarded") ||
 				!strings.Contains(got, ", Unfinished, ") ||
 				!strings.Contains(got, "this is what has been measured so far; round 2 of 20") {
-				t.Errorf("%s of %d runs:\n%s", format, complete, got)
+				t.Errorf("%s of %d trials:\n%s", format, n, got)
 			}
 		}
-		if got := strings.Count(text(t, p, "csv"), "\n"); got != complete+1 {
-			t.Errorf("%d runs: %d lines of CSV", complete, got)
+		if got := strings.Count(text(t, p, "csv"), "\n"); got != n+1 {
+			t.Errorf("%d trials: %d lines of CSV", n, got)
 		}
 		if got := text(t, p, "html"); !strings.Contains(got, "this is what has been measured so far") {
-			t.Errorf("%d runs: the page does not say that it is not whole", complete)
+			t.Errorf("%d trials: the page does not say that it is not whole", n)
 		}
 	}
 }
 
 // It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
-func TestReportOfAComparisonCompares(t *testing.T) {
-	comparison, objects := begunComparison(t, 8)
-	got, err := judgedSoFar(t.Context(), clusterWith(objects...), comparison)
+func TestReportOfVariantsCompares(t *testing.T) {
+	_, objects := begunVariants(t, 8)
+	p, err := reportedAs(t, clusterWith(objects...), "pair")
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := variantsOf(t, p)
 	if p := got.Pairs[0]; p.Baseline != "durable" || p.Variant != "lazy" || len(p.Values) != 4 || p.Ratio < 1.9 || p.Ratio > 2.1 {
 		t.Errorf("%+v", p)
 	}
@@ -122,39 +96,46 @@ func TestReportOfAComparisonCompares(t *testing.T) {
 	}
 }
 
-// A comparison that has failed says why; a run that a third party has made is none of its own; results that were changed or
-// deleted are an error.
-func TestReportOfAComparisonThatIsNotWhole(t *testing.T) {
-	comparison, objects := begunComparison(t, 3)
-	comparison.Status.Conditions = append(comparison.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMemberFailed, Message: "run x failed",
-	})
-	rep, err := judgedSoFar(t.Context(), clusterWith(objects...), comparison)
-	if err != nil || rep.Outcome != "Failed" || rep.Message != "MemberFailed: run x failed" {
-		t.Errorf("%v, %+v", err, rep)
+// Trials are those of the alternation that was chosen when the run began, and not of the one that its specification prefers.
+func TestReportOfVariantsAfterAChoice(t *testing.T) {
+	run, objects := begunVariants(t, 4)
+	run.Spec.Alternation, run.Status.Alternation = v1alpha1.AlternateAutomatic, v1alpha1.AlternateRuns
+	p, err := reportedAs(t, clusterWith(objects...), "pair")
+	if err != nil {
+		t.Fatal(err)
 	}
-	stranger, others := begunComparison(t, 3)
-	others[2].SetOwnerReferences(nil)
-	rep, err = judgedSoFar(t.Context(), clusterWith(others...), stranger)
-	if err != nil || len(rep.Runs) != 2 || rep.Rounds != 0 {
-		t.Errorf("%v, %+v", err, rep)
+	if s := variantsOf(t, p); s.Rounds != 2 || s.SliceMilliseconds != 0 {
+		t.Errorf("%d rounds, in slices of %d ms", s.Rounds, s.SliceMilliseconds)
+	}
+}
+
+// A run with variants that has failed says why; records that were changed or deleted are an error.
+func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
+	run, objects := begunVariants(t, 3)
+	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFailed)
+	p, err := reportedAs(t, clusterWith(objects...), "pair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep := variantsOf(t, p); rep.Outcome != "Failed" || rep.Message != "LoaderFailed: no privilege" {
+		t.Errorf("%+v", rep)
 	}
 	for want, change := range map[string]func([]client.Object) []client.Object{
-		"was deleted": func(list []client.Object) []client.Object { return append(list[:1:1], list[2:]...) },
+		"was deleted": func(list []client.Object) []client.Object { return list[1:] },
 		"is not what the operator wrote": func(list []client.Object) []client.Object {
-			run, _ := list[2].(*v1alpha1.BenchmarkRun)
-			run.Status.Results.Digest = "sha256:00"
+			record, _ := list[0].(*corev1.ConfigMap)
+			record.Data[result.RecordKey] += " "
 			return list
 		},
 	} {
-		comparison, objects := begunComparison(t, 1)
-		if _, err := judgedSoFar(t.Context(), clusterWith(change(objects)...), comparison); err == nil || !strings.Contains(err.Error(), want) {
+		_, objects := begunVariants(t, 2)
+		if _, err := reportedAs(t, clusterWith(change(objects)...), "pair"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	broken, _ := begunComparison(t, 0)
+	broken, _ := begunVariants(t, 0)
 	broken.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
-	if _, err := judgedSoFar(t.Context(), clusterWith(broken), broken); err == nil || !strings.Contains(err.Error(), "planning comparison pair") {
+	if _, err := reportedAs(t, clusterWith(broken), "pair"); err == nil || !strings.Contains(err.Error(), "planning run pair") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -197,14 +178,14 @@ func TestPosition(t *testing.T) {
 				return c.List(ctx, list, opts...)
 			},
 		})
-		got, err := position(t.Context(), from, runSubject{mine})
+		got, err := position(t.Context(), from, mine)
 		if text := strings.Join(got, "\n"); err != nil || text != tc.want {
 			t.Errorf("%s: %q, %v, want %q", name, text, err, tc.want)
 		}
 	}
 	running := in("ns", "mine", 30, metav1.ConditionTrue)
 	running.Status.Conditions[1].Reason = v1alpha1.ReasonMeasuring
-	if got, err := position(t.Context(), objects, runSubject{running}); got != nil || err != nil {
+	if got, err := position(t.Context(), objects, running); got != nil || err != nil {
 		t.Errorf("of a run that measures it says %q, %v", got, err)
 	}
 }
@@ -237,7 +218,7 @@ func TestCompareNamesFiles(t *testing.T) {
 func TestCalled(t *testing.T) {
 	for _, tc := range []struct{ a, b, wantA, wantB reference }{
 		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
-		{reference{name: "run/a"}, reference{name: "a.tgz"}, reference{name: "run/a"}, reference{name: "a.tgz"}},
+		{reference{name: "a"}, reference{name: "a.tgz"}, reference{name: "a"}, reference{name: "a.tgz"}},
 		{
 			reference{name: "/y/s.tgz", variant: "eager"},
 			reference{name: "/x/s.tgz", variant: "lazy"},
@@ -260,8 +241,8 @@ func TestCalled(t *testing.T) {
 
 func TestIsPath(t *testing.T) {
 	for name, want := range map[string]bool{
-		"commit-size": false, "run/commit-size": false, "comparison/x": false, "brun/x": false, "a.b": false,
-		"./x": true, "../x": true, "/x": true, "x/": true, "run/": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
+		"commit-size": false, "a.b": false,
+		"./x": true, "../x": true, "/x": true, "x/": true, "..": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
 		"x.tgz": true,
 	} {
 		if got := isPath(name); got != want {

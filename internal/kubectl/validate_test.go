@@ -25,9 +25,9 @@ func TestSamplesAreValid(t *testing.T) {
 	for _, line := range []string{
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 7h20m",
 		"durable-or-not.yaml: BenchmarkRun durable-or-not: valid: at most 6 rounds × 2 variants at 1 point = 6 trials; alternation: Slices; deadline: ",
-		"insert-benchmark.yaml: BenchmarkComparison insert-benchmark: valid: at most 7 rounds × 3 variants = 21 runs, 21 trials; alternation: Runs; deadline: ",
-		"comparison-same-twice.yaml: BenchmarkComparison same-twice: valid: ", "; 2 of them are equal, an A/A comparison; alternation: ",
-		"own-data.yaml: ConfigMap own-data-schema: skipped: neither a run nor a comparison",
+		"insert-benchmark.yaml: BenchmarkRun insert-benchmark: valid: at most 7 rounds × 3 variants at 1 chain of ",
+		"comparison-same-twice.yaml: BenchmarkRun same-twice: valid: at most 20 rounds × 2 variants at 1 point = ", "; all variants are equal (an A/A test); alternation: ",
+		"own-data.yaml: ConfigMap own-data-schema: skipped: not a run",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
 		if !strings.Contains(out, line) {
@@ -41,8 +41,7 @@ func TestSamplesAreValid(t *testing.T) {
 
 // TestRefused: each problem is one line with file, kind, name, path and message.
 func TestRefused(t *testing.T) {
-	comparison := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkComparison\nmetadata: {name: s}\nspec:\n  template: {spec: {database: {}, workload: {type: CommitSize, " +
-		"commitSize: {rows: 100}}}}\n  variants: [{name: one}, {name: two, %}]\n"
+	variants := runWith("database: {}\n  variants: [{name: one}, {name: two, %}]")
 	for name, tc := range map[string]struct {
 		text string
 		want []string
@@ -73,11 +72,11 @@ func TestRefused(t *testing.T) {
 			[]string{"BenchmarkRun A_b: metadata.name: Invalid value: \"A_b\": a lowercase RFC 1123 subdomain", "a run's name has at most 40 characters"},
 		},
 		"a variant": {
-			strings.Replace(comparison, "%", "workload: {commitSize: {rowsPerCommit: 101}}", 1),
-			[]string{"BenchmarkComparison s: spec.variants[two]: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows"},
+			strings.Replace(variants, "%", "workload: {commitSize: {rowsPerCommit: 101}}", 1),
+			[]string{"BenchmarkRun a: spec.variants[two]: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows"},
 		},
-		"a comparison": {
-			strings.Replace(comparison, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
+		"a variant twice": {
+			strings.Replace(variants, "%", "database: {}}, {name: two", 1), []string{"spec.variants[2]: Duplicate value: {\"name\":\"two\"}"},
 		},
 		"fields without a value": {
 			runWith("database: {settings: {flushLogAtTrxCommit: }, variables: {max_connections: '300', skip_innodb_doublewrite: }}"),
@@ -87,7 +86,7 @@ func TestRefused(t *testing.T) {
 			},
 		},
 		"a variant's field without a value": {
-			strings.Replace(comparison, "%", "database: {variables: {skip_innodb_doublewrite: }, settings: }", 1),
+			strings.Replace(variants, "%", "database: {variables: {skip_innodb_doublewrite: }, settings: }", 1),
 			[]string{
 				"spec.variants[1].database.settings: no value: write one, or leave the field out",
 				`spec.variants[1].database.variables[skip_innodb_doublewrite]: no value: write one, as in "ON" or ""`,

@@ -36,7 +36,7 @@ import (
 func fakeCluster(objects ...client.Object) client.WithWatch {
 	byName := func(o client.Object) []string { return []string{o.GetName()} }
 	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).
-		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).Build()
+		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).Build()
 }
 
 // fakeLogs are logs by the name of the Pod, or an error.
@@ -123,9 +123,9 @@ type step struct {
 	change  func()
 }
 
-// watched follows an object while changes are made to it, and returns what was printed. The first change is made when the object
-// and its Pods are watched: the fake cluster forgets what was before.
-func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object, steps ...step) (string, string, error) {
+// watched follows a run while changes are made to it, and returns what was printed. The first change is made when the run and its
+// Pods are watched: the fake cluster forgets what was before.
+func watched(t *testing.T, cl client.WithWatch, from logs, run *v1alpha1.BenchmarkRun, steps ...step) (string, string, error) {
 	t.Helper()
 	out, errs, watches := new(buffer), new(buffer), new(atomic.Int32)
 	watching := interceptor.NewClient(cl, interceptor.Funcs{Watch: func(
@@ -135,10 +135,7 @@ func watched(t *testing.T, cl client.WithWatch, from logs, object client.Object,
 		watches.Add(1)
 		return w, err
 	}})
-	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, kind: runKind, namespace: "ns", name: object.GetName()}
-	if _, is := object.(*v1alpha1.BenchmarkRun); is {
-		w.kind = comparisonKind
-	}
+	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: run.Name}
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
 	for _, s := range steps {
@@ -265,7 +262,7 @@ func TestWatchRate(t *testing.T) {
 		logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
 {"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
 `}}, namespace: "ns",
-		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: runSubject{measuring()}.snapshot(),
+		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: snapshotOf(measuring()),
 	}
 	w.read(t.Context(), change[*corev1.Pod]{object: pod})
 	for _, want := range []string{"measure", "measure 11,840 rows/s"} {
@@ -324,7 +321,7 @@ func TestLogs(t *testing.T) {
 	first, second := loaderPod("sizes-t8-a1-0-x"), loaderPod("sizes-t8-a2-0-x")
 	second.Labels[v1alpha1.LabelAttempt] = "2"
 	server := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "sizes-db1-0", Namespace: "ns", Labels: plan.DatabaseLabels(run)},
+		ObjectMeta: metav1.ObjectMeta{Name: "sizes-db1-0", Namespace: "ns", Labels: plan.InstanceLabels(run, 1)},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "observer"}, {Name: "server"}}},
 	}
 	var document bytes.Buffer
@@ -352,7 +349,7 @@ func TestLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := tc.of.print(t.Context(), fakeCluster(objects...), from, runSubject{run}, &out)
+			err := tc.of.print(t.Context(), fakeCluster(objects...), from, run, &out)
 			if out.String() != tc.want {
 				t.Errorf("%q\nwant\n%q", out.String(), tc.want)
 			}
@@ -375,21 +372,64 @@ func TestLogsForbidden(t *testing.T) {
 	run := measuring()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "x", errors.New("no"))
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"), recorded(t, 8, 1, result.OutcomeAccepted, ""))
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, runSubject{run}, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, run, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	// The Pod vanishes between two answers of the API server.
 	var out bytes.Buffer
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, run, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
-	comparison := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, comparisonSubject{comparison}, &out); err == nil ||
-		!strings.Contains(err.Error(), "kubectl get brun -l benchrun.dev/comparison=pair") {
-		t.Error(err)
-	}
-	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, runSubject{run}, &out); err == nil ||
+	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, run, &out); err == nil ||
 		!strings.Contains(err.Error(), "sizes has no database now") {
 		t.Error(err)
+	}
+}
+
+// Variants may have a server each, whose logs are printed one after the other; one of them cannot be followed without a choice. The
+// count of trials is not that of rounds.
+func TestLogsOfVariants(t *testing.T) {
+	run := testutil.MakeVariants("sizes", "ns", "durable", "lazy").Obj()
+	run.Status.Progress, run.Status.Trials = "1/20", v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](3)}
+	objects, from := []client.Object{run}, fakeLogs{texts: map[string]string{}}
+	for instance, text := range map[int]string{3: "first\n", 4: "second\n"} {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: plan.InstanceName(run, instance) + "-0", Namespace: "ns", Labels: plan.InstanceLabels(run, instance)},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "server"}}},
+		}
+		objects, from.texts[pod.Name] = append(objects, pod), text
+	}
+	for _, tc := range []struct {
+		of         logRequest
+		want, says string
+	}{
+		{logRequest{database: true}, "--- sizes-db3-0, variant durable ---\nfirst\n--- sizes-db4-0, variant lazy ---\nsecond\n", ""},
+		{logRequest{database: true, follow: true}, "", "sizes has 2 databases now, and -f follows one: use kubectl logs -f -n ns sizes-db3-0 -c server"},
+		{logRequest{trial: 9}, "", "(3/40 trials so far)"},
+	} {
+		var out bytes.Buffer
+		err := tc.of.print(t.Context(), fakeCluster(objects...), from, run, &out)
+		if out.String() != tc.want || (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%+v: %v\n%s", tc.of, err, &out)
+		}
+	}
+}
+
+// The record of an attempt in slices has the numbers of each variant.
+func TestLogsOfSlices(t *testing.T) {
+	objects := finishedVariants(t, v1alpha1.AlternateSlices, func(d *result.Document) { d.Findings = []finding.Finding{finding.OfProgram("short")} })
+	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
+	var out bytes.Buffer
+	err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}, run, &out)
+	for _, line := range []string{"one: rowsPerSecond: 1000 rows/s\n", "other: rowsPerSecond: 1000 rows/s\n", "warning: one: short\n", "warning: other: short\n"} {
+		if err != nil || !strings.Contains(out.String(), line) {
+			t.Errorf("%v: %q is missing in\n%s", err, line, &out)
+		}
+	}
+	objects = finishedVariants(t, v1alpha1.AlternateRuns)
+	out.Reset()
+	if err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}, run, &out); err != nil ||
+		!strings.HasPrefix(out.String(), "The Pod is gone. Trial 1, attempt 1, variant o") || !strings.Contains(out.String(), "\nrowsPerSecond: 1000 rows/s\n") {
+		t.Errorf("%v: %s", err, &out)
 	}
 }
