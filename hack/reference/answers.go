@@ -18,11 +18,11 @@ import (
 
 const (
 	answersHead = "\n## Answers\n\n" +
-		"What a comparison says about a pair of variants. The code that judges measurements has judged these examples.\n\n" +
+		"What a run says about a pair of variants. The code that judges measurements has judged these examples.\n\n" +
 		"| the values | the answer |\n|---|---|\n"
 	claimsHead  = "\n## Claims\n\n| the claim | the answer |\n|---|---|\n"
 	reasonsHead = "\n## Reasons\n\nThe reason of the condition `Ready`, as the column STATUS shows it; the message has the " +
-		"details.\n[Troubleshooting](../troubleshooting.md#reasons) has those of failed runs and comparisons.\n\n"
+		"details.\n[Troubleshooting](../troubleshooting.md#reasons) has those of failed runs.\n\n"
 	causesHead = "\n## Causes\n\nWhy an attempt does not count, in its record and in the label `benchrun.dev/cause`; if only " +
 		"what to do is here,\n[Troubleshooting](../troubleshooting.md) says what happened.\n\n"
 )

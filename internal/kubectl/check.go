@@ -164,7 +164,7 @@ func equalVariants(run *v1alpha1.BenchmarkRun) string {
 	case len(run.Spec.Variants) - 1:
 		return "; all variants are equal (an A/A test)"
 	}
-	return fmt.Sprintf("; equal to an earlier variant: %s", strings.Join(again, ", "))
+	return "; equal to an earlier variant: " + strings.Join(again, ", ")
 }
 
 // checkVariants has the API server's rules look at what each variant asks for as a run of its own.

@@ -110,8 +110,8 @@ func publishedNames(contents map[string][]byte) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// addAttempts adds the attempts of a run that these records are of, and the variables of its servers: of each variant as the first
-// attempt that counts has them.
+// addAttempts adds the attempts of a run that these records are of, and the variables of its servers: those of each variant in
+// the first attempt that counts.
 func (g *gathering) addAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record) error {
 	digests := recordDigests(run.Status.Records, records)
 	servers := variables{}

@@ -39,7 +39,9 @@ func newLogs(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Long: `Print the log of a trial's loader, or of the database server.
 
 A loader's Pod exists until its trial is recorded. After that, the record is printed: how the attempt ended and why, and the
-output of the program that generated the load. Log lines that carry the result document are omitted.`,
+output of the program that generated the load. Log lines that carry the result document are omitted.
+
+The servers of several variants may run at the same time: --database prints their logs one after the other.`,
 		Example: `  # The loader of the seventh trial, while it runs.
   kubectl benchrun logs commit-size --trial 7 -f
 

@@ -26,7 +26,7 @@ import (
 // reportOf what a cluster has, with the documents of its attempts.
 func reportOf(t *testing.T, name string, from client.Reader) (*printable, *documents) {
 	t.Helper()
-	p, err := reportedAs(t, from, name)
+	p, err := reported(t.Context(), from, "bench", name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,11 +96,7 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	if r.dir != "" {
 		docs.outputs = new(outputs)
 	}
-	of, err := find(ctx, docs.from, docs.namespace, name)
-	if err != nil {
-		return err
-	}
-	p, err := reported(ctx, docs.from, of)
+	p, err := reported(ctx, docs.from, docs.namespace, name)
 	if err == nil && requested != nil {
 		err = r.request(ctx, streams.ErrOut, p, docs, requested)
 	}

@@ -55,16 +55,6 @@ func reader(run *v1alpha1.BenchmarkRun, list []*corev1.ConfigMap) client.Reader 
 	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build()
 }
 
-// reportedAs is the report of the run with that name in the namespace bench.
-func reportedAs(t *testing.T, from client.Reader, name string) (*printable, error) {
-	t.Helper()
-	run, err := find(t.Context(), from, "bench", name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reported(t.Context(), from, run)
-}
-
 func text(t *testing.T, p *printable, format string) string {
 	t.Helper()
 	f, err := formatOf(format, new(documents))
@@ -85,7 +75,7 @@ func TestReportSoFar(t *testing.T) {
 		3: "3 of 12 trials measured, seed 1: Unfinished: this is what has been measured so far; trial 4 is measured",
 	} {
 		run, records := begun(t, n)
-		p, err := reportedAs(t, reader(run, records), "commit-size")
+		p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +103,7 @@ func TestReportOfAFailedRun(t *testing.T) {
 	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "DatabaseFailed", Message: "it does not start",
 	})
-	p, err := reportedAs(t, reader(run, records), "commit-size")
+	p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +138,7 @@ func TestReportOfChangedRecords(t *testing.T) {
 		},
 	} {
 		run, records := begun(t, 3)
-		if _, err := reportedAs(t, reader(run, change(records)), "commit-size"); err == nil ||
+		if _, err := reported(t.Context(), reader(run, change(records)), "bench", "commit-size"); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}

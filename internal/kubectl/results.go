@@ -55,7 +55,11 @@ type printable struct {
 }
 
 // reported is what there is of a run: its published results, or what was measured so far.
-func reported(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*printable, error) {
+func reported(ctx context.Context, from client.Reader, namespace, name string) (*printable, error) {
+	run, err := find(ctx, from, namespace, name)
+	if err != nil {
+		return nil, err
+	}
 	if run.Status.Results.ConfigMap != "" {
 		return published(ctx, from, run)
 	}
@@ -124,9 +128,9 @@ func decodeReport(text []byte) (anyReport, error) {
 	return nil, errNoReport
 }
 
-// reportSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is Unfinished,
-// or Failed if the run has failed. The documents of the attempts are not read: variables that differ without being requested are
-// left out. Claims of a run without variants are judged when all trials are measured, and not before.
+// reportSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
+// Unfinished, or Failed if the run has failed. The documents of the attempts are not read: variables that differ without being
+// requested are left out. Claims of a run without variants are judged when all trials are measured, and not before.
 func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (anyReport, error) {
 	p, err := validation.PlanRun(run)
 	if err != nil {

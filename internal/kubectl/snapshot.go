@@ -49,8 +49,8 @@ func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
 	return m
 }
 
-// closer says how the numbers of a round can be measured closer together, if variants that were measured one server at a time have
-// no answer.
+// closer says how the numbers of a round can be measured closer together, if variants that were measured one server at a time
+// have no answer.
 func closer(run *v1alpha1.BenchmarkRun) []string {
 	open := slices.ContainsFunc(run.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
 	if !open || run.Status.CompletionTime == nil || run.Status.Alternation.Together() {

@@ -56,7 +56,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 		0: {0, "no answer", false}, 1: {0, "no answer", false}, 3: {1, "cannot say", true}, 12: {6, "lazy is ", true},
 	} {
 		_, objects := begunVariants(t, n)
-		p, err := reportedAs(t, clusterWith(objects...), "pair")
+		p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 // It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
 func TestReportOfVariantsCompares(t *testing.T) {
 	_, objects := begunVariants(t, 8)
-	p, err := reportedAs(t, clusterWith(objects...), "pair")
+	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestReportOfVariantsCompares(t *testing.T) {
 func TestReportOfVariantsAfterAChoice(t *testing.T) {
 	run, objects := begunVariants(t, 4)
 	run.Spec.Alternation, run.Status.Alternation = v1alpha1.AlternateAutomatic, v1alpha1.AlternateRuns
-	p, err := reportedAs(t, clusterWith(objects...), "pair")
+	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestReportOfVariantsAfterAChoice(t *testing.T) {
 func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 	run, objects := begunVariants(t, 3)
 	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFailed)
-	p, err := reportedAs(t, clusterWith(objects...), "pair")
+	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,13 +129,13 @@ func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 		},
 	} {
 		_, objects := begunVariants(t, 2)
-		if _, err := reportedAs(t, clusterWith(change(objects)...), "pair"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := reported(t.Context(), clusterWith(change(objects)...), "bench", "pair"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
 	broken, _ := begunVariants(t, 0)
 	broken.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
-	if _, err := reportedAs(t, clusterWith(broken), "pair"); err == nil || !strings.Contains(err.Error(), "planning run pair") {
+	if _, err := reported(t.Context(), clusterWith(broken), "bench", "pair"); err == nil || !strings.Contains(err.Error(), "planning run pair") {
 		t.Errorf("the error is %v", err)
 	}
 }
