@@ -24,7 +24,7 @@ import (
 
 // act carries out an action.
 func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Action) error {
-	run := s.owner
+	run := s.run
 	switch a := action.(type) {
 	case lifecycle.Wait:
 		return nil
@@ -75,13 +75,13 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 			return err
 		}
 	}
-	return r.writer(s.owner).remove(ctx, a.Job)
+	return r.writer(s.run).remove(ctx, a.Job)
 }
 
 // takeLane takes the run's lane, and adds that to what was seen.
 func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
-	one := lifecycle.ContenderOf(s.owner)
-	if err := r.lanes().take(ctx, r.writer(s.owner), one); err != nil {
+	one := lifecycle.ContenderOf(s.run)
+	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {
 		return err
 	}
 	s.seen.Lane.Holder, s.seen.Lane.Next = &one.Holder, lifecycle.Holder{}
@@ -92,7 +92,7 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 // another Job would be a second measurement under the name of the first. A process that has made no Job of the run yet looks
 // whether the one before it has made this one: then it is known by the token of that time.
 func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
-	run := s.owner
+	run := s.run
 	job, err := trial.Job(run, a, s.seen.Images)
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
@@ -137,7 +137,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 // such Job.
 func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	var there batchv1.Job
-	key := client.ObjectKey{Namespace: s.owner.Namespace, Name: plan.AttemptName(s.owner, a.Trial.Number, a.Number)}
+	key := client.ObjectKey{Namespace: s.run.Namespace, Name: plan.AttemptName(s.run, a.Trial.Number, a.Number)}
 	err := r.Live.Get(ctx, key, &there)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -150,8 +150,8 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 		return errStale // it is claimed, and the cache does not have it yet
 	}
 	digest := tokenDigest(there.Annotations[tokenAnnotation])
-	if !madeOf(&there, s.owner) || digest == "" || !slices.Contains(s.old.Status.TokenDigests, digest) {
-		w := r.writer(s.owner)
+	if !madeOf(&there, s.run) || digest == "" || !slices.Contains(s.old.Status.TokenDigests, digest) {
+		w := r.writer(s.run)
 		if err := w.upToDate(ctx); err != nil {
 			return err
 		}
@@ -164,8 +164,8 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 // claim a Job: that of the newest attempt. The token of the next one is chosen now, so that its digest is written with this
 // claim.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
-	m := &r.memories.of(s.owner).made
-	m.attempt = creation{made: referenceTo(job), after: s.owner.Status.Attempt}
+	m := &r.memories.of(s.run).made
+	m.attempt = creation{made: referenceTo(job), after: s.run.Status.Attempt}
 	m.token = rand.Text()
 	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made, withDigest(nil, m.token)
 }

@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,14 +32,14 @@ type BenchmarkRunReconciler struct {
 	// HostTuning has the namespaces whose runs may have the kernel settings of their database's node changed.
 	HostTuning []string
 
-	memories memories[memory]
+	memories memories
 	// decoding is held while a document is decoded: no matter who wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
 	// followers of the logs of loaders that run; nil without a manager.
 	followers *followers
 }
 
-// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns/status,verbs=get;patch
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
@@ -60,7 +60,34 @@ type BenchmarkRunReconciler struct {
 
 // Reconcile takes a run one step further.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	return reconcileOwner(ctx, r, req.NamespacedName, new(v1alpha1.BenchmarkRun), new(v1alpha1.BenchmarkRun))
+	run, lanes := new(v1alpha1.BenchmarkRun), r.lanes()
+	if err := r.Get(ctx, req.NamespacedName, run); err != nil {
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
+		}
+		r.forget(req.NamespacedName)
+		return lanes.releaseAbandoned(ctx, req.NamespacedName, "")
+	}
+	is, after, err := r.Installation.partIn(ctx, run)
+	if err != nil || is == bystander {
+		return ctrl.Result{RequeueAfter: after}, err
+	}
+	s, err := r.takeStep(ctx, is, run)
+	abandoned, left := lanes.releaseAbandoned(ctx, req.NamespacedName, run.UID)
+	if err != nil {
+		r.Metrics.Fail(telemetry.RunController, isStale(err), err)
+	}
+	switch {
+	case isStale(err):
+		return ctrl.Result{RequeueAfter: staleRetry}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	}
+	r.memories.of(run).succeed()
+	if s != nil {
+		after = s.lookAgain()
+	}
+	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
 // writer writes on behalf of a run.
@@ -83,19 +110,9 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	)
 }
 
-// runStep is a step of a run.
-type runStep = step[*v1alpha1.BenchmarkRun, *plan.Plan, *lifecycle.Observed]
-
-func (r *BenchmarkRunReconciler) base() *Base { return &r.Base }
-
-func (r *BenchmarkRunReconciler) controller() string { return telemetry.RunController }
-
-func (r *BenchmarkRunReconciler) part(ctx context.Context, run *v1alpha1.BenchmarkRun) (part, time.Duration, error) {
-	return r.Installation.partIn(ctx, claimedRun(run))
-}
-
+// decide what to do with a run that was read by the same reader. If what it has cannot be read, the step is blind.
 func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
-	s := &runStep{owner: run, old: run.DeepCopy(), now: r.Clock.Now()}
+	s := &runStep{run: run, old: run.DeepCopy(), now: r.Clock.Now()}
 	p, invalid := validation.PlanRun(run)
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
@@ -111,40 +128,32 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 			lifecycle.MariaDBOperatorRefused(one, !r.NoMariaDBOperator), lifecycle.LoaderRefused(one, r.Images))
 	}
 	refusals = append(refusals, lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
-	r.complete(&s.seen.Blockers, r.basicsOf(run), refusals...)
+	r.complete(&s.seen.Blockers, r.memories.of(run), refusals...)
 	r.next(s)
 	return s, nil
 }
 
-func (r *BenchmarkRunReconciler) actOn(run *v1alpha1.BenchmarkRun) {
-	run.Status.Installation = r.Installation.identity()
-}
-
+// next decides, after something new was seen.
 func (r *BenchmarkRunReconciler) next(s *runStep) {
-	s.decision = lifecycle.Next(s.owner, s.plan, s.seen, s.now)
-	r.memories.of(s.owner).compared = s.seen.Compared
+	s.decision = lifecycle.Next(s.run, s.plan, s.seen, s.now)
+	r.memories.of(s.run).compared = s.seen.Compared
 }
 
-func (r *BenchmarkRunReconciler) basicsOf(run *v1alpha1.BenchmarkRun) *basics {
-	return &r.memories.of(run).basics
-}
-
+// forget what is remembered of a run.
 func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 	r.memories.forget(run)
 	r.followers.delivered(run, nil)
 }
 
-func (r *BenchmarkRunReconciler) lookAgain(s *runStep) time.Duration {
-	return lookAgain(s.decision, s.owner.Status.Conditions, s.owner.Status.Deadline, s.now)
-}
-
+// writeStatus writes the status that follows from a step, announces what changed, and remembers its version.
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
-	s.owner.Status = lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
+	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
 	c := changes{
-		announcements(&s.old.Status, &s.owner.Status, s.seen), telemetry.OfRun(s.owner, &s.old.Status, s.seen.Records),
+		announcements(&s.old.Status, &s.run.Status, s.seen), telemetry.OfRun(s.run, &s.old.Status, s.seen.Records),
 	}
-	if err := r.writer(s.owner).patchStatus(ctx, s.old, c); err != nil {
+	if err := r.writer(s.run).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	r.memories.of(s.run).reach(s.run)
 	return nil
 }

@@ -35,17 +35,17 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	var doc *document
 	if a.Verdict.Outcome == result.OutcomeAccepted {
 		var err error
-		if doc, err = r.fetchDocument(ctx, s.owner, a); err != nil {
+		if doc, err = r.fetchDocument(ctx, s.run, a); err != nil {
 			return err
 		}
 		if doc != nil {
-			judgeSides(s.owner, a, doc)
+			judgeSides(s.run, a, doc)
 		}
 	}
 	record := newRecord(a, s.seen)
 	record.Sides = r.sidesOf(ctx, s, a)
 	if before := neighborsBefore(a.Job); before != nil {
-		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.owner, record.Place.DatabaseNode))
+		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.run, record.Place.DatabaseNode))
 	}
 	record.Place.RetainedClass = r.retainedClass(ctx, s.seen, a.Instance)
 	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
@@ -57,12 +57,12 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 		return err
 	}
 	meta := metav1.ObjectMeta{
-		Name: plan.AttemptName(s.owner, record.Trial, record.Attempt), Labels: plan.Labels(s.owner, v1alpha1.ComponentAttempt),
+		Name: plan.AttemptName(s.run, record.Trial, record.Attempt), Labels: plan.Labels(s.run, v1alpha1.ComponentAttempt),
 	}
 	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
 	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	text, err := r.writer(s.owner).storeRecord(ctx, meta, record, files, s.owner.Spec.Results.Retention)
+	text, err := r.writer(s.run).storeRecord(ctx, meta, record, files, s.run.Spec.Results.Retention)
 	if err != nil {
 		return unrecorded(record, err)
 	}
@@ -71,7 +71,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 		return fmt.Errorf("reading the record that was written: %w", err)
 	}
 	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(text)}
-	m := r.memories.of(s.owner)
+	m := r.memories.of(s.run)
 	m.chain = m.chain.with(newest, record)
 	s.seen.Records, s.seen.Newest = m.chain.records, newest
 	return nil
@@ -189,12 +189,12 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	if err != nil {
 		return err
 	}
-	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.owner), Digest: digestOf(files)}
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: digestOf(files)}
 	meta := metav1.ObjectMeta{
-		Name: published.ConfigMap, Labels: plan.Labels(s.owner, v1alpha1.ComponentResults),
+		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
-	if err := r.writer(s.owner).storeResults(ctx, meta, files, s.owner.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.run).storeResults(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
 		return err
 	}
 	s.seen.Results = published
@@ -208,18 +208,18 @@ func (r *BenchmarkRunReconciler) resultFiles(
 	if s.seen.Compared != nil {
 		return r.publishVariants(ctx, s, records, outcome)
 	}
-	rep, err := report.OfRun(s.owner, s.plan, records, outcome)
+	rep, err := report.OfRun(s.run, s.plan, records, outcome)
 	if err != nil {
 		return nil, err
 	}
-	status := lifecycle.Status(s.owner, s.plan, s.seen, s.decision, s.now)
+	status := lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
 	rep.Run.HostTuning = status.HostTuning
 	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.owner, rep)
+	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.run, rep)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func digestOf(files []result.File) string {
 func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *runStep) ([]*result.Record, error) {
 	var records []*result.Record
 	for ref := s.seen.Newest; ref.ConfigMap != ""; {
-		record, err := r.readRecord(ctx, s.owner, ref)
+		record, err := r.readRecord(ctx, s.run, ref)
 		if err != nil {
 			return nil, err
 		}

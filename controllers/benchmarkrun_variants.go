@@ -22,11 +22,11 @@ import (
 
 // checkVariants has the API server check what each variant asks for as a run of its own, without creating it.
 func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) error {
-	w := r.writer(s.owner)
-	for i, v := range s.owner.Spec.Variants {
-		one := plan.Side(s.owner, i, 1)
+	w := r.writer(s.run)
+	for i, v := range s.run.Spec.Variants {
+		one := plan.Side(s.run, i, 1)
 		one = &v1alpha1.BenchmarkRun{
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.owner.Namespace, GenerateName: "variant-"}, Spec: one.Spec,
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, GenerateName: "variant-"}, Spec: one.Spec,
 		}
 		err := w.createUnchecked(ctx, one, false, client.DryRunAll, client.FieldValidation("Strict"))
 		refused := new(terminalError)
@@ -37,19 +37,19 @@ func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) 
 			return err
 		}
 	}
-	r.memories.of(s.owner).checked, s.seen.Checked = true, true
+	r.memories.of(s.run).checked, s.seen.Checked = true, true
 	return nil
 }
 
 // sidesOf an attempt are where each of its variants was measured; nil of a run without variants.
 func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lifecycle.Attempt) []result.SideRecord {
-	if len(s.owner.Spec.Variants) == 0 {
+	if len(s.run.Spec.Variants) == 0 {
 		return nil
 	}
 	var sides []result.SideRecord
-	for _, number := range lifecycle.InstancesOf(s.owner, a.Instance) {
+	for _, number := range lifecycle.InstancesOf(s.run, a.Instance) {
 		side := result.SideRecord{
-			Variant: s.owner.Spec.Variants[plan.VariantOf(s.owner, number)].Name, Instance: number, Place: placeOf(s.seen, number),
+			Variant: s.run.Spec.Variants[plan.VariantOf(s.run, number)].Name, Instance: number, Place: placeOf(s.seen, number),
 		}
 		side.Place.RetainedClass = r.retainedClass(ctx, s.seen, number)
 		for _, i := range s.seen.Instances {
@@ -113,7 +113,7 @@ func (r *BenchmarkRunReconciler) publishVariants(
 	if failed := s.decision.Failure; failed != nil {
 		message = failed.Reason + ": " + failed.Message
 	}
-	rep, err := report.OfVariants(s.owner, c, records, outcome, message)
+	rep, err := report.OfVariants(s.run, c, records, outcome, message)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r *BenchmarkRunReconciler) publishVariants(
 			accepted = append(accepted, record)
 		}
 	}
-	if err := (pages{r.Live, &r.decoding}).visit(ctx, s.owner, accepted, add); err != nil {
+	if err := (pages{r.Live, &r.decoding}).visit(ctx, s.run, accepted, add); err != nil {
 		return nil, err
 	}
 	return append(files, comparisonPage(ctx, rep, &details)...), nil

@@ -30,12 +30,11 @@ func TestCachedIsSmall(t *testing.T) {
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: bulk}},
 	}
 	for _, key := range []string{
-		v1alpha1.AnnotationRows, v1alpha1.AnnotationDatabaseNode, v1alpha1.AnnotationLoaderNodes, v1alpha1.AnnotationSharedInstance,
-		v1alpha1.AnnotationSharedPod, neighborsAnnotation, database.AnnotationBlockIO, batchv1.JobCompletionIndexAnnotation,
+		neighborsAnnotation, database.AnnotationBlockIO, batchv1.JobCompletionIndexAnnotation,
 	} {
 		meta.Annotations[key] = bulk
 	}
-	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "BenchmarkComparison", Name: "any", UID: "forged", Controller: ptr.To(true)}}
+	meta.OwnerReferences = []metav1.OwnerReference{{Kind: "BenchmarkRun", Name: "any", UID: "forged", Controller: ptr.To(true)}}
 	for i := range 1000 {
 		meta.Labels[fmt.Sprint("example.com/", i)] = "any"
 		meta.Finalizers = append(meta.Finalizers, fmt.Sprint("example.com/", i))
@@ -57,7 +56,6 @@ func TestCachedIsSmall(t *testing.T) {
 		}},
 		&metav1.PartialObjectMetadata{ObjectMeta: meta},
 		&v1alpha1.BenchmarkRun{ObjectMeta: meta},
-		&v1alpha1.BenchmarkRun{ObjectMeta: meta},
 	} {
 		object = object.DeepCopyObject().(client.Object)
 		reduce(t, object)
@@ -77,12 +75,8 @@ func TestCachedIsSmall(t *testing.T) {
 
 // What decisions read is kept.
 func TestCachedKeepsWhatIsRead(t *testing.T) {
-	owner := metav1.OwnerReference{Kind: "BenchmarkComparison", Name: "comparison", UID: "uid", Controller: ptr.To(true)}
+	owner := metav1.OwnerReference{Kind: "BenchmarkRun", Name: "run", UID: "uid", Controller: ptr.To(true)}
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
-		Annotations: map[string]string{
-			v1alpha1.AnnotationDatabaseNode: "node", v1alpha1.AnnotationLoaderNodes: "nodes",
-			v1alpha1.AnnotationSharedInstance: "1", v1alpha1.AnnotationSharedPod: "pod",
-		},
 		Labels:          map[string]string{v1alpha1.LabelKueueQueue: "queue", v1alpha1.LabelKueuePriority: "high"},
 		OwnerReferences: []metav1.OwnerReference{owner}, Finalizers: []string{"example.com/a"},
 	}}

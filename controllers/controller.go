@@ -5,11 +5,9 @@ package controllers
 
 import (
 	"cmp"
-	"context"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -93,46 +91,12 @@ func (b *Base) unobserved() lifecycle.Blockers {
 
 // complete what was observed with what the installation bounds, with what is remembered of earlier steps, and with why the
 // specification is refused: the first failure that is not nil, which comes before those that were observed.
-func (b *Base) complete(seen *lifecycle.Blockers, remembered *basics, refused ...*lifecycle.Failure) {
+func (b *Base) complete(seen *lifecycle.Blockers, remembered *memory, refused ...*lifecycle.Failure) {
 	seen.MaxTurn, seen.DefaultTTL = b.MaxTurn, b.DefaultTTL
 	seen.RetryError, seen.Unwritten = remembered.reported()
 	if failure := cmp.Or(refused...); failure != nil {
 		seen.Terminal = failure
 	}
-}
-
-// reconcileOwner takes the owner of that name one step further. It is read into owner, and into fresh if it is read again.
-func reconcileOwner[O client.Object, P any, S seen](
-	ctx context.Context, r stepper[O, P, S], name client.ObjectKey, owner, fresh O,
-) (ctrl.Result, error) {
-	b, lanes := r.base(), r.lanes()
-	if err := b.Get(ctx, name, owner); err != nil {
-		if !apierrors.IsNotFound(err) {
-			return ctrl.Result{}, err
-		}
-		r.forget(name)
-		return lanes.releaseAbandoned(ctx, name, "")
-	}
-	is, after, err := r.part(ctx, owner)
-	if err != nil || is == bystander {
-		return ctrl.Result{RequeueAfter: after}, err
-	}
-	s, err := takeStep(ctx, r, is, owner, fresh, b.Client, b.Live)
-	abandoned, left := lanes.releaseAbandoned(ctx, name, owner.GetUID())
-	if err != nil {
-		b.Metrics.Fail(r.controller(), isStale(err), err)
-	}
-	switch {
-	case isStale(err):
-		return ctrl.Result{RequeueAfter: staleRetry}, nil
-	case err != nil:
-		return ctrl.Result{}, err
-	}
-	r.basicsOf(owner).succeed()
-	if s != nil {
-		after = r.lookAgain(s)
-	}
-	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
 // watch leads from objects that change to owners.

@@ -133,53 +133,6 @@ func (c *cluster) tryAll(names ...string) {
 	}
 }
 
-// A comparison that is deleted and kept by a foreign finalizer stops its run, and leaves its lane; so does a run of it, if the
-// garbage collector deletes that first.
-func TestEnvtestDeletedComparisonLeavesItsLane(t *testing.T) {
-	t.Parallel()
-	for name, foreground := range map[string]bool{"its run stays": false, "its run is deleted, too": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newInLane(t)
-			l.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-				if strings.HasPrefix(job.Name, "s-r2") {
-					pod.Status.Phase = corev1.PodRunning // until it is removed
-					return
-				}
-				l.succeed(job, pod)
-			}
-			l.comparison("s", 3, nil)
-			for l.jobs["s-r2-b-t1-a1"] == 0 && l.jobs["s-r2-a-t1-a1"] == 0 {
-				l.turn("s")
-			}
-			l.queue(nil, "next")
-			answer := l.comparisonNamed("s").Status.Answer
-			l.keep(l.comparisonNamed("s"))
-			l.must(api.Delete(t.Context(), l.comparisonNamed("s")))
-			if foreground {
-				var runs v1alpha1.BenchmarkRunList
-				l.list(&runs)
-				for i := range runs.Items {
-					if strings.HasPrefix(runs.Items[i].Name, "s-r") {
-						l.keep(&runs.Items[i])
-						l.must(api.Delete(t.Context(), &runs.Items[i]))
-					}
-				}
-			}
-			l.until("next", v1alpha1.ConditionComplete, "s")
-			status := l.comparisonNamed("s").Status
-			ready := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-			want := "the comparison is being deleted and has stopped; it stays until its finalizers are removed: example.com/keep"
-			if ready.Reason != v1alpha1.ReasonBeingDeleted || ready.Message != want || status.Answer != answer {
-				t.Errorf("it says %s: %s; answer %q, before %q", ready.Reason, ready.Message, status.Answer, answer)
-			}
-			if status.Results.ConfigMap != "" {
-				t.Error("it has published results")
-			}
-		})
-	}
-}
-
 // A finished run that does not say how long it stays is deleted after the installation's default, one that does is not.
 func TestEnvtestDefaultTimeToLive(t *testing.T) {
 	c := newCluster(t)
@@ -287,31 +240,6 @@ func TestEnvtestPredecessorIsWaitedFor(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 }
 
-// A comparison that was deleted and is created again makes no run before the results of the old one are gone, too.
-func TestEnvtestPredecessorsResultsAreWaitedFor(t *testing.T) {
-	s := newComparisons(t)
-	old := ofEarlier(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Name: "s-results", Namespace: s.namespace, Finalizers: []string{"example.com/wait"},
-		Labels: map[string]string{v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "old"},
-	}}, "BenchmarkComparison", "s")
-	s.must(api.Create(t.Context(), old))
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Obj())
-	for range 3 {
-		s.turn()
-	}
-	ready := apimeta.FindStatusCondition(s.getComparison().Status.Conditions, v1alpha1.ConditionReady)
-	if ready.Reason != v1alpha1.ReasonWaitingForPredecessor || !strings.Contains(ready.Message, "s-results") || len(s.made) > 0 {
-		t.Errorf("it says %s: %s, and has made %v", ready.Reason, ready.Message, s.made)
-	}
-	s.must(api.Get(t.Context(), client.ObjectKeyFromObject(old), old))
-	if old.GetDeletionTimestamp() == nil {
-		t.Error("nobody deletes the earlier comparison's results")
-	}
-	old.SetFinalizers(nil)
-	s.must(api.Update(t.Context(), old))
-	s.untilComparison(v1alpha1.ConditionComplete)
-}
-
 // Objects of an earlier run that the garbage collector has missed, which never runs here, are not in the way for ever. Those of
 // something else that has the name are left alone, as are those that were changed meanwhile.
 func TestEnvtestOrphansAreRemoved(t *testing.T) {
@@ -341,22 +269,4 @@ func TestEnvtestOrphansAreRemoved(t *testing.T) {
 	run.UID = "another"
 	c.must(c.reconciler.writer(run).removeOrphan(t.Context(), other))
 	c.must(api.Get(t.Context(), client.ObjectKeyFromObject(other), other))
-}
-
-// A comparison that was deleted and is created again begins when the runs and the results of the old one are gone.
-func TestEnvtestOrphansOfComparisons(t *testing.T) {
-	s := newComparisons(t)
-	labels := map[string]string{v1alpha1.LabelComparison: "s", v1alpha1.LabelComparisonUID: "old"}
-	old := ofEarlier(&corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "s-results", Namespace: s.namespace, Labels: labels},
-	}, "BenchmarkComparison", "s")
-	s.must(api.Create(t.Context(), old))
-	run := testutil.MakeRun("s-r9-a", s.namespace).Obj() // this comparison has fewer rounds
-	run.Labels = labels
-	s.must(api.Create(t.Context(), ofEarlier(run, "BenchmarkComparison", "s")))
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(2).Obj())
-	s.untilComparison(v1alpha1.ConditionComplete)
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(run), run); !apierrors.IsNotFound(err) {
-		t.Errorf("the earlier comparison's run: error %v, want that it is gone", err)
-	}
 }

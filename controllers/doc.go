@@ -7,7 +7,7 @@
 // to a run has the run's name in a label and is watched, so that each change leads to the next reconcile; while something waits
 // that is not watched (the cluster's warnings, a MariaDB resource), lifecycle asks for another reconcile after some seconds.
 //
-// Files of the BenchmarkRun controller:
+// Files of the controller of runs:
 //
 //	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
 //	benchmarkrun_observe.go     reads the run's objects from the cache; a MariaDB resource, and all of them before a decision that
@@ -17,27 +17,21 @@
 //	benchmarkrun_act.go         carries out actions: creates and deletes databases and Jobs; asks the API server first whether
 //	                            an attempt has its record
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
+//	benchmarkrun_variants.go    checks variants, records where each was measured, makes their results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
-//
-// Files of the BenchmarkComparison controller, of the same shape:
-//
-//	benchmarkcomparison_controller.go  Reconcile, the permissions, and what is watched
-//	benchmarkcomparison_observe.go     reads the comparison's runs, and the database that these share
-//	benchmarkcomparison_act.go         carries out actions: checks the variants; creates, suspends and removes runs; removes the
-//	                              database that these share
 //
 // For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, also when their runs are gone.
 //
-// Files that work for both kinds of owner:
+// Files of both:
 //
-//	controller.go    reconciles an owner, and sets up the controller of a kind
+//	controller.go    what reconcilers have in common, and what they watch
 //	step.go          observes, decides, acts, and writes the status
 //	lanes.go         reads, takes and releases a lane: a Lease
 //	descent.go       what was made of what, by controller references
-//	lanewatches.go   whom a change of a run, a comparison or a Lease wakes in the queue of a lane
+//	lanewatches.go   whom a change of a run or a Lease wakes in the queue of a lane
 //	installation.go  which of several installations acts on an owner
-//	owner.go         who owns an object: this owner, an earlier one of the same name, or a third party
-//	instances.go     reads and removes database instances, those of a run and those that the runs of a comparison share
+//	owner.go         who owns an object: this run, an earlier one of the same name, or a third party
+//	instances.go     reads and removes database instances, each of a variant
 //	cached.go        what the cache keeps of each object
 //	live.go          reads past the cache: lists in pages, and of what strangers have made only so much, in bounded answers
 //	writer.go        creates, deletes, and patches the status
@@ -45,7 +39,7 @@
 //	pages.go         makes the report page
 //	neighbors.go     what else is on a database's node
 //	events.go        what is announced when a status changes
-//	memory.go        what is remembered of an owner from one step to the next
+//	memory.go        what is remembered of a run from one step to the next
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.

@@ -43,18 +43,10 @@ var runConditions = []announcedCondition{
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
 }
 
-// comparisonConditions of a comparison that are announced.
-var comparisonConditions = []announcedCondition{
-	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
-	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
-	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
-	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
-}
-
 // becameTrue are the announcements of conditions that are true and were not before.
-func becameTrue(conditions []announcedCondition, old, current []metav1.Condition) []announcement {
+func becameTrue(old, current []metav1.Condition) []announcement {
 	var list []announcement
-	for _, a := range conditions {
+	for _, a := range runConditions {
 		c := apimeta.FindStatusCondition(current, a.condition)
 		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old, a.condition) {
 			list = append(list, newAnnouncement(a.kind, c.Reason, a.action, c.Message))
@@ -96,7 +88,7 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 		}
 	}
 	list = append(list, becameRefused(old.Refusal, status.Refusal, status.Conditions)...)
-	return append(list, becameTrue(runConditions, old.Conditions, status.Conditions)...)
+	return append(list, becameTrue(old.Conditions, status.Conditions)...)
 }
 
 func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }

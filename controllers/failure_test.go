@@ -223,25 +223,3 @@ func TestEnvtestOperatorUpgradedInMidRun(t *testing.T) {
 		t.Errorf("the run has used %v", images)
 	}
 }
-
-// The runs of a comparison use the images that the comparison began with.
-func TestEnvtestOperatorUpgradedInMidComparison(t *testing.T) {
-	s := newComparisons(t)
-	fine := s.end
-	s.end = func(run *v1alpha1.BenchmarkRun) {
-		s.reconcile(run.Name)
-		if got := s.get(run.Name).Status.Images.Loader; got != "loader:test" {
-			t.Errorf("run %s uses %q", run.Name, got)
-		}
-		fine(s.get(run.Name))
-		if len(s.made) == 3 {
-			s.reconciler = s.upgraded()
-			s.comparisons = s.newComparisonReconciler()
-		}
-	}
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(4).Obj())
-	comparison := s.untilComparison(v1alpha1.ConditionComplete)
-	if comparison.Status.Images.Loader != "loader:test" || len(s.made) != 8 || s.comparisons.Images.Loader != "loader:next" {
-		t.Errorf("%d runs with %+v", len(s.made), comparison.Status.Images)
-	}
-}

@@ -221,7 +221,7 @@ func TestEnvtestForgedDataCopy(t *testing.T) {
 	c.apply(run)
 	c.reconcile("run")
 	run = c.get("run")
-	forged := database.DataCopy(run)
+	forged := database.DataCopy(run, 1)
 	forged.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(run, v1alpha1.GroupVersion.WithKind("BenchmarkRun"))}
 	c.must(api.Create(t.Context(), forged))
 	c.change("run", func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = nil })
@@ -233,8 +233,8 @@ func TestEnvtestForgedDataCopy(t *testing.T) {
 	}
 	var used corev1.PersistentVolumeClaim
 	c.must(c.exists(&used, forged.Name))
-	if made := c.get("run").Status.DataCopy; used.UID == forged.UID || made.UID != string(used.UID) {
-		t.Errorf("the copy is %s, the status names %s, the forged one was %s", used.UID, made.UID, forged.UID)
+	if made := c.get("run").Status.DataCopies; used.UID == forged.UID || len(made) != 1 || made[0].UID != string(used.UID) {
+		t.Errorf("the copy is %s, the status names %v, the forged one was %s", used.UID, made, forged.UID)
 	}
 }
 
@@ -374,7 +374,8 @@ func TestEnvtestTwoManagersAtOnce(t *testing.T) {
 func (c *cluster) allAccepted(name string, trials int) {
 	c.t.Helper()
 	run := c.get(name)
-	progress := fmt.Sprintf("%d/%[1]d", trials)
+	done := trials / plan.Sides(run) // with variants, rounds
+	progress := fmt.Sprintf("%d/%[1]d", done)
 	if !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete) || run.Status.Progress != progress {
 		c.t.Errorf("status is %+v, want %s", run.Status, progress)
 	}

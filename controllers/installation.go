@@ -15,7 +15,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -62,27 +61,7 @@ type otherInstallation struct {
 // identity is what the status of a run names an installation.
 func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 
-// claimed is what the status of an owner says of the installation that acts on it.
-type claimed struct {
-	by       string
-	finished bool
-	// due is when the acting installation ends it or, once it has finished, deletes it; nil if that is not known yet, or never.
-	due *metav1.Time
-}
-
-func claimedRun(run *v1alpha1.BenchmarkRun) claimed {
-	s := &run.Status
-	return newClaimed(s.Installation, s.Conditions, s.Deadline, s.ExpirationTime)
-}
-
-func newClaimed(by string, conditions []metav1.Condition, deadline, expires *metav1.Time) claimed {
-	if apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished) {
-		return claimed{by, true, expires}
-	}
-	return claimed{by, false, deadline}
-}
-
-// part is what an installation has in what happens to an owner.
+// part is what an installation has in what happens to a run.
 type part int
 
 const (
@@ -95,30 +74,36 @@ const (
 	actor
 )
 
-// partIn an owner. After says when a bystander looks again; 0 is when the owner changes.
-func (i *Installation) partIn(ctx context.Context, o claimed) (is part, after time.Duration, err error) {
+// partIn a run. After says when a bystander looks again; 0 is when the owner changes.
+func (i *Installation) partIn(ctx context.Context, run *v1alpha1.BenchmarkRun) (is part, after time.Duration, err error) {
+	by, finished := run.Status.Installation, apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 	switch {
-	case i == nil, o.by == i.identity(), o.by == "" && o.finished:
+	case i == nil, by == i.identity(), by == "" && finished:
 		return actor, 0, nil
-	case o.by == "":
+	case by == "":
 		return claimant, 0, nil
 	}
-	state, err := i.stateOf(ctx, o.by)
+	state, err := i.stateOf(ctx, by)
 	switch {
 	case err != nil:
 		return bystander, 0, err
-	case state == gone, state == unknown && i.overdue(o):
-		ctrl.LoggerFrom(ctx).Info("Taking over from an installation that is gone", "installation", o.by)
+	case state == gone, state == unknown && i.overdue(run, finished):
+		ctrl.LoggerFrom(ctx).Info("Taking over from an installation that is gone", "installation", by)
 		return claimant, 0, nil
-	case o.finished:
+	case finished:
 		return bystander, finishedInterval, nil
 	}
 	return bystander, otherInterval, nil
 }
 
-// overdue says whether something should have happened to an owner some time ago: no installation acts on it any more.
-func (i *Installation) overdue(o claimed) bool {
-	return o.due != nil && i.Clock.Since(o.due.Time) > goneAfter
+// overdue says whether a run should have ended or, once it has finished, have been deleted some time ago: no installation acts on
+// it any more.
+func (i *Installation) overdue(run *v1alpha1.BenchmarkRun, finished bool) bool {
+	due := run.Status.Deadline
+	if finished {
+		due = run.Status.ExpirationTime
+	}
+	return due != nil && i.Clock.Since(due.Time) > goneAfter
 }
 
 // installationState is what is known of another installation.

@@ -73,7 +73,7 @@ func (i *installed) takes(r *BenchmarkRunReconciler, name string) {
 
 // claims takes a step of an installation that claims a run as it was read.
 func (i *installed) claims(r *BenchmarkRunReconciler, run *v1alpha1.BenchmarkRun) (*runStep, error) {
-	return takeStep(i.t.Context(), r, claimant, run, new(v1alpha1.BenchmarkRun), r.Client, r.Live)
+	return r.takeStep(i.t.Context(), claimant, run)
 }
 
 // lanes that an installation holds.
@@ -207,28 +207,6 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 	}
 	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
 		t.Errorf("%q acts, want %q", got, want)
-	}
-}
-
-// A run of a comparison is its comparison's installation's, whichever sees it first.
-func TestEnvtestInstallationOfAMember(t *testing.T) {
-	i := newInstalled(t)
-	comparison := testutil.MakeVariants("s", i.namespace, "a", "b").Obj()
-	comparison.UID = ""
-	i.must(api.Create(t.Context(), comparison))
-	l := &inLane{comparisons: &comparisons{cluster: i.cluster}}
-	member := l.forge(comparison, "s-r1-a")
-	for _, r := range []*BenchmarkRunReconciler{i.two, i.one} {
-		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != bystander || err != nil {
-			t.Errorf("%s is %d before its comparison's installation is known: %v", r.Installation.Name, is, err)
-		}
-	}
-	comparison.Status.Installation = i.one.Installation.identity()
-	i.must(api.Status().Update(t.Context(), comparison))
-	for r, want := range map[*BenchmarkRunReconciler]part{i.two: bystander, i.one: claimant} {
-		if is, _, err := r.Installation.partInRun(t.Context(), api, member); is != want || err != nil {
-			t.Errorf("%s is %d, want %d: %v", r.Installation.Name, is, want, err)
-		}
 	}
 }
 

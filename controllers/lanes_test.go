@@ -6,7 +6,6 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func (c *cluster) turn(names ...string) {
 	c.react()
 }
 
-// busy are the runs, and the comparisons whose runs share a database, that have a Job, a StatefulSet or a Pod.
+// busy are the runs that have a Job, a StatefulSet or a Pod.
 func (c *cluster) busy() []string {
 	c.t.Helper()
 	names := sets.New[string]()
@@ -186,13 +185,10 @@ func TestEnvtestLaneIsLeft(t *testing.T) {
 	}
 }
 
-// ownerOf an object is a run or, of a database that runs share, their comparison.
-func ownerOf(item runtime.Object) string {
-	labels := item.(client.Object).GetLabels()
-	return cmp.Or(labels[v1alpha1.LabelRun], labels[v1alpha1.LabelComparison])
-}
+// ownerOf an object is the run that its label names.
+func ownerOf(item runtime.Object) string { return item.(client.Object).GetLabels()[v1alpha1.LabelRun] }
 
-// collectGarbageOf a run, or a comparison, that is gone.
+// collectGarbageOf a run that is gone.
 func (c *cluster) collectGarbageOf(name string) {
 	c.t.Helper()
 	for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}} {

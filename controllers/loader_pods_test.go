@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
@@ -142,61 +141,25 @@ func TestEnvtestPilot(t *testing.T) {
 	}
 }
 
-// The cache has no rows of pilots: a run of the comparison knows them all the same, and one that a third party has made does not.
-func TestEnvtestRowsOfItsComparison(t *testing.T) {
-	l := newInLane(t)
-	comparison := testutil.MakeVariants("s", l.namespace, "a", "b").Obj()
-	comparison.UID = ""
-	l.must(api.Create(t.Context(), comparison))
-	observed := func(name string) map[string]int64 {
-		run := testutil.MakeRun(name, l.namespace).With(func(r *v1alpha1.BenchmarkRun) {
-			r.Spec.Trials.MinSeconds = ptr.To[int32](5)
-		}).Obj()
-		run.UID, run.Labels = "", plan.ComparisonLabels(comparison)
-		run.Annotations = map[string]string{v1alpha1.AnnotationRows: `{"":4400}`}
-		run.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(comparison, v1alpha1.GroupVersion.WithKind("BenchmarkComparison"))}
-		l.must(api.Create(t.Context(), run))
-		if name == "made" {
-			comparison.Status.CurrentRuns = []v1alpha1.CurrentRun{{Name: name, UID: string(run.UID)}}
-			l.must(api.Status().Update(t.Context(), comparison))
-		}
-		cached := new(v1alpha1.BenchmarkRun)
-		l.must(l.reconciler.Get(t.Context(), client.ObjectKeyFromObject(run), cached))
-		seen, err := l.reconciler.observe(t.Context(), cached, l.reconciler.Client)
-		l.must(err)
-		return seen.ComparisonRows
+// With variants, the pilot of one decides for all.
+func TestEnvtestPilotOfVariants(t *testing.T) {
+	c := newCluster(t)
+	rows := map[string]string{}
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		rows[strings.TrimPrefix(job.Name, "run-")] = string(c.configOf(job).Workload.Parameters)
+		c.succeed(job, pod) // 100 rows in a second
 	}
-	if diff := cmp.Diff(map[string]int64{"": 4400}, observed("made")); diff != "" {
-		t.Errorf("rows of a run that the comparison has made (-want +got):\n%s", diff)
+	run := withVariants()
+	run.Spec.Trials.MinSeconds = ptr.To[int32](2)
+	c.apply(run)
+	run = c.until("run", v1alpha1.ConditionComplete)
+	want := map[string]string{}
+	for _, attempt := range []string{"t1-a2", "t2-a1", "t3-a1", "t4-a1"} {
+		want[attempt] = `{"commit":"Explicit","compat":"None","rows":220,"rowsPerCommit":1}`
 	}
-	if rows := observed("forged"); rows != nil {
-		t.Errorf("a run that somebody else has made has the rows %v", rows)
-	}
-}
-
-// What the first run of a comparison has decided holds for all others.
-func TestEnvtestComparisonPilot(t *testing.T) {
-	s := newComparisons(t)
-	pilot := testutil.Record(1, 1, nil, 1000)
-	pilot.Outcome, pilot.Rows = result.OutcomePilot, 4400
-	s.pilots = []*result.Record{pilot}
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(4).With(func(comparison *v1alpha1.BenchmarkRun) {
-		comparison.Spec.Template.Spec.Trials.MinSeconds = ptr.To[int32](5)
-	}).Obj())
-	s.untilComparison(v1alpha1.ConditionFinished)
-	for i, name := range s.made {
-		want := `{"":4400}`
-		if i == 0 {
-			want = ""
-		}
-		if got := s.get(name).Annotations[v1alpha1.AnnotationRows]; got != want {
-			t.Errorf("%s has the rows %q, want %q", name, got, want)
-		}
-	}
-	var results corev1.ConfigMap
-	s.must(api.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: "s-results"}, &results))
-	if text := results.Data["summary.md"]; !strings.Contains(text, "rows per trial, set by the first pilot for all variants: 4400\n") {
-		t.Errorf("the summary does not say how many rows:\n%s", text)
+	want["t1-a1"] = `{"commit":"Explicit","compat":"None","rows":1000000000,"rowsPerCommit":1}`
+	if diff := cmp.Diff(want, rows); diff != "" || run.Status.Alternation != v1alpha1.AlternateTrials {
+		t.Errorf("%s, asked of the loaders (-want +got):\n%s", run.Status.Alternation, diff)
 	}
 }
 

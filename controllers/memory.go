@@ -21,7 +21,8 @@ import (
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
 // An operator that has just started finds everything in it again.
 type memory struct {
-	basics
+	retries
+	watermark
 	// chain of records that were read or written.
 	chain chain
 	made
@@ -36,24 +37,18 @@ type memory struct {
 	lookedFor map[types.UID]time.Time
 }
 
-// basics are what is remembered of an owner of any kind.
-type basics struct {
-	retries
-	watermark
-}
-
-// watermark is the newest version of an owner that was decided about or written. Nothing is decided about an older one, which a
+// watermark is the newest version of a run that was decided about or written. Nothing is decided about an older one, which a
 // cache may still have: the operator would not know what it has done itself.
 type watermark struct{ version string }
 
-// reach the version of an owner.
+// reach the version of a run.
 func (w *watermark) reach(owner client.Object) {
 	if !w.isAbove(owner) {
 		w.version = owner.GetResourceVersion()
 	}
 }
 
-// isAbove says whether an owner is an older version than one that was decided about.
+// isAbove says whether a run is an older version than one that was decided about.
 func (w *watermark) isAbove(owner client.Object) bool {
 	if w.version == "" {
 		return false
@@ -62,34 +57,34 @@ func (w *watermark) isAbove(owner client.Object) bool {
 	return err == nil && order < 0 // an API server whose versions have no order has no cache that could be behind
 }
 
-// memories are those of all owners of a kind. One step of an owner is taken at a time, so that only the map has a lock.
-type memories[M any] struct {
+// memories are those of all runs. One step of a run is taken at a time, so that only the map has a lock.
+type memories struct {
 	mu  sync.Mutex
-	all map[client.ObjectKey]*remembered[M]
+	all map[client.ObjectKey]*remembered
 }
 
-// remembered is the memory of the owner with that UID.
-type remembered[M any] struct {
+// remembered is the memory of the run with that UID.
+type remembered struct {
 	uid    types.UID
-	memory M
+	memory memory
 }
 
-// of an owner: an empty one if there is none, or only that of an earlier owner of the same name.
-func (m *memories[M]) of(owner client.Object) *M {
+// of a run: an empty one if there is none, or only that of an earlier run of the same name.
+func (m *memories) of(run client.Object) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := client.ObjectKeyFromObject(owner)
+	key := client.ObjectKeyFromObject(run)
 	if m.all == nil {
-		m.all = map[client.ObjectKey]*remembered[M]{}
+		m.all = map[client.ObjectKey]*remembered{}
 	}
-	if have := m.all[key]; have == nil || have.uid != owner.GetUID() {
-		m.all[key] = &remembered[M]{uid: owner.GetUID()}
+	if have := m.all[key]; have == nil || have.uid != run.GetUID() {
+		m.all[key] = &remembered{uid: run.GetUID()}
 	}
 	return &m.all[key].memory
 }
 
-// forget an owner that is gone, or going.
-func (m *memories[M]) forget(key client.ObjectKey) {
+// forget a run that is gone, or going.
+func (m *memories) forget(key client.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.all, key)
@@ -99,7 +94,7 @@ func (m *memories[M]) forget(key client.ObjectKey) {
 // next try.
 const reportAfter = 3
 
-// retries of an owner: how often in a row a step has failed, the error of the last time, and what the cluster refuses.
+// retries of a run: how often in a row a step has failed, the error of the last time, and what the cluster refuses.
 type retries struct {
 	failures int
 	last     error
@@ -114,7 +109,7 @@ func (t *retries) refuse(action lifecycle.Action, refused *lifecycle.Refusal, ag
 	t.refusal, t.refused, t.again = refused, reflect.TypeOf(action), again
 }
 
-// refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes an owner meanwhile, its
+// refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes a run meanwhile, its
 // own status among it, does not ask the cluster again.
 func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
 	if t.refused != reflect.TypeOf(action) || !now.Before(t.again) {
@@ -126,7 +121,7 @@ func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecyc
 // fail notes a step that failed.
 func (t *retries) fail(err error) { t.failures, t.last = t.failures+1, err }
 
-// succeed: a step of the owner has succeeded.
+// succeed: a step of the run has succeeded.
 func (t *retries) succeed() { t.failures, t.last = 0, nil }
 
 // reported is the error of a step that has failed several times, or empty, and whether it is about results that cannot be

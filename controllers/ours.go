@@ -86,14 +86,24 @@ type made struct {
 	token string
 	// parts are the UIDs of the objects of database instances.
 	parts sets.Set[types.UID]
-	// attempt and dataCopy were made while the status named other ones, and servers while it named others.
-	attempt, dataCopy creation
-	servers           struct{ made, after []v1alpha1.ObjectReference }
+	// attempt was made while the status named another one, and servers and copies of data while it named others.
+	attempt         creation
+	servers, copies creations
 }
 
 // creation is an object that was made, and the one that the status named then. It counts until the status names a later one: this
 // operator may fail to write it, and another one may have gone on meanwhile.
 type creation struct{ made, after v1alpha1.ObjectReference }
+
+// creations are the same of several objects.
+type creations struct{ made, after []v1alpha1.ObjectReference }
+
+func (n creations) over(status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
+	if len(n.made) > 0 && slices.Equal(n.after, status) {
+		return n.made
+	}
+	return status
+}
 
 func (n creation) over(status v1alpha1.ObjectReference) v1alpha1.ObjectReference {
 	if n.made.UID != "" && n.after == status {
@@ -105,10 +115,7 @@ func (n creation) over(status v1alpha1.ObjectReference) v1alpha1.ObjectReference
 // over what the status names.
 func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
 	status.Attempt = m.attempt.over(status.Attempt)
-	if len(m.servers.made) > 0 && slices.Equal(m.servers.after, status.Servers) {
-		status.Servers = m.servers.made
-	}
-	status.DataCopy = m.dataCopy.over(status.DataCopy)
+	status.Servers, status.DataCopies = m.servers.over(status.Servers), m.copies.over(status.DataCopies)
 	if m.token != "" {
 		status.TokenDigests = withDigest(status.TokenDigests, m.token)
 	}
@@ -120,8 +127,15 @@ func (m *made) server(
 	root v1alpha1.ObjectReference, beside int, known, status []v1alpha1.ObjectReference,
 ) []v1alpha1.ObjectReference {
 	servers := append(slices.Clone(known), root)
-	m.servers.made, m.servers.after = servers[max(0, len(servers)-beside-1):], status
+	m.servers = creations{made: servers[max(0, len(servers)-beside-1):], after: status}
 	return m.servers.made
+}
+
+// copied notes a claim for a copy of data that was made, in place of an earlier one of its name.
+func (m *made) copied(claim v1alpha1.ObjectReference, known, status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
+	others := slices.DeleteFunc(slices.Clone(known), func(r v1alpha1.ObjectReference) bool { return r.Name == claim.Name })
+	m.copies = creations{made: append(others, claim), after: status}
+	return m.copies.made
 }
 
 // note an object of a database instance that was made.
@@ -140,8 +154,7 @@ func referenceTo(object client.Object) v1alpha1.ObjectReference {
 }
 
 // foreign says whether an instance of the run has a part that is not known to be the operator's: made by a third party, or made
-// in part by an operator that was killed. The object that stands for an instance is made last: by it, all others are known. The
-// instances that the runs of a comparison share are known by the UID of their Pod, and so is what comes from another run.
+// in part by an operator that was killed. The object that stands for an instance is made last: by it, all others are known.
 func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference, parts []client.Object) bool {
 	if root := i.Root(); root != nil {
 		return !slices.ContainsFunc(servers, func(s v1alpha1.ObjectReference) bool { return s.UID == string(root.GetUID()) })
@@ -157,7 +170,7 @@ func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference,
 // prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
 // does already, because it was written with what came before.
 func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
-	m := &r.memories.of(s.owner).made
+	m := &r.memories.of(s.run).made
 	if m.token != "" && slices.Contains(s.old.Status.TokenDigests, tokenDigest(m.token)) {
 		return m.token, nil
 	}
@@ -171,9 +184,9 @@ func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (
 
 // writeAhead writes the status before an action that must be known by it.
 func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) error {
-	if err := writeStatus(ctx, r, s); err != nil {
+	if err := r.writeStatus(ctx, s); err != nil {
 		return err
 	}
-	s.old = s.owner.DeepCopy()
+	s.old = s.run.DeepCopy()
 	return nil
 }

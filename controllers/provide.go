@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -25,13 +26,13 @@ import (
 // provideDatabase creates the objects of an instance, the one that stands for it last. An object that others would make of these
 // must not be there yet: a StatefulSet takes whatever Pod and whatever claim it finds under the name, with the data in it.
 func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep, a lifecycle.ProvideDatabase) error {
-	run, m := plan.Side(s.owner, plan.VariantOf(s.owner, a.Instance), 1), &r.memories.of(s.owner).made
-	objects, err := database.Objects(run, a.Instance, a.Node, s.seen.Images)
+	run, m := plan.Side(s.run, plan.VariantOf(s.run, a.Instance), 1), &r.memories.of(s.run).made
+	objects, err := database.Objects(s.run, a.Instance, a.Node, s.seen.Images)
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
-	objects = database.Guarding(objects, plan.VariantOf(s.owner, a.Instance) == 0, a.Beside)
-	w, name := r.writer(s.owner), plan.InstanceName(run, a.Instance)
+	objects = database.Guarding(objects, plan.VariantOf(s.run, a.Instance) == 0, a.Beside)
+	w, name := r.writer(s.run), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
 		if err := w.notThere(ctx, implied, name); err != nil {
 			return err
@@ -42,7 +43,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 			return err
 		}
 	}
-	if err := r.createDataCopy(ctx, s); err != nil {
+	if err := r.createDataCopy(ctx, s, a.Instance); err != nil {
 		return err
 	}
 	if policy := database.NetworkPolicy(run, a.Instance); policy != nil && r.NetworkPolicies {
@@ -55,7 +56,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 			return err
 		}
 	}
-	s.seen.Made.Servers = m.server(referenceTo(objects[len(objects)-1]), a.Beside, s.seen.Made.Servers, s.owner.Status.Servers)
+	s.seen.Made.Servers = m.server(referenceTo(objects[len(objects)-1]), a.Beside, s.seen.Made.Servers, s.run.Status.Servers)
 	return nil
 }
 
@@ -108,7 +109,7 @@ func (w *writer) notThere(ctx context.Context, object client.Object, instance st
 // createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks
 // whether the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's.
 func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) error {
-	w, secret := r.writer(s.owner), database.Secret(s.owner, rand.Text())
+	w, secret := r.writer(s.run), database.Secret(s.run, rand.Text())
 	if s.old.Status.Secret != secret.Name {
 		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
 		case apierrors.IsAlreadyExists(err):
@@ -132,12 +133,12 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) e
 
 // createDataCopy creates the claim with the copy of prepared data once. One that is not known to be what the operator has made is
 // removed first: its content is unknown.
-func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep) error {
-	claim := database.DataCopy(s.owner)
+func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep, instance int) error {
+	claim := database.DataCopy(s.run, instance)
 	if claim == nil {
 		return nil
 	}
-	w := r.writer(s.owner)
+	w := r.writer(s.run)
 	err := w.createUnchecked(ctx, claim, true, client.FieldValidation("Strict"))
 	if apierrors.IsAlreadyExists(err) {
 		if err := w.existing(ctx, claim); err != nil {
@@ -146,7 +147,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep)
 		if !madeOf(claim, w.owner) {
 			return w.owner.taken("PersistentVolumeClaim", claim.Name)
 		}
-		if referenceTo(claim) == s.seen.Made.DataCopy {
+		if slices.Contains(s.seen.Made.DataCopies, referenceTo(claim)) {
 			return nil
 		}
 		if err := w.remove(ctx, claim); err != nil {
@@ -157,9 +158,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep)
 	if err != nil {
 		return err
 	}
-	m := &r.memories.of(s.owner).made
-	m.dataCopy = creation{made: referenceTo(claim), after: s.owner.Status.DataCopy}
-	s.seen.Made.DataCopy = m.dataCopy.made
+	s.seen.Made.DataCopies = r.memories.of(s.run).made.copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
 	return nil
 }
 

@@ -181,56 +181,20 @@ func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 }
 
-// A comparison waits for room for its runs, whether they are only checked or created.
+// Variants are checked by the API server: a run waits for room in a quota of runs.
 func TestEnvtestQuotaOfRuns(t *testing.T) {
-	s := newComparisons(t)
-	s.quota("count/benchmarkruns.benchrun.dev", "1", "1")
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Rounds(2).Obj())
-	refused := func(when string) {
-		t.Helper()
-		for range 10 {
-			s.turn()
-		}
-		comparison := s.getComparison()
-		ready := apimeta.FindStatusCondition(comparison.Status.Conditions, v1alpha1.ConditionReady)
-		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") || comparison.Status.Refusal.StartTime == nil {
-			t.Fatalf("%s it is %s: %s (%+v)", when, ready.Reason, ready.Message, comparison.Status.Refusal)
-		}
-		s.clock.Step(lastRetry)
+	c := newCluster(t)
+	c.quota("count/benchmarkruns.benchrun.dev", "1", "1")
+	c.quota("count/benchmarkruns.benchrun.dev", "2", "0")
+	c.apply(withVariants())
+	c.quota("count/benchmarkruns.benchrun.dev", "1", "1")
+	c.whileRefused("run", 200*time.Second)
+	if run := c.get("run"); run.Status.Refusal.Object == "" || run.Status.StartTime != nil {
+		t.Errorf("refused %+v, started at %v", run.Status.Refusal, run.Status.StartTime)
 	}
-	refused("when its runs are checked")
-	s.quota("count/benchmarkruns.benchrun.dev", "3", "0")
-	refused("when the fourth run is created")
-	if len(s.made) != 3 {
-		t.Errorf("made %v", s.made)
-	}
-	s.comparisons = s.newComparisonReconciler()
-	s.quota("count/benchmarkruns.benchrun.dev", "9", "3")
-	if comparison := s.untilComparison(v1alpha1.ConditionComplete); comparison.Status.Refusal.Object != "" || len(s.made) != 4 {
-		t.Errorf("made %v, refusal %+v", s.made, comparison.Status.Refusal)
-	}
-}
-
-// A comparison whose runs are refused for ever ends at the start deadline, in the API server's words.
-func TestEnvtestComparisonRefusedForEver(t *testing.T) {
-	s := newComparisons(t)
-	s.quota("count/benchmarkruns.benchrun.dev", "0", "0")
-	s.applyComparison(testutil.MakeVariants("s", "", "a", "b").Obj())
-	for range 100 {
-		if comparison := s.getComparison(); apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionFinished) {
-			if got := reasonOfEnd(comparison); !strings.HasPrefix(got, "Rejected: ") || !strings.Contains(got, "exceeded quota: few") {
-				t.Errorf("it ended %s", got)
-			}
-			if began := comparison.Status.StartTime; s.clock.Now().Sub(began.Time) > 301*time.Second {
-				t.Errorf("it ended after %s", s.clock.Now().Sub(began.Time))
-			}
-			return
-		}
-		r, err := s.reconcileComparison()
-		s.must(err)
-		s.clock.Step(min(r.RequeueAfter, lastRetry))
-	}
-	t.Fatalf("it did not end: %+v", s.getComparison().Status)
+	c.quota("count/benchmarkruns.benchrun.dev", "9", "1")
+	c.clock.Step(lastRetry)
+	c.until("run", v1alpha1.ConditionComplete)
 }
 
 // deny all Jobs in the test's namespace by a policy, and wait until the API server has read it.

@@ -130,7 +130,7 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 					c.must(api.Patch(t.Context(), c.get("run"), client.RawPatch(types.MergePatchType, note)))
 				}
 			}
-			c.reconciler.Client, c.reconciler.Logs = l.behind(), w
+			c.reconciler.Client, c.reconciler.Logs, w.logFailures = l.behind(), w, reportAfter-1
 			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 				if job.Labels[v1alpha1.LabelTrial] == "2" && job.Labels[v1alpha1.LabelAttempt] == "1" {
 					c.failWith(result.CauseConnectionLost, "reset by peer")(job, pod)
@@ -154,7 +154,7 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 			}
 			want := map[string]int{
 				"attempts_total Accepted": 4, "attempts_total Invalidated": 1, "attempts_invalidated_total ConnectionLost": 1,
-				"runs_completed_total": 1, "trial_measured_seconds": 4,
+				"runs_completed_total Complete": 1, "trial_measured_seconds": 4,
 			}
 			if diff := cmp.Diff(want, counted(t, m.metrics...)); diff != "" {
 				t.Errorf("counts of %d managers (-want +got):\n%s", len(m.metrics), diff)

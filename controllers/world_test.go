@@ -45,6 +45,9 @@ type world struct {
 	visitor  *corev1.Pod
 	// records are the UIDs of all records that were seen, by their names.
 	records map[string]types.UID
+	// logFailures is how often the log of a Pod cannot be read at most; 0 is without a bound. failed counts them.
+	logFailures int
+	failed      map[string]int
 }
 
 func newWorld(c *cluster, rng *rand.Rand) *world {
@@ -57,7 +60,7 @@ func newWorld(c *cluster, rng *rand.Rand) *world {
 			c.t.Error(err)
 		}
 	})
-	return &world{c: c, rng: rng, records: map[string]types.UID{}}
+	return &world{c: c, rng: rng, records: map[string]types.UID{}, failed: map[string]int{}}
 }
 
 // pass some time, in which the world changes.
@@ -114,7 +117,8 @@ func (w *world) meddle(owner client.Object) {
 
 // OpenLog implements LogOpener: now and then a log cannot be read.
 func (w *world) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
-	if w.rng.IntN(4) == 0 {
+	if w.rng.IntN(4) == 0 && (w.logFailures == 0 || w.failed[pod] < w.logFailures) {
+		w.failed[pod]++
 		return nil, errors.New("the kubelet does not answer")
 	}
 	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil

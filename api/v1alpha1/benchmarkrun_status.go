@@ -211,9 +211,13 @@ type MadeObjects struct {
 	// +kubebuilder:validation:MaxItems=16
 	Servers []ObjectReference `json:"servers,omitempty"`
 
-	// dataCopy is the claim with the copy of prepared data.
+	// dataCopies are the claims with copies of prepared data, one for each variant.
 	// +optional
-	DataCopy ObjectReference `json:"dataCopy,omitzero"`
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	DataCopies []ObjectReference `json:"dataCopies,omitempty"`
 
 	// secret is the name of the Secret with the credentials, from before it is created.
 	// +optional

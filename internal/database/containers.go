@@ -25,24 +25,24 @@ const (
 	copyVolume, copyPath = "copy", "/copy"
 )
 
-// DataCopy is the claim with the copy of a run's prepared data, which outlives the instances; nil if it keeps none.
-func DataCopy(run *v1alpha1.BenchmarkRun) *corev1.PersistentVolumeClaim {
+// DataCopy is the claim with the copy of the prepared data of an instance and of those after it; nil if the run keeps none.
+func DataCopy(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
 	if !plan.CopiesData(run) {
 		return nil
 	}
-	requested := storage(&run.Spec.Database)
+	requested := storage(&plan.Side(run, plan.VariantOf(run, instance), 1).Spec.Database)
 	return claimOf(metav1.ObjectMeta{
-		Name: plan.DataCopyName(run), Namespace: run.Namespace, Labels: plan.Labels(run, v1alpha1.ComponentDataCopy),
+		Name: plan.DataCopyName(run, instance), Namespace: run.Namespace, Labels: plan.Labels(run, v1alpha1.ComponentDataCopy),
 	}, requested.Size, requested.StorageClassName)
 }
 
-// addRestore adds the volume of the copy, and the container that comes before all others.
-func addRestore(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) {
+// addRestore adds the volume of the copy, which is that claim, and the container that comes before all others.
+func addRestore(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.BenchmarkRun, claim string, images podutil.Images) {
 	if !plan.CopiesData(run) {
 		return
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: copyVolume, VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.DataCopyName(run)},
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 	}})
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
 		Name:            RestoreContainer,

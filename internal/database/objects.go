@@ -31,7 +31,8 @@ type Object interface {
 
 // Objects are the objects of a database instance, in the order of creation; all but the credentials, which need a
 // password. A node that is not empty binds the instance to it.
-func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) ([]Object, error) {
+func Objects(whole *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) ([]Object, error) {
+	run := plan.Side(whole, plan.VariantOf(whole, instance), 1)
 	e, err := engine.ByName(string(run.Spec.Database.Engine))
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func Objects(run *v1alpha1.BenchmarkRun, instance int, node string, images podut
 		if plan.UsesSocket(run) {
 			objects = append(objects, socketClaim(run, instance))
 		}
-		return append(objects, statefulSet(e, run, instance, node, images)), nil
+		return append(objects, statefulSet(e, run, instance, node, plan.DataCopyName(whole, instance), images)), nil
 	}
 }
 

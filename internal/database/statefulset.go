@@ -39,7 +39,7 @@ const (
 const shutdownSeconds int64 = 10
 
 func statefulSet(
-	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images,
+	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node, dataCopy string, images podutil.Images,
 ) *appsv1.StatefulSet {
 	meta := objectMeta(run, instance)
 	template := maps.Clone(meta.Labels)
@@ -55,13 +55,15 @@ func statefulSet(
 					Labels:      plan.PodLabels(run, template),
 					Annotations: plan.PodAnnotations(run, blockIOAnnotation(&run.Spec.Database)),
 				},
-				Spec: podSpec(e, run, instance, node, images),
+				Spec: podSpec(e, run, instance, node, dataCopy, images),
 			},
 		},
 	}
 }
 
-func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) corev1.PodSpec {
+func podSpec(
+	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node, dataCopy string, images podutil.Images,
+) corev1.PodSpec {
 	db, instanceName := &run.Spec.Database, plan.InstanceName(run, instance)
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
@@ -86,7 +88,7 @@ func podSpec(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node st
 		},
 	}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
-	addRestore(&spec, e, run, images)
+	addRestore(&spec, e, run, dataCopy, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
 	return spec

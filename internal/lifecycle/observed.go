@@ -92,9 +92,6 @@ type Blockers struct {
 	Strangers []string
 }
 
-// Blocking are the blockers of whatever was seen.
-func (b *Blockers) Blocking() *Blockers { return b }
-
 // Attempt is a Job, its Pods and what they mean.
 type Attempt struct {
 	Trial, Number, Instance int

@@ -29,7 +29,7 @@ const roomPatience = 30 * time.Second
 
 // variantsChecked has the API server check what each variant asks for, before anything is made.
 func variantsChecked(s *situation) *Decision {
-	if len(s.plan.Variants) == 0 || s.seen.Checked || s.run.Status.StartTime != nil {
+	if len(s.plan.Variants) == 0 || s.seen.Checked || len(s.run.Status.Servers) > 0 {
 		return nil
 	}
 	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the variants are being checked"}

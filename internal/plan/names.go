@@ -78,10 +78,9 @@ func ResultsName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-results"
 }
 
-// Labels are on every object of a run, except a database that it shares. Those of a comparison's run name the comparison too, so
-// that what is left of it is found when the run is gone.
+// Labels are on every object of a run.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
-	labels := map[string]string{
+	return map[string]string{
 		"app.kubernetes.io/name":       "benchrun",
 		"app.kubernetes.io/instance":   run.Name,
 		"app.kubernetes.io/component":  component,
@@ -90,7 +89,6 @@ func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
 		v1alpha1.LabelRunUID:           string(run.UID),
 		v1alpha1.LabelComponent:        component,
 	}
-	return labels
 }
 
 // PodLabels are those of a Pod of the run: its own, over what podMetadata adds.

@@ -30,8 +30,14 @@ func InstanceLabels(run *v1alpha1.BenchmarkRun, instance int) map[string]string 
 // CopiesData says whether a run keeps a copy of its prepared data, with which further servers begin.
 func CopiesData(run *v1alpha1.BenchmarkRun) bool { return run.Spec.Trials.Data == v1alpha1.DataRestore }
 
-// DataCopyName is the name of the claim with the copy of a run's prepared data.
-func DataCopyName(run *v1alpha1.BenchmarkRun) string { return run.Name + "-data" }
+// DataCopyName is the name of the claim with the copy of the prepared data with which an instance begins: each variant has its
+// own.
+func DataCopyName(run *v1alpha1.BenchmarkRun, instance int) string {
+	if len(run.Spec.Variants) == 0 {
+		return run.Name + "-data"
+	}
+	return run.Name + "-data-" + run.Spec.Variants[VariantOf(run, instance)].Name
+}
 
 // ObserverPort is where the observer in a database's Pod answers.
 const ObserverPort = 9706

@@ -66,9 +66,6 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 				v.Name, db.Provisioner, run.Spec.Variants[0].Name, first.Provisioner)
 		}
 	}
-	if plan.CopiesData(run) {
-		return errors.New("trials.data: Restore is for runs without variants: use Keep or Recreate")
-	}
 	return nil
 }
 
