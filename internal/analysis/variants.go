@@ -94,7 +94,8 @@ func memberRuns(run *v1alpha1.BenchmarkRun, p *plan.Plan, c *Compared, records [
 			runs.Members[i].Trials = append(runs.Members[i].Trials, t.Number)
 		}
 		if len(AcceptedIn(own)) == len(trials) {
-			of := &plan.Plan{Points: p.Points, Stages: p.Stages, Rounds: 1, Trials: trials}
+			of := &plan.Plan{Points: c.Plan.Variants[m.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
+			of.Trials = p.TrialsAt(trials, of.Points)
 			runs.Members[i].Measured = MeasurementsOf(of, own, named)
 			one.Status.Conditions = []metav1.Condition{
 				{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue},

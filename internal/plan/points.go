@@ -26,6 +26,23 @@ type Point struct {
 // Equal says whether two points have the same parameters with the same values.
 func (p Point) Equal(other Point) bool { return maps.Equal(p.Parameters, other.Parameters) }
 
+// indexes of points by what tells them apart.
+func indexes(points []Point) map[string]int {
+	at := map[string]int{}
+	for i, p := range points {
+		at[p.key()] = i
+	}
+	return at
+}
+
+func (p Point) key() string {
+	var key strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		fmt.Fprintf(&key, "%q=%q ", name, p.Parameters[name])
+	}
+	return key.String()
+}
+
 // value is a parameter's place among the workload's parameters, and what stands there.
 type value struct {
 	path path

@@ -179,40 +179,88 @@ func InstanceIn(run *v1alpha1.BenchmarkRun, set, variant int) int {
 	return (set-1)*Sides(run) + variant + 1
 }
 
-// forVariants computes the plan of a run with variants: the trials of all rounds. All variants have the same points.
+// forVariants computes the plan of a run with variants: the trials of all rounds. Its points are those of the first variant, and
+// then those that only later ones have.
 func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (*Plan, error) {
 	p := &Plan{Rounds: int(Rounds(&run.Spec).AtMost), Alternation: alternation}
+	measured := 0
+	var plans []*Plan
 	for i, v := range run.Spec.Variants {
 		one, err := ForRun(&Side(run, i, 1).Spec)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, fmt.Errorf("variant %s: %w", v.Name, err)
-		case i == 0:
-			p.Points, p.Stages = one.Points, one.Stages
-		case !slices.EqualFunc(p.Points, one.Points, Point.Equal):
-			return nil, fmt.Errorf("variant %s: its sweep has other points than that of variant %s: all variants are measured at the "+
-				"same points", v.Name, run.Spec.Variants[0].Name)
 		}
-		p.Variants = append(p.Variants, v.Name)
+		if p.Stages = one.Stages; i > 0 && one.Stages != plans[0].Stages {
+			return nil, fmt.Errorf("variant %s: its workload has other stages than that of variant %s: all variants have the same",
+				v.Name, run.Spec.Variants[0].Name)
+		}
+		if i == 0 {
+			p.Points = one.Points
+		} else if !slices.EqualFunc(plans[0].Points, one.Points, Point.Equal) {
+			p.Points = joined(p.Points, one.Points)
+		}
+		plans, p.Variants = append(plans, one), append(p.Variants, v.Name)
+		measured += len(one.Points) / max(1, one.Stages)
 		p.Bytes += one.Bytes
 	}
-	each := int(TrialsPerRound(&run.Spec)) * max(1, len(p.Points)/max(1, p.Stages))
-	if alternation != v1alpha1.AlternateSlices {
-		each *= len(p.Variants)
+	each := int(TrialsPerRound(&run.Spec)) * measured
+	if alternation == v1alpha1.AlternateSlices {
+		each /= len(p.Variants)
 	}
 	if p.Rounds*each > MaxTrials {
 		return nil, fmt.Errorf("a run has at most %d trials, but %d rounds of %d trials are %d: allow fewer rounds, or compare less",
 			MaxTrials, p.Rounds, each, p.Rounds*each)
 	}
-	p.Trials = p.inRounds(run)
+	p.Trials = p.inRounds(run, plans)
 	return p, nil
 }
 
-// inRounds are the trials of all rounds. In one, all variants visit the points in the same order, which is drawn from its seed.
-func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun) []Trial {
+// joined are points, and those of another list that are not among them.
+func joined(points, others []Point) []Point {
+	there := indexes(points)
+	points = slices.Clone(points)
+	for _, p := range others {
+		if _, known := there[p.key()]; !known {
+			points = append(points, p)
+		}
+	}
+	return points
+}
+
+// TrialsAt are trials as those of a plan that has these points alone, all of which they measure.
+func (p *Plan) TrialsAt(trials []Trial, points []Point) []Trial {
+	if slices.EqualFunc(p.Points, points, Point.Equal) {
+		return trials
+	}
+	at, list := indexes(points), slices.Clone(trials)
+	for i := range list {
+		list[i].Point = at[p.Points[list[i].Point].key()]
+	}
+	return list
+}
+
+// SamePoints says whether all variants of a run are measured at the same points; also if one has none, which is told elsewhere.
+func SamePoints(run *v1alpha1.BenchmarkRun) bool {
+	first, err := ForRun(&Side(run, 0, 1).Spec)
+	for i := 1; err == nil && i < len(run.Spec.Variants); i++ {
+		var one *Plan
+		if one, err = ForRun(&Side(run, i, 1).Spec); err == nil && !slices.EqualFunc(first.Points, one.Points, Point.Equal) {
+			return false
+		}
+	}
+	return true
+}
+
+// inRounds are the trials of all rounds. In one, all variants visit the points in the same order, which is drawn from its seed. A
+// variant that does not have a point leaves it out.
+func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, plans []*Plan) []Trial {
 	var trials []Trial
+	lacks := lacking(p.Points, plans)
 	add := func(round, point int, sides ...int) {
-		trials = append(trials, Trial{Number: len(trials) + 1, Round: round, Point: point * max(1, p.Stages), Sides: sides})
+		point *= max(1, p.Stages)
+		if lacks == nil || !lacks[sides[0]][point] {
+			trials = append(trials, Trial{Number: len(trials) + 1, Round: round, Point: point, Sides: sides})
+		}
 	}
 	all := make([]int, len(p.Variants))
 	for i := range all {
@@ -240,6 +288,23 @@ func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun) []Trial {
 		}
 	}
 	return trials
+}
+
+// lacking says for each plan which of the points it has not, by their indexes; nil if all have all.
+func lacking(points []Point, plans []*Plan) []map[int]bool {
+	if !slices.ContainsFunc(plans, func(one *Plan) bool { return len(one.Points) < len(points) }) {
+		return nil
+	}
+	var list []map[int]bool
+	for _, one := range plans {
+		there, lacks := indexes(one.Points), map[int]bool{}
+		for i, point := range points {
+			_, has := there[point.key()]
+			lacks[i] = !has
+		}
+		list = append(list, lacks)
+	}
+	return list
 }
 
 // Together says whether the servers of all variants are up at the same time.

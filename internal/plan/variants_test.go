@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -93,14 +95,39 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// Variants are measured at the same points.
+// A variant is measured at its own points, and the plan has those of all.
 func TestPointsOfVariants(t *testing.T) {
 	run := withVariants()
 	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
-		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1}},
+		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{7, 1}},
 	}}
-	if _, err := plan.New(run, v1alpha1.AlternateSlices); err == nil || !strings.Contains(err.Error(), "variant lazy: its sweep has other points") {
-		t.Errorf("error %v", err)
+	if plan.SamePoints(run) {
+		t.Error("the points are said to be the same")
+	}
+	for _, alternation := range []v1alpha1.Alternation{v1alpha1.AlternateTrials, v1alpha1.AlternateRuns} {
+		p, err := plan.New(run, alternation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := map[int]map[string]int{0: {}, 1: {}}
+		for i, trial := range p.Trials {
+			if trial.Number != i+1 || len(trial.Sides) != 1 {
+				t.Errorf("trial %d is %+v", i+1, trial)
+			}
+			own[trial.Sides[0]][p.Points[trial.Point].Parameters["rowsPerCommit"]]++
+		}
+		n := p.Rounds
+		if diff := cmp.Diff(map[int]map[string]int{0: {"1": n, "16": n}, 1: {"7": n, "1": n}}, own); diff != "" || len(p.Points) != 3 {
+			t.Errorf("%s: %d points (-want +got):\n%s", alternation, len(p.Points), diff)
+		}
+		points := []plan.Point{p.Points[2], p.Points[0]} // those of lazy
+		for _, trial := range p.Trials {
+			if trial.Sides[0] == 1 {
+				if got := p.TrialsAt([]plan.Trial{trial}, points)[0]; !points[got.Point].Equal(p.Points[trial.Point]) {
+					t.Errorf("%+v is %+v among the points of its variant", trial, got)
+				}
+			}
+		}
 	}
 	run.Spec.Rounds.AtMost = 200
 	run.Spec.Variants[1].Workload = nil

@@ -110,8 +110,12 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
 		}
 	}
-	if whole == "" && !trial.SameFiles(run) {
+	switch {
+	case whole != "":
+	case !trial.SameFiles(run):
 		whole = "the variants read different files, and one loader measures all"
+	case !plan.SamePoints(run):
+		whole = "the variants are measured at different points"
 	}
 	return apart, whole
 }

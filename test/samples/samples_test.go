@@ -5,7 +5,6 @@
 package samples
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	resourcehelpers "k8s.io/component-helpers/resource"
 	"sigs.k8s.io/yaml"
 
@@ -21,7 +21,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 const folder = "../../config/samples"
@@ -30,18 +32,19 @@ const folder = "../../config/samples"
 // the operator 10m.
 var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
 
-// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If the variants of
-// a comparison alternate, all their servers do.
+// TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If variants
+// alternate, all their servers do.
 func TestSmallSamplesFitOneNode(t *testing.T) {
 	files, err := filepath.Glob(folder + "/publications/*-small.yaml")
 	if err != nil || len(files) != 5 {
 		t.Fatalf("%d small samples, %v", len(files), err)
 	}
 	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/durable-or-not.yaml") {
-		for name, requests := range requested(t, file) {
+		for _, run := range runs(t, file) {
+			sums := requested(t, run)
 			for resource, available := range room {
-				if requested := requests[resource]; requested.Cmp(available) > 0 {
-					t.Errorf("%s: %s requests %s of %s, and there are %s", file, name, requested.String(), resource, available.String())
+				if requested := sums[resource]; requested.Cmp(available) > 0 {
+					t.Errorf("%s: %s requests %s of %s, and there are %s", file, run.Name, requested.String(), resource, available.String())
 				}
 			}
 		}
@@ -86,69 +89,52 @@ func documents(t *testing.T, file string) []string {
 	return strings.Split(string(text), "\n---\n")
 }
 
-// runs of a file, with the defaults of the API server that matter here. Of one with variants, what they ask for in the first round.
+// runs of a file, as the API server stores them.
 func runs(t *testing.T, file string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
+	schema := testutil.MakeRunSchema(t)
 	var list []*v1alpha1.BenchmarkRun
 	for _, document := range documents(t, file) {
-		asked := new(v1alpha1.BenchmarkRun)
-		if err := yaml.UnmarshalStrict([]byte(document), asked); err != nil {
+		text, err := yaml.YAMLToJSON([]byte(strings.Replace(document, "\nmetadata:", "\nmetadata:\n  namespace: default", 1)))
+		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		for i := range plan.Sides(asked) {
-			run := plan.Side(asked, i, 1)
-			run.UID = "01234567-89ab-cdef-0123-456789abcdef"
-			run.Spec.Database.Engine = cmp.Or(run.Spec.Database.Engine, v1alpha1.EngineMariaDB)
-			run.Spec.Loader.Pods = max(1, run.Spec.Loader.Pods)
-			list = append(list, run)
+		run, refused := schema.Stored(t, text)
+		if len(refused) > 0 {
+			t.Fatalf("%s: %v", file, refused)
 		}
+		run.UID = "01234567-89ab-cdef-0123-456789abcdef"
+		list = append(list, run)
 	}
 	return list
 }
 
-// requested is what Pods request that are there at the same time: those of each run of a file by its name, and those of a
-// comparison whose variants alternate by that of its first run. Only with slices is there more than one loader.
-func requested(t *testing.T, file string) map[string]corev1.ResourceList {
+// requested is the most that Pods of a run request that are there at the same time: its server and its loader, or all servers
+// of a round and the loader that measures one of them, or all in slices.
+func requested(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.ResourceList {
 	t.Helper()
-	alternation, list, requests := alternation(t, file), runs(t, file), map[string]corev1.ResourceList{}
-	first := list[0].Name
-	for _, run := range list {
-		name, loader := run.Name, true
-		if alternation.Together() {
-			name, loader = first, run.Name == first || alternation == v1alpha1.AlternateSlices
-		}
-		if requests[name] == nil {
-			requests[name] = corev1.ResourceList{}
-		}
-		for resource, amount := range requestedBy(t, run, loader) {
-			sum := requests[name][resource]
-			sum.Add(amount)
-			requests[name][resource] = sum
-		}
-	}
-	return requests
-}
-
-// alternation of the comparison in a file; empty if there is none.
-func alternation(t *testing.T, file string) v1alpha1.Alternation {
-	t.Helper()
-	text, err := os.ReadFile(file)
+	p, err := validation.PlanRun(run)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", run.Name, err)
 	}
-	var comparison v1alpha1.BenchmarkRun
-	var run v1alpha1.BenchmarkRun
-	if yaml.Unmarshal(text, &comparison) != nil || yaml.Unmarshal(text, &run) != nil { // several documents
-		return ""
+	most, servers, loaders := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
+	for variant := range plan.Sides(run) {
+		server, loader := requestedBy(t, plan.Side(run, variant, 1))
+		if p.Together() {
+			servers = quota.Add(servers, server)
+			server = servers
+		}
+		if p.Alternation == v1alpha1.AlternateSlices {
+			loaders = quota.Add(loaders, loader)
+			loader = loaders
+		}
+		most = quota.Max(most, quota.Add(server, loader))
 	}
-	if len(run.Spec.Variants) > 0 && comparison.Kind == plan.RunKind { // whose only loader has room for as many as there are servers
-		return cmp.Or(run.Spec.Alternation, v1alpha1.AlternateSlices)
-	}
-	return comparison.Spec.Alternation
+	return most
 }
 
-// requestedBy is what a run's server and its loader, if that counts, request together.
-func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun, loader bool) corev1.ResourceList {
+// requestedBy is what the server of a run without variants requests, and what its loader does.
+func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun) (server, loader corev1.ResourceList) {
 	t.Helper()
 	objects, err := database.Objects(run, 1, "", podutil.Images{Loader: "loader"})
 	if err != nil {
@@ -163,23 +149,16 @@ func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun, loader bool) corev1.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := corev1.ResourceList{}
-	add := func(spec corev1.PodSpec, pods int32) {
-		for name, amount := range resourcehelpers.PodRequests(&corev1.Pod{Spec: spec}, resourcehelpers.PodResourcesOptions{}) {
-			sum := total[name]
-			for range pods {
-				sum.Add(amount)
-			}
-			total[name] = sum
-		}
+	of := func(spec corev1.PodSpec) corev1.ResourceList {
+		return resourcehelpers.PodRequests(&corev1.Pod{Spec: spec}, resourcehelpers.PodResourcesOptions{})
 	}
 	for _, object := range objects {
 		if set, ok := object.(*appsv1.StatefulSet); ok {
-			add(set.Spec.Template.Spec, 1)
+			server = of(set.Spec.Template.Spec)
 		}
 	}
-	if loader {
-		add(job.Spec.Template.Spec, run.Spec.Loader.Pods)
+	for range run.Spec.Loader.Pods {
+		loader = quota.Add(loader, of(job.Spec.Template.Spec))
 	}
-	return total
+	return server, loader
 }
