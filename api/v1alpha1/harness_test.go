@@ -170,26 +170,16 @@ func offline(t *testing.T, from *unstructured.Unstructured) error {
 
 // schemas by kind.
 var schemas = map[string]func() (*apischema.Schema, error){
-	"BenchmarkRun": apischema.Runs, "BenchmarkComparison": apischema.Comparisons,
+	"BenchmarkRun": apischema.Runs,
 }
 
-// plannable is what the operator says of a run or a comparison that the API server has stored.
+// plannable is what the operator says of a run that the API server has stored.
 func plannable(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
-	convert := func(into any) {
-		t.Helper()
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if object.GetKind() == "BenchmarkComparison" {
-		var comparison v1alpha1.BenchmarkComparison
-		convert(&comparison)
-		_, err := validation.PlanComparison(&comparison)
-		return err
-	}
 	var run v1alpha1.BenchmarkRun
-	convert(&run)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
+		t.Fatal(err)
+	}
 	_, err := validation.PlanRun(&run)
 	return err
 }
@@ -202,43 +192,39 @@ func dryRun(t *testing.T, object client.Object) error {
 const clientSideApply = 256 << 10
 
 // mostOfCRD leaves some of that to spare; test/docs has the same bound.
-const mostOfCRD = 240_000
+const mostOfCRD = 200_000
 
-// TestEnvtestBudget: the schemas of both kinds have room to spare. A comparison holds a run's specification as a template, and
-// its database and workload once more in a list of variants: the API server multiplies the cost of each rule by the length of the
-// list.
+// TestEnvtestBudget: the schema has room to spare. A run holds its database and workload once more in a list of variants: the API
+// server multiplies the cost of each rule by the length of the list.
 func TestEnvtestBudget(t *testing.T) {
-	for _, kind := range []string{"benchmarkruns", "benchmarkcomparisons"} {
-		c := crd(t, kind)
-		encoded, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("CRD budget: %s has %d of %d bytes", c.Name, len(encoded), clientSideApply)
-		if len(encoded) > mostOfCRD {
-			t.Errorf("%s has %d bytes, of at most %d: kubectl apply takes %d", c.Name, len(encoded), mostOfCRD, clientSideApply)
-		}
+	encoded, err := json.Marshal(crd(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("CRD budget: %d of %d bytes", len(encoded), clientSideApply)
+	if len(encoded) > mostOfCRD {
+		t.Errorf("the CRD has %d bytes, of at most %d: kubectl apply takes %d", len(encoded), mostOfCRD, clientSideApply)
 	}
 	fits := 0
 	for n := int64(16); n <= 1<<20; n *= 2 {
-		comparison := crd(t, "benchmarkcomparisons")
-		*comparison.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["variants"].MaxItems = n
-		if err := accepted(t, comparison); err != nil {
-			t.Logf("CRD budget: the rules do not fit into a comparison of %d variants: %.300v", n, err)
+		c := crd(t)
+		*c.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["variants"].MaxItems = n
+		if err := accepted(t, c); err != nil {
+			t.Logf("CRD budget: the rules do not fit into a run of %d variants: %.300v", n, err)
 			break
 		}
 		fits = int(n)
 	}
-	t.Logf("CRD budget: the rules fit into a comparison of %d variants", fits)
+	t.Logf("CRD budget: the rules fit into a run of %d variants", fits)
 	if fits < 32 {
-		t.Errorf("the rules fit into a comparison of %d variants: it has up to 16, and there is no room to spare", fits)
+		t.Errorf("the rules fit into a run of %d variants: it has up to 16, and there is no room to spare", fits)
 	}
 }
 
-// crd is that of a kind.
-func crd(t *testing.T, kind string) *apiextensionsv1.CustomResourceDefinition {
+// crd is that of runs.
+func crd(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_" + kind + ".yaml")
+	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,30 +282,21 @@ func TestEnvtestDefaults(t *testing.T) {
 
 // An object that the operator has not seen yet is not ready to anybody who waits for it, such as Helm 4.
 func TestEnvtestNewObjectIsInProgress(t *testing.T) {
-	for _, text := range []string{minimal, `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
-metadata: {name: valid, namespace: default}
-spec:
-  template: {spec: {database: {}, workload: {type: CommitSize, commitSize: {rows: 100}}}}
-  variants: [{name: a}, {name: b}]
-`} {
-		object := parsed(t, text, "metadata: {name: seen-by-nobody}")
-		if err := api.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
+	object := parsed(t, minimal, "metadata: {name: seen-by-nobody}")
+	if err := api.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := api.Delete(context.Background(), object); err != nil {
+			t.Error(err)
 		}
-		t.Cleanup(func() {
-			if err := api.Delete(context.Background(), object); err != nil {
-				t.Error(err)
-			}
-		})
-		stored := object.DeepCopy()
-		if err := api.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := kstatus.Compute(stored); err != nil || got.Status != kstatus.InProgressStatus {
-			t.Errorf("%s: %+v, %v", object.GetKind(), got, err)
-		}
+	})
+	stored := object.DeepCopy()
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := kstatus.Compute(stored); err != nil || got.Status != kstatus.InProgressStatus {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -340,7 +317,7 @@ func TestEnvtestSamples(t *testing.T) {
 		}
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			object := parsed(t, "metadata: {namespace: default}", document)
-			if kind := object.GetKind(); kind != "BenchmarkRun" && kind != "BenchmarkComparison" {
+			if object.GetKind() != "BenchmarkRun" {
 				continue // what a run needs besides, for example a ConfigMap with a script
 			}
 			if err := dryRun(t, object); err != nil {

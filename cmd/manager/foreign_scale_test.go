@@ -110,7 +110,7 @@ func foreignMeta(namespace, name string) metav1.ObjectMeta {
 // large fills an object by its metadata: annotations up to their bound, and labels, which have none. The API server adds their
 // keys to the managed fields.
 func large(meta metav1.ObjectMeta) metav1.ObjectMeta {
-	meta.Annotations = map[string]string{v1alpha1.AnnotationRows: bulk[:125_000], "example.com/any": bulk[:130_000]}
+	meta.Annotations = map[string]string{"benchrun.dev/any": bulk[:125_000], "example.com/any": bulk[:130_000]}
 	for i := range 1500 {
 		meta.Labels[fmt.Sprintf("%s.%s.%s/%05d%s", bulk[:63], bulk[:63], bulk[:63], i, bulk[:58])] = bulk[:63]
 	}
@@ -163,12 +163,5 @@ var foreignKinds = map[string]func(metav1.ObjectMeta) client.Object{
 		m.OwnerReferences = nil
 		run.ObjectMeta = large(m)
 		return run
-	},
-	"BenchmarkComparison": func(m metav1.ObjectMeta) client.Object {
-		m.OwnerReferences = nil
-		return &v1alpha1.BenchmarkRun{ObjectMeta: large(m), Spec: v1alpha1.BenchmarkRunSpec{
-			Suspend: ptr.To(true), Template: v1alpha1.RunTemplate{Spec: testutil.MakeRun("x", "x").Obj().Spec},
-			Variants: []v1alpha1.Variant{{Name: "a"}, {Name: "b"}},
-		}}
 	},
 }

@@ -9,18 +9,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
-	"github.com/benchrun-dev/benchrun/internal/loader/turns"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
@@ -368,30 +364,6 @@ func dirtyPages(t testing.TB) int {
 	return n
 }
 
-// inSlices lets trials take turns, each in a schema of its own.
-func inSlices(t *testing.T, trials ...*trial) {
-	t.Helper()
-	referee := httptest.NewServer(new(turns.Referee))
-	t.Cleanup(referee.Close)
-	host, text, err := net.SplitHostPort(referee.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for place, tr := range trials {
-		tr.cfg.Turns = &result.Turns{
-			Host: host, Port: port, PasswordFile: tr.cfg.Server.PasswordFile,
-			Variants: len(trials), Place: place, Seed: 3, SliceMilliseconds: 60,
-		}
-		if place > 0 {
-			tr.cfg.Server.Schema = "bench" + strconv.Itoa(place)
-		}
-	}
-}
-
 // asSides is the trial of one loader that measures what those trials would.
 func asSides(t *testing.T, trials ...*trial) *trial {
 	t.Helper()
@@ -432,7 +404,7 @@ func TestIntegrationSlices(t *testing.T) {
 	for name, made := range map[string][2]func() *trial{
 		"one client": {one, one}, "several": {several, one}, "each other": {each, each}, "a rate": {paced, one},
 	} {
-		t.Run(name+" as sides", func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			pair := []*trial{made[0](), made[1]()}
 			for _, tr := range pair {
 				tr.cfg.LimitSeconds = seconds
@@ -441,26 +413,6 @@ func TestIntegrationSlices(t *testing.T) {
 			var docs []*result.Document
 			for i := range doc.Sides {
 				docs = append(docs, doc.Side(doc.Sides[i].Variant))
-			}
-			tookTurns(t, seconds, docs)
-		})
-		t.Run(name, func(t *testing.T) {
-			pair := []*trial{made[0](), made[1]()}
-			inSlices(t, pair...)
-			docs := make([]*result.Document, len(pair))
-			var running sync.WaitGroup
-			for i, tr := range pair {
-				tr.cfg.LimitSeconds = seconds
-				running.Go(func() {
-					var err error
-					if _, docs[i], err = tr.run(t.Context(), t); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			running.Wait()
-			if t.Failed() {
-				t.FailNow()
 			}
 			tookTurns(t, seconds, docs)
 		})
@@ -504,19 +456,4 @@ func TestIntegrationSideLost(t *testing.T) {
 	sides := asSides(t, newTrial(t, commitsize.Parameters{RowsPerCommit: 1}), newTrial(t, commitsize.Parameters{RowsPerCommit: 1}))
 	sides.cfg.Sides.Each[1].Settings = []result.Setting{{Name: "max_connections", Value: "77"}}
 	sides.mustFail(t.Context(), t, result.CauseSettingNotEffective, "variant v1", "max_connections")
-}
-
-// A variant that ends early takes the other along, and says why; the other says that it was not its own fault.
-func TestIntegrationSlicesLost(t *testing.T) {
-	dropTable(t)
-	lost, other := newTrial(t, commitsize.Parameters{RowsPerCommit: 1}), newTrial(t, commitsize.Parameters{RowsPerCommit: 1})
-	inSlices(t, lost, other)
-	lost.cfg.LimitSeconds, other.cfg.LimitSeconds = 60, 60
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	whileMeasuring(t, 20, func(*sql.DB) { cancel() })
-	var running sync.WaitGroup
-	running.Go(func() { lost.mustFail(ctx, t, result.CauseInterrupted) })
-	running.Go(func() { other.mustFail(t.Context(), t, result.CauseAlternationBroken, "another variant") })
-	running.Wait()
 }

@@ -15,7 +15,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
@@ -65,36 +64,31 @@ spec:
 	Entry("a key", "schemaFrom: {name: schema, key: other.sql}", "references non-existent config key: other.sql", SpecTimeout(runTime)),
 )
 
-// inTurns is a comparison whose servers are up at the same time, where there is room for them.
+// inTurns is a run with variants whose servers are up at the same time, where there is room for them.
 const inTurns = `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: turns}
 spec:
-  template:
-    spec:
-      database:
-        image: mariadb:11.8
-        storage: {size: 1Gi}
-        resources: {requests: {cpu: 100m}, limits: {cpu: "1500m", memory: 672Mi}}
-      workload: {type: CommitSize, commitSize: {rowsPerCommit: 10}, limits: {seconds: 2}}
-      loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 256Mi}}}
-      trials: {primeSeconds: 0}
+  database:
+    image: mariadb:11.8
+    storage: {size: 1Gi}
+    resources: {requests: {cpu: 100m}, limits: {cpu: "1500m", memory: 672Mi}}
+  workload: {type: CommitSize, commitSize: {rowsPerCommit: 10}, limits: {seconds: 2}}
+  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 256Mi}}}
+  trials: {primeSeconds: 0}
   variants:
   - {name: durable}
   - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
+  rounds: {atMost: 2, until: All}
 `
 
 var _ = It("measures whole runs where the servers of all variants do not fit at the same time", takesMinutes, func(ctx SpecContext) {
 	apply(ctx, strings.Replace(inTurns, "requests: {cpu: 100m}", "requests: {cpu: 1100m}", 1))
-	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
-	var comparison v1alpha1.BenchmarkRun
-	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
-	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateRuns))
-	Expect(comparison.Status.AlternationReason).To(ContainSubstring("Insufficient cpu"))
+	status := finished(ctx, "turns").Status
+	Expect(apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", status)
+	Expect(status.Alternation).To(Equal(v1alpha1.AlternateRuns))
+	Expect(status.AlternationReason).To(ContainSubstring("Insufficient cpu"))
 }, SpecTimeout(3*runTime))
 
 var _ = It("measures where connections are denied by default, with the policy of the documentation", Serial, func(ctx SpecContext) {
@@ -109,10 +103,8 @@ var _ = It("measures where connections are denied by default, with the policy of
 	Expect(failure(finished(ctx, "denied"))).To(HavePrefix(v1alpha1.ReasonDatabaseUnreachable))
 
 	applyText(ctx, string(documented[1]))
-	apply(ctx, inTurns) // whose loaders ask the observer of one of them for their turns
-	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/turns")
-	var comparison v1alpha1.BenchmarkRun
-	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "turns"}, &comparison)).To(Succeed())
-	Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-	Expect(comparison.Status.Alternation).To(Equal(v1alpha1.AlternateSlices), comparison.Status.AlternationReason)
+	apply(ctx, inTurns) // whose loader reaches several servers and their observers
+	status := finished(ctx, "turns").Status
+	Expect(apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", status)
+	Expect(status.Alternation).To(Equal(v1alpha1.AlternateSlices), status.AlternationReason)
 }, SpecTimeout(3*runTime))

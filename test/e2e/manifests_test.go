@@ -41,27 +41,22 @@ func applyText(ctx context.Context, manifest string) {
 	Expect(err).NotTo(HaveOccurred(), out)
 }
 
-// prepared is a manifest whose runs and comparisons name a lane, those of runs by their name, and leave room for other specs.
+// prepared is a manifest whose runs name a lane, by their name, and leave room for other specs.
 func prepared(manifest string, laneOf func(name string) string) string {
 	GinkgoHelper()
 	documents := strings.Split(manifest, "\n---\n")
 	for i, document := range documents {
 		var o unstructured.Unstructured
 		Expect(yaml.Unmarshal([]byte(document), &o.Object)).To(Succeed())
-		path, lane := []string{"spec"}, laneOf(o.GetName())
-		switch o.GetKind() {
-		case "BenchmarkRun":
-		case "BenchmarkComparison":
-			path, lane = []string{"spec", "template", "spec"}, namespace
-		default:
+		if o.GetKind() != "BenchmarkRun" {
 			continue
 		}
-		spec, found, err := unstructured.NestedMap(o.Object, path...)
+		spec, found, err := unstructured.NestedMap(o.Object, "spec")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(found).To(BeTrue(), document)
-		setUnlessFound(spec, strings.TrimRight(fmt.Sprintf("%.40s", lane), "-"), "lane")
+		setUnlessFound(spec, strings.TrimRight(fmt.Sprintf("%.40s", laneOf(o.GetName())), "-"), "lane")
 		leaveRoom(spec)
-		Expect(unstructured.SetNestedMap(o.Object, spec, path...)).To(Succeed())
+		Expect(unstructured.SetNestedMap(o.Object, spec, "spec")).To(Succeed())
 		text, err := yaml.Marshal(o.Object)
 		Expect(err).NotTo(HaveOccurred())
 		documents[i] = string(text)

@@ -79,22 +79,19 @@ func inFull() []TableEntry {
 	return entries
 }
 
-// variantsOf a file are the databases of its runs, or of the variants of its comparison, by their names.
+// variantsOf a file are the databases of its runs, or of their variants, by their names.
 func variantsOf(manifest string) map[string]v1alpha1.DatabaseSpec {
 	GinkgoHelper()
 	databases := map[string]v1alpha1.DatabaseSpec{}
 	for document := range strings.SplitSeq(manifest, "\n---\n") {
-		var comparison v1alpha1.BenchmarkRun
-		if err := yaml.Unmarshal([]byte(document), &comparison); err == nil && comparison.Kind == "BenchmarkComparison" {
-			for i := range comparison.Spec.Variants {
-				name := comparison.Spec.Variants[i].Name
-				databases[name] = plan.MemberRun(&comparison, plan.Member{Round: 1, Variant: i}).Spec.Database
-			}
-			continue
-		}
 		var run v1alpha1.BenchmarkRun
 		Expect(yaml.Unmarshal([]byte(document), &run)).To(Succeed())
-		databases[run.Name] = run.Spec.Database
+		if len(run.Spec.Variants) == 0 {
+			databases[run.Name] = run.Spec.Database
+		}
+		for i, v := range run.Spec.Variants {
+			databases[v.Name] = plan.Side(&run, i, 1).Spec.Database
+		}
 	}
 	return databases
 }

@@ -12,9 +12,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
 // onDisk is a run of commits that wait for the disk of its volume. The log is written past the page cache.
@@ -35,36 +32,31 @@ spec:
 }
 
 var _ = Describe("storage", func() {
-	It("is named in a comparison that compares XFS with ext4", takesMinutes, func(ctx SpecContext) {
+	It("is named by a run that compares XFS with ext4", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: filesystems}
 spec:
-  template:
-    spec:
-      database: {image: "mariadb:11.8", storage: {size: 512Mi, storageClassName: fast-xfs}}
-      workload: {type: CommitSize, commitSize: {rows: 500, rowsPerCommit: 1}}
+  database: {image: "mariadb:11.8", storage: {size: 512Mi, storageClassName: fast-xfs}}
+  workload: {type: CommitSize, commitSize: {rows: 500, rowsPerCommit: 1}}
   variants:
   - {name: xfs}
   - {name: ext4, database: {storage: {storageClassName: fast-ext4}}}
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
+  rounds: {atMost: 2, until: All}
 `)
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+runTime.String(), "benchmarkcomparison/filesystems")
-		comparison := getComparison(ctx, "filesystems")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-		Expect(comparison.Status.Volumes).To(HaveLen(2))
+		run := completed(ctx, "filesystems")
+		Expect(run.Status.Volumes).To(HaveLen(2))
 		for i, filesystem := range []string{"xfs", "ext4"} {
-			v := comparison.Status.Volumes[i]
+			v := run.Status.Volumes[i]
 			Expect(v.Variant).To(Equal(filesystem))
 			Expect(v.Filesystem).To(Equal(filesystem))
 			Expect(v.MountOptions).To(ContainSubstring("discard"))
 			Expect(v.IOScheduler).NotTo(BeElementOf("", "unknown"))
 			Expect(v.FdatasyncMicros).To(BeNumerically(">", 0))
 		}
-		Expect(comparison.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
-		summary := configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]
+		Expect(run.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
+		summary := configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(ContainSubstring("- xfs: data on xfs ("), ContainSubstring("- ext4: data on ext4 (")))
 	}, SpecTimeout(2*runTime))
 

@@ -46,7 +46,7 @@ var _ = Describe("a reader of the tutorial", func() {
 		r := newReader(ctx)
 		out := r.follow(ctx, "tutorials/gate-in-ci.md")
 		// A busy machine cannot exclude 5% in twenty rounds, and says so.
-		Expect(out).To(MatchRegexp(`(?m)^(no loss of more than 5%|cannot say: start the job again with --set maxRounds=40)$`))
+		Expect(out).To(MatchRegexp(`(?m)^(no loss of more than 5%|cannot say: start the job again with --set rounds.atMost=40)$`))
 		Expect(r.read("comment.md")).NotTo(BeEmpty())
 		Expect(r.read("gate.xml")).NotTo(ContainSubstring("<failure"))
 	}, SpecTimeout(gateTime))

@@ -12,9 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -56,50 +54,43 @@ var _ = Describe("engines", func() {
 	It("load the same rows, and their differences are named in the terms of both", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: engines}
 spec:
-  template:
-    spec:
-      database:
-        image: mariadb:11.8
-        settings: {bufferPoolSize: 64Mi, logFileSize: 48Mi, flushLogAtTrxCommit: 1, binaryLog: false}
-        storage: {size: 2Gi}
-        resources: {requests: {cpu: 250m, memory: 1200Mi}, limits: {cpu: "1", memory: 1200Mi}}
-      workload: {type: CommitSize, commitSize: {rows: 2000, sweep: {rowsPerCommit: [1, 1000]}}}
-      trials: {primeSeconds: 5}
-      loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
+  database:
+    image: mariadb:11.8
+    settings: {bufferPoolSize: 64Mi, logFileSize: 48Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+    storage: {size: 2Gi}
+    resources: {requests: {cpu: 250m, memory: 1200Mi}, limits: {cpu: "1", memory: 1200Mi}}
+  workload: {type: CommitSize, commitSize: {rows: 2000, sweep: {rowsPerCommit: [1, 1000]}}}
+  trials: {primeSeconds: 5}
+  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
   variants:
   - {name: now}
   - {name: before, database: {image: "mariadb:10.11"}}
   - {name: mysql, database: {engine: MySQL, image: "mysql:9.7"}}
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
+  rounds: {atMost: 2, until: All}
 `)
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkcomparison/engines")
-		comparison := getComparison(ctx, "engines")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
+		run := completed(ctx, "engines")
 
 		By("loading rows with the same checksum in each engine")
 		sums, versions := map[int]map[string]bool{1: {}, 2: {}}, map[string]bool{}
-		for round, sum := range sums {
-			for _, variant := range []string{"now", "before", "mysql"} {
-				for trial := 1; trial <= 2; trial++ {
-					d := document(ctx, fmt.Sprintf("engines-r%d-%s-t%d-a1", round, variant, trial))
-					Expect(contradictions(d)).To(BeEmpty())
-					sum[check(d, "checksum").Detail] = true
-					versions[d.Server.Version] = true
-				}
+		for trial := 1; trial <= 4; trial++ { // two points in each round
+			round := (trial + 1) / 2
+			for variant, m := range sidesOf(ctx, fmt.Sprintf("engines-t%d-a1", trial)) {
+				Expect(contradictions(m.Document)).To(BeEmpty(), "%s, trial %d", variant, trial)
+				sums[round][check(m.Document, "checksum").Detail] = true
+				versions[m.Server.Version] = true
 			}
-			Expect(sum).To(HaveLen(1), "round %d: %v", round, sum)
+			Expect(sums[round]).To(HaveLen(1), "round %d: %v", round, sums[round])
 		}
 		Expect(versions).To(HaveLen(3), "%v", versions)
 
 		By("naming the differences of two engines in the terms of both")
-		Expect(comparison.Status.Differences).To(HaveLen(2))
-		Expect(comparison.Status.Differences[1]).To(And(
+		Expect(run.Status.Differences).To(HaveLen(2))
+		Expect(run.Status.Differences[1]).To(And(
 			ContainSubstring("database.engine (MariaDB → MySQL)"), MatchRegexp(`\d+ more exist in MariaDB only, \d+ in MySQL only`),
 			Not(ContainSubstring("innodb_redo_log_capacity"))))
-		Expect(strings.Join(comparison.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
+		Expect(strings.Join(run.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
 	}, SpecTimeout(3*runTime))
 })

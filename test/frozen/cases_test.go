@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -31,12 +30,11 @@ const (
 
 var images = podutil.Images{Loader: "loader:test", Sysbench: "loader-sysbench:test"}
 
-// sample is an object of a sample's file, a run or a comparison with its runs of the first round, by their variants.
+// sample is the run of a sample's file, and its plan.
 type sample struct {
-	name       string
-	run        *v1alpha1.BenchmarkRun
-	comparison *v1alpha1.BenchmarkRun
-	plan       *analysis.ComparisonPlan
+	name string
+	run  *v1alpha1.BenchmarkRun
+	plan *plan.Plan
 }
 
 // samples are all of config/samples, and the small publications, as the API server stores them, with an explicit seed.
@@ -75,50 +73,18 @@ func decoded(t *testing.T, document []byte) (sample, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch object["kind"] {
-	case "BenchmarkRun":
-		run, errs := testutil.MakeRunSchema(t).Stored(t, text)
-		if errs != nil {
-			t.Fatal(errs.ToAggregate())
-		}
-		run.UID = uid
-		run.Spec.Seed = ptr.To(ptr.Deref(run.Spec.Seed, seed))
-		if len(run.Spec.Variants) > 0 {
-			return compared(t, plan.AsComparison(run)), true
-		}
-		return sample{name: run.Name, run: run}, true
-	case "BenchmarkComparison":
-		c, errs := testutil.MakeRunSchema(t).Stored(t, text)
-		if errs != nil {
-			t.Fatal(errs.ToAggregate())
-		}
-		c.UID = uid
-		c.Spec.Seed = ptr.To(ptr.Deref(c.Spec.Seed, seed))
-		return compared(t, c), true
+	if object["kind"] != plan.RunKind {
+		return sample{}, false
 	}
-	return sample{}, false
-}
-
-// compared is the sample of a comparison, or of a run with variants: what is made for each of these is the same.
-func compared(t *testing.T, c *v1alpha1.BenchmarkRun) sample {
-	t.Helper()
-	p, err := validation.PlanComparison(c)
+	run, errs := testutil.MakeRunSchema(t).Stored(t, text)
+	if errs != nil {
+		t.Fatal(errs.ToAggregate())
+	}
+	run.UID = uid
+	run.Spec.Seed = ptr.To(ptr.Deref(run.Spec.Seed, seed))
+	p, err := validation.PlanRun(run)
 	if err != nil {
-		t.Fatalf("%s: %v", c.Name, err)
+		t.Fatalf("%s: %v", run.Name, err)
 	}
-	return sample{name: c.Name, comparison: c, plan: p}
-}
-
-// runsOf are the runs that a sample's servers and loaders are made for: itself, or the first round's.
-func (s *sample) runs() []*v1alpha1.BenchmarkRun {
-	if s.run != nil {
-		return []*v1alpha1.BenchmarkRun{s.run}
-	}
-	var runs []*v1alpha1.BenchmarkRun
-	for _, m := range s.plan.Members[:len(s.plan.Variants)] {
-		run := plan.MemberRun(s.comparison, m)
-		run.UID = uid
-		runs = append(runs, run)
-	}
-	return runs
+	return sample{name: run.Name, run: run, plan: p}, true
 }

@@ -31,18 +31,8 @@ import (
 func TestFrozenObjects(t *testing.T) {
 	for _, s := range samples(t) {
 		t.Run(s.name, func(t *testing.T) {
-			for _, run := range s.runs() {
-				name := s.name
-				if variant := run.Labels[v1alpha1.LabelVariant]; variant != "" {
-					name += "." + variant
-				}
-				p, err := validation.PlanRun(run)
-				if err != nil {
-					t.Fatal(err)
-				}
-				frozen.Check(t, "plans/"+name+".txt", planned(p))
-				frozen.Check(t, "objects/"+name+".yaml", objects(t, run, p))
-			}
+			frozen.Check(t, "plans/"+s.name+".txt", planned(s.plan))
+			frozen.Check(t, "objects/"+s.name+".yaml", objects(t, s.run, s.plan))
 		})
 	}
 }
@@ -51,29 +41,40 @@ func TestFrozenObjects(t *testing.T) {
 func planned(p *plan.Plan) []byte {
 	var b bytes.Buffer
 	for _, trial := range p.Trials {
-		fmt.Fprintln(&b, trial.Number, "round", trial.Round, stats.Label(p.Points[trial.Point].Parameters))
+		fmt.Fprint(&b, trial.Number, " round ", trial.Round, " ", stats.Label(p.Points[trial.Point].Parameters))
+		for _, side := range trial.Sides {
+			fmt.Fprint(&b, " ", p.Variants[side])
+		}
+		fmt.Fprintln(&b)
 	}
 	return b.Bytes()
 }
 
-// objects of the first server, and the Jobs of the first and the last trial.
+// objects of the first server of each variant, and the Jobs of the first and the last trial.
 func objects(t *testing.T, run *v1alpha1.BenchmarkRun, p *plan.Plan) []byte {
 	t.Helper()
-	list, err := database.Objects(run, 1, "node", images)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []any
-	for _, o := range append(list, database.Implied(run, 1)...) {
-		all = append(all, o)
+	for variant := range plan.Sides(run) {
+		list, err := database.Objects(run, variant+1, "node", images)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range append(list, database.Implied(plan.Side(run, variant, 1), variant+1)...) {
+			all = append(all, o)
+		}
 	}
 	for i, of := range []plan.Trial{p.Trials[0], p.Trials[len(p.Trials)-1]} {
 		if i > 0 && len(p.Trials) == 1 {
 			break
 		}
-		job, err := trial.Job(run, trial.Attempt{
-			Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1, Prime: i == 0, Nodes: []string{"node"}, Address: "10.0.0.1",
-		}, images)
+		a := trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1, Prime: i == 0, Nodes: []string{"node"}, Address: "10.0.0.1"}
+		for _, side := range of.Sides {
+			a.Sides = append(a.Sides, trial.Side{Variant: side, Instance: plan.InstanceIn(run, 1, side), Address: fmt.Sprint("10.0.0.", side+1)})
+		}
+		if len(a.Sides) > 0 {
+			a.Instance, a.Address = a.Sides[0].Instance, a.Sides[0].Address
+		}
+		job, err := trial.Job(run, a, images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestFrozenRows(t *testing.T) {
 		}
 	}
 	for _, s := range samples(t) {
-		run := s.runs()[0]
+		run := plan.Side(s.run, 0, 1)
 		p, err := validation.PlanRun(run)
 		if err != nil {
 			t.Fatal(err)

@@ -5,11 +5,11 @@ package frozen_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +18,11 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 	"github.com/benchrun-dev/benchrun/internal/validation"
@@ -52,7 +52,7 @@ func TestFrozenReports(t *testing.T) {
 	}
 }
 
-// requested are the plots and tables of the file of a publication that has the name of the run or comparison.
+// requested are the plots and tables of the file of a publication that has the name of the run.
 func requested(t *testing.T, name string) report.Requested {
 	t.Helper()
 	_, name, _ = strings.Cut(name, "-")
@@ -109,7 +109,7 @@ func judged(t *testing.T) (map[string]pagetest.Case, map[string]pagetest.Compari
 		case "commit-size/commit-size", "iibench/iibench", "sysbench/sysbench":
 			runs[name] = pagetest.Case{Report: judgedRun(t, s.run)}
 		case "durable-or-not/durable-or-not", "000-file-list-inserts-small/file-list-small":
-			comparisons[name] = pagetest.ComparisonCase{Comparison: judgedComparison(t, &s)}
+			comparisons[name] = pagetest.ComparisonCase{Comparison: judgedVariants(t, &s)}
 		}
 	}
 	return runs, comparisons
@@ -145,27 +145,46 @@ func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 	return rep
 }
 
-func judgedComparison(t *testing.T, s *sample) *report.Comparison {
+// drawn are values by round, variant and point, drawn in the order in which whole runs of one variant after the other would have
+// them.
+func drawn(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]float64 {
 	t.Helper()
-	made := newValues()
-	s.comparison.Status.StartTime = &started
-	runs := &analysis.ComparisonRuns{Variables: make([]map[string]string, len(s.plan.Variants))}
-	for _, m := range s.plan.Members {
-		run := plan.MemberRun(s.comparison, m)
-		run.UID = uid
-		run.Status.Conditions = []metav1.Condition{
-			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue},
-		}
-		of := s.plan.Variants[m.Variant].Plan
-		var records []*result.Record
-		for _, trial := range of.Trials {
-			records = append(records, testutil.Record(trial.Number, 1, of.Points[trial.Point].Parameters, made.at(m.Variant, trial.Point)))
-		}
-		runs.Members = append(runs.Members, analysis.Member{Run: run, Measured: analysis.MeasurementsOf(of, records, nil)})
+	p, err := analysis.PlanComparison(run, validation.PlanRun)
+	if err != nil {
+		t.Fatal(err)
 	}
-	runs.Members = slices.Clip(runs.Members)
-	verdicts := analysis.Judge(s.comparison, s.plan, runs, analysis.Verdicts{})
-	rep, err := report.OfComparison(s.comparison, s.plan, runs, verdicts, v1alpha1.ConditionComplete, "all rounds are measured")
+	made, values := newValues(), map[string]float64{}
+	for _, m := range p.Members {
+		for _, trial := range p.Variants[m.Variant].Plan.Trials {
+			of := p.Variants[m.Variant].Plan
+			values[fmt.Sprint(m.Round, m.Variant, stats.Label(of.Points[trial.Point].Parameters))] = made.at(m.Variant, trial.Point)
+		}
+	}
+	return values
+}
+
+// judgedVariants has rounds in each of which every variant has a value of its own at each point.
+func judgedVariants(t *testing.T, s *sample) *report.Comparison {
+	t.Helper()
+	made := drawn(t, s.run)
+	s.run.Status.StartTime = &started
+	var records []*result.Record
+	for _, trial := range s.plan.Trials {
+		var sides []result.SideSummary
+		record := testutil.Record(trial.Number, 1, s.plan.Points[trial.Point].Parameters, 1)
+		for _, side := range trial.Sides {
+			one := testutil.Record(trial.Number, 1, record.Parameters, made[fmt.Sprint(trial.Round, side, stats.Label(record.Parameters))])
+			sides = append(sides, result.SideSummary{Variant: s.plan.Variants[side], Summary: *one.Summary})
+			record.Sides = append(record.Sides, result.SideRecord{Variant: s.plan.Variants[side], Instance: side + 1, Place: one.Place})
+		}
+		whole := sides[0].Summary
+		if record.Summary = &whole; len(sides) > 1 {
+			whole.Sides = sides
+		}
+		records = append(records, record)
+	}
+	c := analysis.OfVariants(s.run, s.plan, records, nil, nil)
+	rep, err := report.OfVariants(s.run, c, records, v1alpha1.ConditionComplete, "all rounds are measured")
 	if err != nil {
 		t.Fatal(err)
 	}

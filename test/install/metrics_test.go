@@ -227,8 +227,8 @@ func served(t *testing.T) map[string]map[string][]string {
 	m := telemetry.New()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m, &telemetry.State{
-		Read: func(context.Context) (telemetry.Objects, error) {
-			return telemetry.Objects{Runs: []v1alpha1.BenchmarkRun{*testutil.MakeRun("run", "ns").Obj()}}, nil
+		Read: func(context.Context) ([]v1alpha1.BenchmarkRun, error) {
+			return []v1alpha1.BenchmarkRun{*testutil.MakeRun("run", "ns").Obj()}, nil
 		},
 		Leads: leads, Clock: clock.RealClock{}, Log: logr.Discard(),
 	})

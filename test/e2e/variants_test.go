@@ -9,36 +9,47 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-func getComparison(ctx SpecContext, name string) *v1alpha1.BenchmarkRun {
+// completed is a run that has measured all that it needs.
+func completed(ctx SpecContext, name string) *v1alpha1.BenchmarkRun {
 	GinkgoHelper()
-	var comparison v1alpha1.BenchmarkRun
-	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &comparison)).To(Succeed())
-	return &comparison
+	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkrun/"+name)
+	run := getRun(ctx, name)
+	Expect(apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", run.Status)
+	return run
 }
 
-// sideBySide expects that two attempts measured servers of their own on the same nodes.
-func sideBySide(ctx SpecContext, attempt, other string) {
-	GinkgoHelper()
-	a, b := record(ctx, attempt).Place, record(ctx, other).Place
-	Expect(b.DatabaseNode).To(Equal(a.DatabaseNode))
-	Expect(b.LoaderNode).To(Equal(a.LoaderNode))
-	Expect(b.DatabasePodUID).NotTo(Equal(a.DatabasePodUID))
+// measures is a variant as the document of an attempt has it.
+type measures struct {
+	*result.Document
+	side result.SideRecord
 }
 
-var _ = Describe("a comparison", func() {
+// sidesOf an attempt are what it measured, by the names of the variants.
+func sidesOf(ctx SpecContext, attempt string) map[string]measures {
+	GinkgoHelper()
+	d, sides := document(ctx, attempt), map[string]measures{}
+	for i, side := range record(ctx, attempt).Sides {
+		one := d
+		if len(d.Sides) > 0 {
+			one = &d.Sides[i].Document
+		}
+		sides[side.Variant] = measures{one, side}
+	}
+	return sides
+}
+
+var _ = Describe("a run with variants", func() {
 	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both, and
 	// may take more rounds than the sample.
 	It("says whether a server that does not wait for the disk is faster, by how much, and why", takesMinutes, func(ctx SpecContext) {
@@ -97,107 +108,94 @@ var _ = Describe("a comparison", func() {
 	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: turns}
 spec:
   alternation: Trials
-  trialsPerRound: 3
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
-  template:
-    spec:
-      database:
-        image: mariadb:11.8
-        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-        storage: {size: 1Gi}
-        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-      workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
-      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-      trials: {primeSeconds: 1}
+  rounds: {atMost: 2, until: All}
+  database:
+    image: mariadb:11.8
+    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+    storage: {size: 1Gi}
+    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+  workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
+  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+  trials: {primeSeconds: 1, repetitions: 3}
   variants:
   - {name: durable}
   - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
 `)
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=5m", "benchmarkcomparison/turns")
-		comparison := getComparison(ctx, "turns")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-		Expect(*comparison.Status.Rounds.Measured).To(BeEquivalentTo(2))
+		run := completed(ctx, "turns")
+		Expect(run.Status.Progress).To(Equal("2/2"))
 
 		By("measuring the same trials of a round next to each other, on one node, one at a time")
-		for round := 1; round <= 2; round++ {
-			var trials []*result.Document
-			for trial := 1; trial <= 3; trial++ {
-				for _, variant := range []string{"durable", "lazy"} {
-					trials = append(trials, document(ctx, fmt.Sprintf("turns-r%d-%s-t%d-a1", round, variant, trial)))
+		servers := map[string]bool{}
+		var before time.Time
+		for pair := range 6 {
+			both := map[string]bool{}
+			for _, trial := range []int{2*pair + 1, 2*pair + 2} {
+				for variant, m := range sidesOf(ctx, fmt.Sprintf("turns-t%d-a1", trial)) {
+					both[variant], servers[m.side.Place.DatabasePodUID] = true, true
+					Expect(m.Identity.Started).To(BeTemporally(">=", before), "trial %d", trial)
+					before = m.Identity.Ended
+					Expect(m.side.Place.DatabaseNode).To(Equal(run.Status.Environment.DatabaseNode), "trial %d", trial)
 				}
 			}
-			slices.SortFunc(trials, func(a, b *result.Document) int { return a.Identity.Started.Compare(b.Identity.Started) })
-			for i, d := range trials {
-				Expect(d.Identity.Trial).To(Equal(i/2+1), "round %d", round)
-				if i > 0 {
-					Expect(d.Identity.Started).To(BeTemporally(">=", trials[i-1].Identity.Ended), "round %d", round)
-				}
-			}
-			sideBySide(ctx, fmt.Sprintf("turns-r%d-durable-t3-a1", round), fmt.Sprintf("turns-r%d-lazy-t1-a1", round))
+			Expect(both).To(HaveLen(2), "trials %d and %d", 2*pair+1, 2*pair+2)
 		}
-		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
+		Expect(servers).To(HaveLen(4), "one of each variant in each round")
+		Expect(configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]).
 			To(ContainSubstring("2 of at most 2 rounds, paired, alternating trials (3 per round), "))
 
 		By("leaving nothing that runs")
 		nothingRuns(ctx)
 	}, SpecTimeout(10*time.Minute))
 
-	It("measures its variants in slices, and a round again in which one was disturbed", takesMinutes, func(ctx SpecContext) {
+	It("measures its variants in slices, and an attempt again that was disturbed", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, `
 apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkComparison
+kind: BenchmarkRun
 metadata: {name: sliced}
 spec:
   alternation: Slices
-  sliceMilliseconds: 500
-  maxRounds: 2
-  earlyStop: {policy: Disabled}
-  template:
-    spec:
-      database:
-        image: mariadb:11.8
-        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-        storage: {size: 1Gi}
-        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: 3}}
-      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-      trials: {primeSeconds: 1}
+  rounds: {atMost: 2, until: All}
+  database:
+    image: mariadb:11.8
+    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+    storage: {size: 1Gi}
+    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: 3}}
+  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+  trials: {primeSeconds: 1}
   variants:
   - {name: durable}
   - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
 `)
-		By("losing a loader of the second round while it measures")
-		const loader = "batch.kubernetes.io/job-name=sliced-r2-lazy-t1-a1"
+		By("losing the loader of the second round while it measures")
+		const loader = "batch.kubernetes.io/job-name=sliced-t2-a1"
 		kubectl(ctx, "wait", "--for=create", "--timeout=3m", "pod", "-l", loader)
 		kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=1m", "pod", "-l", loader)
-		first := kubectl(ctx, "get", "brun", "sliced-r2-durable", "-o", "jsonpath={.metadata.uid}")
 		kubectl(ctx, "delete", "pod", "-l", loader, "--wait=false")
-		kubectl(ctx, "wait", "--for=condition=Finished", "--timeout=5m", "benchmarkcomparison/sliced")
-		comparison := getComparison(ctx, "sliced")
-		Expect(apimeta.IsStatusConditionTrue(comparison.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", comparison.Status)
-		Expect(*comparison.Status.Rounds.Measured).To(BeEquivalentTo(2))
-		Expect(kubectl(ctx, "get", "brun", "sliced-r2-durable", "-o", "jsonpath={.metadata.uid}")).NotTo(Equal(first))
+		run := completed(ctx, "sliced")
+		Expect(run.Status.Progress).To(Equal("2/2"))
+		Expect(record(ctx, "sliced-t2-a1").Outcome).To(Equal(result.OutcomeInvalidated))
 
 		By("measuring both at the same time, on one node, each for as long as was asked for")
-		for round := 1; round <= 2; round++ {
-			durable, lazy := fmt.Sprintf("sliced-r%d-durable-t1-a1", round), fmt.Sprintf("sliced-r%d-lazy-t1-a1", round)
-			a, b := document(ctx, durable), document(ctx, lazy)
+		for _, attempt := range []string{"sliced-t1-a1", "sliced-t2-a2"} {
+			sides := sidesOf(ctx, attempt)
+			a, b := sides["durable"], sides["lazy"]
 			Expect(a.Identity.Started).To(BeTemporally("<", b.Identity.Ended))
 			Expect(b.Identity.Started).To(BeTemporally("<", a.Identity.Ended))
-			for _, d := range []*result.Document{a, b} {
-				Expect(d.Turns).NotTo(BeNil())
-				Expect(d.Turns.Slices).To(BeNumerically(">=", 3))
-				Expect(d.Totals.Micros).To(BeNumerically("~", 3e6, 5e5))
+			for variant, m := range sides {
+				Expect(m.Turns).NotTo(BeNil(), variant)
+				Expect(m.Turns.Slices).To(BeNumerically(">=", 3), variant)
+				Expect(m.Totals.Micros).To(BeNumerically("~", 3e6, 5e5), variant)
 			}
 			Expect(max(a.Turns.Micros, b.Turns.Micros)).To(BeNumerically(">=", 6e6))
-			sideBySide(ctx, durable, lazy)
+			Expect(a.side.Place.DatabaseNode).To(Equal(b.side.Place.DatabaseNode))
+			Expect(a.side.Place.DatabasePodUID).NotTo(Equal(b.side.Place.DatabasePodUID))
 		}
-		Expect(configMap(ctx, comparison.Status.Results.ConfigMap).Data["summary.md"]).
+		Expect(configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]).
 			To(ContainSubstring("2 of at most 2 rounds, paired, in slices of 0.5 s"))
 
 		By("leaving nothing that runs")
