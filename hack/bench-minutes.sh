@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# bench-minutes.sh [TURNS] — how many minutes a comparison takes on the kind cluster until it has its answer, and how precise
-# that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a comparison has ended. In the
+# bench-minutes.sh [TURNS] — how many minutes a run with two variants takes on the kind cluster until it has its answer, and how precise
+# that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a run has ended. In the
 # environment: QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512
 # MiB of buffer pool in place of 64); mysql; general-log (on: the server writes down each statement), slow-log (the same with
 # the time that each took), logs-N (the general log, and each Nth statement in the slow log). ALTERNATIONS are Slices, Trials
-# and Runs. POINTS is 1, 8 or 33, which are the microbenchmarks; with several, a comparison ends with the answer of all points
+# and Runs. POINTS is 1, 8 or 33, which are the microbenchmarks; with several, a run ends with the answer of all points
 # together. ROUNDS are at most so many, 20 if unset, and at least AT_LEAST, 6 if unset. SECONDS_A_SIDE is for how long a variant
-# is measured in a round, SLICE the mean length of a slice in ms. BESIDE=compiler has a compiler run on the same machine
-# meanwhile; of anything else it says that it ran. NAME is that of the comparisons and of their lane: those of two names measure
-# at the same time. RECORD is a folder for what each comparison measured, which `go run ./test/statistics -record FOLDER` adds
+# is measured in a round. BESIDE=compiler has a compiler run on the same machine
+# meanwhile; of anything else it says that it ran. NAME is that of the runs and of their lane: those of two names measure
+# at the same time. RECORD is a folder for what each run measured, which `go run ./test/statistics -record FOLDER` adds
 # to the recordings.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
@@ -49,8 +49,12 @@ workload() {
 	esac
 }
 
-# trials of both.
-trials() { if [ "$points" = 33 ]; then echo '{data: Keep}'; else echo '{primeSeconds: 1}'; fi }
+# trials ALTERNATION of both: six in a round if trials take turns, and one point is measured.
+trials() {
+	if [ "$points" = 33 ]; then echo '{data: Keep}'
+	elif [ "$points" = 1 ] && [ "$1" = Trials ]; then echo '{primeSeconds: 1, repetitions: 6}'
+	else echo '{primeSeconds: 1}'; fi
+}
 
 # memory QUESTION that a server may take: what is idle in MySQL takes more.
 memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
@@ -68,55 +72,51 @@ seconds() {
 }
 
 # slice ALTERNATION is its mean length in milliseconds; 0 is without slices.
-slice() { if [ "$1" = Slices ]; then echo "${SLICE:-500}"; else echo 0; fi }
+slice() { if [ "$1" = Slices ]; then echo 500; else echo 0; fi }
 
-# compare QUESTION ALTERNATION applies the comparison, waits for its end, and prints a line of the table. Each has a seed of its
+# compare QUESTION ALTERNATION applies the run, waits for its end, and prints a line of the table. Each has a seed of its
 # own: with the same one, what follows from the order would be the same in every repetition.
 compare() {
-	kubectl delete "benchmarkcomparison/$name" --ignore-not-found --timeout=3m >/dev/null
+	kubectl delete "benchmarkrun/$name" --ignore-not-found --timeout=3m >/dev/null
 	kubectl apply -f - >/dev/null <<-YAML
 		apiVersion: benchrun.dev/v1alpha1
-		kind: BenchmarkComparison
+		kind: BenchmarkRun
 		metadata: {name: $name}
 		spec:
 		  alternation: $2
-		  $(if [ "$2" = Slices ]; then echo "sliceMilliseconds: $(slice "$2")"; fi)
 		  seed: $(date +%s)
-		  maxRounds: ${ROUNDS:-20}
-		  earlyStop: {policy: WhenOverallDecided, minRounds: ${AT_LEAST:-6}}
-		  template:
-		    spec:
-		      lane: $name
-		      database:
-		        image: mariadb:11.8
-		        settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
-		        storage: {medium: NodeDisk, size: 1Gi}
-		        resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
-		      workload: $(workload "$2")
-		      loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
-		      trials: $(trials)
+		  rounds: {atMost: ${ROUNDS:-20}, atLeast: ${AT_LEAST:-6}, until: OverallDecided}
+		  lane: $name
+		  database:
+		    image: mariadb:11.8
+		    settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+		    storage: {medium: NodeDisk, size: 1Gi}
+		    resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
+		  workload: $(workload "$2")
+		  loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
+		  trials: $(trials "$2")
 		  variants:
 		  - {name: base}
 		  - {name: other, $(variant "$1")}
 	YAML
-	kubectl wait --for=condition=Finished --timeout=60m "benchmarkcomparison/$name" >/dev/null
+	kubectl wait --for=condition=Finished --timeout=60m "benchmarkrun/$name" >/dev/null
 	local start end seconds
-	start=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.startTime}')
-	end=$(kubectl get "benchmarkcomparison/$name" -o jsonpath='{.status.completionTime}')
+	start=$(kubectl get "benchmarkrun/$name" -o jsonpath='{.status.startTime}')
+	end=$(kubectl get "benchmarkrun/$name" -o jsonpath='{.status.completionTime}')
 	seconds=$(($(date -d "$end" +%s) - $(date -d "$start" +%s)))
 	line "$1" "$2" "$seconds"
 	if [ -n "${RECORD:-}" ]; then
 		printf '{"second": "%s", "alternation": "%s", "beside": "%s", "minRounds": %d, "aSide": %d, "slice": %d, "seconds": %d, "results": %s}\n' \
 			"$1" "$2" "${BESIDE:-}" "${AT_LEAST:-6}" "$(seconds "$2")" "$(slice "$2")" "$seconds" \
-			"$(kubectl benchrun report "comparison/$name" -o json)" >"$RECORD/$start-$name.json"
+			"$(kubectl benchrun report "$name" -o json)" >"$RECORD/$start-$name.json"
 	fi
 }
 
-# line QUESTION ALTERNATION SECONDS of the table, of the comparison that has finished.
+# line QUESTION ALTERNATION SECONDS of the table, of the run that has finished.
 line() {
 	local of="{.status.pairs[0]"
 	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
-	echo "| $1 | $2 | $(kubectl get "benchmarkcomparison/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
+	echo "| $1 | $2 | $(kubectl get "benchmarkrun/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
 }
 
 # compiler compiles the manager again and again.
@@ -141,4 +141,4 @@ for _ in $(seq "${1:-1}"); do
 		for alternation in ${ALTERNATIONS:-Slices Trials Runs}; do compare "$question" "$alternation"; done
 	done
 done
-kubectl delete "benchmarkcomparison/$name" --timeout=3m >/dev/null
+kubectl delete "benchmarkrun/$name" --timeout=3m >/dev/null

@@ -56,7 +56,7 @@ measure() {
 # left are the objects of the namespace, and the volumes of its claims.
 left() {
 	local kinds=pods,jobs,statefulsets,services,persistentvolumeclaims,secrets,configmaps,poddisruptionbudgets,networkpolicies
-	kubectl get -n $NAMESPACE -o name "$kinds,benchmarkruns,benchmarkcomparisons" | sed '/^configmap\/kube-root-ca.crt$/d'
+	kubectl get -n $NAMESPACE -o name "$kinds,benchmarkruns" | sed '/^configmap\/kube-root-ca.crt$/d'
 	kubectl get persistentvolumes -o jsonpath="{.items[?(@.spec.claimRef.namespace=='$NAMESPACE')].metadata.name}"
 }
 

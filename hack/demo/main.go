@@ -57,7 +57,7 @@ func steps(measure ...string) []step {
 			first: 20 * time.Second, again: 10 * time.Second, needs: []string{"cluster", "sysbench"},
 		},
 		{
-			name: "measure", why: "apply a BenchmarkRun and a BenchmarkComparison, and wait for their results", command: measure,
+			name: "measure", why: "apply a run of one server and one with variants, and wait for their results", command: measure,
 			first: 300 * time.Second, again: 300 * time.Second, needs: []string{"install"}, result: true,
 		},
 	}

@@ -85,7 +85,7 @@ func (r release) krew(sums result.Sums) ([]byte, error) {
 		"spec": object{
 			"version": r.version, "homepage": source, "platforms": platforms,
 			"shortDescription": "Run, watch and compare database benchmarks",
-			"description": "Creates BenchmarkRuns and BenchmarkComparisons, shows their progress, prints and compares their results,\n" +
+			"description": "Creates BenchmarkRuns, shows their progress, prints and compares their results,\n" +
 				"and packs them so that others can measure the same. Needs the Benchrun operator in the cluster.\n",
 		},
 	})

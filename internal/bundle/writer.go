@@ -103,30 +103,28 @@ const (
 	BenchmarkFile = "benchmark.yaml"
 	ReadmeFile    = "README.md"
 	SumsFile      = result.SumsFile
-	// ResultsFolder has the files of the results ConfigMap, AttemptsFolder a folder for each attempt, and RunsFolder one for each
-	// run of a comparison.
+	// ResultsFolder has the files of the results ConfigMap, AttemptsFolder a folder for each attempt.
 	ResultsFolder  = "results/"
 	AttemptsFolder = "attempts/"
-	RunsFolder     = "runs/"
-	// VariablesFile has the variables of the server, a line each.
+	// VariablesFile has the variables of the server, a line each; of variants, a section for each.
 	VariablesFile = "server-variables.txt"
 )
 
 // Manifest says what a bundle is of.
 type Manifest struct {
 	Version int `json:"version"`
-	// Kind is BenchmarkRun or BenchmarkComparison.
+	// Kind is BenchmarkRun.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
-	// SpecDigest is the same for runs that ask for the same; empty for a comparison, whose results have one for each variant.
+	// SpecDigest is the same for runs that ask for the same; empty if the results have none.
 	SpecDigest string `json:"specDigest,omitempty"`
 	// ResultsDigest is that of results.json as the operator has written it to the status.
 	ResultsDigest string    `json:"resultsDigest"`
 	Started       time.Time `json:"started"`
 	Finished      time.Time `json:"finished"`
-	// Answer is the headline of a run or the answer of a comparison.
+	// Answer is the headline of the run.
 	Answer string `json:"answer,omitempty"`
 	// Program is the version of the program that has written the bundle.
 	Program string `json:"program"`

@@ -170,7 +170,7 @@ func separateMethod(a, b *Side, names [2]string, points int) []string {
 		when += fmt.Sprintf(": %s began %s after %s", second, between.Round(time.Second), first)
 	}
 	return []string{method, when + ". If the machine changed in between, that is part of the difference. " +
-		"A BenchmarkComparison avoids this: it measures both in every round."}
+		"A run with variants avoids this: it measures both in every round."}
 }
 
 // betweenRunsText says what a comparison of two runs assumes about those that do not differ.

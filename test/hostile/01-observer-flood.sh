@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 01: A Pod of another namespace, without any credential, ends the referee of a comparison in slices.
+# 01: A Pod of another namespace, without any credential, disturbs the observers of a run in slices.
 # Attack: 2,000 TCP connections to port 9706 of each database Pod, each with 3.8 kB of a request's header that does not end.
 # Must: connections are bounded before anything is read, strangers cannot reach the port (a policy that is made with the run), and
 # the round goes on.
@@ -8,7 +8,7 @@
 
 kube create namespace "$OTHER" >/dev/null || end SETUP "no second namespace"
 compare sl Slices 40 1
-try 90 logged job/sl-r1-durable-t1-a1 measure || end SETUP "the comparison does not measure: $(ready bcmp/sl)"
+try 90 logged job/sl-t1-a1 measure || end SETUP "the run does not measure: $(ready brun/sl)"
 read -r -d '' FLOOD <<-'PERL'
 	use Socket; use Fcntl;
 	my $end = time + 30;
@@ -28,14 +28,15 @@ read -r -d '' FLOOD <<-'PERL'
 PERL
 kube -n "$OTHER" run flood --image=mariadb:11.8 --image-pull-policy=IfNotPresent --restart=Never --command -- \
 	sh -c 'ulimit -n 20000 2>/dev/null; exec perl -e "$0" "$@"' "$FLOOD" \
-	"sl-r1-durable-db1.$NS.svc" "sl-r1-lazy-db1.$NS.svc" >/dev/null || end SETUP "no attacker"
+	"sl-db1.$NS.svc" "sl-db2.$NS.svc" >/dev/null || end SETUP "no attacker"
 observers() { k get pods -l benchrun.dev/component=database -o json | jq "[.items[].status.initContainerStatuses[]? | select(.name==\"observer\") | $1]"; }
 killed() { [ "$(observers .restartCount | jq 'add // 0')" -gt 0 ]; }
-disturbed() { [ "$(k get bcmp sl -o json | jq '.status.operatorState.disturbed.attempts // [] | length')" -gt 0 ]; }
+invalidated() { k get brun sl -o json | jq '.status.trials.invalidated // 0'; }
+disturbed() { [ "$(invalidated)" -gt 0 ]; }
 either() { killed || disturbed; }
 if try 55 either; then
 	why=$(observers '.lastState.terminated.reason // empty' | jq -c .)
 	sleep 5
-	end BROKEN "a stranger's Pod ended observers ($why); rounds disturbed: $(k get bcmp sl -o json | jq '.status.operatorState.disturbed.attempts // [] | length'); $(ready bcmp/sl)"
+	end BROKEN "a stranger's Pod ended observers ($why); attempts invalidated: $(invalidated); $(ready brun/sl)"
 fi
-end HELD "observers and round were not disturbed: $(ready bcmp/sl); the attacker: $(kube -n "$OTHER" get pod flood -o jsonpath='{.status.phase}')"
+end HELD "observers and round were not disturbed: $(ready brun/sl); the attacker: $(kube -n "$OTHER" get pod flood -o jsonpath='{.status.phase}')"

@@ -111,25 +111,22 @@ run() { # NAME LANE SECONDS TRIALS [DATABASE] [SPEC]
 }
 
 compare() { # NAME ALTERNATION SECONDS PRIME
-	k apply -f - >/dev/null <<-YAML || end SETUP "the comparison is refused"
+	k apply -f - >/dev/null <<-YAML || end SETUP "the run $1 is refused"
 		apiVersion: benchrun.dev/v1alpha1
-		kind: BenchmarkComparison
+		kind: BenchmarkRun
 		metadata: {name: $1}
 		spec:
 		  alternation: $2
-		  maxRounds: 2
-		  earlyStop: {policy: Disabled}
-		  template:
-		    spec:
-		      lane: $ID
-		      database:
-		        image: mariadb:11.8
-		        settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-		        storage: {medium: NodeDisk, size: 1Gi}
-		        resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-		      workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}
-		      loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-		      trials: {primeSeconds: $4}
+		  rounds: {atMost: 2, until: All}
+		  lane: $ID
+		  database:
+		    image: mariadb:11.8
+		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    storage: {medium: NodeDisk, size: 1Gi}
+		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+		  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}
+		  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+		  trials: {primeSeconds: $4}
 		  variants:
 		  - {name: durable}
 		  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}

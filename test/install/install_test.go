@@ -146,17 +146,17 @@ func TestEnvtestChartImages(t *testing.T) {
 	}
 }
 
-// An editor may read results and logs, and neither change them nor read Secrets. A viewer reads runs and comparisons.
+// An editor may read results and logs, and neither change them nor read Secrets. A viewer reads runs.
 func TestEnvtestUserRoles(t *testing.T) {
 	rights := map[string]map[string]bool{
 		"editor": {
 			"get configmaps": true, "list configmaps": true, "update configmaps": false, "delete configmaps": false,
 			"create configmaps": false, "get secrets": false, "create benchmarkruns.benchrun.dev": true,
-			"create benchmarkcomparisons.benchrun.dev": true, "patch benchmarkcomparisons/status.benchrun.dev": false,
+			"patch benchmarkruns/status.benchrun.dev": false,
 			"watch pods": true, "get pods/log": true, "create pods": false, "create pods/exec": false,
 		},
 		"viewer": {
-			"watch benchmarkruns.benchrun.dev": true, "list benchmarkcomparisons.benchrun.dev": true,
+			"watch benchmarkruns.benchrun.dev": true, "list benchmarkruns.benchrun.dev": true,
 			"create benchmarkruns.benchrun.dev": false, "get configmaps": false, "list pods": false, "get pods/log": false,
 		},
 	}

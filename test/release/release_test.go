@@ -129,12 +129,12 @@ func (u *user) complete(t *testing.T, name string) {
 	t.Log(u.do(t, "kubectl get benchmarkrun/"+name))
 }
 
-// uninstall leaves nothing behind, but the kinds where Helm says that it keeps them.
+// uninstall leaves nothing behind, but the kind where Helm says that it keeps it.
 func (u *user) uninstall(t *testing.T, command string) {
 	t.Helper()
 	u.do(t, command)
 	u.do(t, `kubectl delete --ignore-not-found --timeout 3m namespace/benchrun-system \
-		crd/benchmarkruns.benchrun.dev crd/benchmarkcomparisons.benchrun.dev`)
+		crd/benchmarkruns.benchrun.dev`)
 	for line := range strings.Lines(u.do(t, "kubectl get crd,clusterrole,clusterrolebinding,namespace,pv --output name")) {
 		if strings.Contains(line, "benchrun") {
 			t.Errorf("this is left: %s", line)

@@ -11,7 +11,7 @@
 
 A field is optional unless it is *required*. The API server also checks the form of texts and rules between fields: its message,
 and that of `kubectl benchrun validate`, names what is wrong. A specification cannot be changed, except as said at
-[BenchmarkRun](#benchmarkrun) and [BenchmarkComparison](#benchmarkcomparison).
+[BenchmarkRun](#benchmarkrun).
 {{ $seen := dict -}}
 {{ range $gv.SortedKinds -}}
 {{ template "walk" dict "type" ($gv.TypeForKind .) "package" ($gv.TypeForKind .).Package "path" "" "seen" $seen -}}
