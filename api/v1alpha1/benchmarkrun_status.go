@@ -50,7 +50,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// expirationTime is when it is deleted. Unset: it stays, or is deleted with its comparison.
+	// expirationTime is when it is deleted. Unset: it stays.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 

@@ -212,8 +212,8 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cleanup cannot be changed: delete the run, or create one with another name"
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
 
-	// ttlSecondsAfterFinished deletes the run this long after its end, with results that are not retained. Unset: with its
-	// comparison, or the installation's default, 30 days unless changed. From 0 to 31536000.
+	// ttlSecondsAfterFinished deletes the run this long after its end, with results that are not retained. Unset: the
+	// installation's default, 30 days unless changed. From 0 to 31536000.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -109,7 +109,7 @@ func (v *SelectedValue) UnmarshalJSON(text []byte) error {
 //
 // +kubebuilder:validation:MinProperties=1
 type PointSelector struct {
-	// variant of a comparison, by name.
+	// variant by its name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20

@@ -6,7 +6,7 @@ package v1alpha1
 // Condition types of a BenchmarkRun. All are set from the first reconcile
 // on.
 const (
-	// ConditionAdmitted is True while it is the turn of the run, or of its comparison, in its lane. A run that is not admitted has
+	// ConditionAdmitted is True while it is the turn of the run in its lane. A run that is not admitted has
 	// no database and no Job.
 	ConditionAdmitted = "Admitted"
 	// ConditionDatabaseReady is True while the database answers with the settings that were asked for.
@@ -32,7 +32,7 @@ const (
 
 // Reasons of a run under way, as shown in the STATUS column.
 const (
-	// ReasonAdmitted: the run or its comparison holds the lane.
+	// ReasonAdmitted: the run holds the lane.
 	ReasonAdmitted = "Admitted"
 	// ReasonQueued: it waits for its lane. The message of the next one in the queue names the holder.
 	ReasonQueued = "Queued"
@@ -62,7 +62,7 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
-	// ReasonBeingDeleted: the run or comparison has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
+	// ReasonBeingDeleted: the run has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
 	// lane; the message names the finalizers that keep it.
 	ReasonBeingDeleted = "BeingDeleted"
 	// ReasonComplete: every trial is measured and the results are published.
@@ -88,7 +88,7 @@ const (
 
 // Reasons of a run with variants, as shown in the STATUS column, besides those of any run.
 const (
-	// ReasonChecking: the runs of all variants are being checked by the API server, before the first is created.
+	// ReasonChecking: what the variants ask for is being checked by the API server, before anything is made.
 	ReasonChecking = "Checking"
 	// ReasonDecided: every pair, or every variant over all points together, has its answer, and the results are published.
 	ReasonDecided = "Decided"

@@ -129,7 +129,7 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Recreate;Keep;Restore
 	Data DataLifetime `json:"data,omitempty"`
 
-	// dataSeed is the seed of the prepared rows, with data Restore. Unset: that of the comparison or run. From 0 to
+	// dataSeed is the seed of the prepared rows, with data Restore. Unset: that of the run. From 0 to
 	// 9007199254740991.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

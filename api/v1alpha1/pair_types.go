@@ -11,9 +11,9 @@ const (
 	VerdictFaster Verdict = "Faster"
 	// VerdictSlower: the variant is slower than the baseline.
 	VerdictSlower Verdict = "Slower"
-	// VerdictEqual: the variant differs from the baseline by less than equivalencePercent.
+	// VerdictEqual: the variant differs from the baseline by less than equivalentWithinPercent.
 	VerdictEqual Verdict = "Equal"
-	// VerdictNoDifferenceShown: neither a difference nor equality is shown, although a difference of equivalencePercent
+	// VerdictNoDifferenceShown: neither a difference nor equality is shown, although a difference of equivalentWithinPercent
 	// would probably have been seen.
 	VerdictNoDifferenceShown Verdict = "NoDifferenceShown"
 	// VerdictCannotSay: there is no answer (too few rounds, too much scatter); detail says why.
@@ -34,7 +34,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
-	// verdict is Faster, Slower, Equal (within equivalencePercent), NoDifferenceShown or CannotSay.
+	// verdict is Faster, Slower, Equal (within equivalentWithinPercent), NoDifferenceShown or CannotSay.
 	// +optional
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`

@@ -32,9 +32,9 @@ type Variant struct {
 type Alternation string
 
 const (
-	// AlternateAutomatic is Slices or, where these are not possible, Runs.
+	// AlternateAutomatic is Slices or, where these are not possible, Trials or, where servers cannot be up together, Runs.
 	AlternateAutomatic Alternation = "Automatic"
-	// AlternateRuns measures the runs of a round one after the other.
+	// AlternateRuns measures all trials of one variant after those of another.
 	AlternateRuns Alternation = "Runs"
 	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.
 	AlternateTrials Alternation = "Trials"

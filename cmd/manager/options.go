@@ -54,7 +54,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
 	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
-	flags.Func("lanes", "Names of the only lanes that runs and comparisons may ask for, separated by commas; empty is all.",
+	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.",
 		func(names string) error {
 			o.allowedLanes = listed(names)
 			return nil
@@ -73,18 +73,18 @@ func (o *options) bind(flags *flag.FlagSet) {
 			return nil
 		})
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
-		"Name Pods, runs and comparisons of other namespaces in the status and the results of runs, for everybody who can read these.")
+		"Name Pods and runs of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.BoolVar(&o.clusterUsers, "cluster-users", false,
 		"Let the cluster say as which users the Pods of runs work, as OpenShift does. Otherwise they ask for those of their images.")
 	flags.BoolVar(&o.mariaDBs, "mariadb-operator", true,
 		"Let runs have their database from the MariaDB operator, for which the manager needs rights on its kind MariaDB.")
 	flags.BoolVar(&o.policies, "network-policies", false,
-		"Make a NetworkPolicy with each database, by which only Pods of its run or comparison may connect to it. The manager needs "+
+		"Make a NetworkPolicy with each database, by which only Pods of its run may connect to it. The manager needs "+
 			"rights on that kind.")
 	flags.DurationVar(&o.maxTurn, "max-turn", 0,
-		"For how long a run or a comparison may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
+		"For how long a run may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
 	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
-		"After how long a finished run or comparison is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
+		"After how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
@@ -134,7 +134,7 @@ func (o *options) validate() error {
 	}
 	if err := cmp.Or(
 		checkSeconds("--max-turn", o.maxTurn, "for no bound"),
-		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs and comparisons"),
+		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs"),
 	); err != nil {
 		return err
 	}

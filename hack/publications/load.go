@@ -146,7 +146,7 @@ func (p *publication) read(root, path string) ([]byte, error) {
 // decode what was measured.
 func (r *reported) decode(text []byte) error {
 	decode := r.decodeComparison
-	if r.of.run != nil {
+	if len(r.of.run.Spec.Variants) == 0 {
 		decode = r.decodeRun
 	}
 	outcome, name, err := decode(text)

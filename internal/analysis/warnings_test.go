@@ -26,7 +26,7 @@ func TestWarningsOfComparison(t *testing.T) {
 		"nothing": {},
 		"too few rounds": {
 			comparison: testutil.Pair(testutil.FixedRounds(2)),
-			want:       []string{"maxRounds (2) is too small for a verdict: the first is possible after 6 rounds (pairs: 1)"},
+			want:       []string{"rounds.atMost (2) is too small for a verdict: the first is possible after 6 rounds (pairs: 1)"},
 		},
 		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
 		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},

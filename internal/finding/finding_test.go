@@ -149,7 +149,7 @@ var samples = []struct {
 	{finding.Changed("a", "sha256 x for trial 1"), "input a changed between trials: sha256 x for trial 1"},
 	{
 		finding.FewRounds(1, 5, 2),
-		"maxRounds (1) is too small for a verdict: the first is possible after 5 rounds (pairs: 2)",
+		"rounds.atMost (1) is too small for a verdict: the first is possible after 5 rounds (pairs: 2)",
 	},
 	{
 		finding.Differ(finding.EnvironmentsDiffer, "the runs", "kernels", []string{"6.1", "6.6"}),

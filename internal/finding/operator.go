@@ -184,9 +184,9 @@ var ofOperator = map[Code]Entry{
 		"repeat the run without changing its inputs.",
 	},
 	TooFewRounds: {
-		Warning, "maxRounds ({rounds}) is too small for a verdict: the first is possible after {first} rounds (pairs: {pairs})",
+		Warning, "rounds.atMost ({rounds}) is too small for a verdict: the first is possible after {first} rounds (pairs: {pairs})",
 		"With so few rounds no difference can be told from chance.",
-		"raise `maxRounds`, or compare fewer variants and points.",
+		"raise `rounds.atMost`, or compare fewer variants and points.",
 	},
 	EnvironmentsDiffer: {
 		Warning, "{runs} had different {property}: {values}",

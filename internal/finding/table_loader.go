@@ -83,7 +83,7 @@ var ofLoader = map[Code]Entry{
 		Warning, "transactions under way at the end of a slice took up to {seconds:1} s to end, longer than a slice",
 		"A slice ends when its last transaction has ended. So long a transaction rarely begins and ends within the part of a slice " +
 			"that counts: the rates miss a part of it.",
-		"measure longer slices (`sliceMilliseconds`), or with `alternation: Trials`.",
+		"measure with `alternation: Trials`.",
 	},
 	WrittenInPauses: {
 		Warning, "the server wrote {pages} pages back in the pauses between its slices, {share:0}% of all: a load without pauses may " +

@@ -130,7 +130,7 @@ func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
 		return nil, err
 	}
 	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("comparison %s compared only %s: compare two of its runs to see %s", s.Name,
+		return nil, fmt.Errorf("run %s compared only %s, not %s", s.Name,
 			published, metric)
 	}
 	return &Compared{
@@ -146,14 +146,14 @@ var errNoPairs = errors.New("it has no pairs: no round has measured every varian
 // usable is an error if there is nothing in the comparison to compare, or if it cannot be trusted.
 func (s *Comparison) usable() error {
 	if s.Outcome != v1alpha1.ConditionComplete {
-		return fmt.Errorf("comparison %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
+		return fmt.Errorf("run %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
 	}
 	if len(s.Pairs) == 0 {
-		return fmt.Errorf("comparison %s: %w", s.Name, errNoPairs)
+		return fmt.Errorf("run %s: %w", s.Name, errNoPairs)
 	}
 	for _, p := range slices.Concat(s.Overall, s.Pairs) {
 		if !consistent(&p, s.Rounds) {
-			return fmt.Errorf("comparison %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
+			return fmt.Errorf("run %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
 				pairName(&p), p.Verdict)
 		}
 	}
@@ -196,7 +196,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 		return nil, err
 	}
 	if baseline == variant {
-		return nil, fmt.Errorf("both are variant %s of comparison %s", variant, s.Name)
+		return nil, fmt.Errorf("both are variant %s of run %s", variant, s.Name)
 	}
 	c := &Compared{
 		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
@@ -204,7 +204,7 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 	}
 	for _, v := range s.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
-			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the comparison's baseline in: %s", v.Name,
+			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the run's baseline in: %s", v.Name,
 				strings.Join(v.Requested(), ", ")))
 			for _, d := range v.Differences {
 				c.Changes = append(c.Changes, ComparedChange{v.Name, d})

@@ -21,7 +21,7 @@ const documentVersion = 1
 
 var (
 	errNoRun        = errors.New(JSONFile + " is not that of a run")
-	errNoComparison = errors.New(JSONFile + " is not that of a comparison")
+	errNoComparison = errors.New(JSONFile + " is not that of a run with variants")
 )
 
 // document is the layout of a run's results.json.

@@ -129,7 +129,7 @@ func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, erro
 		names = append(names, v.Name)
 	}
 	if !slices.Contains(names, variant) {
-		return nil, fmt.Errorf("comparison %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
+		return nil, fmt.Errorf("run %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
 	}
 	side := &Side{
 		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
@@ -144,7 +144,7 @@ func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, erro
 			continue
 		}
 		if metric != "" && metric != run.Metric {
-			return nil, fmt.Errorf("comparison %s publishes %s and no other metric: compare runs of it to see %s", s.Name, run.Metric,
+			return nil, fmt.Errorf("run %s publishes %s and no other metric, so not %s", s.Name, run.Metric,
 				metric)
 		}
 		for _, v := range run.Values {
