@@ -34,11 +34,11 @@ func comparisonFindings(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, ru
 		}
 	}
 	for _, s := range shared {
-		differ("the runs", s, -1)
+		differ("the measurements", s, -1)
 	}
 	for i := range comparison.Spec.Variants {
 		for _, s := range ofVariant {
-			differ("the runs of "+comparison.Spec.Variants[i].Name, s, i)
+			differ("the measurements of "+comparison.Spec.Variants[i].Name, s, i)
 		}
 	}
 	if p.Baseline < len(p.Variants) {

@@ -28,11 +28,11 @@ func TestWarningsOfComparison(t *testing.T) {
 			comparison: testutil.Pair(testutil.FixedRounds(2)),
 			want:       []string{"rounds.atMost (2) is too small for a verdict: the first is possible after 6 rounds (pairs: 1)"},
 		},
-		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the runs had different database nodes: worker, other"}},
-		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the runs had different loader nodes: worker2, other"}},
+		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the measurements had different database nodes: worker, other"}},
+		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the measurements had different loader nodes: worker2, other"}},
 		"a tag that moved": {
 			see:  func(o *ComparisonRuns) { environment(o, 3).DatabaseImage = "mariadb@2" },
-			want: []string{"the runs of lazy had different server images: mariadb@1, mariadb@2"},
+			want: []string{"the measurements of lazy had different server images: mariadb@1, mariadb@2"},
 		},
 		"a tag that moved between variants": {
 			see: func(o *ComparisonRuns) {
@@ -80,7 +80,7 @@ func TestWarningsOfComparison(t *testing.T) {
 			see: func(o *ComparisonRuns) {
 				o.Members[1].Measured.Warnings = []stats.PointFinding{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
 			},
-			want: []string{"beware (1 of 4 runs)"},
+			want: []string{"beware (1 of 4 measurements)"},
 		},
 		"of runs with other figures": {
 			see: func(o *ComparisonRuns) {
@@ -95,8 +95,8 @@ func TestWarningsOfComparison(t *testing.T) {
 				}
 			},
 			want: []string{
-				"the server did not settle: after 5–7 s it still had 90–210 dirty pages (goal: 81) (6 of 9 trials) (3 of 4 runs)",
-				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 runs)",
+				"the server did not settle: after 5–7 s it still had 90–210 dirty pages (goal: 81) (6 of 9 trials) (3 of 4 measurements)",
+				"commits are not durable: innodb_flush_log_at_trx_commit is 0 (1 of 4 measurements)",
 			},
 		},
 	} {

@@ -190,7 +190,7 @@ var ofOperator = map[Code]Entry{
 	},
 	EnvironmentsDiffer: {
 		Warning, "{runs} had different {property}: {values}",
-		"The runs should have differed in their variants only. This difference is part of the result.",
+		"The measurements should have differed in their variants only. This difference is part of the result.",
 		"pin images by digest, and nodes with `nodeSelector`.",
 	},
 	Unrequested: {

@@ -224,10 +224,6 @@ var causes = map[result.Cause]advice{
 		"close the other connections, or raise max_connections.",
 	},
 	result.CauseStartedLate: {"One of several loader Pods started after the others.", ""},
-	result.CauseAlternationBroken: {
-		"Another variant, with which this one took turns, ended too early.",
-		"read the message, and the log of that variant's server: kubectl benchrun logs NAME --database.",
-	},
 	result.CauseToolFailed: {
 		"The program that generates the load failed, or ended without a result.",
 		"read what it printed: kubectl benchrun logs.",

@@ -266,7 +266,7 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonLoaderFailed
 	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed,
 		result.CauseVariablesChanged, result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseAlternationBroken, result.CauseStartedTwice,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice,
 		result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
 		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,

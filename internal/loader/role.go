@@ -92,7 +92,7 @@ func (o *only) together(ctx context.Context, do func(context.Context) error) err
 func (o *only) begin(ctx context.Context) (time.Time, error) {
 	if o.turns != nil {
 		if err := o.turns.Wait(ctx); err != nil {
-			return time.Time{}, alternationBroken(err)
+			return time.Time{}, err
 		}
 	}
 	return time.Time{}, o.countBefore(ctx)
@@ -103,7 +103,7 @@ func (o *only) end(ctx context.Context) error {
 	if err := o.countAfter(ctx); err != nil || o.turns == nil {
 		return err
 	}
-	return alternationBroken(o.turns.Over(ctx))
+	return o.turns.Over(ctx)
 }
 
 // begin makes the load before it is measured, over the connections and on the tables that are measured. What is sent is counted,

@@ -5,13 +5,11 @@ package loader
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -22,18 +20,10 @@ import (
 // warm-up; those after it are slices of the measured phase.
 
 // meet waits until all variants are at rest, and for the first turn.
-func (a *attempt) meet(ctx context.Context) error { return alternationBroken(a.turns.Wait(ctx)) }
+func (a *attempt) meet(ctx context.Context) error { return a.turns.Wait(ctx) }
 
 // pass gives the first turn back.
-func (a *attempt) pass(ctx context.Context) error { return alternationBroken(a.turns.Pass(ctx)) }
-
-// alternationBroken is the reason of an error of turns.
-func alternationBroken(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return failure.New(result.CauseAlternationBroken, err)
-}
+func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 
 // alternate lets the clock run in this loader's turns, until ended is called. Without turns it always runs.
 func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed func(error)) (ended func()) {
@@ -45,7 +35,7 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
 		if err := c.turns.Alternate(ctx, c.pauses, finished); err != nil {
-			failed(alternationBroken(err))
+			failed(err)
 		}
 	})
 	return func() {

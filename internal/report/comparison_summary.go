@@ -235,7 +235,7 @@ func (s *Comparison) Volumes() []string {
 // Shared is what the variants have in common.
 func (s *Comparison) Shared() []string {
 	var list []string
-	list = append(list, "all runs of a round use the same seed and the same data")
+	list = append(list, "all variants of a round use the same seed and the same data")
 	if len(s.Rows) > 0 {
 		list = append(list, "rows per trial, set by the first pilot for all variants: "+s.pilots())
 	}

@@ -35,8 +35,6 @@ const (
 	CauseBarrierTimeout Cause = "BarrierTimeout"
 	// CauseStartedLate: one of several loader Pods started after the others.
 	CauseStartedLate Cause = "StartedLate"
-	// CauseAlternationBroken: the loader of another variant, with which this one took turns, ended too early.
-	CauseAlternationBroken Cause = "AlternationBroken"
 	// CauseToolFailed: the program that makes the load failed, or ended without a result.
 	CauseToolFailed Cause = "ToolFailed"
 	// CauseTooManyErrors: more transactions were rolled back and tried again than limits.errorPercent allows, or one too often.
@@ -92,7 +90,7 @@ func (c Cause) Outcome() Outcome {
 		CauseToolFailed, CauseTooManyErrors, CauseInternal, CauseDeadlineExceeded, CauseNotStarted, CauseLoaderVersion:
 		return OutcomeFailed
 	case CauseConnectionLost, CauseTooManyConnections, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted,
-		CauseInterrupted, CauseStartedLate, CauseAlternationBroken,
+		CauseInterrupted, CauseStartedLate,
 		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,
 		CauseImageChanged, CauseForeignResult,
 		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost, CauseThrottled:

@@ -52,7 +52,7 @@ func (w ComparisonFinding) String() string {
 	if w.Runs == w.OfRuns {
 		return w.PointFinding.String()
 	}
-	return fmt.Sprintf("%s (%d of %d runs)", w.PointFinding, w.Runs, w.OfRuns)
+	return fmt.Sprintf("%s (%d of %d measurements)", w.PointFinding, w.Runs, w.OfRuns)
 }
 
 // ComparisonTexts are warnings for people, a line for each.

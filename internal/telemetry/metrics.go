@@ -160,7 +160,7 @@ var (
 	disturbances = []result.Cause{
 		result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged,
 		result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseAlternationBroken, result.CauseStartedTwice,
+		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice,
 		result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 		result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady,

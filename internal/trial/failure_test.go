@@ -145,7 +145,6 @@ func TestJudgeLoaderReasons(t *testing.T) {
 		result.CauseInterrupted:         result.OutcomeInvalidated,
 		result.CauseStartedTwice:        result.OutcomeInvalidated,
 		result.CauseStartedLate:         result.OutcomeInvalidated,
-		result.CauseAlternationBroken:   result.OutcomeInvalidated,
 		"OfALaterRelease":               result.OutcomeInvalidated,
 	}
 	cases := map[string]judgement{}
