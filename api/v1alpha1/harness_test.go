@@ -144,7 +144,7 @@ func firstSight(t *testing.T, object *unstructured.Unstructured) error {
 	return plannable(t, object)
 }
 
-// offline is what is said of a run or a comparison without an API server, in the API server's words.
+// offline is what is said of a run without an API server, in the API server's words.
 func offline(t *testing.T, from *unstructured.Unstructured) error {
 	t.Helper()
 	schema, err := schemas[from.GetKind()]()

@@ -77,12 +77,8 @@ func TestEnvtestClaimRules(t *testing.T) {
 		"order of two":    {later: []string{spec("claims: [{name: c, monotonic: {parameter: rowsPerCommit, direction: Rising}}], " + commits("1, 2"))}, says: "an order takes at least 3"},
 		"order of others": {later: []string{claim("monotonic: {parameter: rows, direction: Rising}")}, says: "has no parameter rows"},
 	})
-	checkRules(t, minimalComparison, map[string]rule{
+	checkRules(t, minimalVariants, map[string]rule{
 		"variants":   {allowed: []string{spec(`claims: [{name: c, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "2"}}]`)}},
 		"no variant": {later: []string{spec(`claims: [{name: c, ratio: {of: {variant: other}, to: {variant: durable}, atLeast: "2"}}]`)}, says: "of: other names no point"},
-		"a template's": {
-			refused: []string{template(`claims: [{name: c, noDifference: {of: {variant: lazy}, to: {variant: durable}}}]`)},
-			says:    "unknown field \"spec.template.spec.claims\"",
-		},
 	})
 }

@@ -39,8 +39,7 @@ func TestEnvtestNulls(t *testing.T) {
 			spec = "database: {}, " + spec
 		}
 		run := "apiVersion: benchrun.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: nulls, namespace: default}\nspec: {" + spec + "}"
-		comparison := strings.Replace(minimalComparison, "durable}", "durable, "+spec+"}", 1)
-		documents := map[string]string{"run": run, "variant": comparison}
+		documents := map[string]string{"run": run, "variant": strings.Replace(minimalVariants, "durable}", "durable, "+spec+"}", 1)}
 		if !overlaid {
 			delete(documents, "variant")
 		}

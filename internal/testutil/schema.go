@@ -16,31 +16,26 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 )
 
-// Schema is that of a kind with its rules, applied without an API server. T is the kind's type.
-type Schema[T any] struct{ of *apischema.Schema }
+// Schema is that of a run with its rules, applied without an API server.
+type Schema struct{ of *apischema.Schema }
 
 // MakeRunSchema is the schema of a BenchmarkRun.
-func MakeRunSchema(t testing.TB) *Schema[v1alpha1.BenchmarkRun] {
+func MakeRunSchema(t testing.TB) *Schema {
 	t.Helper()
-	return makeSchema[v1alpha1.BenchmarkRun](t, apischema.Runs)
-}
-
-func makeSchema[T any](t testing.TB, load func() (*apischema.Schema, error)) *Schema[T] {
-	t.Helper()
-	of, err := load()
+	of, err := apischema.Runs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Schema[T]{of}
+	return &Schema{of}
 }
 
-// stored is a YAML text with the defaults of its kind, as the API server would store it. It panics if the text is no such object.
-func stored[T any](load func() (*apischema.Schema, error), text string) *T {
-	schema, err := load()
+// stored is a YAML text with its defaults, as the API server would store it. It panics if the text is no run.
+func stored(text string) *v1alpha1.BenchmarkRun {
+	schema, err := apischema.Runs()
 	if err != nil {
 		panic(err)
 	}
-	object, typed := map[string]any{}, new(T)
+	object, typed := map[string]any{}, new(v1alpha1.BenchmarkRun)
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
 		panic(err)
 	}
@@ -53,7 +48,7 @@ func stored[T any](load func() (*apischema.Schema, error), text string) *T {
 
 // Stored is an object as it comes back from the API server: with its defaults and without unknown fields; or what the API
 // server says against it. The text is JSON.
-func (s *Schema[T]) Stored(t testing.TB, text []byte) (*T, field.ErrorList) {
+func (s *Schema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, field.ErrorList) {
 	t.Helper()
 	var object map[string]any
 	if err := k8sjson.Unmarshal(text, &object); err != nil || object == nil {
@@ -67,7 +62,7 @@ func (s *Schema[T]) Stored(t testing.TB, text []byte) (*T, field.ErrorList) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := new(T)
+	stored := new(v1alpha1.BenchmarkRun)
 	if err := json.Unmarshal(text, stored); err != nil {
 		return nil, field.ErrorList{field.InternalError(nil, err)}
 	}
@@ -75,12 +70,12 @@ func (s *Schema[T]) Stored(t testing.TB, text []byte) (*T, field.ErrorList) {
 }
 
 // StatusErrors is what the API server says against an object whose status is written anew, over that of old.
-func (s *Schema[T]) StatusErrors(t testing.TB, old, written *T) field.ErrorList {
+func (s *Schema) StatusErrors(t testing.TB, old, written *v1alpha1.BenchmarkRun) field.ErrorList {
 	t.Helper()
 	return s.of.StatusErrors(t.Context(), asObject(t, old), asObject(t, written))
 }
 
-func asObject(t testing.TB, o any) map[string]any {
+func asObject(t testing.TB, o *v1alpha1.BenchmarkRun) map[string]any {
 	t.Helper()
 	object, err := apischema.Object(o)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -40,7 +39,7 @@ metadata: {uid: 01234567-89ab-cdef-0123-456789abcdef, generation: 1}
 spec: ` + minimalSpec
 )
 
-var storedRun = sync.OnceValue(func() *v1alpha1.BenchmarkRun { return stored[v1alpha1.BenchmarkRun](apischema.Runs, minimalRun) })
+var storedRun = sync.OnceValue(func() *v1alpha1.BenchmarkRun { return stored(minimalRun) })
 
 // MakeRun is a CommitSize run of 100 rows at one point, with the API server's defaults.
 func MakeRun(name, namespace string) *RunWrapper {
