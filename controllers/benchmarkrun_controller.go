@@ -95,7 +95,8 @@ func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return r.writerFor(runOwner(run), r.Metrics)
 }
 
-// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the results of all runs, only the metadata.
+// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the
+// results of all runs, only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.followers = newFollowers(r.Logs, &r.decoding)
 	if err := mgr.Add(r.followers); err != nil {

@@ -113,7 +113,7 @@ func (r *BenchmarkRunReconciler) publishVariants(
 	if failed := s.decision.Failure; failed != nil {
 		message = failed.Reason + ": " + failed.Message
 	}
-	rep, err := report.OfVariants(s.run, c, records, outcome, message)
+	rep, err := report.OfVariants(c, records, outcome, message)
 	if err != nil {
 		return nil, err
 	}

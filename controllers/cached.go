@@ -28,8 +28,9 @@ import (
 
 // cachedLabels are those that are read.
 var cachedLabels = []string{
-	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial, v1alpha1.LabelAttempt,
-	v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority, kueuePodGroup,
+	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial,
+	v1alpha1.LabelAttempt, v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority,
+	kueuePodGroup,
 }
 
 // annotationBytes are the annotations of a kind that are read, each with its bound: more than the operator writes. One that is

@@ -106,7 +106,7 @@ type watch struct {
 	options []builder.WatchesOption
 }
 
-// setUp a controller of owners of one kind. It watches them, and Leases for the queues of lanes, and hears what it is told of owners.
+// setUp a controller of runs. It watches them, and Leases for the queues of lanes, and hears what it is told of runs.
 func (b *Base) setUp(
 	mgr ctrl.Manager, r reconcile.Reconciler, lanes func() *lanes, kind client.Object,
 	told <-chan event.GenericEvent, watches ...watch,

@@ -204,19 +204,6 @@ func (c *cluster) collectGarbageOf(name string) {
 	}
 }
 
-// older waits until what is created now is younger than a run: the API server gives ages in seconds, by its own clock.
-func (c *cluster) older(name string) {
-	c.t.Helper()
-	created := c.get(name).CreationTimestamp
-	for {
-		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, GenerateName: "probe-"}}
-		c.must(api.Create(c.t.Context(), probe, client.DryRunAll))
-		if created.Before(&probe.CreationTimestamp) {
-			return
-		}
-	}
-}
-
 // Two installations that watch different namespaces and share a namespace of Leases respect each other. One that waits for a run
 // which it does not watch looks again from time to time. If it may read that run, it also finds that it is gone.
 func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {

@@ -57,7 +57,8 @@ func (l *lanes) enqueueNext() handler.EventHandler {
 	}
 }
 
-// waitFor leads from the Lease of a lane to its holder, and to who is next in the lane's queue. The holder may have gone while the manager was down, and nothing else would lead to its name.
+// waitFor leads from the Lease of a lane to its holder, and to who is next in the lane's queue. The holder may have gone while
+// the manager was down, and nothing else would lead to its name.
 func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	lease, ok := object.(*coordinationv1.Lease)

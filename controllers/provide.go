@@ -158,7 +158,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep,
 	if err != nil {
 		return err
 	}
-	s.seen.Made.DataCopies = r.memories.of(s.run).made.copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
+	s.seen.Made.DataCopies = r.memories.of(s.run).copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
 	return nil
 }
 

@@ -67,8 +67,8 @@ func (r *BenchmarkRunReconciler) takeStep(ctx context.Context, is part, run *v1a
 	return s, err
 }
 
-// claimRun claims a run that was read by the cache: the write leads to the next step, which acts. If there is nothing to be done yet,
-// the status says so at once; otherwise it would tell of what has not begun.
+// claimRun claims a run that was read by the cache: the write leads to the next step, which acts. If there is nothing to be done
+// yet, the status says so at once; otherwise it would tell of what has not begun.
 func (r *BenchmarkRunReconciler) claimRun(ctx context.Context, s *runStep, decided bool) error {
 	s.run.Status.Installation = r.Installation.identity()
 	if _, waits := s.decision.Action.(lifecycle.Wait); decided && waits && !s.decision.Irrevocable() {

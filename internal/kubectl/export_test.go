@@ -320,7 +320,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	})
 	run.Status.Answer, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	rep, err := report.OfVariants(run, analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
+	rep, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 		outcome, message = v1alpha1.ConditionFailed, why
 	}
 	if len(run.Spec.Variants) > 0 {
-		r, err := report.OfVariants(run, analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
+		r, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
 		return variantsReport{r}, err
 	}
 	r, err := report.OfRun(run, p, records, outcome)

@@ -69,7 +69,7 @@ func (s *situation) quietTime() time.Duration { return quietTime(s.run, s.plan) 
 func deadline(s *situation) time.Time {
 	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
 	if s.run.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(s.run.Status.Deadline, s.seen.Blockers.ObserveFailed, s.lastProgress(), s.quietTime()))
+		latest = earlier(latest, movingDeadline(s.run.Status.Deadline, s.seen.ObserveFailed, s.lastProgress(), s.quietTime()))
 	}
 	return within(latest, s.turnEnd())
 }
@@ -165,8 +165,8 @@ func bound(s *situation, d Decision) Decision {
 	if d.Failure != nil || d.Complete {
 		return d
 	}
-	trouble := s.seen.Blockers.RetryError
-	if r := s.seen.Blockers.Refused; r != nil {
+	trouble := s.seen.RetryError
+	if r := s.seen.Refused; r != nil {
 		d = r.decide(s.run.Status.Refusal, s.run.Spec.Trials.StartDeadlineSeconds, s.now)
 	}
 	if trouble != "" {

@@ -24,8 +24,8 @@ func (s *situation) beingDeleted() Decision {
 		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
 		Message: "the run is being deleted; its objects are being removed" + keptBy(s.run),
 	}
-	if s.seen.Blockers.RetryError != "" {
-		d.Message += ": " + s.seen.Blockers.RetryError
+	if s.seen.RetryError != "" {
+		d.Message += ": " + s.seen.RetryError
 	}
 	return d
 }

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -193,13 +192,6 @@ func anyPod(fill *randfill.Filler, pod *corev1.Pod) {
 	pod.Status.InitContainerStatuses[0].State.Terminated.Message = string(message)
 	fill.Fill(&pod.Spec.NodeName)
 	fill.Fill(&pod.Status.ContainerStatuses[0].ImageID)
-}
-
-// anyObject is none, or one that an earlier owner has left.
-func anyObject(o *database.Object, c randfill.Continue) {
-	if c.Bool() {
-		*o = &corev1.ConfigMap{}
-	}
 }
 
 // anyText is empty, blank, not valid UTF-8, or of a length beside one that the status has room for.

@@ -58,12 +58,7 @@ func tuned(s *situation) *Decision {
 	node := instance.Pod.Spec.NodeName
 	i := slices.IndexFunc(s.seen.TunedNodes, func(n TunedNode) bool { return n.Node == node })
 	if i < 0 {
-		for _, h := range s.run.Status.HostTuning {
-			if h.Node == node && !ptr.Deref(h.Restored, false) {
-				return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: cmp.Or(h.Message, unrecorded(node))})
-			}
-		}
-		return tuning(TuneHost{Node: node, Disk: disk, Tuning: wanted}, "node "+node+" is being tuned")
+		return s.tune(TuneHost{Node: node, Disk: disk, Tuning: wanted})
 	}
 	wait := tuning(Wait{}, "node "+node+" is being tuned")
 	switch n := s.seen.TunedNodes[i]; {
@@ -83,6 +78,16 @@ func tuned(s *situation) *Decision {
 		})
 	}
 	return wait
+}
+
+// tune a node, unless the run has tuned it before and did not restore it: what it was like is not known then.
+func (s *situation) tune(a TuneHost) *Decision {
+	for _, h := range s.run.Status.HostTuning {
+		if h.Node == a.Node && !ptr.Deref(h.Restored, false) {
+			return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: cmp.Or(h.Message, unrecorded(a.Node))})
+		}
+	}
+	return tuning(a, "node "+a.Node+" is being tuned")
 }
 
 // tunedForOthers has nodes restored that the run has tuned for another variant than the one that is measured next.

@@ -142,8 +142,8 @@ func atPoint(parameters map[string]string) string {
 // A turn is the time for which a run has its lane, without the time for which it is suspended or waits for the
 // lane again. An administrator may bound it, so that no owner keeps a lane from the others for months.
 
-// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. Most is 0
-// without a bound.
+// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. Most
+// is 0 without a bound.
 func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 	requested := run.Spec.DeadlineSeconds
 	if most == 0 || requested == nil || run.Status.StartTime != nil || time.Duration(*requested)*time.Second <= most {
@@ -156,7 +156,7 @@ func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
 
 // turnEnd is when the owner's turn is over. It returns nil without a bound.
 func (s *situation) turnEnd() *time.Time {
-	most := s.seen.Blockers.MaxTurn
+	most := s.seen.MaxTurn
 	if most == 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (s *situation) turnOver(waits string) *Decision {
 	}
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 		"the run has held its lane for %s, the maximum of this installation (--max-turn): %s",
-		s.seen.Blockers.MaxTurn, waits)})
+		s.seen.MaxTurn, waits)})
 }
 
 // within is the earlier of a deadline and the end of a turn, if that has one.

@@ -270,6 +270,3 @@ func (s *situation) boundPlace() result.Place {
 	}
 	return result.Place{}
 }
-
-// nodeSeparator stands between the nodes of several loaders.
-const nodeSeparator = ", "

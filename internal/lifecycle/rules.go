@@ -35,7 +35,7 @@ func (r rules) next(s *situation) Decision {
 }
 
 func (r rules) decide(s *situation) Decision {
-	if s.seen.Blockers.ObserveFailed {
+	if s.seen.ObserveFailed {
 		switch {
 		case s.run.DeletionTimestamp != nil:
 			return s.beingDeleted()
@@ -92,15 +92,15 @@ func obstructed(s *situation) *Decision {
 }
 
 func predecessor(s *situation) *Decision {
-	if len(s.seen.Predecessor.Remains) == 0 {
+	if len(s.seen.Remains) == 0 {
 		return nil
 	}
 	d := Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForPredecessor, After: time.Second,
-		Message: "objects of an earlier run of this name are still being deleted: " + strings.Join(s.seen.Predecessor.Remains, ", "),
+		Message: "objects of an earlier run of this name are still being deleted: " + strings.Join(s.seen.Remains, ", "),
 	}
-	if s.seen.Predecessor.Orphan != nil {
-		d.Action = RemoveOrphan{Object: s.seen.Predecessor.Orphan}
+	if s.seen.Orphan != nil {
+		d.Action = RemoveOrphan{Object: s.seen.Orphan}
 	}
 	return &d
 }

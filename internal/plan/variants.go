@@ -37,11 +37,11 @@ type Member struct {
 // roundsPerBlock is the number of rounds in which no variant always comes before another one.
 const roundsPerBlock = 6
 
-// Members of a run with variants in the order of measuring, for the most rounds that it may have: an early stop leaves out the end.
-// The order is drawn anew for every round, so that no load that comes and goes regularly meets the same variant every time. In each
-// block of six rounds, two are the opposite of each other: otherwise six rounds in the same order, which one of 32 runs of two
-// variants begins with, would take an advantage of the first place for one of the variant. More balance would bring a regularity
-// back. (See plan.go for how numbers are drawn.)
+// Members of a run with variants in the order of measuring, for the most rounds that it may have: an early stop leaves out the
+// end. The order is drawn anew for every round, so that no load that comes and goes regularly meets the same variant every time.
+// In each block of six rounds, two are the opposite of each other: otherwise six rounds in the same order, which one of 32 runs
+// of two variants begins with, would take an advantage of the first place for one of the variant. More balance would bring a
+// regularity back. (See plan.go for how numbers are drawn.)
 func Members(spec *v1alpha1.BenchmarkRunSpec) []Member {
 	orders := rand.NewPCG(uint64(Seed(spec)), variantOrderStream) //nolint:gosec // a seed is not negative
 	var block [][]int

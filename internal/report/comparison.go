@@ -243,9 +243,7 @@ func OfComparison(
 }
 
 // OfVariants is the report of a run with variants, from the records of its attempts so far.
-func OfVariants(
-	run *v1alpha1.BenchmarkRun, c *analysis.Compared, records []*result.Record, outcome, message string,
-) (*Comparison, error) {
+func OfVariants(c *analysis.Compared, records []*result.Record, outcome, message string) (*Comparison, error) {
 	rep, err := OfComparison(c.Asked, c.Plan, c.Runs, c.Verdicts, outcome, message)
 	if err != nil {
 		return nil, err

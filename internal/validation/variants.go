@@ -54,7 +54,8 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 func checkSides(run *v1alpha1.BenchmarkRun) error {
 	first := &plan.Side(run, 0, 1).Spec.Database
 	if run.Spec.Trials.Precision != nil {
-		return errors.New("trials.precision is for runs without variants: rounds.atMost and rounds.until say how often all are measured")
+		return errors.New("trials.precision is for runs without variants: rounds.atMost and rounds.until say how often all are " +
+			"measured")
 	}
 	for i, v := range run.Spec.Variants {
 		if v.Workload != nil && v.Workload.Type != "" && v.Workload.Type != run.Spec.Workload.Type {

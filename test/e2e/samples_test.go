@@ -170,7 +170,7 @@ func measuredIn(document *result.Document) []*result.Document {
 	}
 	var list []*result.Document
 	for i := range document.Sides {
-		list = append(list, document.Sides[i].Document.Measurements()...)
+		list = append(list, document.Sides[i].Measurements()...)
 	}
 	return list
 }

@@ -184,7 +184,7 @@ func judgedVariants(t *testing.T, s *sample) *report.Comparison {
 		records = append(records, record)
 	}
 	c := analysis.OfVariants(s.run, s.plan, records, nil, nil)
-	rep, err := report.OfVariants(s.run, c, records, v1alpha1.ConditionComplete, "all rounds are measured")
+	rep, err := report.OfVariants(c, records, v1alpha1.ConditionComplete, "all rounds are measured")
 	if err != nil {
 		t.Fatal(err)
 	}
