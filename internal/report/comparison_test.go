@@ -162,24 +162,6 @@ func TestUndecidedPoints(t *testing.T) {
 	}
 }
 
-// What a run publishes can be read again.
-func TestAttempts(t *testing.T) {
-	record := testutil.Record(1, 1, map[string]string{"rowsPerCommit": "1"}, 1000)
-	var b strings.Builder
-	if err := report.JSON(&b, &report.Report{Records: []*result.Record{record}}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := report.Attempts([]byte(b.String()))
-	if err != nil || len(got) != 1 || got[0].Summary.Metrics[0].Value != 1000 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	for text, says := range map[string]string{`{"version":2}`: "version 2", `{`: "reading results.json"} {
-		if _, err := report.Attempts([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
 func summaryOfComparison(t *testing.T, s *report.Comparison) string {
 	t.Helper()
 	var b strings.Builder

@@ -73,13 +73,6 @@ func Decode(text []byte) (*Report, error) {
 	return &Report{Run: d.Run, Trials: d.Plan, Claims: d.Claims, Records: d.Attempts}, nil
 }
 
-// Attempts are the records in the results of a run, as JSON wrote them.
-func Attempts(text []byte) ([]*result.Record, error) {
-	var d document
-	err := decodeDocument(text, &d, &d.Version)
-	return d.Attempts, err
-}
-
 // decodeDocument reads a document; version is a field of it.
 func decodeDocument(text []byte, d any, version *int) error {
 	if err := json.Unmarshal(text, d); err != nil {

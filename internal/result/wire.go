@@ -107,20 +107,6 @@ func (t Text) Identity() (*Identity, error) {
 	return &d.Identity, checkVersion(d.Version)
 }
 
-// Variables are those of the server, and decodes no more.
-func (t Text) Variables() (map[string]string, error) {
-	var d struct {
-		Version int `json:"version"`
-		Server  struct {
-			Variables map[string]string `json:"variables"`
-		} `json:"server"`
-	}
-	if err := json.Unmarshal(t, &d); err != nil {
-		return nil, invalid("reading it: %v", err)
-	}
-	return d.Server.Variables, checkVersion(d.Version)
-}
-
 func checkVersion(version int) error {
 	if version != DocumentVersion {
 		return invalid("it has version %d, this program reads %d", version, DocumentVersion)
