@@ -52,7 +52,7 @@ type BenchmarkRunList struct {
 
 // BenchmarkRunSpec is what to measure.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && has(self.podMetadata) == has(oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && has(self.claims) == has(oldSelf.claims)",message="title, sweep, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && has(self.podMetadata) == has(oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && has(self.claims) == has(oldSelf.claims) && has(self.metric) == has(oldSelf.metric)",message="title, sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || (self.trials.server != 'Fresh' || self.database.provisioner != 'External') && (self.trials.data != 'Restore' || self.database.provisioner == 'StatefulSet' && (!has(self.database.observer) || self.database.observer == 'Enabled'))",message="trials.server: Fresh needs a provisioner that makes servers: an external server exists once; trials.data: Restore needs provisioner StatefulSet and database.observer: Enabled, which makes the copy"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data == 'Recreate' || has(self.workload.sysbench) && !has(self.workload.sysbench.scriptFrom) && (!has(self.workload.sysbench.script) || self.workload.sysbench.script != 'bulk_insert' && (self.workload.sysbench.script != 'tpcc' || self.trials.data == 'Restore'))",message="trials.data: Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert and your own; tpcc takes Restore, and not Keep"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (concurrency adds connections)"
@@ -90,6 +90,15 @@ type BenchmarkRunSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sweep cannot be changed: delete the run, or create one with another name"
 	Sweep *SweepSpec `json:"sweep,omitempty"`
+
+	// metric is what points and variants are compared by: the name of any number of results.csv, for example transactionP99Micros.
+	// Unset: the workload's rate or, where all points have a ratePerSecond, transactionP99Micros.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z][a-zA-Z0-9]*$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="metric cannot be changed: delete the run, or create one with another name"
+	Metric string `json:"metric,omitempty"`
 
 	// variants are 2 to 16 versions of the run to compare: the run with what each names laid over it.
 	// +optional

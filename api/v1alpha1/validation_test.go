@@ -34,6 +34,10 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec("podMetadata: {labels: {}}")},
 			says:    "spec.podMetadata.labels",
 		},
+		"metric": {
+			allowed: []string{spec("metric: transactionP99Micros")},
+			refused: []string{spec("metric: p-99"), spec("metric: ''")}, says: "spec.metric",
+		},
 		"title": {
 			allowed: []string{spec("title: commit sizes on NVMe")},
 			refused: []string{spec("title: " + strings.Repeat("a", 129))},
@@ -339,14 +343,15 @@ func TestEnvtestImmutable(t *testing.T) {
 	}
 	for change, says := range map[string]string{
 		"suspend: true":                                "",
+		"metric: rowsPerSecond":                        "sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed",
 		"ttlSecondsAfterFinished: 5":                   "",
 		"database: {settings: {bufferPoolSize: 64Mi}}": "database cannot be changed",
 		"database: {variables: {sync_binlog: '1'}}":    "database cannot be changed",
 		"workload: {commitSize: {rows: 7}}":            "workload cannot be changed",
 		"workload: {limits: {seconds: 7}}":             "workload cannot be changed",
 		commits("1"):                                   "workload cannot be changed",
-		"sweep: {mode: OneFactor}":                     "title, sweep, podMetadata, imagePullSecrets and claims cannot be changed",
-		"title: new":                                   "title, sweep, podMetadata, imagePullSecrets and claims cannot be changed",
+		"sweep: {mode: OneFactor}":                     "title, sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed",
+		"title: new":                                   "title, sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed",
 		"podMetadata: {labels: {a: b}}":                "imagePullSecrets and claims cannot be changed",
 		"trials: {repetitions: 2}":                     "trials cannot be changed",
 		"loader: {separateFromDatabase: None}":         "loader cannot be changed",

@@ -179,7 +179,9 @@ func (s *situation) measuredInstance() int {
 
 // attemptOn is the next attempt on an instance.
 func (s *situation) attemptOn(instance int) trial.Attempt {
-	a := trial.Attempt{Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance}
+	a := trial.Attempt{
+		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance, Metric: s.plan.Metric,
+	}
 	a.Prime = s.cold(a.Instance)
 	if i := s.seen.instance(instance); i != nil && i.Pod != nil {
 		a.Address = i.Pod.Status.PodIP

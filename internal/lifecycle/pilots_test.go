@@ -75,6 +75,16 @@ func TestPilot(t *testing.T) {
 	}
 }
 
+// An attempt reports the headline of the plan first.
+func TestAttemptHasTheMetric(t *testing.T) {
+	run := oneAxis(1, 2)
+	run.Spec.Metric = "commitP99Micros"
+	seen := &Observed{Instances: []Instance{instanceOf(1, "db-pod")}}
+	if start, ok := next(t, run, seen, now).Action.(StartAttempt); !ok || start.Attempt.Metric != run.Spec.Metric {
+		t.Errorf("%+v", start)
+	}
+}
+
 // A pilot that was disturbed is made again, and one that failed ends the run as any other attempt does.
 func TestPilotThatIsDisturbed(t *testing.T) {
 	run := piloted()

@@ -93,6 +93,9 @@ func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
 		return err
 	}
 	l.reportStage(ctx, doc, s)
+	if err := c.lead(doc); err != nil {
+		return err
+	}
 	// All stages are in one document.
 	l.measured.Shorten(maxIntervals/len(c.staged.Stages()), maxDistributions/len(c.staged.Stages()))
 	doc.Series, doc.LatencySeries = l.measured.Series(), l.measured.OverTime()

@@ -193,7 +193,18 @@ func (o *owner) document() (*result.Document, error) {
 		return nil, err
 	}
 	doc.Findings = slices.Concat(o.findings, doc.Findings, findings(o.engine, doc, clients))
-	return doc, nil
+	return doc, o.lead(doc)
+}
+
+// lead puts the metric first that was asked for.
+func (o *owner) lead(doc *result.Document) error {
+	if o.cfg.Metric == "" {
+		return nil
+	}
+	if err := doc.Lead(o.cfg.Metric); err != nil {
+		return failure.New(result.CauseConfiguration, err)
+	}
+	return nil
 }
 
 // about is a document with what is not the load's.

@@ -41,6 +41,7 @@ func TestIntegrationOfferedRate(t *testing.T) {
 		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 5, 2, 8
 		p.Parameters = pace.Parameters{RatePerSecond: 1000}
 	})
+	tr.cfg.Metric = "transactionP99Micros"
 	_, doc := tr.mustRun(t)
 	sums(t, doc)
 	// A machine on which other tests run lags behind a schedule.
@@ -49,6 +50,9 @@ func TestIntegrationOfferedRate(t *testing.T) {
 	}
 	if got := counts(doc); got["transaction"] != 301 || got["queued"] != 301 || got["insert"] != 601 || got["commit"] != 301 {
 		t.Errorf("latencies of %v", got)
+	}
+	if lead := doc.Metrics[0]; lead.Name != "transactionP99Micros" || lead.Better != "lower" || !doc.Metrics[1].Shown {
+		t.Errorf("the headline is %+v, beside it is %+v", lead, doc.Metrics[1])
 	}
 	m := metricsOf(doc)
 	if m["offeredRowsPerSecond"] != 1000 || m["transactionP50Micros"] < 1 {
@@ -78,6 +82,13 @@ func TestIntegrationOfferedRateNotReached(t *testing.T) {
 			t.Errorf("half of the transactions took no more than %d µs from when they were due, and none above %d", l.P50Micros, l.MaxMicros)
 		}
 	}
+}
+
+// A headline that the workload does not have ends the run, which says what there is.
+func TestIntegrationMetricThatIsNone(t *testing.T) {
+	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 1, Rows: 10})
+	tr.cfg.Metric = "coffee"
+	tr.mustFail(t.Context(), t, result.CauseConfiguration, "metric: coffee was not measured; there are ", "commitP99Micros")
 }
 
 // While rows come at a rate, others query as fast as they can, and as many rows are deleted.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strconv"
 
 	"k8s.io/utils/ptr"
 
@@ -54,6 +55,8 @@ type Plan struct {
 	Variants          []string
 	Alternation       v1alpha1.Alternation
 	AlternationReason string
+	// Metric is the headline; empty is the workload's own.
+	Metric string
 	// Bytes are those of the workload's parameters at all points together: what it costs to look at each.
 	Bytes int
 }
@@ -96,10 +99,34 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 		Points: swept, Rounds: rounds, Trials: order(len(swept), rounds, spec.Trials.Order, Seed(spec)),
 		Bytes: len(swept) * m.parameters.size(),
 	}
+	p.Metric = cmp.Or(spec.Metric, offeredMetric(&spec.Workload, swept))
 	if err := p.inStages(stages); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// offeredMetric is a latency where a rate is offered at all points: how many rows there were follows from the rate. Empty is the
+// workload's own headline.
+func offeredMetric(w *v1alpha1.WorkloadSpec, points []Point) string {
+	pacing := v1alpha1.Pacing{}
+	switch {
+	case w.BulkInsert != nil:
+		pacing = w.BulkInsert.Pacing
+	case w.CommitSize != nil:
+		pacing = w.CommitSize.Pacing
+	}
+	always := strconv.FormatInt(int64(ptr.Deref(pacing.RatePerSecond, 0)), 10)
+	for _, point := range points {
+		rate, swept := point.Parameters["ratePerSecond"]
+		if !swept {
+			rate = always
+		}
+		if rate == "0" {
+			return ""
+		}
+	}
+	return "transactionP99Micros"
 }
 
 // Seed is the seed of a run.
@@ -161,7 +188,7 @@ func below(pcg *rand.PCG, n uint64) uint64 {
 	}
 }
 
-// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, claims,
+// Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, metric, claims,
 // lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
 // the version of this method and of the names of the fields: v2 since trials.server.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
@@ -176,7 +203,7 @@ func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 // measured is what of a specification changes a number.
 func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	rest := spec.DeepCopy()
-	rest.Title = ""
+	rest.Title, rest.Metric = "", ""
 	rest.Claims = nil
 	rest.Lane = ""
 	rest.Suspend = nil

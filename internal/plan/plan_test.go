@@ -188,7 +188,7 @@ func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
 	spec.QueueDeadlineSeconds = ptr.To[int32](1)
-	spec.Title = "another"
+	spec.Title, spec.Metric = "another", "commitP99Micros"
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
 	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
@@ -306,7 +306,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Claims", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Metric", "Claims", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)
@@ -461,6 +461,53 @@ func TestParametersOfAllPoints(t *testing.T) {
 		}
 		if p.Bytes < len(p.Points)*len(`{"rows":5}`) {
 			t.Errorf("%d bytes", p.Bytes)
+		}
+	}
+}
+
+// The headline is what the run asks for or, where all points offer a rate, a latency: how many rows there were follows from the rate.
+func TestMetric(t *testing.T) {
+	paced := func(rates ...int64) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(spec *v1alpha1.BenchmarkRunSpec) {
+			if len(rates) == 1 {
+				spec.Workload.CommitSize.RatePerSecond = ptr.To(v1alpha1.RowsPerSecond(rates[0]))
+				return
+			}
+			w := new(v1alpha1.BulkInsertWorkload)
+			for _, rate := range rates {
+				var p v1alpha1.BulkInsertPoint
+				p.RatePerSecond = ptr.To(v1alpha1.RowsPerSecond(rate))
+				w.Points = append(w.Points, p)
+			}
+			spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: w}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRunSpec)
+		want   string
+	}{
+		"none":             {func(*v1alpha1.BenchmarkRunSpec) {}, ""},
+		"asked for":        {func(spec *v1alpha1.BenchmarkRunSpec) { spec.Metric = "commitP99Micros" }, "commitP99Micros"},
+		"a rate":           {paced(1000), "transactionP99Micros"},
+		"no rate":          {paced(0), ""},
+		"rates":            {paced(1000, 2000), "transactionP99Micros"},
+		"not all rates":    {paced(1000, 0), ""},
+		"rates, asked for": {func(spec *v1alpha1.BenchmarkRunSpec) { paced(1000)(spec); spec.Metric = "rowsPerSecond" }, "rowsPerSecond"},
+	} {
+		spec := commits(1, 2)
+		tc.change(spec)
+		p, err := plan.ForRun(spec)
+		if err != nil || p.Metric != tc.want {
+			t.Errorf("%s: %q, %v; want %q", name, p.Metric, err, tc.want)
+		}
+	}
+	run := withVariants()
+	run.Spec.Workload.CommitSize.RatePerSecond = ptr.To[v1alpha1.RowsPerSecond](1000)
+	for rate, want := range map[int64]string{2000: "transactionP99Micros", 0: ""} {
+		run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{}}
+		run.Spec.Variants[1].Workload.CommitSize.RatePerSecond = ptr.To(v1alpha1.RowsPerSecond(rate))
+		if p, err := plan.New(run, v1alpha1.AlternateSlices); err != nil || p.Metric != want {
+			t.Errorf("a variant offers %d rows/s: %q, %v; want %q", rate, p.Metric, err, want)
 		}
 	}
 }

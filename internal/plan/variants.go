@@ -195,9 +195,12 @@ func forVariants(run *v1alpha1.BenchmarkRun, alternation v1alpha1.Alternation) (
 				v.Name, run.Spec.Variants[0].Name)
 		}
 		if i == 0 {
-			p.Points = one.Points
+			p.Points, p.Metric = one.Points, one.Metric
 		} else if !slices.EqualFunc(plans[0].Points, one.Points, Point.Equal) {
 			p.Points = joined(p.Points, one.Points)
+		}
+		if one.Metric != p.Metric {
+			p.Metric = "" // one offers a rate, and another does not
 		}
 		plans, p.Variants = append(plans, one), append(p.Variants, v.Name)
 		measured += len(one.Points) / max(1, one.Stages)

@@ -41,6 +41,8 @@ type Config struct {
 	// Trial and Attempt count from 1.
 	Trial   int `json:"trial"`
 	Attempt int `json:"attempt"`
+	// Metric is the headline: reported first. Empty is the workload's own.
+	Metric string `json:"metric,omitempty"`
 	// Parameters are the swept parameters of the trial's point; the Workload below already has them applied.
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// Seed of the data: row n is a function of Seed and n, whatever the trial.
@@ -217,6 +219,45 @@ func (s *Summary) Metric(name string) (Metric, bool) {
 		return Metric{Name: name, Value: float64(s.Totals.Rows), Unit: "rows", Better: "higher"}, true
 	}
 	return s.percentile(name)
+}
+
+// Lead puts the metric of that name first, the headline; the one that was first is shown beside it. The error says which metrics
+// there are.
+func (d *Document) Lead(name string) error {
+	s := Summary{Metrics: d.Metrics, Totals: d.Totals, Latencies: d.Latencies}
+	lead, found := s.Metric(name)
+	if !found {
+		return fmt.Errorf("metric: %s was not measured; there are %s", name, strings.Join(s.metricNames(), ", "))
+	}
+	lead.Shown = false
+	list := []Metric{lead}
+	for i, m := range d.Metrics {
+		if m.Shown = m.Shown || i == 0; m.Name != name {
+			list = append(list, m)
+		}
+	}
+	d.Metrics = list
+	return nil
+}
+
+// metricNames are those of all metrics, sorted.
+func (s *Summary) metricNames() []string {
+	names := []string{DurationMetric}
+	if s.Totals.Rows > 0 {
+		names = append(names, RowsMetric)
+	}
+	for _, m := range s.Metrics {
+		names = append(names, m.Name)
+	}
+	for i := range s.Latencies {
+		if l := &s.Latencies[i]; l.Count > 0 {
+			for column := range l.Percentiles() {
+				names = append(names, l.Operation+column)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // percentile of a latency by the name of its column.

@@ -82,6 +82,40 @@ func TestMetricOfSummary(t *testing.T) {
 	}
 }
 
+// The headline that was asked for stands first, and the one before it is shown beside it; of what was not measured, the error says
+// what there is.
+func TestLead(t *testing.T) {
+	made := func() *Document {
+		return &Document{
+			Metrics: []Metric{{Name: "rowsPerSecond", Value: 7}, {Name: "errorPercent", Value: 1}}, Totals: Totals{Micros: 2_500_000},
+			Latencies: []Latency{{Operation: "insert", Count: 1, P99Micros: 99}, {Operation: "commit"}},
+		}
+	}
+	for name, want := range map[string][]string{
+		"rowsPerSecond": {"rowsPerSecond", "errorPercent"}, "errorPercent": {"errorPercent", "rowsPerSecond"},
+		"insertP99Micros": {"insertP99Micros", "rowsPerSecond", "errorPercent"}, DurationMetric: {DurationMetric, "rowsPerSecond", "errorPercent"},
+	} {
+		d := made()
+		if err := d.Lead(name); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range d.Metrics {
+			if got = append(got, m.Name); m.Shown != (m.Name == "rowsPerSecond" && name != m.Name) {
+				t.Errorf("%s first: %s is shown: %t", name, m.Name, m.Shown)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s first (-want +got):\n%s", name, diff)
+		}
+	}
+	const want = "metric: coffee was not measured; there are durationSeconds, errorPercent, insertMaxMicros, insertP50Micros, " +
+		"insertP95Micros, insertP999Micros, insertP99Micros, rowsPerSecond"
+	if err := made().Lead("coffee"); err == nil || err.Error() != want {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestSummaryCondensesInputs(t *testing.T) {
 	few := []Input{{Name: "b", Bytes: 1, SHA256: "x"}, {Name: "a", Bytes: 2, Rows: 3, SHA256: "y"}}
 	if diff := cmp.Diff(few, (&Document{Inputs: few}).Summarize(EncodedDocument{}).Inputs); diff != "" {

@@ -117,8 +117,8 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 		Version:   result.ConfigVersion,
 		Namespace: run.Namespace, Run: run.Name,
 		Trial: a.Trial.Number, Attempt: a.Number,
-		Parameters: a.Point.Swept(),
-		Seed:       plan.Seed(&run.Spec),
+		Parameters: a.Point.Swept(), Metric: a.Metric,
+		Seed: plan.Seed(&run.Spec),
 		Server: result.Server{
 			Engine: string(db.Engine), Host: host, Port: port,
 			UserFile:     podutil.CredentialPath + "/" + podutil.UserKey,

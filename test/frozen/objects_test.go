@@ -67,7 +67,8 @@ func objects(t *testing.T, run *v1alpha1.BenchmarkRun, p *plan.Plan) []byte {
 		if i > 0 && len(p.Trials) == 1 {
 			break
 		}
-		a := trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1, Prime: i == 0, Nodes: []string{"node"}, Address: "10.0.0.1"}
+		a := trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1, Metric: p.Metric, Prime: i == 0}
+		a.Nodes, a.Address = []string{"node"}, "10.0.0.1"
 		for _, side := range of.Sides {
 			a.Sides = append(a.Sides, trial.Side{Variant: side, Instance: plan.InstanceIn(run, 1, side), Address: fmt.Sprint("10.0.0.", side+1)})
 		}
