@@ -18,12 +18,22 @@ type Variant struct {
 	// +kubebuilder:validation:MaxLength=128
 	Title string `json:"title,omitempty"`
 
-	// database has the fields of the database to replace. Maps (variables, nodeSelector, limits, requests) and lists
-	// are replaced as a whole.
+	// remove takes what the run says of its database and workload away, by its path, for example database.variables.sync_binlog.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^(database|workload)(\.[^.]+)+$`
+	Remove []string `json:"remove,omitempty"`
+
+	// database is laid over that of the run, key by key in maps (variables, nodeSelector, limits, requests); a list replaces that of
+	// the run.
 	// +optional
 	Database *DatabaseSpec `json:"database,omitempty"`
 
-	// workload has the fields of the workload to replace, but for type. Maps and lists are replaced as a whole.
+	// workload is laid over that of the run, key by key in maps; a list replaces that of the run, and type cannot be another.
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 }

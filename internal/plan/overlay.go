@@ -3,10 +3,18 @@
 
 package plan
 
-import "reflect"
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 
-// overlay lays a part of a specification over another one. What is not set in it stays as it is; maps, lists and values are
-// replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field is a pointer.
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+)
+
+// overlay lays a part of a specification over another one. What is not set in it stays as it is, and so do keys of maps; lists and
+// values are replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field is a
+// pointer.
 func overlay[T any](onto, over *T) {
 	lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
 }
@@ -16,6 +24,10 @@ func lay(onto, over reflect.Value) {
 	case over.IsZero():
 	case over.Kind() == reflect.Pointer && !onto.IsNil() && transparent(over.Type().Elem()):
 		lay(onto.Elem(), over.Elem())
+	case over.Kind() == reflect.Map && onto.Len() > 0:
+		for key, value := range over.Seq2() {
+			onto.SetMapIndex(key, value)
+		}
 	case transparent(over.Type()):
 		for i := range over.NumField() {
 			lay(onto.Field(i), over.Field(i))
@@ -36,4 +48,64 @@ func transparent(t reflect.Type) bool {
 		}
 	}
 	return true
+}
+
+// CheckRemoved is what a variant of a run cannot take away, for its author.
+func CheckRemoved(run *v1alpha1.BenchmarkRun) error {
+	for _, v := range run.Spec.Variants {
+		spec := run.Spec.DeepCopy()
+		for _, path := range v.Remove {
+			if err := remove(spec, path); err != nil {
+				return fmt.Errorf("variant %s: remove: %s: %w", v.Name, path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// remove takes what a path leads to away: a key of a map, or a field that is unset without a value of its own.
+func remove(spec *v1alpha1.BenchmarkRunSpec, path string) error {
+	at := reflect.ValueOf(spec).Elem()
+	for rest, more := path, true; more; {
+		if at.Kind() == reflect.Map {
+			key := reflect.ValueOf(rest).Convert(at.Type().Key())
+			if !at.MapIndex(key).IsValid() {
+				return fmt.Errorf("the run has no %s there", rest)
+			}
+			at.SetMapIndex(key, reflect.Value{})
+			return nil
+		}
+		var name string
+		name, rest, more = strings.Cut(rest, ".")
+		if at.Kind() == reflect.Pointer {
+			at = at.Elem()
+		}
+		if !at.IsValid() || at.Kind() != reflect.Struct {
+			return fmt.Errorf("the run has no %s there", name)
+		}
+		if at = fieldNamed(at, name); !at.IsValid() || at.IsZero() {
+			return fmt.Errorf("the run has no %s there", name)
+		}
+	}
+	if kind := at.Kind(); kind != reflect.Map && kind != reflect.Pointer && kind != reflect.Slice {
+		return errors.New("it cannot be taken away: say another value")
+	}
+	at.SetZero()
+	return nil
+}
+
+// fieldNamed is the field of a struct with a name in JSON, also of one that stands in it without a name; invalid if there is none.
+func fieldNamed(of reflect.Value, name string) reflect.Value {
+	for i := range of.NumField() {
+		tag, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
+		switch {
+		case tag == name:
+			return of.Field(i)
+		case tag == "" && of.Type().Field(i).Anonymous && of.Field(i).Kind() == reflect.Struct:
+			if inner := fieldNamed(of.Field(i), name); inner.IsValid() {
+				return inner
+			}
+		}
+	}
+	return reflect.Value{}
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -20,9 +21,13 @@ func TestOverlay(t *testing.T) {
 	limits := func(cpu string) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 	}
+	memory := func(r corev1.ResourceRequirements) corev1.ResourceRequirements {
+		r.Limits[corev1.ResourceMemory] = resource.MustParse("1Gi")
+		return r
+	}
 	template := v1alpha1.DatabaseSpec{
 		Image: "a", Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](1), BufferPoolSize: quantity("128Mi")},
-		Variables: map[string]v1alpha1.VariableValue{"a": "1"}, Resources: limits("1"),
+		Variables: map[string]v1alpha1.VariableValue{"a": "1"}, Resources: memory(limits("1")),
 		Tolerations: []corev1.Toleration{{Key: "a"}, {Key: "b"}}, TLS: v1alpha1.TLSSpec{CASecretName: "ca"},
 	}
 	for name, tc := range map[string]struct {
@@ -46,7 +51,8 @@ func TestOverlay(t *testing.T) {
 		"a map": {
 			v1alpha1.DatabaseSpec{Variables: map[string]v1alpha1.VariableValue{"b": "2"}, Resources: limits("2")},
 			func(d *v1alpha1.DatabaseSpec) {
-				d.Variables, d.Resources = map[string]v1alpha1.VariableValue{"b": "2"}, limits("2")
+				d.Variables["b"] = "2"
+				d.Resources.Limits[corev1.ResourceCPU] = resource.MustParse("2")
 			},
 		},
 		"a list": {
@@ -70,6 +76,51 @@ func TestOverlay(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a variant takes away is a key of a map, or a field that may be unset; anything else is refused, with what is allowed.
+func TestRemove(t *testing.T) {
+	run := func() *v1alpha1.BenchmarkRunSpec {
+		return &v1alpha1.BenchmarkRunSpec{
+			Database: v1alpha1.DatabaseSpec{
+				Image: "a", Variables: map[string]v1alpha1.VariableValue{"a": "1", "b": "2"},
+				Settings:  v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](1)},
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"example.com/gpu": resource.MustParse("1")}},
+			},
+			Workload: v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
+				Pacing: v1alpha1.Pacing{RatePerSecond: ptr.To[v1alpha1.RowsPerSecond](7)},
+			}},
+		}
+	}
+	for path, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRunSpec)
+		says   string
+	}{
+		"database.variables.a":                      {func(s *v1alpha1.BenchmarkRunSpec) { delete(s.Database.Variables, "a") }, ""},
+		"database.variables":                        {func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Variables = nil }, ""},
+		"database.settings.flushLogAtTrxCommit":     {func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Settings.FlushLogAtTrxCommit = nil }, ""},
+		"database.resources.limits.example.com/gpu": {func(s *v1alpha1.BenchmarkRunSpec) { delete(s.Database.Resources.Limits, "example.com/gpu") }, ""},
+		"workload.bulkInsert.ratePerSecond":         {func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.BulkInsert.RatePerSecond = nil }, ""},
+		"database.variables.c":                      {nil, "the run has no c there"},
+		"database.hostTuning.swappiness":            {nil, "the run has no hostTuning there"},
+		"database.colour":                           {nil, "the run has no colour there"},
+		"workload.bulkInsert.ratePerSecond.more":    {nil, "the run has no more there"},
+		"database.image":                            {nil, "it cannot be taken away: say another value"},
+		"database.settings":                         {nil, "it cannot be taken away: say another value"},
+		"database.settings.bufferPoolSize":          {nil, "the run has no bufferPoolSize there"},
+	} {
+		got, want := run(), run()
+		err := remove(got, path)
+		if tc.change != nil {
+			tc.change(want)
+		}
+		if text := fmt.Sprint(err); (err != nil || tc.says != "") && text != tc.says {
+			t.Errorf("%s: %v, want %q", path, err, tc.says)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
 	}
 }
 

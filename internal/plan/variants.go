@@ -148,6 +148,9 @@ func Side(run *v1alpha1.BenchmarkRun, variant, round int) *v1alpha1.BenchmarkRun
 	spec, over := &one.Spec, run.Spec.Variants[variant].DeepCopy()
 	spec.Variants, spec.Baseline, spec.Rounds, spec.Alternation, spec.EquivalentWithinPercent = nil, "", nil, "", nil
 	spec.Claims, spec.Title, spec.TTLSecondsAfterFinished = nil, "", nil
+	for _, path := range over.Remove {
+		_ = remove(spec, path) // an error is told when the run is planned
+	}
 	if over.Database != nil {
 		overlay(&spec.Database, over.Database)
 	}

@@ -57,6 +57,9 @@ func checkSides(run *v1alpha1.BenchmarkRun) error {
 		return errors.New("trials.precision is for runs without variants: rounds.atMost and rounds.until say how often all are " +
 			"measured")
 	}
+	if err := plan.CheckRemoved(run); err != nil {
+		return err
+	}
 	for i, v := range run.Spec.Variants {
 		if v.Workload != nil && v.Workload.Type != "" && v.Workload.Type != run.Spec.Workload.Type {
 			return fmt.Errorf("variant %s: workload.type must be %s, as that of the run: numbers of different workloads cannot be "+
