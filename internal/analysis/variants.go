@@ -67,6 +67,9 @@ func (c *Compared) WhyStopped() string {
 	if !c.Enough() {
 		return fmt.Sprintf("all %d rounds are measured", c.Rounds)
 	}
+	if !c.Answered() {
+		return fmt.Sprintf("%d rounds are measured, and a few more would give no answer", c.Rounds)
+	}
 	what := "every pair"
 	if c.Policy == v1alpha1.RoundsOverallDecided && len(c.Overall) > 0 {
 		what = "every variant, over all points together,"

@@ -18,6 +18,23 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
+// What ends a run that has no answer is not called one.
+func TestWhyStopped(t *testing.T) {
+	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) { s.Spec.Rounds.Until = v1alpha1.RoundsDecided })
+	for verdict, want := range map[stats.Verdict]string{
+		stats.Faster:    "every pair has its answer after 6 rounds",
+		stats.CannotSay: "6 rounds are measured, and a few more would give no answer",
+	} {
+		pair := stats.Paired{Variant: "lazy", Comparison: stats.Comparison{Verdict: verdict, Decided: true}}
+		c := Compared{Asked: s, Plan: planOfComparison(t, s), Comparison: &Comparison{Verdicts: Verdicts{
+			Policy: v1alpha1.RoundsDecided, Rounds: 6, Pairs: []stats.Paired{pair},
+		}}}
+		if got := c.WhyStopped(); got != want {
+			t.Errorf("%s: %s, want %s", verdict, got, want)
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
