@@ -4,8 +4,10 @@
 package analysis
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -131,6 +133,9 @@ func ValuesOf(records []*result.Record, metric string) []float64 {
 
 // CheckRun says which claim of a run with that plan is about points that it does not measure.
 func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
+	if err := checkMetric(&run.Spec); err != nil {
+		return err
+	}
 	return checkClaims(run.Spec.Claims, pointsIn(p, ""))
 }
 
@@ -164,4 +169,20 @@ func NamedMetrics(list v1alpha1.Claims) []string {
 	}
 	delete(names, "")
 	return slices.Sorted(maps.Keys(names))
+}
+
+// checkMetric refuses a headline that a program of one's own does not report, as far as it says what it does.
+func checkMetric(spec *v1alpha1.BenchmarkRunSpec) error {
+	w := spec.Workload.Custom
+	if spec.Metric == "" || spec.Metric == result.DurationMetric || w == nil || w.Result == nil {
+		return nil
+	}
+	var names []string
+	for _, m := range w.Result.Metrics {
+		names = append(names, m.Name)
+	}
+	if slices.Contains(names, spec.Metric) {
+		return nil
+	}
+	return fmt.Errorf("metric: %s is none of custom.result.metrics: %s", spec.Metric, strings.Join(names, ", "))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// overlay lays a part of a specification over another one. What is not set in it stays as it is, and so do keys of maps; lists and
-// values are replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field is a
-// pointer.
+// overlay lays a part of a specification over another one. What is not set in it stays as it is, and so do keys of maps; lists
+// and values are replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field
+// is a pointer.
 func overlay[T any](onto, over *T) {
 	lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
 }
@@ -94,7 +94,8 @@ func remove(spec *v1alpha1.BenchmarkRunSpec, path string) error {
 	return nil
 }
 
-// fieldNamed is the field of a struct with a name in JSON, also of one that stands in it without a name; invalid if there is none.
+// fieldNamed is the field of a struct with a name in JSON, also of one that stands in it without a name; invalid if there is
+// none.
 func fieldNamed(of reflect.Value, name string) reflect.Value {
 	for i := range of.NumField() {
 		tag, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")

@@ -15,7 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
@@ -41,9 +40,6 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if err := checkBytes(p.Bytes); err != nil {
 		return p, err
 	}
-	if err := checkMetric(&run.Spec); err != nil {
-		return p, err
-	}
 	var points []plan.Point
 	for i := 0; i < len(p.Points); i += max(1, p.Stages) {
 		points = append(points, p.Points[i])
@@ -55,22 +51,6 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		return p, err
 	}
 	return p, analysis.CheckRun(run, p)
-}
-
-// checkMetric refuses a headline that a program of one's own does not report, as far as it says what it does.
-func checkMetric(spec *v1alpha1.BenchmarkRunSpec) error {
-	w := spec.Workload.Custom
-	if spec.Metric == "" || spec.Metric == result.DurationMetric || w == nil || len(w.Result.Metrics) == 0 {
-		return nil
-	}
-	var names []string
-	for _, m := range w.Result.Metrics {
-		names = append(names, string(m.Name))
-	}
-	if slices.Contains(names, spec.Metric) {
-		return nil
-	}
-	return fmt.Errorf("metric: %s is none of custom.result.metrics: %s", spec.Metric, strings.Join(names, ", "))
 }
 
 // maxBytes bounds what is looked at for one object, run, by the worker that also looks at everybody else's.

@@ -309,3 +309,30 @@ func TestAlternationChosen(t *testing.T) {
 		}
 	}
 }
+
+// A headline that a program of one's own does not declare is refused before anything runs, and so is what a variant cannot remove.
+func TestMetricAndRemoved(t *testing.T) {
+	for metric, says := range map[string]string{
+		"": "", "tps": "", "durationSeconds": "", "coffee": "metric: coffee is none of custom.result.metrics: tps",
+	} {
+		run := testutil.MakeRun("run", "ns").Obj()
+		run.Spec.Metric, run.Spec.Workload = metric, custom(1, 1)
+		run.Spec.Workload.Custom.Result = &v1alpha1.CustomResult{Pattern: "(?P<tps>.*)", Metrics: []v1alpha1.CustomMetric{
+			{Name: "tps", Unit: "tx/s", Better: v1alpha1.MetricHigher},
+		}}
+		if _, err := validation.PlanRun(run); (err != nil || says != "") && fmt.Sprint(err) != says {
+			t.Errorf("%q: %v, want %q", metric, err, says)
+		}
+	}
+	unknown := testutil.MakeRun("run", "ns").Obj() // a program that reports by itself
+	unknown.Spec.Metric, unknown.Spec.Workload = "coffee", custom(1, 1)
+	if _, err := validation.PlanRun(unknown); err != nil {
+		t.Error(err)
+	}
+	run := testutil.MakeVariants("run", "ns", "a", "b").Obj()
+	run.Spec.Variants[1].Remove = []string{"database.variables.sync_binlog"}
+	const want = "variant b: remove: database.variables.sync_binlog: the run has no "
+	if _, err := validation.PlanRun(run); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
