@@ -65,7 +65,7 @@ func (a *alternation) give(ctx context.Context, sides []*Side) {
 				return
 			}
 		}
-		for _, i := range Order(a.seed, block, len(sides)) {
+		for _, i := range order(a.seed, block, len(sides)) {
 			if over[i] {
 				continue
 			}
@@ -120,25 +120,12 @@ func (s *Side) Over(ctx context.Context) error {
 	return take(ctx, s.of.ended, new(struct{}))
 }
 
-// Alternate is InTurns of this side.
+// Alternate lets a clock, which stands still, run in this side's turns only, until finished is closed. It has a turn when it is
+// called, and when it returns without an error; the clock runs then in any case.
 func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
-	return InTurns(ctx, s, &s.facts, func() time.Duration { return Length(s.of.seed, s.block, s.of.mean) }, clock, finished)
-}
-
-// Turn is one of those that take turns.
-type Turn interface {
-	Wait(ctx context.Context) error
-	Pass(ctx context.Context) error
-}
-
-// InTurns lets a clock, which stands still, run in one's turns only, until finished is closed, and counts its slices. One has a
-// turn, of that length, when it is called, and when it returns without an error; the clock runs then in any case.
-func InTurns(
-	ctx context.Context, one Turn, facts *result.TurnFacts, length func() time.Duration, clock Clock, finished <-chan struct{},
-) error {
 	for {
-		facts.Slices++
-		timer := time.NewTimer(clock.Go(length()))
+		s.facts.Slices++
+		timer := time.NewTimer(clock.Go(length(s.of.seed, s.block, s.of.mean)))
 		select {
 		case <-finished:
 			timer.Stop()
@@ -149,9 +136,9 @@ func InTurns(
 		case <-timer.C:
 		}
 		clock.Stop()
-		err := one.Pass(ctx)
+		err := s.Pass(ctx)
 		if err == nil {
-			err = one.Wait(ctx)
+			err = s.Wait(ctx)
 		}
 		if err != nil {
 			clock.Go(0)
@@ -163,9 +150,9 @@ func InTurns(
 // Facts are what there was of turns, of a side that is over.
 func (s *Side) Facts() result.TurnFacts { return s.facts }
 
-// Order of the sides in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
+// order of the sides in a block, counted from 1. It is drawn for a pair of blocks, and the second one has it backwards. What
 // becomes steadily faster or slower, as a server does that has just been started, meets all sides of a pair alike.
-func Order(seed int64, block, sides int) []int {
+func order(seed int64, block, sides int) []int {
 	places := draws(seed, 2*pair(block)).Perm(sides)
 	if block%2 == 0 {
 		slices.Reverse(places)
@@ -173,9 +160,9 @@ func Order(seed int64, block, sides int) []int {
 	return places
 }
 
-// Length of the turns of a block: from half of the mean to one and a half, so that they do not keep step with what a server does
+// length of the turns of a block: from half of the mean to one and a half, so that they do not keep step with what a server does
 // once a second. It is the same for all sides, and for both blocks of a pair.
-func Length(seed int64, block int, mean time.Duration) time.Duration {
+func length(seed int64, block int, mean time.Duration) time.Duration {
 	return mean/2 + time.Duration(draws(seed, 2*pair(block)+1).Int64N(int64(mean)+1))
 }
 

@@ -94,13 +94,13 @@ func TestDraws(t *testing.T) {
 	const mean = time.Second
 	first, sum := map[int]int{}, time.Duration(0)
 	for block := 1; block <= 1000; block++ {
-		l := Length(3, block, mean)
-		if l < mean/2 || l > 3*mean/2 || l != Length(3, block, mean) {
+		l := length(3, block, mean)
+		if l < mean/2 || l > 3*mean/2 || l != length(3, block, mean) {
 			t.Fatalf("block %d: %s", block, l)
 		}
 		sum += l
 		if block%2 == 1 { // each of the others is drawn with the one before
-			first[Order(3, block, 2)[0]]++
+			first[order(3, block, 2)[0]]++
 		}
 	}
 	if average := sum / 1000; average < 950*time.Millisecond || average > 1050*time.Millisecond {
@@ -117,10 +117,10 @@ func TestDriftMeetsAllAlike(t *testing.T) {
 		for block := 1; block < 100; block += 2 {
 			sum := make([]int, sides)
 			for i := range sides {
-				sum[Order(3, block, sides)[i]] += i
-				sum[Order(3, block+1, sides)[i]] += sides + i
+				sum[order(3, block, sides)[i]] += i
+				sum[order(3, block+1, sides)[i]] += sides + i
 			}
-			if slices.Max(sum) != slices.Min(sum) || Length(3, block, time.Second) != Length(3, block+1, time.Second) {
+			if slices.Max(sum) != slices.Min(sum) || length(3, block, time.Second) != length(3, block+1, time.Second) {
 				t.Fatalf("blocks %d and %d: the sides have the turns %d, or others in length", block, block+1, sum)
 			}
 		}
