@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // built is the specification of a run that flags describe. Fields that no flag sets are left to the API server's defaults.
@@ -52,7 +53,7 @@ func setAll(spec map[string]any, settings []string) error {
 func memberOf(workload string) (string, error) {
 	var types []string
 	for _, name := range fieldsOf(reflect.TypeFor[v1alpha1.WorkloadSpec]()) {
-		f, _ := fieldNamed(reflect.TypeFor[v1alpha1.WorkloadSpec](), name)
+		f, _ := plan.FieldNamed(reflect.TypeFor[v1alpha1.WorkloadSpec](), name)
 		if !strings.HasSuffix(f.Type.String(), "Workload") {
 			continue
 		}
@@ -111,7 +112,7 @@ func isNamedList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || indirect(t.Elem()).Kind() != reflect.Struct {
 		return false
 	}
-	_, named := fieldNamed(indirect(t.Elem()), "name")
+	_, named := plan.FieldNamed(indirect(t.Elem()), "name")
 	return named
 }
 
@@ -140,7 +141,7 @@ func typeOf(at reflect.Type, walked, name, path string) (reflect.Type, error) {
 	case at.Kind() != reflect.Struct || isScalar(at):
 		return nil, fmt.Errorf("%s has no fields: %s is too long", walked, walked+"."+path)
 	}
-	f, found := fieldNamed(at, name)
+	f, found := plan.FieldNamed(at, name)
 	if !found {
 		return nil, fmt.Errorf("%s has no field %q; it has %s", walked, name, strings.Join(fieldsOf(at), ", "))
 	}
@@ -159,35 +160,16 @@ func isScalar(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// fieldNamed is the field of a struct with that name in JSON.
-func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
-	for _, f := range reflect.VisibleFields(t) {
-		if jsonName(f) == name {
-			return f, true
-		}
-	}
-	return reflect.StructField{}, false
-}
-
 // fieldsOf are the names of a struct's fields in JSON, in order.
 func fieldsOf(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		if name := jsonName(f); name != "" {
+		if name := plan.NameInJSON(f); name != "" {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// jsonName is empty if a field has no name of its own.
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "-" || f.Anonymous {
-		return ""
-	}
-	return name
 }
 
 // valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in

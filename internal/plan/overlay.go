@@ -83,9 +83,11 @@ func remove(spec *v1alpha1.BenchmarkRunSpec, path string) error {
 		if !at.IsValid() || at.Kind() != reflect.Struct {
 			return fmt.Errorf("the run has no %s there", name)
 		}
-		if at = fieldNamed(at, name); !at.IsValid() || at.IsZero() {
+		f, found := FieldNamed(at.Type(), name)
+		if !found || at.FieldByIndex(f.Index).IsZero() {
 			return fmt.Errorf("the run has no %s there", name)
 		}
+		at = at.FieldByIndex(f.Index)
 	}
 	if kind := at.Kind(); kind != reflect.Map && kind != reflect.Pointer && kind != reflect.Slice {
 		return errors.New("it cannot be taken away: say another value")
@@ -94,19 +96,21 @@ func remove(spec *v1alpha1.BenchmarkRunSpec, path string) error {
 	return nil
 }
 
-// fieldNamed is the field of a struct with a name in JSON, also of one that stands in it without a name; invalid if there is
-// none.
-func fieldNamed(of reflect.Value, name string) reflect.Value {
-	for i := range of.NumField() {
-		tag, _, _ := strings.Cut(of.Type().Field(i).Tag.Get("json"), ",")
-		switch {
-		case tag == name:
-			return of.Field(i)
-		case tag == "" && of.Type().Field(i).Anonymous && of.Field(i).Kind() == reflect.Struct:
-			if inner := fieldNamed(of.Field(i), name); inner.IsValid() {
-				return inner
-			}
+// FieldNamed is the field of a struct with that name in JSON.
+func FieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
+	for _, f := range reflect.VisibleFields(t) {
+		if NameInJSON(f) == name {
+			return f, true
 		}
 	}
-	return reflect.Value{}
+	return reflect.StructField{}, false
+}
+
+// NameInJSON is empty if a field has no name of its own.
+func NameInJSON(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" || f.Anonymous {
+		return ""
+	}
+	return name
 }
