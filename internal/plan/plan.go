@@ -55,6 +55,8 @@ type Plan struct {
 	Variants          []string
 	Alternation       v1alpha1.Alternation
 	AlternationReason string
+	// Uneven: not all variants have all points.
+	Uneven bool
 	// Metric is the headline; empty is the workload's own.
 	Metric string
 	// Bytes are those of the workload's parameters at all points together: what it costs to look at each.

@@ -245,23 +245,12 @@ func (p *Plan) TrialsAt(trials []Trial, points []Point) []Trial {
 	return list
 }
 
-// SamePoints says whether all variants of a run are measured at the same points; also if one has none, which is told elsewhere.
-func SamePoints(run *v1alpha1.BenchmarkRun) bool {
-	first, err := ForRun(&Side(run, 0, 1).Spec)
-	for i := 1; err == nil && i < len(run.Spec.Variants); i++ {
-		var one *Plan
-		if one, err = ForRun(&Side(run, i, 1).Spec); err == nil && !slices.EqualFunc(first.Points, one.Points, Point.Equal) {
-			return false
-		}
-	}
-	return true
-}
-
 // inRounds are the trials of all rounds. In one, all variants visit the points in the same order, which is drawn from its seed. A
 // variant that does not have a point leaves it out.
 func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, plans []*Plan) []Trial {
 	var trials []Trial
 	lacks := lacking(p.Points, plans)
+	p.Uneven = lacks != nil
 	add := func(round, point int, sides ...int) {
 		point *= max(1, p.Stages)
 		if lacks == nil || !lacks[sides[0]][point] {

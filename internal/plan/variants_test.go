@@ -100,13 +100,10 @@ func TestPointsOfVariants(t *testing.T) {
 	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
 		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{7, 1}},
 	}}
-	if plan.SamePoints(run) {
-		t.Error("the points are said to be the same")
-	}
 	for _, alternation := range []v1alpha1.Alternation{v1alpha1.AlternateTrials, v1alpha1.AlternateRuns} {
 		p, err := plan.New(run, alternation)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || !p.Uneven {
+			t.Fatalf("uneven: %t, %v", p.Uneven, err)
 		}
 		own := map[int]map[string]int{0: {}, 1: {}}
 		for i, trial := range p.Trials {

@@ -241,6 +241,17 @@ func TestAlternationRefused(t *testing.T) {
 			"alternation: Slices: variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
 		},
 		"slices": {sliced, ""},
+		"slices of different points": {
+			func(s *v1alpha1.BenchmarkRun) {
+				sliced(s)
+				points := func(values ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.CommitSizeWorkload {
+					return &v1alpha1.CommitSizeWorkload{Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: values}}
+				}
+				s.Spec.Workload.CommitSize.Sweep = points(1, 2).Sweep
+				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: points(2, 3)}
+			},
+			"alternation: Slices: the variants are measured at different points; use alternation: Trials",
+		},
 		"slices of several Pods": {
 			func(s *v1alpha1.BenchmarkRun) {
 				sliced(s)
@@ -334,5 +345,23 @@ func TestMetricAndRemoved(t *testing.T) {
 	const want = "variant b: remove: database.variables.sync_binlog: the run has no "
 	if _, err := validation.PlanRun(run); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// Variants with points of their own are measured trial by trial unless the run says otherwise, and all their trials are planned so.
+func TestUnevenPoints(t *testing.T) {
+	run := testutil.MakeVariants("run", "ns", "a", "b").Sweep(1, 2).Obj()
+	run.Spec.Alternation = v1alpha1.AlternateAutomatic
+	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
+		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{2}},
+	}}
+	p, err := validation.PlanRun(run)
+	if err != nil || p.Alternation != v1alpha1.AlternateTrials || p.AlternationReason != "the variants are measured at different points" {
+		t.Fatalf("%s: %s, %v", p.Alternation, p.AlternationReason, err)
+	}
+	for _, trial := range p.Trials {
+		if len(trial.Sides) != 1 {
+			t.Errorf("%+v", trial)
+		}
 	}
 }

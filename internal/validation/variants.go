@@ -27,6 +27,12 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		return new(plan.Plan), err
 	}
 	p, err := plan.New(run, chosen)
+	if err == nil && p.Uneven && chosen == v1alpha1.AlternateSlices {
+		if reason = "the variants are measured at different points"; run.Spec.Alternation == v1alpha1.AlternateSlices {
+			return new(plan.Plan), notInSlices(reason)
+		}
+		p, err = plan.New(run, v1alpha1.AlternateTrials)
+	}
 	if err != nil {
 		return new(plan.Plan), err
 	}
@@ -88,7 +94,7 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		case apart != "":
 			err = fmt.Errorf("alternation: %s: %s; use alternation: Runs", asked, apart)
 		case asked == v1alpha1.AlternateSlices && whole != "":
-			err = fmt.Errorf("alternation: %s: %s; use alternation: Trials", asked, whole)
+			err = notInSlices(whole)
 		}
 		return asked, "", err
 	case v1alpha1.AlternateAutomatic:
@@ -114,12 +120,12 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
 		}
 	}
-	switch {
-	case whole != "":
-	case !trial.SameFiles(run):
+	if whole == "" && !trial.SameFiles(run) {
 		whole = "the variants read different files, and one loader measures all"
-	case !plan.SamePoints(run):
-		whole = "the variants are measured at different points"
 	}
 	return apart, whole
+}
+
+func notInSlices(why string) error {
+	return fmt.Errorf("alternation: %s: %s; use alternation: Trials", v1alpha1.AlternateSlices, why)
 }
