@@ -49,6 +49,27 @@ func sidesOf(ctx SpecContext, attempt string) map[string]measures {
 	return sides
 }
 
+// durableAndLazy is a run of two rounds, with its name, what takes turns, its rows and limits, and its trials.
+const durableAndLazy = `
+apiVersion: benchrun.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: %s}
+spec:
+  alternation: %s
+  rounds: {atMost: 2, until: All}
+  database:
+    image: mariadb:11.8
+    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+    storage: {size: 1Gi}
+    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
+  workload: {type: CommitSize, commitSize: %s%s}
+  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
+  trials: %s
+  variants:
+  - {name: durable}
+  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
+`
+
 var _ = Describe("a run with variants", func() {
 	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both, and
 	// may take more rounds than the sample.
@@ -106,25 +127,7 @@ var _ = Describe("a run with variants", func() {
 	}, SpecTimeout(15*time.Minute))
 
 	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
-		apply(ctx, `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: turns}
-spec:
-  alternation: Trials
-  rounds: {atMost: 2, until: All}
-  database:
-    image: mariadb:11.8
-    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-    storage: {size: 1Gi}
-    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-  workload: {type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 1}}
-  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-  trials: {primeSeconds: 1, repetitions: 3}
-  variants:
-  - {name: durable}
-  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
-`)
+		apply(ctx, fmt.Sprintf(durableAndLazy, "turns", "Trials", "{rows: 200, rowsPerCommit: 1}", "", "{primeSeconds: 1, repetitions: 3}"))
 		run := completed(ctx, "turns")
 		Expect(run.Status.Progress).To(Equal("2/2"))
 
@@ -152,25 +155,7 @@ spec:
 	}, SpecTimeout(10*time.Minute))
 
 	It("measures its variants in slices, and an attempt again that was disturbed", takesMinutes, func(ctx SpecContext) {
-		apply(ctx, `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: sliced}
-spec:
-  alternation: Slices
-  rounds: {atMost: 2, until: All}
-  database:
-    image: mariadb:11.8
-    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
-    storage: {size: 1Gi}
-    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: 3}}
-  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-  trials: {primeSeconds: 1}
-  variants:
-  - {name: durable}
-  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
-`)
+		apply(ctx, fmt.Sprintf(durableAndLazy, "sliced", "Slices", "{rowsPerCommit: 1}", ", limits: {seconds: 3}", "{primeSeconds: 1}"))
 		By("losing the loader of the second round while it measures")
 		const loader = "batch.kubernetes.io/job-name=sliced-t2-a1"
 		kubectl(ctx, "wait", "--for=create", "--timeout=3m", "pod", "-l", loader)
