@@ -335,12 +335,12 @@ func TestMetricAndRemoved(t *testing.T) {
 			t.Errorf("%q: %v, want %q", metric, err, says)
 		}
 	}
-	unknown := testutil.MakeRun("run", "ns").Obj() // a program that reports by itself
-	unknown.Spec.Metric, unknown.Spec.Workload = "coffee", custom(1, 1)
-	if _, err := validation.PlanRun(unknown); err != nil {
+	run := testutil.MakeRun("run", "ns").Obj() // a program that reports by itself
+	run.Spec.Metric, run.Spec.Workload = "coffee", custom(1, 1)
+	if _, err := validation.PlanRun(run); err != nil {
 		t.Error(err)
 	}
-	run := testutil.MakeVariants("run", "ns", "a", "b").Obj()
+	run = testutil.MakeVariants("run", "ns", "a", "b").Obj()
 	run.Spec.Variants[1].Remove = []string{"database.variables.sync_binlog"}
 	const want = "variant b: remove: database.variables.sync_binlog: the run has no "
 	if _, err := validation.PlanRun(run); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -348,20 +348,13 @@ func TestMetricAndRemoved(t *testing.T) {
 	}
 }
 
-// Variants with points of their own are measured trial by trial unless the run says otherwise, and all their trials are planned so.
+// Variants with points of their own are measured trial by trial unless the run says otherwise.
 func TestUnevenPoints(t *testing.T) {
 	run := testutil.MakeVariants("run", "ns", "a", "b").Sweep(1, 2).Obj()
-	run.Spec.Alternation = v1alpha1.AlternateAutomatic
-	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{
-		Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{2}},
-	}}
+	own := v1alpha1.CommitSizeWorkload{Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{2}}}
+	run.Spec.Alternation, run.Spec.Variants[1].Workload = v1alpha1.AlternateAutomatic, &v1alpha1.WorkloadSpec{CommitSize: &own}
 	p, err := validation.PlanRun(run)
 	if err != nil || p.Alternation != v1alpha1.AlternateTrials || p.AlternationReason != "the variants are measured at different points" {
 		t.Fatalf("%s: %s, %v", p.Alternation, p.AlternationReason, err)
-	}
-	for _, trial := range p.Trials {
-		if len(trial.Sides) != 1 {
-			t.Errorf("%+v", trial)
-		}
 	}
 }

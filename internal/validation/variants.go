@@ -29,7 +29,7 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	p, err := plan.New(run, chosen)
 	if err == nil && p.Uneven && chosen == v1alpha1.AlternateSlices {
 		if reason = "the variants are measured at different points"; run.Spec.Alternation == v1alpha1.AlternateSlices {
-			return new(plan.Plan), notInSlices(reason)
+			return new(plan.Plan), fmt.Errorf(notInSlices, reason)
 		}
 		p, err = plan.New(run, v1alpha1.AlternateTrials)
 	}
@@ -94,7 +94,7 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		case apart != "":
 			err = fmt.Errorf("alternation: %s: %s; use alternation: Runs", asked, apart)
 		case asked == v1alpha1.AlternateSlices && whole != "":
-			err = notInSlices(whole)
+			err = fmt.Errorf(notInSlices, whole)
 		}
 		return asked, "", err
 	case v1alpha1.AlternateAutomatic:
@@ -126,6 +126,4 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 	return apart, whole
 }
 
-func notInSlices(why string) error {
-	return fmt.Errorf("alternation: %s: %s; use alternation: Trials", v1alpha1.AlternateSlices, why)
-}
+const notInSlices = "alternation: Slices: %s; use alternation: Trials"
