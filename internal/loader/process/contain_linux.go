@@ -4,13 +4,16 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -30,7 +33,7 @@ var contained atomic.Bool
 
 // Contain separates this process from the programs that it starts, which run as the same user. They can neither open its standard
 // output, its memory or its environment by /proc, nor trace it; and what they leave running becomes its child, which EndAll
-// finds. It is for a process that does nothing else than to execute programs, one at a time.
+// finds. It is for a process that does nothing else than to execute programs.
 func Contain() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hiding this process from the programs that it starts: %w", err)
@@ -48,67 +51,136 @@ func Contain() error {
 	return nil
 }
 
-// EndAll ends every process that programs have left behind, in whatever group or session, and returns when none is left. Without
-// Contain it does nothing.
+// programs are those that run, of which there are several if several sides are measured. What else this process has for children
+// was left behind by a program.
+type programs struct {
+	mu   sync.Mutex
+	pids map[int]bool
+}
+
+var running = programs{pids: map[int]bool{}}
+
+// start a program, as one of those that run.
+func (p *programs) start(cmd *exec.Cmd) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.pids[cmd.Process.Pid] = true
+	return nil
+}
+
+func (p *programs) ended(cmd *exec.Cmd) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.pids, cmd.Process.Pid)
+}
+
+// EndAll ends every process that programs have left behind, in whatever group or session, and returns when none is left. While
+// other programs run, one may be theirs, and is waited for only. Without Contain it does nothing.
 func EndAll() error {
 	if !contained.Load() {
 		return nil
 	}
 	for until := time.Now().Add(endAtMost); ; time.Sleep(endEvery) {
-		left, err := endChildren()
+		left, err := running.endLeft()
 		switch {
 		case err != nil || len(left) == 0:
 			return err
 		case time.Now().After(until):
-			return fmt.Errorf("the program left processes that the kernel did not end within %s: %s", endAtMost, names(left))
+			return fmt.Errorf("the program left processes that did not end within %s: %s", endAtMost, names(left))
 		}
 	}
 }
 
-// endChildren kills all children, and takes leave of those that have ended; their own children are then this process's. It
-// returns those that were there.
-func endChildren() ([]int, error) {
-	if os.Getpid() == 1 {
+// endLeft kills all children but the programs that run, and takes leave of those that have ended; their own children are then this
+// process's. It returns those that were there.
+func (p *programs) endLeft() ([]int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	alone := len(p.pids) == 0
+	if alone && os.Getpid() == 1 {
 		// All of this namespace at once: a process that starts others cannot outrun it.
 		if err := syscall.Kill(-1, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return nil, fmt.Errorf("ending the processes of this container: %w", err)
 		}
 	}
-	all, err := children()
-	if err != nil {
-		return nil, err
-	}
+	all, err := p.left()
 	for _, pid := range all {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if alone {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it may not have ended yet: the next look finds it again
 	}
-	return all, nil
+	return all, err
 }
 
-// children of this process, from the table of all processes: not every kernel has a list of them.
-func children() ([]int, error) {
+// checkLeft is the error that a program has left a process behind while it runs.
+func (p *programs) checkLeft() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all, err := p.left()
+	if err != nil || len(all) == 0 || !contained.Load() { // otherwise, what has left the program is another's child
+		return err
+	}
+	return fmt.Errorf("the program leaves processes behind, which cannot be halted with it: %s; use alternation: Trials", names(all))
+}
+
+// left are the children of this process that are no program that runs.
+func (p *programs) left() ([]int, error) {
+	table, err := processes()
+	var all []int
+	for pid, it := range table {
+		if it.parent == os.Getpid() && !p.pids[pid] {
+			all = append(all, pid)
+		}
+	}
+	return all, err
+}
+
+// process is a line of the table of processes.
+type process struct {
+	parent int
+	// state is a letter: T is stopped, Z has ended.
+	state string
+}
+
+// processes are those of this container by their numbers, from the table of all: not every kernel has a list of children.
+func processes() (map[int]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("looking for the processes of the program: %w", err)
 	}
-	parent := strconv.Itoa(os.Getpid())
-	var all []int
+	table := map[int]process{}
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "stat"))
-		if err != nil {
-			continue // it has ended
-		}
-		// "PID (NAME) STATE PARENT …", where the name may have anything in it.
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if len(fields) > 1 && fields[1] == parent {
-			all = append(all, pid)
+		if it, there := processOf(statOf(pid)); there {
+			table[pid] = it
 		}
 	}
-	return all, nil
+	return table, nil
+}
+
+// statOf is the file that says what a process does.
+func statOf(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "stat") }
+
+// processOf reads a file stat of a process or of a thread; false if that has ended.
+func processOf(file string) (process, bool) {
+	stat, err := os.ReadFile(file)
+	if err != nil {
+		return process{}, false
+	}
+	// "PID (NAME) STATE PARENT …", where the name may have anything in it.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return process{}, false
+	}
+	parent, err := strconv.Atoi(fields[1])
+	return process{parent: parent, state: fields[0]}, err == nil
 }
 
 // names are processes by their numbers and names, for a message.

@@ -10,10 +10,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -38,7 +40,11 @@ func asLoader(line string) int {
 		fmt.Println(err)
 		return 1
 	}
+	line, halt := strings.CutPrefix(line, haltIt)
 	command := workload.Command{Args: []string{"sh", "-c", line}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+	if halt {
+		return halted(command)
+	}
 	e, err := Execute(context.Background(), command, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -61,6 +67,25 @@ func asLoader(line string) int {
 		}
 	}
 	return 0
+}
+
+// haltIt begins a line whose program is halted when it has printed something.
+const haltIt = "halt:"
+
+// halted says how halting a program ends.
+func halted(command workload.Command) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	printed := make(chan struct{}, 1)
+	p, err := Start(ctx, command, func(string) { printed <- struct{}{} })
+	if err == nil {
+		<-printed
+		err = p.Halt()
+		cancel()
+		_, _ = p.Wait(ctx)
+	}
+	fmt.Println(err)
+	return 1
 }
 
 // containedLine executes a line for sh as a loader in a Pod does: as a user without privileges, whose standard output is its own.
@@ -149,5 +174,71 @@ func TestExecuteHandsOnNoFiles(t *testing.T) {
 	}
 	if lines[len(lines)-1] != "1" {
 		t.Errorf("it has several pipes: %s", output)
+	}
+}
+
+// ticking is a line for sh of a program whose processes, one of them in a session of its own, each add to a file all the time.
+const ticking = `tick() { while :; do echo >>"$1"; sleep 0.01; done; }; tick a & setsid sh -c 'while kill -0 $PPID; do echo >>b; sleep 0.01; done' >/dev/null 2>&1 & wait`
+
+// A halted program does nothing, with all of its processes and beside another one that goes on, until it is continued.
+func TestHalt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var programs []*Program
+	for range 2 {
+		p, err := Start(ctx, workload.Command{Args: []string{"sh", "-c", ticking}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir()}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	defer func() {
+		cancel()
+		for _, p := range programs {
+			if e, err := p.Wait(ctx); err == nil {
+				t.Errorf("it ended by itself: %+v", e)
+			}
+		}
+	}()
+	ticks := func(p *Program) (n [2]int64) {
+		for i, name := range []string{"a", "b"} {
+			if info, err := os.Stat(filepath.Join(p.cmd.Dir, name)); err == nil {
+				n[i] = info.Size()
+			}
+		}
+		return n
+	}
+	goesOn := func(p *Program) {
+		t.Helper()
+		began := ticks(p)
+		for until := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if now := ticks(p); now[0] > began[0] && now[1] > began[1] {
+				return
+			}
+			if time.Now().After(until) {
+				t.Fatal("it does nothing")
+			}
+		}
+	}
+	for range 5 {
+		goesOn(programs[0])
+		if err := programs[0].Halt(); err != nil {
+			t.Fatal(err)
+		}
+		halted := ticks(programs[0])
+		goesOn(programs[1])
+		if now := ticks(programs[0]); now != halted {
+			t.Errorf("%v bytes when it was halted, %v later", halted, now)
+		}
+		if err := programs[0].Continue(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A program that has left a process behind cannot be halted: what is whose is not known any more.
+func TestHaltRefused(t *testing.T) {
+	output, err := containedLine(t, haltIt+`setsid sh -c '(sleep 30 &)' >/dev/null; echo ready; sleep 30`)
+	if want := "the program leaves processes behind, which cannot be halted with it: "; !strings.Contains(output, want) || !strings.Contains(output, " sleep") {
+		t.Errorf("%v: %s", err, output)
 	}
 }

@@ -39,32 +39,59 @@ type Execution struct {
 	MaxRSSBytes  int64
 }
 
+// Program is one that was started.
+type Program struct {
+	command workload.Command
+	cmd     *exec.Cmd
+	out     *output
+	// finish waits for the last of its output.
+	finish  func()
+	started time.Time
+}
+
 // Execute runs a program and waits for its end, whatever that is: the error is for programs that did not start and for an
 // interruption. Each whole line of output that is not empty is given to watch, which may be nil.
 func Execute(ctx context.Context, c workload.Command, watch func(line string)) (*Execution, error) {
-	out := &output{watch: watch}
-	//nolint:gosec // the run says which program: whoever may make runs may run programs in Pods
-	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	// A group of its own, so that it can be ended with all of its children.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Cancel = kill
-	finish, err := out.attach(cmd)
+	p, err := Start(ctx, c, watch)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		finish()
+	return p.Wait(ctx)
+}
+
+// Start starts a program, as Execute does. Wait must be called.
+func Start(ctx context.Context, c workload.Command, watch func(line string)) (*Program, error) {
+	p := &Program{command: c, out: &output{watch: watch}}
+	//nolint:gosec // the run says which program: whoever may make runs may run programs in Pods
+	p.cmd = exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	p.cmd.Env, p.cmd.Dir = c.Env, c.Dir
+	// A group of its own, so that it can be ended with all of its children.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Cancel = func() error { return p.signal(syscall.SIGKILL) }
+	var err error
+	if p.finish, err = p.out.attach(p.cmd); err != nil {
+		return nil, err
+	}
+	p.started = time.Now()
+	if err := running.start(p.cmd); err != nil {
+		p.finish()
 		return nil, fmt.Errorf("starting %s: %w", c.Args[0], err)
 	}
-	err = cmd.Wait()
-	took := time.Since(began)
+	return p, nil
+}
+
+// signal sends a signal to the program's group.
+func (p *Program) signal(s syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, s) }
+
+// Wait waits for the program's end, with the context that it was started with.
+func (p *Program) Wait(ctx context.Context) (*Execution, error) {
+	err := p.cmd.Wait()
+	took := time.Since(p.started)
 	// What it left running must not disturb what comes next, nor answer in the loader's place. Usually there is nothing.
-	_ = kill()
+	_ = p.signal(syscall.SIGKILL)
+	running.ended(p.cmd)
 	left := EndAll()
-	finish()
+	p.finish()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -72,18 +99,19 @@ func Execute(ctx context.Context, c workload.Command, watch func(line string)) (
 		return nil, left
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
-		return nil, fmt.Errorf("waiting for %s: %w", c.Args[0], err)
+		return nil, fmt.Errorf("waiting for %s: %w", p.command.Args[0], err)
 	}
+	state := p.cmd.ProcessState
 	e := &Execution{
 		Execution: workload.Execution{
-			Command: c, ExitCode: cmd.ProcessState.ExitCode(), Output: out.text(), Tail: out.last(), Took: took,
+			Command: p.command, ExitCode: state.ExitCode(), Output: p.out.text(), Tail: p.out.last(), Took: took,
 		},
-		Started: began, User: cmd.ProcessState.UserTime(), System: cmd.ProcessState.SystemTime(),
+		Started: p.started, User: state.UserTime(), System: state.SystemTime(),
 	}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal().String()
 	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		e.MaxRSSBytes = usage.Maxrss << 10
 	}
 	return e, nil
