@@ -59,6 +59,8 @@ type Sessions struct {
 	Own string
 	// Others is a query for a schema: the numbers of this user's other sessions that are connected to it.
 	Others string
+	// Busy is a query for a schema: how many sessions that are connected to it execute something, but for what they send.
+	Busy string
 	// End is the statement that ends a session.
 	End func(session int64) string
 	// IdleAtMost is a statement for a number of seconds: for how long the server lets this session be idle.
@@ -134,6 +136,8 @@ var mySQL = Dialect{
 		Own: "CONNECTION_ID()",
 		Others: "SELECT id FROM information_schema.processlist" +
 			" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()",
+		Busy: "SELECT COUNT(*) FROM information_schema.processlist WHERE db = ? AND command <> 'Sleep'" +
+			" AND id <> CONNECTION_ID() AND COALESCE(state, '') NOT IN ('Writing to net', 'Sending to client')",
 		End:        func(session int64) string { return fmt.Sprintf("KILL %d", session) },
 		IdleAtMost: "SET SESSION wait_timeout = ?",
 	},

@@ -126,6 +126,8 @@ type Counters struct {
 	Uptime, Statements string
 	// Fsyncs of the redo log: of these, the first that the server has.
 	Fsyncs []Fsyncs
+	// LockWaits is how many statements wait for a row lock now.
+	LockWaits string
 	// PagesWritten is how many pages the server has written back.
 	PagesWritten string
 	// RestPattern selects those below, for LIKE.

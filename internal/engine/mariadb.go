@@ -77,6 +77,7 @@ var MariaDB = Engine{
 			{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"},
 			{Counter: "Innodb_data_fsyncs", Metric: "innodbFsyncsPerTransaction"},
 		},
+		LockWaits:    "Innodb_row_lock_current_waits",
 		PagesWritten: "Innodb_buffer_pool_pages_flushed",
 		RestPattern:  "Innodb%",
 		Debt: []Gauge{

@@ -77,6 +77,7 @@ var MySQL = Engine{
 	Counters: Counters{
 		Uptime: "Uptime", Statements: "Questions",
 		Fsyncs:       []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
+		LockWaits:    "Innodb_row_lock_current_waits",
 		PagesWritten: "Innodb_buffer_pool_pages_flushed",
 		RestPattern:  "Innodb%",
 		Debt: []Gauge{

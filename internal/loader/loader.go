@@ -104,8 +104,8 @@ func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Doc
 	stop := context.AfterFunc(ctx, a.connections.End)
 	defer stop()
 	r := newRole(a, l)
-	if _, alone := r.(*only); a.turns != nil && (!alone || w == nil) {
-		return nil, failure.Newf(result.CauseConfiguration, "workload %s cannot be measured in slices", a.cfg.Workload.Type)
+	if err := inSlices(r, l); a.turns != nil && err != nil {
+		return nil, failure.Newf(result.CauseConfiguration, "workload %s cannot be measured in slices: %w", a.cfg.Workload.Type, err)
 	}
 	err = r.run(ctx)
 	for _, left := range r.release() {

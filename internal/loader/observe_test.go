@@ -58,11 +58,12 @@ func TestServerCosts(t *testing.T) {
 // What is written between the end of a turn and the beginning of the next one is counted, and nothing else.
 func TestPauses(t *testing.T) {
 	counter := []int64{100, 130, 200, 205}
-	p := &pauses{clock: record.NewClock(time.Time{}), counter: func() (n int64, _ error) {
+	clock := record.NewClock(time.Time{})
+	clock.Slice(0, 0)
+	p := &pauses{clock: clock, counter: func() (n int64, _ error) {
 		n, counter = counter[0], counter[1:]
 		return n, nil
 	}}
-	p.clock.Slice(0, 0)
 	for range 2 {
 		p.Go(time.Millisecond)
 		p.Stop()
@@ -76,11 +77,12 @@ func TestPauses(t *testing.T) {
 // A counter that cannot be read once is not asked again, and nothing is said of it.
 func TestPausesUnknown(t *testing.T) {
 	asked := 0
-	p := &pauses{clock: record.NewClock(time.Time{}), counter: func() (int64, error) {
+	clock := record.NewClock(time.Time{})
+	clock.Slice(0, 0)
+	p := &pauses{clock: clock, counter: func() (int64, error) {
 		asked++
 		return 7, errors.New("gone")
 	}}
-	p.clock.Slice(0, 0)
 	p.Go(time.Millisecond)
 	p.Stop()
 	p.Go(time.Millisecond)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -53,7 +54,7 @@ const pagesAtMost = time.Second
 
 // pauses are the turns of others. They are an alternate.Clock: that of what is measured.
 type pauses struct {
-	clock *record.Clock
+	clock alternate.Clock
 	// counter is how many pages the server has written back so far.
 	counter func() (int64, error)
 	// before is the counter at the end of the last turn, and pages what was written in all pauses.
@@ -70,7 +71,7 @@ type pauses struct {
 func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
 	defer cancel()
-	return server.PagesWritten(ctx, a.engine, a.dialect, a.admin)
+	return server.Counter(ctx, a.dialect, a.admin, a.engine.Counters.PagesWritten)
 }
 
 // Stop implements alternate.Clock, as does Go.

@@ -377,3 +377,49 @@ func TestSysbenchInterrupted(t *testing.T) {
 		t.Errorf("the tool's folder is left: %q, %v", left, err)
 	}
 }
+
+// Two programs take turns: what counts are their statements in their slices, as the server counts them; what they say of times is
+// not known.
+func TestSysbenchSlices(t *testing.T) {
+	const seconds = 2
+	for _, script := range []string{"oltp_read_write", "oltp_point_select", "scan", "tpcc"} {
+		t.Run(script, func(t *testing.T) {
+			var pair []*trial
+			for range 2 {
+				p := sysbench.Parameters{Script: script, Threads: 8, Seconds: seconds, WarmupSeconds: 1}
+				if script != "tpcc" {
+					p.Tables, p.TableSize = ptr.To[int32](1), ptr.To[int64](2000)
+				}
+				pair = append(pair, newSysbenchTrial(t, p))
+			}
+			sides := asSides(t, pair...)
+			sides.cfg.Sides.SliceMilliseconds = 250
+			_, doc := sides.mustRun(t)
+			for i := range doc.Sides {
+				side := doc.Side(doc.Sides[i].Variant)
+				whole, counts := side.Work(), side.Totals
+				if side.Turns == nil || side.Turns.Slices < 3 || counts.Micros > whole.Micros || counts.Micros < seconds*1e6/4 ||
+					counts.Transactions < 1 || counts.Transactions > whole.Transactions || whole.Micros > 2*seconds*1e6 {
+					t.Errorf("%d: %+v of %+v, turns %+v", i, counts, whole, side.Turns)
+				}
+				if rate := float64(counts.Transactions) / float64(counts.Micros) * 1e6; side.Metrics[0].Value < 0.99*rate || side.Metrics[0].Value > 1.01*rate {
+					t.Errorf("%d: metrics %+v", i, side.Metrics)
+				}
+				of := slices.IndexFunc(side.Tool.Commands, func(c result.ToolCommand) bool { return c.Phase == "measure" })
+				if command := side.Tool.Commands[of]; len(side.Latencies)+len(side.Series) > 0 || !slices.Contains(command.Args, fmt.Sprintf("--time=%d", 2*seconds)) {
+					t.Errorf("%d: latencies %v, series %v, command %v", i, side.Latencies, side.Series, command)
+				}
+			}
+		})
+	}
+}
+
+// What slices cannot have is refused before anything is sent.
+func TestSysbenchSlicesRefused(t *testing.T) {
+	for want, p := range map[string]sysbench.Parameters{
+		"a rate cannot be kept in slices": {Script: "oltp_point_select", Seconds: 1, Rate: 100},
+		"slices are bounded by seconds":   {Script: "oltp_point_select", Events: 100},
+	} {
+		asSides(t, newSysbenchTrial(t, p), newSysbenchTrial(t, p)).mustFail(t.Context(), t, result.CauseConfiguration, want)
+	}
+}

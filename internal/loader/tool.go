@@ -60,7 +60,7 @@ func newToolLoad(a *attempt) (*toolLoad, error) {
 	}
 	l := &toolLoad{attempt: a, dir: dir, output: map[string]string{}}
 	if err := l.fill(workload.ToolInput{
-		Config: a.cfg, Dir: dir, User: user, Password: password, Environ: os.Environ(),
+		Config: a.cfg, Dir: dir, User: user, Password: password, Sides: a.sides, Environ: os.Environ(),
 	}); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
@@ -122,7 +122,11 @@ func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) err
 func (l *toolLoad) execute(
 	ctx context.Context, phase workload.ToolPhase, command workload.Command,
 ) (*process.Execution, error) {
-	e, err := process.Execute(ctx, command, func(line string) {
+	do := process.Execute
+	if phase == workload.PhaseMeasure && l.turns != nil {
+		do = l.inTurns
+	}
+	e, err := do(ctx, command, func(line string) {
 		if text := l.tool.Progress(line); text != "" {
 			l.progress.Note(text)
 		}

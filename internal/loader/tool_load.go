@@ -109,7 +109,11 @@ func (l *toolLoad) time(ctx context.Context, w window) error {
 		return err
 	}
 	after := usage.Usage{User: e.User, System: e.System, Throttled: usage.Throttled(usage.Root()), MaxRSSBytes: e.MaxRSSBytes}
+	own := l.client.ThrottledMicros // in its turns
 	l.client = after.Facts(usage.Usage{Throttled: throttled})
+	if l.turns != nil {
+		l.client.ThrottledMicros = own
+	}
 	l.client.CPULimitMillis, l.client.CPUs = l.cpuLimit, runtime.NumCPU()
 	if !start.IsZero() {
 		e.Began = e.Started.Sub(start)
@@ -181,12 +185,15 @@ func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 		doc.Findings = append(slices.Clone(doc.Findings), finding.Dropped(l.keeper.Schema()))
 	}
 	doc.Inputs, doc.Tool, doc.ToolOutput = l.inputs, &l.about, l.output
-	if n := r.Totals.Transactions; n > 0 {
+	if doc.Turns != nil {
+		doc.Turns.Outside, doc.Turns.LongestDrainMicros = r.Outside, r.LongestDrain.Microseconds()
+	}
+	if n := r.Totals.Transactions + r.Outside.Transactions; n > 0 {
 		const unit, suffix = "transaction", "PerTransaction"
 		doc.Metrics = slices.Concat(r.Metrics, fsyncs(l.engine, l.server, n), clientCosts(l.client, n, unit, suffix),
 			serverCosts(doc.Observed, n, unit, suffix))
 	}
-	doc.Metrics = append(slices.Clone(doc.Metrics), heldBack(doc.Observed, r.Totals)...)
+	doc.Metrics = append(slices.Clone(doc.Metrics), heldBack(doc.Observed, doc.Work())...)
 	if clients = r.Clients; clients == 0 {
 		clients = runtime.NumCPU()
 	}

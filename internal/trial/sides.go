@@ -4,15 +4,15 @@
 package trial
 
 import (
-	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
 // NotBeside says why a run's server cannot be up together with those of other variants; empty if it can. It is for the run's
@@ -31,10 +31,13 @@ func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
 
 // NotASide says why a run cannot be measured in slices by a loader that measures other variants too; empty if it can.
 func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
-	load := result.Config{Workload: result.Workload{Type: string(run.Workload.Type)}}
-	switch {
-	case registry.IsTool(&load):
-		return fmt.Sprintf("the program of workload %s cannot be halted", run.Workload.Type)
+	switch s := run.Workload.Sysbench; {
+	case run.Workload.Type == v1alpha1.WorkloadCustom:
+		return "nobody counts what the program of workload Custom does in one"
+	case s != nil && offersRate(s):
+		return "sysbench's schedule of a rate goes on while it is halted"
+	case s != nil && s.Events != nil:
+		return "workload.sysbench.events is set, and a slice is bounded by seconds"
 	case run.Workload.IIBench.InStages():
 		return "stages have a measured phase each"
 	case run.Trials.MinSeconds != nil:
@@ -47,6 +50,12 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 		return "each server of the MariaDB operator has an authority of its own"
 	}
 	return ""
+}
+
+// offersRate says whether any point of the workload has a rate.
+func offersRate(s *v1alpha1.SysbenchWorkload) bool {
+	return ptr.Deref(s.Rate, 0) > 0 || s.Sweep != nil && len(s.Sweep.Rate) > 0 ||
+		slices.ContainsFunc(s.Points, func(p v1alpha1.SysbenchPoint) bool { return ptr.Deref(p.Rate, 0) > 0 })
 }
 
 // addSides gives a loader that measures several servers their addresses, and what all of their clients need: as much as so many

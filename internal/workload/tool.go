@@ -90,6 +90,24 @@ type Execution struct {
 	Took time.Duration
 	// Began is when it was started, since the start that several Pods have in common.
 	Began time.Duration
+	// Slices are those that it was executed in; nil if it was in one piece. Its own times then have the pauses in them.
+	Slices *Slices `json:"-"`
+}
+
+// Slices are what the server did for a program in them.
+type Slices struct {
+	// Statements that it has executed, and those of them that count.
+	Statements, Counted int64
+	// Active is for how long the program ran or its last statements did, Windows the part of it in which statements count.
+	Active, Windows time.Duration
+	// LongestDrain is the longest time from a slice's end, as it was asked for, to the end of the last statement.
+	LongestDrain time.Duration
+}
+
+// Sliced is a Tool whose program can be halted and continued while it is measured.
+type Sliced interface {
+	// Sliced are the clients of the program, and for how long it is measured; or the error that it cannot be halted.
+	Sliced() (clients int, limit time.Duration, err error)
 }
 
 // Lines are the lines of what a program printed, without their ends and without empty ones. A carriage return ends a line, too:
@@ -109,6 +127,9 @@ func (e *Execution) End() string {
 // Reading is what a tool measured.
 type Reading struct {
 	Totals result.Totals
+	// Outside is what was done besides, in slices, and LongestDrain that of these.
+	Outside      result.Totals
+	LongestDrain time.Duration
 	// Metrics are the numbers to compare, the headline first.
 	Metrics   []result.Metric
 	Latencies []result.Latency
@@ -135,13 +156,15 @@ type ToolInput struct {
 	Dir string
 	// User and Password are those of the database.
 	User, Password string
+	// Sides are how many programs take turns, each of which runs for as long as all; 0 is one.
+	Sides int
 	// Environ is the loader's own environment.
 	Environ []string
 }
 
 // ServerCounted checks that the server has counted at least the statements that a tool reports.
 func ServerCounted(in VerifyInput) result.Check {
-	sent := in.Reading.Totals.Statements
+	sent := in.Reading.Totals.Statements + in.Reading.Outside.Statements
 	if in.Executed == nil {
 		return result.Check{Name: "server", Detail: "the server does not count statements", Passed: true}
 	}

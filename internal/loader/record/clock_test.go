@@ -208,17 +208,60 @@ type side struct {
 	clock     *Clock
 	recorders []*Recorder
 	ended     sync.WaitGroup
-	// answered is how many transactions were.
-	answered atomic.Int64
+	// begun and answered are how many transactions were.
+	begun, answered atomic.Int64
 }
 
-// simulate lets clients load a server until stop, by virtual time.
-func simulate(serve server, clients int, sliced bool, stop *atomic.Bool, seed uint64) *side {
+// gate is where a client waits between its transactions, or for the first.
+type gate interface {
+	Enter()
+	Leave()
+}
+
+// open is no gate.
+type open struct{}
+
+func (open) Enter() {}
+func (open) Leave() {}
+
+// halted is a program whose clients all wait where they are, once they have their answers.
+type halted struct{ closed atomic.Pointer[chan struct{}] }
+
+func (h *halted) Enter() {
+	for closed := h.closed.Load(); closed != nil; closed = h.closed.Load() {
+		<-*closed
+	}
+}
+
+func (*halted) Leave() {}
+
+func (h *halted) Halt() error {
+	closed := make(chan struct{})
+	h.closed.Store(&closed)
+	return nil
+}
+
+func (h *halted) Continue() error {
+	if closed := h.closed.Swap(nil); closed != nil {
+		close(*closed)
+	}
+	return nil
+}
+
+// simulate lets clients load a server until stop, by virtual time. A program that can be halted is at first.
+func simulate(serve server, clients int, sliced bool, program *halted, stop *atomic.Bool, seed uint64) *side {
 	s := &side{serve: serve}
 	s.recorders, s.clock = NewRecorders(clients, nil, time.Time{})
-	gates := make([]*Gate, clients)
+	gates := make([]gate, clients)
+	for i := range gates {
+		if gates[i] = open(struct{}{}); program != nil {
+			gates[i] = program
+		}
+	}
 	if sliced {
-		gates = s.clock.Slice(clients, 0)
+		for i, g := range s.clock.Slice(clients, 0) {
+			gates[i] = g
+		}
 	}
 	var one sync.Mutex
 	start := time.Now()
@@ -226,9 +269,8 @@ func simulate(serve server, clients int, sliced bool, stop *atomic.Bool, seed ui
 		chance := rand.New(rand.NewPCG(seed, uint64(i)))
 		s.ended.Go(func() {
 			for !stop.Load() {
-				if sliced {
-					gates[i].Enter()
-				}
+				gates[i].Enter()
+				s.begun.Add(1)
 				began := s.clock.Now()
 				one.Lock()
 				took := s.serve(time.Since(start), chance)
@@ -236,9 +278,7 @@ func simulate(serve server, clients int, sliced bool, stop *atomic.Bool, seed ui
 				time.Sleep(took)
 				r.Commit(began, s.clock.Now())
 				s.answered.Add(1)
-				if sliced {
-					gates[i].Leave()
-				}
+				gates[i].Leave()
 			}
 		})
 	}
@@ -280,7 +320,7 @@ func TestSlicesTellTheTruth(t *testing.T) {
 				for i := range 2 {
 					synctest.Test(t, func(*testing.T) {
 						var stop atomic.Bool
-						s := simulate(servers[i](), clients, false, &stop, 7)
+						s := simulate(servers[i](), clients, false, nil, &stop, 7)
 						for s.answered.Load() < int64(*transactions) {
 							time.Sleep(time.Second)
 						}
@@ -292,7 +332,9 @@ func TestSlicesTellTheTruth(t *testing.T) {
 				}
 				synctest.Test(t, func(*testing.T) {
 					var stop atomic.Bool
-					sides := [2]*side{simulate(servers[0](), clients, true, &stop, 8), simulate(servers[1](), clients, true, &stop, 9)}
+					sides := [2]*side{
+						simulate(servers[0](), clients, true, nil, &stop, 8), simulate(servers[1](), clients, true, nil, &stop, 9),
+					}
 					chance := rand.New(rand.NewPCG(1, 1))
 					for least := int64(0); least < int64(*transactions); {
 						least = math.MaxInt64
@@ -309,6 +351,13 @@ func TestSlicesTellTheTruth(t *testing.T) {
 						sliced[i], slicedP99[i] = s.result()
 					}
 				})
+				programs := [2]float64{}
+				synctest.Test(t, func(t *testing.T) { programs = inHalts(t, servers, clients) })
+				if ratio := programs[1] / programs[0] / (alone[1] / alone[0]); math.Abs(ratio-1) > offAtMost {
+					t.Errorf("the ratio of programs is %.4f of what it is without slices", ratio)
+				} else {
+					t.Logf("programs: ratio %.3f, rates %.3f %.3f", ratio, programs[0]/alone[0], programs[1]/alone[1])
+				}
 				ratio := sliced[1] / sliced[0] / (alone[1] / alone[0])
 				t.Logf("ratio %.3f, rates %.3f %.3f, p99 %.3f %.3f of what they are", ratio, sliced[0]/alone[0], sliced[1]/alone[1],
 					float64(slicedP99[0])/float64(aloneP99[0]), float64(slicedP99[1])/float64(aloneP99[1]))
@@ -323,4 +372,41 @@ func TestSlicesTellTheTruth(t *testing.T) {
 			})
 		}
 	}
+}
+
+// inHalts are the rates of two programs that are halted in turns.
+func inHalts(t *testing.T, servers [2]func() server, clients int) (rates [2]float64) {
+	var stop atomic.Bool
+	var sides [2]*side
+	var clocks [2]*Halting
+	for i := range sides {
+		program := &halted{}
+		_ = program.Halt()
+		s := simulate(servers[i](), clients, false, program, &stop, uint64(10+i))
+		sides[i], clocks[i] = s, &Halting{
+			Program: program, Ended: make(chan struct{}), Failed: func(err error) { t.Error(err) }, Clients: clients, Limit: time.Hour,
+			Statements: func() (int64, error) { return s.begun.Load(), nil },
+			Idle:       func() (bool, error) { return s.begun.Load() == s.answered.Load(), nil },
+		}
+	}
+	chance := rand.New(rand.NewPCG(1, 1))
+	for least := int64(0); least < int64(*transactions); {
+		least = math.MaxInt64
+		for i, s := range sides {
+			time.Sleep(clocks[i].Go(250*time.Millisecond + time.Duration(chance.Int64N(int64(500*time.Millisecond)))))
+			clocks[i].Stop()
+			least = min(least, s.answered.Load())
+		}
+	}
+	stop.Store(true)
+	for i, s := range sides {
+		clocks[i].Go(time.Millisecond)
+		s.ended.Wait()
+		slices := clocks[i].Slices()
+		if slices.Statements != s.begun.Load() {
+			t.Errorf("%d statements of %d were in slices", slices.Statements, s.begun.Load())
+		}
+		rates[i] = float64(slices.Counted) / slices.Windows.Seconds()
+	}
+	return rates
 }

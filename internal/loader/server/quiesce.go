@@ -161,17 +161,26 @@ func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *s
 	return status, nil
 }
 
-// PagesWritten is how many pages the server has written back since it started.
-func PagesWritten(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (int64, error) {
-	status, err := pairs(ctx, db, d.Server.StatusLike(e.Counters.PagesWritten))
+// Counter is one of the server's, since it started.
+func Counter(ctx context.Context, d *dialect.Dialect, db *sql.DB, name string) (int64, error) {
+	status, err := pairs(ctx, db, d.Server.StatusLike(name))
 	if err != nil {
 		return 0, err
 	}
-	pages, err := strconv.ParseInt(status[e.Counters.PagesWritten], 10, 64)
+	n, err := strconv.ParseInt(status[name], 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("reading the counter %s: %w", e.Counters.PagesWritten, err)
+		return 0, fmt.Errorf("reading the counter %s: %w", name, err)
 	}
-	return pages, nil
+	return n, nil
+}
+
+// Busy is how many sessions that are connected to a schema the server executes something for. What waits for a client to take its
+// answer is over.
+func Busy(ctx context.Context, d *dialect.Dialect, db *sql.DB, schema string) (sessions int64, err error) {
+	if err := db.QueryRowContext(ctx, d.Sessions.Busy, schema).Scan(&sessions); err != nil {
+		return 0, fmt.Errorf("asking for the sessions that are at work: %w", err)
+	}
+	return sessions, nil
 }
 
 // lastOfRow is the last column of the first row of a query.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -22,6 +23,8 @@ const (
 	// Histograms as the loader's own ones: 1 µs to 3,600 s, to three significant digits.
 	maxLatencyMicros  = 3600 * second
 	significantDigits = 3
+	// slicesAgree is how far, as a part, what the server counts in slices may be from what sysbench does.
+	slicesAgree = 0.01
 	// maxSeries is how many intervals a document holds.
 	maxSeries = 3600
 )
@@ -36,7 +39,48 @@ func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading
 		}
 		reports = append(reports, report)
 	}
-	return t.read(output.Merge(reports, together(executions, reports)))
+	report := output.Merge(reports, together(executions, reports))
+	whole, err := t.read(report)
+	if s := executions[0].Slices; s != nil && err == nil {
+		return t.inSlices(report, whole, s)
+	}
+	return whole, err
+}
+
+// Sliced implements workload.Sliced.
+func (t *sysbenchTool) Sliced() (clients int, limit time.Duration, err error) {
+	switch {
+	case t.params.Rate > 0:
+		err = errors.New("a rate cannot be kept in slices: sysbench's schedule goes on while it is halted")
+	case t.params.Events > 0:
+		err = errors.New("slices are bounded by seconds, and events is set")
+	}
+	return int(t.params.Threads), time.Duration(t.params.Seconds) * time.Second, err
+}
+
+// inSlices is what counts of a reading in slices: as large a part of everything as the server counted of all statements. What the
+// program says of times has the pauses in it.
+func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, s *workload.Slices) (*workload.Reading, error) {
+	if s.Counted == 0 {
+		return nil, errors.New("no slice was measured from its steady state to its end: set more seconds")
+	}
+	r, err := t.read(report.Part(float64(s.Counted)/float64(s.Statements), s.Windows.Seconds()))
+	if err != nil {
+		return nil, err
+	}
+	all, counts := &whole.Totals, &r.Totals
+	r.Series, r.LongestDrain = nil, s.LongestDrain
+	r.Outside = result.Totals{
+		Rows: all.Rows - counts.Rows, Transactions: all.Transactions - counts.Transactions,
+		Statements: all.Statements - counts.Statements, Errors: all.Errors - counts.Errors,
+		Micros: (s.Active - s.Windows).Microseconds(),
+	}
+	sent := whole.Totals.Statements
+	r.Checks = append(whole.Checks, result.Check{
+		Name: "slices", Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+float64(t.params.Threads),
+		Detail: fmt.Sprintf("%d queries sent, %d counted by the server in slices", sent, s.Statements),
+	})
+	return r, nil
 }
 
 // wholeReport is sysbench's report. Without the cumulative one there is no result, whatever the exit code.

@@ -35,6 +35,8 @@ type sysbenchTool struct {
 	user     string
 	password string
 	share    workload.Share
+	// sides are how many programs take turns.
+	sides int32
 	// warmupEvents are those of the warm-up.
 	warmupEvents int64
 }
@@ -47,7 +49,7 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 	}
 	return &sysbenchTool{
 		cfg: in.Config, params: p, script: p.script(), dir: in.Dir, user: in.User, password: in.Password,
-		share: workload.ShareOf(in.Config),
+		share: workload.ShareOf(in.Config), sides: int32(max(in.Sides, 1)), //nolint:gosec // a few
 	}, nil
 }
 
@@ -80,7 +82,7 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 		}
 	case workload.PhaseMeasure:
 		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
-			fmt.Sprintf("--time=%d", t.params.Seconds), "--report-interval=1", "--histogram=on")...)
+			fmt.Sprintf("--time=%d", t.sides*t.params.Seconds), "--report-interval=1", "--histogram=on")...)
 	case workload.PhaseVerify:
 		if has("check") {
 			add("check", "--rand-seed="+t.seed())

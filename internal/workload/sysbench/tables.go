@@ -217,7 +217,8 @@ func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]res
 	if t.params.ScriptFrom != nil || t.params.Script == scriptTPCC {
 		return nil, nil // the script's own check says
 	}
-	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + t.warmupEvents
+	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + in.Reading.Outside.Transactions + in.Reading.Outside.Rows +
+		t.warmupEvents
 	tables, low, high := t.expected(written)
 	got := int64(0)
 	for i := range tables {

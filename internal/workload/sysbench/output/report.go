@@ -7,6 +7,8 @@
 // latency of an interval in which nothing finished are nil: there is no datum, which is not zero.
 package output
 
+import "math"
+
 // Report is what one execution of sysbench printed.
 type Report struct {
 	// Version is the banner's; empty if there is none.
@@ -74,6 +76,19 @@ type Latency struct {
 type Bucket struct {
 	Millis float64 `json:"millis"`
 	Count  int64   `json:"count"`
+}
+
+// Part is a report of a part of what was measured, which took so many seconds: without times.
+func (r *Report) Part(share, seconds float64) *Report {
+	of := func(n int64) int64 { return int64(math.Round(share * float64(n))) }
+	part, final, sql := *r, *r.Final, *r.Final.SQL
+	sql.Queries, sql.Transactions, sql.IgnoredErrors = of(sql.Queries), of(sql.Transactions), of(sql.IgnoredErrors)
+	final.Events, final.Seconds, final.SQL, final.Histogram, final.Latency = of(final.Events), &seconds, &sql, nil, Latency{}
+	part.Final, part.Intervals, part.Counts = &final, nil, map[string]int64{}
+	for name, n := range r.Counts {
+		part.Counts[name] = of(n)
+	}
+	return &part
 }
 
 // Percentile is the value below or at which so many percent of the events are, as sysbench itself computes it; false if
