@@ -9,7 +9,7 @@
 # is measured in a round. BESIDE=compiler has a compiler run on the same machine
 # meanwhile; of anything else it says that it ran. NAME is that of the runs and of their lane: those of two names measure
 # at the same time. RECORD is a folder for what each run measured, which `go run ./test/statistics -record FOLDER` adds
-# to the recordings.
+# to the recordings. WORKLOAD is a script of sysbench, in place of CommitSize, with CLIENTS of it, 16 if unset.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -40,7 +40,14 @@ workload() {
 	local scripts limits
 	limits="limits: {seconds: $(seconds "$1")}"
 	case $points in
-	1) echo "{type: CommitSize, commitSize: {rowsPerCommit: 1}, $limits}" ;;
+	1) case ${WORKLOAD:-CommitSize} in
+		CommitSize) ;;
+		*)
+			echo "{type: Sysbench, sysbench: {script: $WORKLOAD, threads: ${CLIENTS:-16}, tables: 2, tableSize: 25000, seconds: $(seconds "$1")}}"
+			return
+			;;
+		esac
+		echo "{type: CommitSize, commitSize: {rowsPerCommit: 1}, $limits}" ;;
 	8) echo "{type: CommitSize, commitSize: {sweep: {rowsPerCommit: [1, 2, 4, 8, 16, 32, 64, 128]}}, $limits}" ;;
 	33)
 		scripts=$(sed -n 's/^ *- \([a-z0-9-]*\)$/\1/p' "$(dirname "$0")/../config/samples/microbenchmarks.yaml" | paste -sd,)

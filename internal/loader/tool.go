@@ -127,7 +127,7 @@ func (l *toolLoad) execute(
 		do = l.inTurns
 	}
 	e, err := do(ctx, command, func(line string) {
-		if text := l.tool.Progress(line); text != "" {
+		if text := l.tool.Progress(line); text != "" && l.turns == nil { // otherwise, its rates have the pauses in them
 			l.progress.Note(text)
 		}
 	})

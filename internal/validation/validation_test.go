@@ -236,9 +236,14 @@ func TestAlternationRefused(t *testing.T) {
 			"alternation: Trials: variant lazy: database.hostTuning tunes the node for one server; use alternation: Runs",
 		},
 		"a tool": {sysbench, ""},
-		"a tool in slices": {
-			func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s) },
-			"alternation: Slices: variant durable: the program of workload Sysbench cannot be halted; use alternation: Trials",
+		"a tool in slices": {func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s) }, ""},
+		"a tool at a rate in slices": {
+			func(s *v1alpha1.BenchmarkRun) {
+				sliced(s)
+				sysbench(s)
+				s.Spec.Workload.Sysbench.Sweep = &v1alpha1.SysbenchSweep{Rate: []v1alpha1.SysbenchRate{0, 100}}
+			},
+			"alternation: Slices: variant durable: sysbench's schedule of a rate goes on while it is halted; use alternation: Trials",
 		},
 		"slices": {sliced, ""},
 		"slices of different points": {
@@ -299,7 +304,7 @@ func TestAlternationChosen(t *testing.T) {
 		},
 		"a tool": {
 			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
-			"variant durable: the program of workload Sysbench cannot be halted",
+			"sysbench is halted for slices where alternation: Slices asks for it",
 		},
 		"chosen before": {
 			func(s *v1alpha1.BenchmarkRun) {

@@ -104,6 +104,8 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		return v1alpha1.AlternateRuns, apart, nil
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
+	case run.Spec.Workload.Type == v1alpha1.WorkloadSysbench:
+		return v1alpha1.AlternateTrials, "sysbench is halted for slices where alternation: Slices asks for it", nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
 }
