@@ -36,6 +36,11 @@ type Variant struct {
 	// workload is laid over that of the run, key by key in maps; a list replaces that of the run, and type cannot be another.
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
+
+	// loader is laid over that of the run in the same way: one client machine or four, TCP or the socket. Such variants are measured
+	// trial by trial or run by run.
+	// +optional
+	Loader *LoaderSpec `json:"loader,omitempty"`
 }
 
 // Alternation is what alternates between the variants of a round.

@@ -180,7 +180,7 @@ func specification(crd map[string]any) map[string]any {
 // completeVariants makes what variants lay over a run.
 func completeVariants(variants map[string]any) {
 	variant := at(variants, "items", "properties")
-	for _, part := range []string{"database", "workload"} {
+	for _, part := range []string{"database", "workload", "loader"} {
 		overlay(at(variant, part))
 		undescribe(at(variant, part))
 	}

@@ -76,7 +76,7 @@ func TestDescriptionsStandOnce(t *testing.T) {
 		t.Error("fields of a run have no descriptions")
 	}
 	variant := at(run, "variants", "items", "properties")
-	for _, name := range []string{"database", "workload"} {
+	for _, name := range []string{"database", "workload", "loader"} {
 		if n := descriptions(at(variant, name)); n != 1 {
 			t.Errorf("%s has %d descriptions", name, n)
 		}

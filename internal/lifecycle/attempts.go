@@ -191,8 +191,7 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	}
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
-		bound := s.boundPlace()
-		a.Nodes = bound.Loaders()
+		a.Nodes = s.boundLoaders()
 	}
 	return a
 }

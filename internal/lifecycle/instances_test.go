@@ -199,6 +199,36 @@ func TestBoundNodes(t *testing.T) {
 	}
 }
 
+// A variant with a loader of its own is bound to the nodes of its own first attempt: it may have more Pods.
+func TestBoundLoaders(t *testing.T) {
+	run := testutil.Pair()
+	run.Spec.Variants[1].Loader = &v1alpha1.LoaderSpec{Pods: 2}
+	p, err := plan.New(run, v1alpha1.AlternateRuns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := [][]string{{"a"}, {"b", "c"}}
+	var seen []*result.Record
+	for i, next := range p.Trials[:4] {
+		s := situation{run: run, plan: p, seen: &Observed{Records: seen}}
+		s.next = &next
+		side := next.Sides[0]
+		want := nodes[side]
+		if i < 2 { // nothing like it was measured before
+			want = nil
+		}
+		if diff := cmp.Diff(want, s.boundLoaders()); diff != "" {
+			t.Errorf("trial %d of %s (-want +got):\n%s", next.Number, p.Variants[side], diff)
+		}
+		r := testutil.Record(next.Number, 1, nil, 800)
+		r.Place = result.Place{DatabaseNode: "db", LoaderNode: nodes[side][0]}
+		if r.Place.LoaderNodes = nodes[side]; side == 0 {
+			r.Place.LoaderNodes = nil
+		}
+		seen = append(seen, r)
+	}
+}
+
 // An instance is numbered once, also if it was removed before anything was measured.
 func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
 	run := oneAxis(1, 2)

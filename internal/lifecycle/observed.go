@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -263,8 +264,28 @@ func (o *Observed) instance(number int) *Instance {
 // boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose
 // node is not known, Unknown counts as a node.
 func (s *situation) boundPlace() result.Place {
+	return s.placeOfFirst(func(*result.Record) bool { return true })
+}
+
+// boundLoaders are the nodes of the loaders of the next attempt: those of the first attempt with a loader like its own.
+func (s *situation) boundLoaders() []string {
+	place := s.placeOfFirst(func(r *result.Record) bool {
+		return equality.Semantic.DeepEqual(s.loaderOf(&s.plan.Trials[r.Trial-1]), s.loaderOf(s.next))
+	})
+	return place.Loaders()
+}
+
+// loaderOf a trial is what its variant changes of the loader; nil without.
+func (s *situation) loaderOf(t *plan.Trial) *v1alpha1.LoaderSpec {
+	if len(t.Sides) != 1 {
+		return nil
+	}
+	return s.run.Spec.Variants[t.Sides[0]].Loader
+}
+
+func (s *situation) placeOfFirst(like func(*result.Record) bool) result.Place {
 	for _, r := range s.seen.Records {
-		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" {
+		if r.Place.DatabaseNode != "" && r.Place.LoaderNode != "" && like(r) {
 			return r.Place
 		}
 	}

@@ -157,6 +157,9 @@ func Side(run *v1alpha1.BenchmarkRun, variant, round int) *v1alpha1.BenchmarkRun
 	if over.Workload != nil {
 		overlay(&spec.Workload, over.Workload)
 	}
+	if over.Loader != nil {
+		overlay(&spec.Loader, over.Loader)
+	}
 	spec.Trials.Repetitions, spec.Seed = ptr.To(TrialsPerRound(&run.Spec)), ptr.To(RoundSeed(&run.Spec, round))
 	if CopiesData(one) && spec.Trials.DataSeed == nil {
 		spec.Trials.DataSeed = ptr.To(Seed(&run.Spec))

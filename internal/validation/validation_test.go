@@ -235,7 +235,7 @@ func TestAlternationRefused(t *testing.T) {
 			},
 			"alternation: Trials: variant lazy: database.hostTuning tunes the node for one server; use alternation: Runs",
 		},
-		"a tool": {sysbench, ""},
+		"a tool":           {sysbench, ""},
 		"a tool in slices": {func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s) }, ""},
 		"a tool at a rate in slices": {
 			func(s *v1alpha1.BenchmarkRun) {
@@ -256,6 +256,13 @@ func TestAlternationRefused(t *testing.T) {
 				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: points(2, 3)}
 			},
 			"alternation: Slices: the variants are measured at different points; use alternation: Trials",
+		},
+		"slices of loaders of their own": {
+			func(s *v1alpha1.BenchmarkRun) {
+				sliced(s)
+				s.Spec.Variants[1].Loader = &v1alpha1.LoaderSpec{NodeSelector: map[string]string{"near": "db"}}
+			},
+			"alternation: Slices: the variants have loaders of their own; use alternation: Trials",
 		},
 		"slices of several Pods": {
 			func(s *v1alpha1.BenchmarkRun) {

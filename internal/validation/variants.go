@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -122,7 +123,11 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
 		}
 	}
-	if whole == "" && !trial.SameFiles(run) {
+	switch {
+	case whole != "":
+	case slices.ContainsFunc(run.Spec.Variants, func(v v1alpha1.Variant) bool { return v.Loader != nil }):
+		whole = "the variants have loaders of their own"
+	case !trial.SameFiles(run):
 		whole = "the variants read different files, and one loader measures all"
 	}
 	return apart, whole
