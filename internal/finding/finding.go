@@ -209,6 +209,7 @@ const (
 	ContestRows             Code = "ContestRows"
 	ContestServer           Code = "ContestServer"
 	WrittenInPauses         Code = "WrittenInPauses"
+	BusyInPauses            Code = "BusyInPauses"
 	LongTransactions        Code = "LongTransactions"
 	ContestHardware         Code = "ContestHardware"
 	ProgramWarning          Code = "ProgramWarning"

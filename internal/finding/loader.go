@@ -100,6 +100,11 @@ func CaughtUp(pages, all int64) Finding {
 	return made(WrittenInPauses, nil, measure("pages", pages, "pages"), measure("share", 100*float64(pages)/float64(all), percent))
 }
 
+// BusyWhileIdle is a server that used such a part of its machine's CPUs while others were measured.
+func BusyWhileIdle(share float64) Finding {
+	return made(BusyInPauses, nil, measure("share", share, percent))
+}
+
 // Outlasting are transactions that took so long to end after a slice.
 func Outlasting(seconds float64) Finding {
 	return made(LongTransactions, nil, measure("seconds", seconds, "s"))

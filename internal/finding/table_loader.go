@@ -92,6 +92,12 @@ var ofLoader = map[Code]Entry{
 			"behind, and which a load without pauses has to wait for.",
 		"measure the variants one after the other (`alternation: Runs`), and see whether the answer is the same.",
 	},
+	BusyInPauses: {
+		Warning, "the server used {share:0}% of its machine's CPUs while other variants were measured",
+		"In slices, the servers of all variants are up. This one worked in the pauses between its slices, and the others had the " +
+			"machine not to themselves.",
+		"measure one variant after the other (`alternation: Runs`), and see whether the answer is the same.",
+	},
 	ObserverSilent: {
 		Warning, "the observer in the database Pod did not answer: the server's resource usage is unknown",
 		"CPU, I/O and throttling of the server are missing from the result. The number itself is not affected.",

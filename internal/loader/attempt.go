@@ -44,6 +44,8 @@ type attempt struct {
 	sides int
 	// pagesInPauses are those that the server wrote back while others were measured; nil if that is not known.
 	pagesInPauses *int64
+	// idle is what the server's process used meanwhile; nil if that is not known.
+	idle *result.Idle
 
 	phases []result.Phase
 	server result.ServerFacts

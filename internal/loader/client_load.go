@@ -119,7 +119,7 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
 		tryAgain: l.dialect.Errors.TryAgain, turns: l.turns,
-		pages: l.pagesWritten,
+		between: l.between,
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions
@@ -139,7 +139,8 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 		l.client, err = c.pauses.cost.facts, cmp.Or(err, c.pauses.cost.err)
 	}
 	l.client.CPUs, l.client.CPULimitMillis, l.client.LateAnswers = runtime.NumCPU(), l.cpuLimit, c.lateAnswers()
-	l.slices, l.pagesInPauses = c.slices, c.pauses.written()
+	l.slices = c.slices
+	l.paused(c.pauses)
 	ended := time.Duration(0)
 	if l.measured != nil {
 		ended = l.measured.Ended()

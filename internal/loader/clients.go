@@ -36,8 +36,8 @@ type clients struct {
 	pauses *pauses
 	// slices are what the clock says of them, when all clients have ended.
 	slices record.Slices
-	// pages is how many the server has written back so far, for these.
-	pages func(context.Context) (int64, error)
+	// between makes these.
+	between func(context.Context, alternate.Clock) *pauses
 }
 
 // open opens the sessions that the plan asks for.

@@ -64,13 +64,19 @@ func TestPauses(t *testing.T) {
 		n, counter = counter[0], counter[1:]
 		return n, nil
 	}}
+	used := int64(0)
+	p.process = func() (*result.ProcessFacts, error) {
+		used += 10
+		return &result.ProcessFacts{Process: "1", UserMicros: used * used}, nil
+	}
 	for range 2 {
 		p.Go(time.Millisecond)
 		p.Stop()
 	}
 	p.Go(time.Millisecond)
-	if n := p.written(); n == nil || *n != 35 {
-		t.Errorf("%v pages, want 35", n)
+	a := &attempt{}
+	if a.paused(p); a.pagesInPauses == nil || *a.pagesInPauses != 35 || a.idle == nil || a.idle.CPUMicros != 20*20-10*10+40*40-30*30 {
+		t.Errorf("%v pages, want 35; idle %+v", a.pagesInPauses, a.idle)
 	}
 }
 
@@ -99,16 +105,22 @@ func TestCaughtUp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pages  *int64
 		before string
+		idle   *result.Idle
 		says   int
 	}{
-		"half of them":          {ptr.To[int64](5000), "0", 1},
-		"few of all":            {ptr.To[int64](5000), "-90000", 0},
-		"few":                   {ptr.To[int64](1000), "9000", 0},
-		"not known":             {nil, "0", 0},
-		"all are not known":     {ptr.To[int64](5000), "", 0},
-		"more than are counted": {ptr.To[int64](5000), "9999", 1},
+		"half of them":          {ptr.To[int64](5000), "0", nil, 1},
+		"few of all":            {ptr.To[int64](5000), "-90000", nil, 0},
+		"few":                   {ptr.To[int64](1000), "9000", nil, 0},
+		"not known":             {nil, "0", nil, 0},
+		"all are not known":     {ptr.To[int64](5000), "", nil, 0},
+		"more than are counted": {ptr.To[int64](5000), "9999", nil, 1},
+		"a fiftieth of two":     {nil, "0", &result.Idle{Micros: 1e6, CPUMicros: 40_000}, 0},
+		"more CPU":              {nil, "0", &result.Idle{Micros: 1e6, CPUMicros: 40_001}, 1},
+		"both":                  {ptr.To[int64](5000), "0", &result.Idle{Micros: 1e6, CPUMicros: 1e6}, 2},
 	} {
-		doc := &result.Document{Turns: &result.TurnFacts{PagesInPauses: tc.pages}}
+		doc := &result.Document{
+			Turns: &result.TurnFacts{PagesInPauses: tc.pages, Idle: tc.idle}, Client: result.ClientFacts{CPUs: 2},
+		}
 		counter := engine.MariaDB.Counters.PagesWritten
 		doc.Server.StatusBefore, doc.Server.StatusAfter = map[string]string{counter: tc.before}, map[string]string{counter: "10000"}
 		found := caughtUp(&engine.MariaDB, doc)

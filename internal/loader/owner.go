@@ -215,7 +215,7 @@ func (o *owner) about() *result.Document {
 	}
 	if o.turns != nil {
 		facts := o.turns.Facts()
-		facts.PagesInPauses = o.pagesInPauses
+		facts.PagesInPauses, facts.Idle = o.pagesInPauses, o.idle
 		doc.Turns = &facts
 	}
 	return doc

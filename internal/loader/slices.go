@@ -32,7 +32,7 @@ func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed fun
 		return func() {}
 	}
 	finished := make(chan struct{})
-	c.pauses = &pauses{clock: clock, counter: func() (int64, error) { return c.pages(ctx) }}
+	c.pauses = c.between(ctx, clock)
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
 		if err := c.turns.Alternate(ctx, c.pauses, finished); err != nil {
@@ -63,8 +63,30 @@ type pauses struct {
 	begun bool
 	// failed is the first error of the counter: pages is not known then.
 	failed error
+	// process is what the server's process has used so far, an error if that is not known, left what it was at the end of the last
+	// turn, and idle what was used in all pauses.
+	process func() (*result.ProcessFacts, error)
+	left    *result.ProcessFacts
+	since   time.Time
+	idle    result.Idle
 	// cost is what the loader consumed in its slices: between them, it may have measured another side.
 	cost meter
+}
+
+// between are the pauses of a clock's turns.
+func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
+	p := &pauses{clock: clock, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
+	if w := newWatch(a.cfg.Server); w.client != nil {
+		p.process = func() (*result.ProcessFacts, error) { return w.client.Read(ctx) }
+	}
+	return p
+}
+
+// paused keeps what there was of pauses.
+func (a *attempt) paused(p *pauses) {
+	if a.pagesInPauses = p.written(); p != nil && p.idle != (result.Idle{}) {
+		a.idle = &p.idle
+	}
 }
 
 // pagesWritten is how many pages the server has written back so far.
@@ -79,15 +101,34 @@ func (p *pauses) Stop() {
 	p.clock.Stop()
 	p.cost.end()
 	p.before = p.count()
+	p.left, p.since = p.processFacts(), time.Now()
 }
 
 func (p *pauses) Go(length time.Duration) time.Duration {
 	if p.begun {
 		p.pages += p.count() - p.before
+		used := result.Observed{Before: p.left, After: p.processFacts()}
+		if facts, known := used.Used(); known {
+			p.idle.Micros += time.Since(p.since).Microseconds()
+			p.idle.CPUMicros += facts.UserMicros + facts.SystemMicros
+			p.idle.BytesWritten += facts.WriteBytes
+		}
 	}
 	p.begun = true
 	p.cost.begin()
 	return p.clock.Go(length)
+}
+
+// processFacts are what the server's process has used; nil if they are not known.
+func (p *pauses) processFacts() *result.ProcessFacts {
+	if p.process == nil {
+		return nil
+	}
+	facts, err := p.process()
+	if err != nil {
+		p.process = nil // each question could take the whole time-out
+	}
+	return facts
 }
 
 // count is the counter, or 0 after an error.
@@ -113,11 +154,27 @@ const (
 	pausesShare = 0.1
 	// pausesPages are so few that writing them takes no time that counts: 16 MiB.
 	pausesPages = 1024
+	// pausesCPU of the machine's CPUs may be used by a server while others are measured.
+	pausesCPU = 0.02
 )
 
-// caughtUp is about a server that had pauses to catch up in.
+// caughtUp is about a server that had pauses to catch up in, or that disturbed the others in them.
 func caughtUp(e *engine.Engine, doc *result.Document) []finding.Finding {
-	if doc.Turns == nil || doc.Turns.PagesInPauses == nil {
+	if doc.Turns == nil {
+		return nil
+	}
+	var busy []finding.Finding
+	if idle := doc.Turns.Idle; idle != nil {
+		if share := float64(idle.CPUMicros) / float64(max(idle.Micros, 1)) / float64(max(doc.Client.CPUs, 1)); share > pausesCPU {
+			busy = append(busy, finding.BusyWhileIdle(100*share))
+		}
+	}
+	return append(busy, wroteBack(e, doc)...)
+}
+
+// wroteBack is about a server that wrote back in its pauses what a load without them would have waited for.
+func wroteBack(e *engine.Engine, doc *result.Document) []finding.Finding {
+	if doc.Turns.PagesInPauses == nil {
 		return nil
 	}
 	pages, name := *doc.Turns.PagesInPauses, e.Counters.PagesWritten

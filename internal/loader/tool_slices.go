@@ -62,7 +62,7 @@ func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch 
 	}
 	ended, alternated := make(chan struct{}), make(chan struct{})
 	h.Program, h.Ended = p, ended
-	pauses := &pauses{clock: h, counter: func() (int64, error) { return l.pagesWritten(ctx) }}
+	pauses := l.between(ctx, h)
 	go func() {
 		defer close(alternated)
 		if err := l.turns.Alternate(ctx, pauses, ended); err != nil {
@@ -77,6 +77,7 @@ func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch 
 	}
 	e.Slices = h.Slices()
 	pauses.cost.end()
-	l.client.ThrottledMicros, l.pagesInPauses = pauses.cost.facts.ThrottledMicros, pauses.written()
+	l.client.ThrottledMicros = pauses.cost.facts.ThrottledMicros
+	l.paused(pauses)
 	return e, context.Cause(ctx)
 }

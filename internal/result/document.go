@@ -83,6 +83,16 @@ type TurnFacts struct {
 	LongestDrainMicros int64  `json:"longestDrainMicros,omitempty"`
 	// PagesInPauses are those that the server wrote back while others had their turns; nil if that is not known.
 	PagesInPauses *int64 `json:"pagesInPauses,omitempty"`
+	// Idle is what the server's process used then; nil if that is not known.
+	Idle *Idle `json:"idle,omitempty"`
+}
+
+// Idle is what a server used in so much time in which others were measured.
+type Idle struct {
+	Micros    int64 `json:"micros"`
+	CPUMicros int64 `json:"cpuMicros"`
+	// BytesWritten were written to disks, or will be.
+	BytesWritten int64 `json:"bytesWritten"`
 }
 
 // Phase is one part of the loader's work: connect, readback, prepare, quiesce, measure, verify, and what a workload does
