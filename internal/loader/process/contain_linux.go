@@ -94,8 +94,8 @@ func EndAll() error {
 	}
 }
 
-// endLeft kills all children but the programs that run, and takes leave of those that have ended; their own children are then this
-// process's. It returns those that were there.
+// endLeft kills all children but the programs that run, and takes leave of those that have ended; their own children are then
+// this process's. It returns those that were there.
 func (p *programs) endLeft() ([]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

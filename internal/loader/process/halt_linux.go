@@ -21,8 +21,8 @@ const (
 	haltEvery  = 500 * time.Microsecond
 )
 
-// Halt stops all processes of a program, in whatever group or session, and returns when none of their threads runs. It is an error
-// if a process cannot be stopped, or has left the program. One that has ended is halted.
+// Halt stops all processes of a program, in whatever group or session, and returns when none of their threads runs. It is an
+// error if a process cannot be stopped, or has left the program. One that has ended is halted.
 func (p *Program) Halt() error {
 	_ = p.signal(syscall.SIGSTOP) // usually, that is all of them
 	before := -1
