@@ -91,7 +91,7 @@ func (c *cluster) nothingRuns() {
 func TestEnvtestFreshDatabases(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Server = v1alpha1.ServerFresh
+		r.Spec.Trials.Server = v1alpha1.ServerPerTrial
 	}).Obj())
 	c.until("run", v1alpha1.ConditionComplete)
 	for name, instance := range map[string]int{"run-t1-a1": 1, "run-t2-a1": 2} {

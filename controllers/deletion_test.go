@@ -58,7 +58,7 @@ func TestEnvtestDeletedRunLeavesItsLane(t *testing.T) {
 		v1alpha1.ConditionAdmitted: metav1.ConditionFalse, v1alpha1.ConditionDatabaseReady: metav1.ConditionFalse,
 	} {
 		got := apimeta.FindStatusCondition(run.Status.Conditions, condition)
-		if got.Status != status || got.Reason != v1alpha1.ReasonBeingDeleted || !strings.Contains(got.Message, "example.com/keep") {
+		if got.Status != status || got.Reason != v1alpha1.ReasonTerminating || !strings.Contains(got.Message, "example.com/keep") {
 			t.Errorf("%s is %s %s: %s", condition, got.Status, got.Reason, got.Message)
 		}
 	}
@@ -107,7 +107,7 @@ func TestEnvtestDeletedInTheForegroundWithADeadNode(t *testing.T) {
 	if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
 		t.Errorf("the next run is not admitted: %s", got.Message)
 	}
-	if got := c.condition("first", v1alpha1.ConditionReconciling).Reason; got != v1alpha1.ReasonBeingDeleted {
+	if got := c.condition("first", v1alpha1.ConditionReconciling).Reason; got != v1alpha1.ReasonTerminating {
 		t.Errorf("the first run says %s", got)
 	}
 }

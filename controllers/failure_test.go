@@ -43,9 +43,9 @@ func TestEnvtestFailures(t *testing.T) {
 						"2026-01-01 0:00:00 0 [ERROR] Aborting\n")
 				}
 			},
-			reason:        v1alpha1.ReasonServerRefusedConfiguration,
+			reason:        v1alpha1.ReasonServerConfigurationRejected,
 			says:          "mariadbd: Error while setting value 'O_DIRCET' to 'innodb_flush_method'",
-			eventsMustSay: "Warning ServerRefusedConfiguration",
+			eventsMustSay: "Warning ServerConfigurationRejected",
 		},
 		"setting not effective": {
 			prepare: func(c *cluster) {
@@ -144,7 +144,7 @@ func TestEnvtestInvalidSpecification(t *testing.T) {
 	c := newCluster(t)
 	c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-			Script: "tpcc", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
+			Script: "tpcc", Clients: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
 			Sweep: &v1alpha1.SysbenchSweep{TableSize: []v1alpha1.SysbenchTableSize{5}},
 		}}
 	}).Obj())
@@ -201,7 +201,7 @@ func TestEnvtestOperatorUpgradedInMidRun(t *testing.T) {
 	c.server = func(p *corev1.Pod) { server(p); saw(p) }
 	c.loader = func(job *batchv1.Job, p *corev1.Pod) { succeed(job, p); saw(p) }
 	c.apply(testutil.MakeRun("run", "").Repetitions(4).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Server = v1alpha1.ServerFresh
+		r.Spec.Trials.Server = v1alpha1.ServerPerTrial
 	}).Obj())
 	for len(c.attemptNames()) < 2 {
 		c.reconcile("run")

@@ -177,7 +177,7 @@ func everyChild(c *cluster, run *v1alpha1.BenchmarkRun) map[string]client.Object
 // suspendedRun has two trials, each on a server of its own with a volume.
 func suspendedRun() *v1alpha1.BenchmarkRun {
 	return testutil.MakeRun("run", "").Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Suspend, r.Spec.Trials.Server = ptr.To(true), v1alpha1.ServerFresh
+		r.Spec.Suspend, r.Spec.Trials.Server = ptr.To(true), v1alpha1.ServerPerTrial
 	}).Obj()
 }
 

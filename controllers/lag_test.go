@@ -172,7 +172,7 @@ func lagging(seed uint64) *v1alpha1.BenchmarkRun {
 		run = withVariants()
 		run.Spec.Alternation = []v1alpha1.Alternation{v1alpha1.AlternateTrials, v1alpha1.AlternateRuns}[seed%2]
 	} else if seed%2 == 1 {
-		run.Spec.Trials.Server = v1alpha1.ServerFresh
+		run.Spec.Trials.Server = v1alpha1.ServerPerTrial
 	}
 	return run
 }

@@ -52,7 +52,7 @@ func (c *cluster) followed(named func(*corev1.Pod) string) func(*batchv1.Job, *c
 func twoPods(trials int32) *v1alpha1.BenchmarkRun {
 	return testutil.MakeRun("pods", "").Repetitions(trials).With(func(run *v1alpha1.BenchmarkRun) {
 		run.Spec.Workload = v1alpha1.WorkloadSpec{
-			Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{Concurrency: 2},
+			Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{Clients: 2},
 		}
 		run.Spec.Loader.Pods = 2
 	}).Obj()
@@ -125,8 +125,8 @@ func TestEnvtestPilot(t *testing.T) {
 	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	pilot, trial := `2 s, {"commit":"Explicit","compat":"None","rows":1000000000,"rowsPerCommit":%d}`,
-		`0 s, {"commit":"Explicit","compat":"None","rows":220,"rowsPerCommit":%d}`
+	pilot, trial := `2 s, {"asPublished":"None","commit":"Explicit","rows":1000000000,"rowsPerCommit":%d}`,
+		`0 s, {"asPublished":"None","commit":"Explicit","rows":220,"rowsPerCommit":%d}`
 	if diff := cmp.Diff(map[string]string{
 		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
 		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
@@ -155,9 +155,9 @@ func TestEnvtestPilotOfVariants(t *testing.T) {
 	run = c.until("run", v1alpha1.ConditionComplete)
 	want := map[string]string{}
 	for _, attempt := range []string{"t1-a2", "t2-a1", "t3-a1", "t4-a1"} {
-		want[attempt] = `{"commit":"Explicit","compat":"None","rows":220,"rowsPerCommit":1}`
+		want[attempt] = `{"asPublished":"None","commit":"Explicit","rows":220,"rowsPerCommit":1}`
 	}
-	want["t1-a1"] = `{"commit":"Explicit","compat":"None","rows":1000000000,"rowsPerCommit":1}`
+	want["t1-a1"] = `{"asPublished":"None","commit":"Explicit","rows":1000000000,"rowsPerCommit":1}`
 	if diff := cmp.Diff(want, rows); diff != "" || run.Status.Alternation != v1alpha1.AlternateTrials {
 		t.Errorf("%s, asked of the loaders (-want +got):\n%s", run.Status.Alternation, diff)
 	}

@@ -56,7 +56,7 @@ func (c chance) database() map[string]any {
 	c.sometimes(2, d, "settings", func() any {
 		s := map[string]any{}
 		c.sometimes(2, s, "bufferPoolSize", func() any { return c.pick("128Mi", "1Gi", "1e9", "100Gi", "1Mi", "big") })
-		c.sometimes(2, s, "logFileSize", func() any { return c.pick("96Mi", "4194304", "1Ki") })
+		c.sometimes(2, s, "redoLogSize", func() any { return c.pick("96Mi", "4194304", "1Ki") })
 		c.sometimes(2, s, "flushLogAtTrxCommit", func() any { return c.pick(int64(0), int64(1), int64(3), int64(4)) })
 		c.sometimes(2, s, "binaryLog", func() any { return c.pick(true, false) })
 		return s
@@ -92,7 +92,7 @@ func (c chance) workload() map[string]any {
 	member := map[string]any{}
 	c.sometimes(2, member, "rows", func() any { return c.pick(int64(1), int64(1000), int64(1000000000), int64(0)) })
 	c.sometimes(3, member, "rowsPerCommit", func() any { return c.pick(int64(1), int64(100), int64(5000)) })
-	c.sometimes(3, member, "compat", func() any { return c.pick("None", "Isotopp") })
+	c.sometimes(3, member, "asPublished", func() any { return c.pick("None", "Isotopp") })
 	c.sometimes(2, member, "sweep", c.sweep)
 	c.sometimes(6, member, "points", func() any { return []any{map[string]any{"rowsPerCommit": int64(1)}} })
 	if c.IntN(10) > 0 {
@@ -116,7 +116,7 @@ func (c chance) trials() any {
 	c.sometimes(2, t, "repetitions", func() any { return c.pick(int64(1), int64(100), int64(101)) })
 	c.sometimes(4, t, "precision", func() any { return map[string]any{"targetRelativeCIPercent": c.pick(int64(2), int64(0))} })
 	c.sometimes(2, t, "order", func() any { return c.pick("Interleaved", "Shuffled", "Sequential") })
-	c.sometimes(2, t, "server", func() any { return c.pick("Reused", "Fresh") })
+	c.sometimes(2, t, "server", func() any { return c.pick("Reused", "PerTrial") })
 	c.sometimes(5, t, "data", func() any { return c.pick("Recreate", "Keep") })
 	c.sometimes(3, t, "maxInvalid", func() any { return c.pick(int64(0), int64(1000), int64(-1)) })
 	c.sometimes(3, t, "deadlineSeconds", func() any { return c.pick(int64(10), int64(15552000), int64(1)) })

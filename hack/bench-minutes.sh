@@ -96,7 +96,7 @@ compare() {
 		  lane: $name
 		  database:
 		    image: mariadb:11.8
-		    settings: {bufferPoolSize: $(pool "$1"), logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+		    settings: {bufferPoolSize: $(pool "$1"), redoLogSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
 		    storage: {medium: NodeDisk, size: 1Gi}
 		    resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "1", memory: $(memory "$1")}}
 		  workload: $(workload "$2")

@@ -26,10 +26,10 @@ metadata: {name: $run}
 spec:
   database:
     image: mariadb:11.8
-    settings: {bufferPoolSize: 256Mi, logFileSize: 256Mi, flushLogAtTrxCommit: 0, binaryLog: false}
+    settings: {bufferPoolSize: 256Mi, redoLogSize: 256Mi, flushLogAtTrxCommit: 0, binaryLog: false}
     storage: {medium: NodeDisk, size: 4Gi}
   workload: {type: Sysbench, sysbench: {script: tpcc, scale: ${SCALE:-10}, seconds: 5}}
-  trials: {data: Restore, server: Fresh, repetitions: $servers}
+  trials: {data: Restore, server: PerTrial, repetitions: $servers}
 YAML
 echo "| server | on a node until up, s | then made by SQL, s | restored |"
 echo "| --- | ---: | ---: | --- |"

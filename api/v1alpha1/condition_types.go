@@ -48,8 +48,8 @@ const (
 	// ReasonWaitingForKueue: Kueue has not admitted the database or the loader yet; the message names the queue, which is that of
 	// the run's label.
 	ReasonWaitingForKueue = "WaitingForKueue"
-	// ReasonWaitingForRoom: no node has enough of a resource that the database's or the loader's Pod requests.
-	ReasonWaitingForRoom = "WaitingForRoom"
+	// ReasonInsufficientResources: no node has enough of a resource that the database's or the loader's Pod requests.
+	ReasonInsufficientResources = "InsufficientResources"
 	// ReasonMeasuring: trials are being measured.
 	ReasonMeasuring = "Measuring"
 	// ReasonPublishing: every trial is measured; the results are being written.
@@ -62,15 +62,15 @@ const (
 	ReasonRefused = "Refused"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
-	// ReasonBeingDeleted: the run has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
+	// ReasonTerminating: the run has a deletionTimestamp. It stops, removes its Jobs and its database, and leaves its
 	// lane; the message names the finalizers that keep it.
-	ReasonBeingDeleted = "BeingDeleted"
+	ReasonTerminating = "Terminating"
 	// ReasonComplete: every trial is measured and the results are published.
 	ReasonComplete = "Complete"
 	// ReasonInProgress: the condition's answer is not known yet.
 	ReasonInProgress = "InProgress"
-	// ReasonDatabaseAnswers: the database instance is up.
-	ReasonDatabaseAnswers = "DatabaseAnswers"
+	// ReasonDatabaseReachable: the database instance is up.
+	ReasonDatabaseReachable = "DatabaseReachable"
 	// ReasonDatabaseRemoved: the run is finished or suspended and its database was removed.
 	ReasonDatabaseRemoved = "DatabaseRemoved"
 	// ReasonNotSuspended: spec.suspend is false.
@@ -116,8 +116,8 @@ const (
 	ReasonMariaDBOperatorMissing = "MariaDBOperatorMissing"
 	// ReasonDatabaseUnreachable: the loader could not connect (host, credentials, TLS); the message is the server's.
 	ReasonDatabaseUnreachable = "DatabaseUnreachable"
-	// ReasonServerRefusedConfiguration: the server ended at once because of a variable; the message is its error line.
-	ReasonServerRefusedConfiguration = "ServerRefusedConfiguration"
+	// ReasonServerConfigurationRejected: the server ended at once because of a variable; the message is its error line.
+	ReasonServerConfigurationRejected = "ServerConfigurationRejected"
 	// ReasonSettingNotEffective: the server runs, but not with what was asked, or the node's kernel refuses a value of
 	// database.hostTuning; the message names both values, or those that are allowed.
 	ReasonSettingNotEffective = "SettingNotEffective"

@@ -11,7 +11,7 @@ import (
 // DatabaseSpec is the server to measure, with its settings, placement and storage.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.bufferPoolSize) || !('innodb_buffer_pool_size' in self.variables || 'loose_innodb_buffer_pool_size' in self.variables)",message="settings.bufferPoolSize sets innodb_buffer_pool_size: set one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.logFileSize) || !self.variables.exists(k, k in ['innodb_log_file_size', 'loose_innodb_log_file_size', 'innodb_redo_log_capacity', 'loose_innodb_redo_log_capacity'])",message="settings.logFileSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity: set one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.redoLogSize) || !self.variables.exists(k, k in ['innodb_log_file_size', 'loose_innodb_log_file_size', 'innodb_redo_log_capacity', 'loose_innodb_redo_log_capacity'])",message="settings.redoLogSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity: set one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.variables) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || !('innodb_flush_log_at_trx_commit' in self.variables || 'loose_innodb_flush_log_at_trx_commit' in self.variables)",message="settings.flushLogAtTrxCommit sets innodb_flush_log_at_trx_commit: set one of them"
 // +kubebuilder:validation:XValidation:rule="(self.provisioner == 'External') == has(self.external)",message="provisioner External goes with external (host, credentialsSecretName), and external with no other provisioner"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'External' || !(has(self.image) || has(self.storage) || has(self.resources) || has(self.nodeSelector) || has(self.tolerations) || has(self.nodeAffinity) || has(self.priorityClassName))",message="image, storage, resources, nodeSelector, tolerations, nodeAffinity and priorityClassName are for servers that Benchrun makes: leave them out with provisioner External"
@@ -156,10 +156,10 @@ type ServerSettings struct {
 	// +optional
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
-	// logFileSize is the size of the redo log, for example 96Mi: innodb_log_file_size (MariaDB before 10.5 has
+	// redoLogSize is the size of the redo log, for example 96Mi: innodb_log_file_size (MariaDB before 10.5 has
 	// innodb_log_files_in_group of them) or, with engine MySQL, innodb_redo_log_capacity. At least 4Mi, with engine MySQL 8Mi.
 	// +optional
-	LogFileSize *resource.Quantity `json:"logFileSize,omitempty"`
+	RedoLogSize *resource.Quantity `json:"redoLogSize,omitempty"`
 
 	// flushLogAtTrxCommit is innodb_flush_log_at_trx_commit: 1 makes commits durable; with 0 or 2 a crash may lose the last
 	// second. From 0 to 3, with engine MySQL to 2.

@@ -59,8 +59,8 @@ type ServerLifetime string
 const (
 	// ServerReused keeps one instance; between trials the tables are recreated and the server is quiesced.
 	ServerReused ServerLifetime = "Reused"
-	// ServerFresh gives each attempt a new instance on a new volume.
-	ServerFresh ServerLifetime = "Fresh"
+	// ServerPerTrial gives each attempt a new instance on a new volume.
+	ServerPerTrial ServerLifetime = "PerTrial"
 )
 
 // DataLifetime is how long the workload's data is used.
@@ -102,7 +102,7 @@ type TrialsSpec struct {
 	// attempt). Defaults to Reused.
 	// +optional
 	// +kubebuilder:default=Reused
-	// +kubebuilder:validation:Enum=Reused;Fresh
+	// +kubebuilder:validation:Enum=Reused;PerRound;PerTrial
 	Server ServerLifetime `json:"server,omitempty"`
 
 	// primeSeconds is how long at most a new instance makes the first trial's load without being measured. For CommitSize,

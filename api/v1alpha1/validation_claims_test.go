@@ -70,7 +70,7 @@ func TestEnvtestClaimRules(t *testing.T) {
 		"an empty list":   {refused: []string{spec("claims: []")}, says: "spec.claims"},
 		"named alike":     {refused: []string{strings.Replace(many(2), "c1", "c0", 1)}, says: "Duplicate value"},
 		"no such point":   {later: []string{claim(`bestAt: {at: {parameters: {rowsPerCommit: "2"}}}`)}, says: "claim c: bestAt: rowsPerCommit=2 names no point"},
-		"not swept":       {later: []string{claim(`bestAt: {at: {parameters: {concurrency: "2"}}}`)}, says: "claim c: bestAt: concurrency=2 names no point"},
+		"not swept":       {later: []string{claim(`bestAt: {at: {parameters: {clients: "2"}}}`)}, says: "claim c: bestAt: clients=2 names no point"},
 		"a variant":       {later: []string{claim("ratio: {of: {variant: a}, to: {variant: b}, atLeast: \"2\"}")}, says: "claim c: of: a names no point"},
 		"nothing named":   {refused: []string{claim(`ratio: {of: {}, to: {parameters: {rowsPerCommit: "1"}}, atLeast: "2"}`)}, says: "ratio.of: Invalid value: 0: spec.claims[0].ratio.of in body should have at least 1 properties"},
 		"among nothing":   {refused: []string{claim(`bestAt: {at: {parameters: {rowsPerCommit: "16"}}, among: {}}`)}, says: "at least 1 properties"},

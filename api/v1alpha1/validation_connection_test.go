@@ -31,8 +31,8 @@ func TestEnvtestConnectionRules(t *testing.T) {
 			says: "are for servers that Benchrun makes: leave them out with provisioner External",
 		},
 		"external servers are not fresh": {
-			refused: []string{spec(`database: {provisioner: External, external: {host: a, credentialsSecretName: b}}, trials: {server: Fresh}`)},
-			says:    "trials.server: Fresh needs a provisioner that makes servers",
+			refused: []string{spec(`database: {provisioner: External, external: {host: a, credentialsSecretName: b}}, trials: {server: PerTrial}`)},
+			says:    "trials.server: PerTrial needs a provisioner that makes servers",
 		},
 		"host": {
 			allowed: []string{

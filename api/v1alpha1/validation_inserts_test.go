@@ -23,7 +23,7 @@ kind: BenchmarkRun
 metadata: {name: valid, namespace: default}
 spec: {database: {}, workload: {type: IIBench, iiBench: {}}}
 `
-	contest = "schema: Tokutek2008, rules: Contest2008"
+	contest = "table: Tokutek2008, asPublished: Contest2008"
 )
 
 func bulk(s string) string { return spec("workload: {bulkInsert: {" + s + "}}") }
@@ -57,10 +57,10 @@ func TestEnvtestInsertRules(t *testing.T) {
 		},
 		"bulkInsert's sizes": {
 			minimalBulkInsert,
-			[]string{bulk("rowsPerStatement: 1000000, statementsPerTransaction: 1000000, concurrency: 128")},
+			[]string{bulk("rowsPerStatement: 1000000, statementsPerTransaction: 1000000, clients: 128")},
 			[]string{
 				bulk("rowsPerStatement: 0"), bulk("rowsPerStatement: 1000001"), bulk("statementsPerTransaction: 0"),
-				bulk("statementsPerTransaction: 1000001"), bulk("concurrency: 0"), bulk("tables: 0"), bulk("tables: 65"), bulk("concurrency: 129"),
+				bulk("statementsPerTransaction: 1000001"), bulk("clients: 0"), bulk("tables: 0"), bulk("tables: 65"), bulk("clients: 129"),
 			},
 			"Invalid value",
 		},
@@ -73,18 +73,18 @@ func TestEnvtestInsertRules(t *testing.T) {
 		"bulkInsert's parameters": {
 			minimalBulkInsert,
 			[]string{
-				bulk("sweep: {rowsPerStatement: [1], statementsPerTransaction: [64], concurrency: [1, 128], storageEngine: [MyISAM]}"),
-				bulk("points: [{concurrency: 5, rowsPerStatement: 2000}]"),
+				bulk("sweep: {rowsPerStatement: [1], statementsPerTransaction: [64], clients: [1, 128], storageEngine: [MyISAM]}"),
+				bulk("points: [{clients: 5, rowsPerStatement: 2000}]"),
 			},
-			[]string{bulk("sweep: {rows: [1]}"), bulk("points: [{rowsPerCommit: 1}]"), bulk("sweep: {tables: [1], concurrency: [1]}")},
+			[]string{bulk("sweep: {rows: [1]}"), bulk("points: [{rowsPerCommit: 1}]"), bulk("sweep: {tables: [1], clients: [1]}")},
 			"unknown field",
 		},
 		"bulkInsert's values": {
 			minimalBulkInsert,
 			[]string{bulk("sweep: {rowsPerStatement: [1000000]}")},
 			[]string{
-				bulk("sweep: {rowsPerStatement: [0]}"), bulk("sweep: {rowsPerStatement: [1000001]}"), bulk("sweep: {concurrency: [129]}"),
-				bulk("sweep: {storageEngine: ['a b']}"), bulk("points: [{concurrency: many}]"), bulk("points: [{concurrency: 500}]"),
+				bulk("sweep: {rowsPerStatement: [0]}"), bulk("sweep: {rowsPerStatement: [1000001]}"), bulk("sweep: {clients: [129]}"),
+				bulk("sweep: {storageEngine: ['a b']}"), bulk("points: [{clients: many}]"), bulk("points: [{clients: 500}]"),
 				bulk("points: [{storageEngine: '-'}]"),
 			},
 			"Invalid value",
@@ -98,15 +98,15 @@ func TestEnvtestInsertRules(t *testing.T) {
 		},
 		"schema": {
 			minimalIIBench,
-			[]string{ii("schema: Tokutek2008")},
-			[]string{ii("schema: tokutek")},
+			[]string{ii("table: Tokutek2008")},
+			[]string{ii("table: tokutek")},
 			`supported values: "InsertBenchmark", "Tokutek2008"`,
 		},
 		"iiBench's sizes": {
 			minimalIIBench,
-			[]string{ii("rowsPerCommit: 1, rowsPerStatement: 100000, insertThreads: 128, queryThreads: 128, secondaryIndexes: 0, keepRows: 1")},
+			[]string{ii("rowsPerCommit: 1, rowsPerStatement: 100000, clients: 128, queryClients: 128, secondaryIndexes: 0, keepRows: 1")},
 			[]string{
-				ii("rows: 0"), ii("rowsPerCommit: 0"), ii("rowsPerStatement: 100001"), ii("insertThreads: 0"), ii("queryThreads: 129"),
+				ii("rows: 0"), ii("rowsPerCommit: 0"), ii("rowsPerStatement: 100001"), ii("clients: 0"), ii("queryClients: 129"),
 				ii("secondaryIndexes: 4"), ii("keepRows: 0"), ii("reportEveryRows: 999"),
 			},
 			"Invalid value",
@@ -122,17 +122,17 @@ func TestEnvtestInsertRules(t *testing.T) {
 		"iiBench's parameters": {
 			minimalIIBench,
 			[]string{
-				ii("sweep: {rowsPerCommit: [1], rowsPerStatement: [100000], insertThreads: [1]}"),
-				ii("sweep: {storageEngine: [InnoDB, MyISAM], secondaryIndexes: [0, 3], queryThreads: [0, 128]}"),
+				ii("sweep: {rowsPerCommit: [1], rowsPerStatement: [100000], clients: [1]}"),
+				ii("sweep: {storageEngine: [InnoDB, MyISAM], secondaryIndexes: [0, 3], queryClients: [0, 128]}"),
 			},
-			[]string{ii("sweep: {rows: [1]}"), ii("points: [{concurrency: 1}]")},
+			[]string{ii("sweep: {rows: [1]}"), ii("points: [{clients: 1}]")},
 			"unknown field",
 		},
 		"iiBench's values": {
 			minimalIIBench, nil,
 			[]string{
 				ii("sweep: {rowsPerCommit: [0]}"), ii("sweep: {rowsPerStatement: [100001]}"), ii("sweep: {secondaryIndexes: [4]}"),
-				ii("sweep: {insertThreads: [0]}"), ii("sweep: {queryThreads: [129]}"), ii("points: [{insertThreads: 0}]"),
+				ii("sweep: {clients: [0]}"), ii("sweep: {queryClients: [129]}"), ii("points: [{clients: 0}]"),
 				ii("points: [{storageEngine: 'a b'}]"),
 			},
 			"Invalid value",
@@ -140,8 +140,8 @@ func TestEnvtestInsertRules(t *testing.T) {
 		"the contest's sizes": {
 			minimalIIBench,
 			[]string{ii(contest), ii(contest + ", rowsPerStatement: 1, storageEngine: MyISAM")},
-			[]string{ii("rules: Contest2008"), ii(contest + ", rowsPerCommit: 500"), ii(contest + ", rowsPerStatement: 1001")},
-			"rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000",
+			[]string{ii("asPublished: Contest2008"), ii(contest + ", rowsPerCommit: 500"), ii(contest + ", rowsPerStatement: 1001")},
+			"asPublished Contest2008 asks for table Tokutek2008, rowsPerCommit 1000",
 		},
 		"the contest's indexes": {
 			minimalIIBench, nil,
@@ -150,17 +150,17 @@ func TestEnvtestInsertRules(t *testing.T) {
 		},
 		"the contest's clients": {
 			minimalIIBench,
-			[]string{ii(contest + ", insertThreads: 4")},
-			[]string{ii(contest + ", queryThreads: 1"), ii(contest + ", keepRows: 5")},
-			"rules Contest2008 allow inserts only",
+			[]string{ii(contest + ", clients: 4")},
+			[]string{ii(contest + ", queryClients: 1"), ii(contest + ", keepRows: 5")},
+			"asPublished Contest2008 allows inserts only",
 		},
 	} {
 		checkRules(t, r.base, map[string]rule{name: {allowed: r.allowed, refused: r.refused, says: r.says}})
 	}
 	checkRules(t, minimalIIBench, map[string]rule{"the contest's sweeps": {
-		allowed: []string{ii(contest + ", sweep: {storageEngine: [InnoDB, MyISAM], insertThreads: [1, 4], rowsPerCommit: [1000]}")},
+		allowed: []string{ii(contest + ", sweep: {storageEngine: [InnoDB, MyISAM], clients: [1, 4], rowsPerCommit: [1000]}")},
 		later:   []string{ii(contest + ", sweep: {rowsPerCommit: [1]}"), ii(contest + ", points: [{secondaryIndexes: 1}]")},
-		says:    "rules Contest2008",
+		says:    "asPublished Contest2008",
 	}})
 }
 
@@ -180,7 +180,7 @@ func TestEnvtestStageRules(t *testing.T) {
 		"stages": {
 			allowed: []string{
 				chain(""),
-				ii("tables: Shared, clients: 64, storageEngine: Aria, schema: Tokutek2008, stages: [{name: a, insert: {rows: 6400}}]"),
+				ii("tables: Shared, clients: 64, storageEngine: Aria, table: Tokutek2008, stages: [{name: a, insert: {rows: 6400}}]"),
 				chain(", {name: l.x, createIndexes: 3}, {name: l.i1, insert: {rows: 100, rowsPerCommit: 5, deletePerInsert: true}}"),
 				chain(", {name: rest, rest: {}}, {name: q, query: {by: PrimaryKey, seconds: 1, ratePerSecond: 100, deletePerInsert: true}}"),
 			},
@@ -200,9 +200,9 @@ func TestEnvtestStageRules(t *testing.T) {
 			says:    "Required value",
 		},
 		"clients without stages": {refused: []string{ii("clients: 2"), ii("tables: Shared")}, says: "clients and tables go with stages"},
-		"a sweep of stages":      {refused: []string{ii("sweep: {insertThreads: [1]}, stages: [{name: a, insert: {rows: 1}}]")}, says: "stages are points themselves"},
+		"a sweep of stages":      {refused: []string{ii("sweep: {clients: [1]}, stages: [{name: a, insert: {rows: 1}}]")}, says: "stages are points themselves"},
 		"the sizes of stages":    {refused: []string{ii("rows: 5, stages: [{name: a, insert: {rows: 1}}]")}, says: "each of the stages has its own rows"},
-		"what stages say":        {refused: []string{ii("queryThreads: 1, stages: [{name: a, insert: {rows: 1}}]"), ii("keepRows: 1, stages: [{name: a, insert: {rows: 1}}]")}, says: "leave out secondaryIndexes"},
+		"what stages say":        {refused: []string{ii("queryClients: 1, stages: [{name: a, insert: {rows: 1}}]"), ii("keepRows: 1, stages: [{name: a, insert: {rows: 1}}]")}, says: "leave out secondaryIndexes"},
 		"the pace of stages":     {refused: []string{ii("ratePerSecond: 1, stages: [{name: a, insert: {rows: 1}}]")}, says: "set ratePerSecond in the stages"},
 		"the first stage":        {refused: []string{ii("stages: [{name: a, rest: {}}]"), ii("stages: [{name: a, insert: {rows: 1, deletePerInsert: true}}]")}, says: "the first of the stages inserts"},
 		"names of stages":        {refused: []string{chain(", {name: l.i0, rest: {}}")}, says: "two stages have the same name"},
@@ -216,33 +216,33 @@ func TestEnvtestStageRules(t *testing.T) {
 			says:    "limits.seconds is not for iiBench.stages",
 		},
 		"a preset": {
-			allowed: []string{hours("preset: SmallDatum"), ii("preset: SmallDatum, scale: '0.001', clients: 64, tables: Shared, schema: Tokutek2008")},
+			allowed: []string{hours("asPublished: SmallDatum"), ii("asPublished: SmallDatum, scale: '0.001', clients: 64, tables: Shared, table: Tokutek2008")},
 			refused: []string{ii("preset: Other")},
 			says:    `supported values: "SmallDatum"`,
 		},
 		"the scale of a preset": {
-			allowed: []string{hours("preset: SmallDatum, scale: '10'"), hours("preset: SmallDatum, scale: '2.5'")},
+			allowed: []string{hours("asPublished: SmallDatum, scale: '10'"), hours("asPublished: SmallDatum, scale: '2.5'")},
 			refused: []string{
-				ii("preset: SmallDatum, scale: '0'"), ii("preset: SmallDatum, scale: '0.0001'"), ii("preset: SmallDatum, scale: '11'"),
-				ii("preset: SmallDatum, scale: '0.000'"), ii("preset: SmallDatum, scale: '1e-1'"),
+				ii("asPublished: SmallDatum, scale: '0'"), ii("asPublished: SmallDatum, scale: '0.0001'"), ii("asPublished: SmallDatum, scale: '11'"),
+				ii("asPublished: SmallDatum, scale: '0.000'"), ii("asPublished: SmallDatum, scale: '1e-1'"),
 			},
 			says: "scale must be 0.001 to 10",
 		},
 		"a scale alone":         {refused: []string{ii("scale: '1'")}, says: "scale goes with preset"},
-		"a preset of stages":    {refused: []string{ii("preset: SmallDatum, stages: [{name: a, insert: {rows: 1}}]")}, says: "set stages or preset, not both"},
-		"the rows of a preset":  {refused: []string{ii("preset: SmallDatum, rows: 5")}, says: "each of the stages has its own rows"},
-		"the pace of a preset":  {refused: []string{ii("preset: SmallDatum, ratePerSecond: 5")}, says: "set ratePerSecond in the stages"},
-		"a sweep with a preset": {refused: []string{ii("preset: SmallDatum, sweep: {insertThreads: [1]}")}, says: "stages are points themselves"},
+		"a preset of stages":    {refused: []string{ii("asPublished: SmallDatum, stages: [{name: a, insert: {rows: 1}}]")}, says: "set stages or preset, not both"},
+		"the rows of a preset":  {refused: []string{ii("asPublished: SmallDatum, rows: 5")}, says: "each of the stages has its own rows"},
+		"the pace of a preset":  {refused: []string{ii("asPublished: SmallDatum, ratePerSecond: 5")}, says: "set ratePerSecond in the stages"},
+		"a sweep with a preset": {refused: []string{ii("asPublished: SmallDatum, sweep: {clients: [1]}")}, says: "stages are points themselves"},
 		"the time limit of a preset": {
-			refused: []string{spec("workload: {limits: {seconds: 5}, iiBench: {preset: SmallDatum}}")},
+			refused: []string{spec("workload: {limits: {seconds: 5}, iiBench: {asPublished: SmallDatum}}")},
 			says:    "limits.seconds is not for iiBench.stages",
 		},
 		"the rows that a preset allows": {
-			later: []string{ii("preset: SmallDatum, clients: 64")},
+			later: []string{ii("asPublished: SmallDatum, clients: 64")},
 			says:  "but at most 1000000000 are allowed: reduce scale or clients",
 		},
 		"the time of a preset": {
-			later: []string{ii("preset: SmallDatum")},
+			later: []string{ii("asPublished: SmallDatum")},
 			says:  "trials.deadlineSeconds would end it after 3600 s",
 		},
 		"what only the loader's rules say": {
@@ -340,18 +340,18 @@ func TestEnvtestProtocolRules(t *testing.T) {
 			minimalBulkInsert,
 			[]string{
 				onMySQL(""), onMySQL("protocol: Prepared"), onMySQL("sweep: {protocol: [Text, Prepared]}"),
-				onMySQL("points: [{protocol: Prepared}, {concurrency: 2}]"),
+				onMySQL("points: [{protocol: Prepared}, {clients: 2}]"),
 			},
 			[]string{
-				onMySQL("protocol: Bulk"), onMySQL("sweep: {protocol: [Text, Bulk]}"), onMySQL("points: [{concurrency: 2}, {protocol: Bulk}]"),
+				onMySQL("protocol: Bulk"), onMySQL("sweep: {protocol: [Text, Bulk]}"), onMySQL("points: [{clients: 2}, {protocol: Bulk}]"),
 			},
 			"bulkInsert.protocol must be Text or Prepared with engine MySQL",
 		},
 		"protocols of files": {
 			minimalBulkInsert,
-			[]string{fromFile(""), fromFile("sweep: {protocol: [Text]}"), fromFile("points: [{protocol: Text}, {concurrency: 2}]")},
+			[]string{fromFile(""), fromFile("sweep: {protocol: [Text]}"), fromFile("points: [{protocol: Text}, {clients: 2}]")},
 			[]string{
-				fromFile("protocol: Bulk"), fromFile("sweep: {protocol: [Text, Prepared]}"), fromFile("points: [{concurrency: 2}, {protocol: Bulk}]"),
+				fromFile("protocol: Bulk"), fromFile("sweep: {protocol: [Text, Prepared]}"), fromFile("points: [{clients: 2}, {protocol: Bulk}]"),
 			},
 			"dataFrom goes with protocol Text",
 		},
@@ -402,31 +402,31 @@ func TestEnvtestPodsRules(t *testing.T) {
 		"Custom":     {minimalCustom, nil, []string{spec("loader: {pods: 2}")}, nil, "loader.pods must be 1"},
 		"a mixed list": {
 			minimalBulkInsert,
-			[]string{spec(pods + "workload: {bulkInsert: {concurrency: 4, points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
+			[]string{spec(pods + "workload: {bulkInsert: {clients: 4, points: [{clients: 8}, {rowsPerStatement: 7}]}}")},
 			nil,
-			[]string{spec(pods + "workload: {bulkInsert: {points: [{concurrency: 8}, {rowsPerStatement: 7}]}}")},
-			"concurrency is 1 but must be at least loader.pods, 4",
+			[]string{spec(pods + "workload: {bulkInsert: {points: [{clients: 8}, {rowsPerStatement: 7}]}}")},
+			"clients is 1 but must be at least loader.pods, 4",
 		},
 		"deletes": {
 			minimalIIBench,
 			[]string{spec("workload: {iiBench: {keepRows: 1000}}")},
 			nil,
-			[]string{spec(pods + "workload: {iiBench: {insertThreads: 4, keepRows: 1000}}")},
+			[]string{spec(pods + "workload: {iiBench: {clients: 4, keepRows: 1000}}")},
 			"(keepRows) loads from one Pod",
 		},
 		"bulk_insert": {
 			minimalSysbench,
-			[]string{spec("workload: {sysbench: {script: bulk_insert, threads: 4}}")},
+			[]string{spec("workload: {sysbench: {script: bulk_insert, clients: 4}}")},
 			nil,
-			[]string{spec(pods + "workload: {sysbench: {script: bulk_insert, threads: 4}}")},
+			[]string{spec(pods + "workload: {sysbench: {script: bulk_insert, clients: 4}}")},
 			"script bulk_insert loads from one Pod",
 		},
 		"too many": {minimalBulkInsert, nil, []string{spec("loader: {pods: 65}"), spec("loader: {pods: 0}")}, nil, "spec.loader.pods"},
 	}
 	for _, w := range []struct{ base, member, parameter string }{
-		{minimalBulkInsert, "bulkInsert", "concurrency"},
-		{minimalIIBench, "iiBench", "insertThreads"},
-		{minimalSysbench, "sysbench", "threads"},
+		{minimalBulkInsert, "bulkInsert", "clients"},
+		{minimalIIBench, "iiBench", "clients"},
+		{minimalSysbench, "sysbench", "clients"},
 	} {
 		workload := func(s string) string { return spec(pods + "workload: {" + w.member + ": {" + s + "}}") }
 		rules[w.member] = table{

@@ -74,9 +74,9 @@ func TestEnvtestRules(t *testing.T) {
 			},
 			says: "which needs it",
 		},
-		"compat": {
-			allowed: []string{spec("workload: {commitSize: {compat: Isotopp}}")},
-			refused: []string{spec("workload: {commitSize: {compat: isotopp}}")},
+		"asPublished": {
+			allowed: []string{spec("workload: {commitSize: {asPublished: Isotopp}}")},
+			refused: []string{spec("workload: {commitSize: {asPublished: isotopp}}")},
 			says:    `supported values: "None", "Isotopp"`,
 		},
 		"limit": {
@@ -132,11 +132,11 @@ func TestEnvtestRules(t *testing.T) {
 		},
 		"log file size said twice": {
 			allowed: []string{spec(`database: {variables: {innodb_log_file_size: 128M}}`)},
-			refused: []string{spec(`database: {settings: {logFileSize: 64Mi}, variables: {loose_innodb_log_file_size: 128M}}`)},
-			says:    "settings.logFileSize sets innodb_log_file_size",
+			refused: []string{spec(`database: {settings: {redoLogSize: 64Mi}, variables: {loose_innodb_log_file_size: 128M}}`)},
+			says:    "settings.redoLogSize sets innodb_log_file_size",
 		},
 		"an engine that is not known": {
-			allowed: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 8Mi, flushLogAtTrxCommit: 2}}`)},
+			allowed: []string{spec(`database: {engine: MySQL, settings: {redoLogSize: 8Mi, flushLogAtTrxCommit: 2}}`)},
 			refused: []string{spec(`database: {engine: Oracle}`)},
 			says:    `supported values: "MariaDB", "MySQL"`,
 		},
@@ -146,15 +146,15 @@ func TestEnvtestRules(t *testing.T) {
 			says:    "with engine MySQL it must be StatefulSet or External",
 		},
 		"MySQL's log file bound": {
-			refused: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 7Mi}}`)}, says: "at least 8Mi with engine MySQL",
+			refused: []string{spec(`database: {engine: MySQL, settings: {redoLogSize: 7Mi}}`)}, says: "at least 8Mi with engine MySQL",
 		},
 		"MySQL's flush bound": {
 			refused: []string{spec(`database: {engine: MySQL, settings: {flushLogAtTrxCommit: 3}}`)}, says: "0, 1 or 2 with engine MySQL",
 		},
 		"redo log capacity said twice": {
 			allowed: []string{spec(`database: {engine: MySQL, variables: {innodb_redo_log_capacity: 128M}}`)},
-			refused: []string{spec(`database: {engine: MySQL, settings: {logFileSize: 64Mi}, variables: {innodb_redo_log_capacity: 128M}}`)},
-			says:    "settings.logFileSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity",
+			refused: []string{spec(`database: {engine: MySQL, settings: {redoLogSize: 64Mi}, variables: {innodb_redo_log_capacity: 128M}}`)},
+			says:    "settings.redoLogSize sets innodb_log_file_size or, with engine MySQL, innodb_redo_log_capacity",
 		},
 		"flush said twice": {
 			refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 1}, variables: {innodb_flush_log_at_trx_commit: "2"}}`)},
@@ -169,7 +169,7 @@ func TestEnvtestRules(t *testing.T) {
 			says: "bufferPoolSize must be below resources.limits.memory",
 		},
 		"buffer pool bound":  {refused: []string{spec(`database: {settings: {bufferPoolSize: 1Mi}}`)}, says: "at least 5Mi"},
-		"log file bound":     {refused: []string{spec(`database: {settings: {logFileSize: 1Mi}}`)}, says: "at least 4Mi"},
+		"log file bound":     {refused: []string{spec(`database: {settings: {redoLogSize: 1Mi}}`)}, says: "at least 4Mi"},
 		"flush log bound":    {refused: []string{spec(`database: {settings: {flushLogAtTrxCommit: 4}}`)}, says: "less than or equal to 3"},
 		"no quantity":        {refused: []string{spec(`database: {settings: {bufferPoolSize: 12Xi}}`)}, says: "bufferPoolSize"},
 		"storage size bound": {refused: []string{spec(`database: {storage: {size: 1Mi}}`)}, says: "at least 256Mi"},

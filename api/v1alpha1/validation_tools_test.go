@@ -44,14 +44,14 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{spec("workload: {sysbench: null}"), spec("workload: {type: CommitSize, commitSize: {}}")},
 			"the member sysbench goes with type Sysbench",
 		},
-		"compat": {
+		"asPublished": {
 			minimalSysbench,
-			[]string{sysbench("script: tpcc, compat: SysbenchTPCC"), sysbench("compat: None")},
-			[]string{sysbench("compat: SysbenchTPCC"), sysbench("script: null, scriptFrom: {name: s, key: k}, compat: SysbenchTPCC")},
-			"compat SysbenchTPCC is for script tpcc",
+			[]string{sysbench("script: tpcc, asPublished: SysbenchTPCC"), sysbench("asPublished: None")},
+			[]string{sysbench("asPublished: SysbenchTPCC"), sysbench("script: null, scriptFrom: {name: s, key: k}, asPublished: SysbenchTPCC")},
+			"asPublished SysbenchTPCC is for script tpcc",
 		},
 		"compat's name": {
-			minimalSysbench, nil, []string{sysbench("script: tpcc, compat: sysbench-tpcc")}, `supported values: "None", "SysbenchTPCC"`,
+			minimalSysbench, nil, []string{sysbench("script: tpcc, asPublished: sysbench-tpcc")}, `supported values: "None", "SysbenchTPCC"`,
 		},
 		"script": {minimalSysbench, []string{sysbench("script: tpcc"), sysbench("script: oltp_delete")}, []string{sysbench("script: oltp")}, "supported values"},
 		"one script": {
@@ -60,7 +60,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{
 				sysbench("script: null"), sysbench("scriptFrom: {name: scripts, key: own.lua}"),
 				sysbench("script: null, scriptFrom: {name: s, key: k}, sweep: {script: [scan]}"),
-				sysbench("script: null, scriptFrom: {name: s, key: k}, points: [{threads: 1}, {script: scan}]"),
+				sysbench("script: null, scriptFrom: {name: s, key: k}, points: [{clients: 1}, {script: scan}]"),
 			},
 			"or scriptFrom for a script of your own, not both",
 		},
@@ -123,7 +123,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{sysbench("script: select_random_points, tables: 2"), sysbench("script: select_random_ranges, tables: 2")},
 			"use one table only",
 		},
-		"threads":      {minimalSysbench, nil, []string{sysbench("threads: 0"), sysbench("threads: 10001")}, "sysbench.threads"},
+		"clients":      {minimalSysbench, nil, []string{sysbench("clients: 0"), sysbench("clients: 10001")}, "sysbench.clients"},
 		"percentile":   {minimalSysbench, []string{sysbench("percentile: 99")}, []string{sysbench("percentile: 0"), sysbench("percentile: 101")}, "percentile"},
 		"distribution": {minimalSysbench, []string{sysbench("randType: special")}, []string{sysbench("randType: Pareto"), sysbench("randType: zipfian")}, `"pareto"`},
 		"option names": {
@@ -152,7 +152,7 @@ func TestEnvtestToolRules(t *testing.T) {
 		"sweep": {
 			minimalSysbench,
 			[]string{
-				sysbench("sweep: {threads: [1, 64]}"), sysbench("sweep: {rate: [0]}"), sysbench("sweep: {tableSize: [100000]}"),
+				sysbench("sweep: {clients: [1, 64]}"), sysbench("sweep: {ratePerSecond: [0]}"), sysbench("sweep: {tableSize: [100000]}"),
 				sysbench("points: [{tables: 7}]"), sysbench(`options: {range_size: "1"}, sweep: {options: {range_size: ["1", x]}}`),
 			},
 			[]string{sysbench(`sweep: {options: {range_size: ["1"]}}`), sysbench(`points: [{options: {range_size: "1"}}]`)},
@@ -162,8 +162,8 @@ func TestEnvtestToolRules(t *testing.T) {
 		"sweep values": {
 			minimalSysbench, nil,
 			[]string{
-				sysbench("sweep: {threads: [0]}"), sysbench("sweep: {threads: [many]}"), sysbench("points: [{threads: 1.5}]"),
-				sysbench("sweep: {rate: [-1]}"), sysbench("sweep: {threads: [10001]}"),
+				sysbench("sweep: {clients: [0]}"), sysbench("sweep: {clients: [many]}"), sysbench("points: [{clients: 1.5}]"),
+				sysbench("sweep: {ratePerSecond: [-1]}"), sysbench("sweep: {clients: [10001]}"),
 			},
 			"Invalid value",
 		},
@@ -182,7 +182,7 @@ func TestEnvtestToolRules(t *testing.T) {
 		"restore": {
 			minimalSysbench,
 			[]string{
-				spec(`trials: {data: Restore}`), spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Restore, dataSeed: 0, server: Fresh}`),
+				spec(`trials: {data: Restore}`), spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Restore, dataSeed: 0, server: PerTrial}`),
 				spec(`workload: {sysbench: {script: null, sweep: {script: [scan, insert]}}}, trials: {data: Restore}`),
 				spec(`database: {observer: Enabled, storage: {medium: NodeDisk}}, trials: {data: Restore, dataSeed: 9007199254740991}`),
 			},

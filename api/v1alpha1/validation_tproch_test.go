@@ -76,22 +76,22 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			allowed: []string{tproch("rowsPerChunk: 1")}, refused: []string{tproch("rowsPerChunk: 0"), tproch("rowsPerChunk: 1000000001")},
 			says: "rowsPerChunk",
 		},
-		"streams": {
-			allowed: []string{tproch("loadMode: Parallel, streams: 8")},
-			refused: []string{tproch("loadMode: Parallel, streams: 0"), tproch("loadMode: Parallel, streams: 9")},
-			says:    "streams",
+		"clients": {
+			allowed: []string{tproch("loadMode: Parallel, clients: 8")},
+			refused: []string{tproch("loadMode: Parallel, clients: 0"), tproch("loadMode: Parallel, clients: 9")},
+			says:    "clients",
 		},
-		"streams without parallel": {
-			allowed: []string{tproch("streams: 2, sweep: {loadMode: [Chunked, Parallel]}"), tproch("points: [{streams: 2, loadMode: Parallel}]")},
-			refused: append(sweeps("streams", "2"), tproch("streams: 2"), tproch("streams: 1, loadMode: Chunked")),
-			says:    "streams goes with loadMode Parallel",
+		"clients without parallel": {
+			allowed: []string{tproch("clients: 2, sweep: {loadMode: [Chunked, Parallel]}"), tproch("points: [{clients: 2, loadMode: Parallel}]")},
+			refused: append(sweeps("clients", "2"), tproch("clients: 2"), tproch("clients: 1, loadMode: Chunked")),
+			says:    "clients goes with loadMode Parallel",
 		},
-		"compat": {
-			allowed: []string{tproch("compat: None"), tproch("compat: MariaDBOrg, foreignKeyChecks: false")},
-			refused: []string{tproch("compat: MariaDBOrg"), tproch("compat: MariaDBOrg, foreignKeyChecks: false, loadMode: Chunked")},
-			says:    "compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false",
+		"asPublished": {
+			allowed: []string{tproch("asPublished: None"), tproch("asPublished: MariaDBOrg, foreignKeyChecks: false")},
+			refused: []string{tproch("asPublished: MariaDBOrg"), tproch("asPublished: MariaDBOrg, foreignKeyChecks: false, loadMode: Chunked")},
+			says:    "asPublished MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false",
 		},
-		"compat's name": {refused: []string{tproch("compat: mariadb.org")}, says: `supported values: "None", "MariaDBOrg"`},
+		"compat's name": {refused: []string{tproch("asPublished: mariadb.org")}, says: `supported values: "None", "MariaDBOrg"`},
 		"indexes":       {allowed: []string{tproch("indexes: After")}, refused: []string{tproch("indexes: Never")}, says: `"Before", "After"`},
 		"booleans":      {allowed: []string{tproch("analyze: true, uniqueChecks: false, foreignKeyChecks: false")}, refused: []string{tproch("analyze: 1")}, says: "analyze"},
 		"no limit": {
@@ -116,17 +116,17 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 		"swept load mode": {
 			allowed: sweeps("loadMode", "OneStatement", "Chunked", "Parallel"), refused: sweeps("loadMode", "parallel"), says: "supported values",
 		},
-		"swept streams": {
-			allowed: parallel(sweeps("streams", "1", "8")), refused: parallel(sweeps("streams", "0", "9", "x", `"1"`)), says: "streams",
+		"swept clients": {
+			allowed: parallel(sweeps("clients", "1", "8")), refused: parallel(sweeps("clients", "0", "9", "x", `"1"`)), says: "clients",
 		},
 		"two parameters": {
 			allowed: []string{tproch(`sweep: {uniqueChecks: [true, false], scaleFactor: ["0.1", "1"]}`)},
 			refused: []string{tproch(`sweep: {uniqueChecks: [true, false], scaleFactor: [true]}`)}, says: "must be of type string",
 		},
 		"one factor around nothing": {
-			allowed: []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, streams: 4, sweep: {streams: [1, 8]}}}")},
-			later:   []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, sweep: {streams: [1, 8]}}}")},
-			says:    "set workload.tprochLoad.streams",
+			allowed: []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, clients: 4, sweep: {clients: [1, 8]}}}")},
+			later:   []string{spec("sweep: {mode: OneFactor}, workload: {tprochLoad: {loadMode: Parallel, sweep: {clients: [1, 8]}}}")},
+			says:    "set workload.tprochLoad.clients",
 		},
 		"data is made anew": {refused: []string{spec("trials: {data: Keep}")}, says: "Keep and Restore are for workload type Sysbench"},
 		"one pod":           {refused: []string{spec("loader: {pods: 2}")}, says: "loader.pods must be 1"},
@@ -142,7 +142,7 @@ func TestEnvtestTPROCHDefaults(t *testing.T) {
 	spec := run.Object["spec"].(map[string]any)["workload"].(map[string]any)["tprochLoad"]
 	want := map[string]any{
 		"scaleFactor": "0.01", "data": "Streamed", "loadMode": "OneStatement", "rowsPerChunk": int64(100000), "indexes": "Before",
-		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false, "compat": "None",
+		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false, "asPublished": "None",
 	}
 	if diff := cmp.Diff(want, spec); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

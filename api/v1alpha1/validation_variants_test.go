@@ -65,7 +65,7 @@ func TestEnvtestVariantRules(t *testing.T) {
 			refused: []string{spec("alternation: Points")}, says: `supported values: "Automatic", "Runs", "Trials", "Slices"`,
 		},
 		"alternation of new servers": {
-			later: []string{spec("alternation: Trials, trials: {server: Fresh}"), spec("alternation: Slices, trials: {server: Fresh}")},
+			later: []string{spec("alternation: Trials, trials: {server: PerTrial}"), spec("alternation: Slices, trials: {server: PerTrial}")},
 			says:  "use alternation: Runs",
 		},
 		"until":      {refused: []string{spec("rounds: {until: Never}")}, says: `supported values: "Decided", "OverallDecided", "All"`},
@@ -105,7 +105,7 @@ func TestEnvtestOverlaysHaveNoDefaults(t *testing.T) {
 	}
 	v := run.Spec.Variants[1]
 	if v.Database.Engine != "" || v.Database.Provisioner != "" || v.Database.Storage.Medium != "" || v.Database.TLS.Mode != "" ||
-		v.Workload.CommitSize.Rows != nil || v.Workload.CommitSize.Compat != "" {
+		v.Workload.CommitSize.Rows != nil || v.Workload.CommitSize.AsPublished != "" {
 		t.Errorf("the overlay has defaults: %+v, %+v", v.Database, v.Workload.CommitSize)
 	}
 }

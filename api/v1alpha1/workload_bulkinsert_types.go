@@ -87,12 +87,12 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=1000
 	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// concurrency is the number of connections. From 1 to 128; defaults to 1.
+	// clients is the number of connections. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=128
-	Concurrency Connections `json:"concurrency,omitempty"`
+	Clients Connections `json:"clients,omitempty"`
 
 	// storageEngine of the table, as the server spells it. With schemaFrom, for tables without an ENGINE clause; others must name
 	// the same. Defaults to InnoDB.

@@ -6,16 +6,6 @@ package v1alpha1
 // WorkloadCommitSize inserts single rows and commits after every rowsPerCommit of them.
 const WorkloadCommitSize WorkloadType = "CommitSize"
 
-// CommitSizeCompat names a published program whose behavior is imitated.
-type CommitSizeCompat string
-
-const (
-	// CompatNone commits after exactly rowsPerCommit rows.
-	CompatNone CommitSizeCompat = "None"
-	// CompatIsotopp commits where the published script does: its first transaction has one row.
-	CompatIsotopp CommitSizeCompat = "Isotopp"
-)
-
 // CommitSizeRowsPerCommit is a number of rows in a transaction.
 //
 // +kubebuilder:validation:Minimum=1
@@ -46,11 +36,11 @@ type CommitSizeWorkload struct {
 	// +benchrun:sweep:max=1000
 	RowsPerCommit CommitSizeRowsPerCommit `json:"rowsPerCommit,omitempty"`
 
-	// compat imitates a published program. With Isotopp, the first transaction has one row. Defaults to None.
+	// asPublished imitates a published program. With Isotopp, the first transaction has one row. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Isotopp
-	Compat CommitSizeCompat `json:"compat,omitempty"`
+	AsPublished AsPublished `json:"asPublished,omitempty"`
 
 	// commit is Explicit (a COMMIT ends each transaction) or Autocommit (the server commits each INSERT). Autocommit needs
 	// rowsPerCommit 1. Defaults to Explicit.

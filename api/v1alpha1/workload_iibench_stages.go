@@ -120,4 +120,6 @@ type IIBenchQueryStage struct {
 }
 
 // InStages says whether a workload, which may be nil, is measured in stages.
-func (w *IIBenchWorkload) InStages() bool { return w != nil && (len(w.Stages) > 0 || w.Preset != "") }
+func (w *IIBenchWorkload) InStages() bool {
+	return w != nil && (len(w.Stages) > 0 || w.AsPublished == AsPublishedSmallDatum)
+}

@@ -6,14 +6,14 @@ package v1alpha1
 // WorkloadIIBench inserts into a table with secondary indexes.
 const WorkloadIIBench WorkloadType = "IIBench"
 
-// IIBenchSchema names a publication's table.
-type IIBenchSchema string
+// IIBenchTable names a publication's table.
+type IIBenchTable string
 
 const (
 	// IIBenchInsertBenchmark is the table of today's insert benchmark.
-	IIBenchInsertBenchmark IIBenchSchema = "InsertBenchmark"
+	IIBenchInsertBenchmark IIBenchTable = "InsertBenchmark"
 	// IIBenchTokutek2008 is the table of the contest of 2008.
-	IIBenchTokutek2008 IIBenchSchema = "Tokutek2008"
+	IIBenchTokutek2008 IIBenchTable = "Tokutek2008"
 )
 
 // IndexMoment is when secondary indexes are built.
@@ -24,16 +24,6 @@ const (
 	IndexesAtStart IndexMoment = "Start"
 	// IndexesAtEnd builds them in one statement after the last row, as a phase of its own.
 	IndexesAtEnd IndexMoment = "End"
-)
-
-// IIBenchRules are rules that a load obeys.
-type IIBenchRules string
-
-const (
-	// IIBenchNoRules allows everything.
-	IIBenchNoRules IIBenchRules = "None"
-	// IIBenchContest2008 are the ground rules of the contest of 2008.
-	IIBenchContest2008 IIBenchRules = "Contest2008"
 )
 
 // IIBenchRowsPerCommit is a number of rows in a transaction.
@@ -54,17 +44,11 @@ type IIBenchRowsPerStatement int64
 // +kubebuilder:validation:Maximum=3
 type IIBenchIndexes int32
 
-// IIBenchQueryThreads is a number of connections that query.
+// IIBenchQueryClients is a number of connections that query.
 //
 // +kubebuilder:validation:Minimum=0
 // +kubebuilder:validation:Maximum=128
-type IIBenchQueryThreads int32
-
-// IIBenchPreset names stages that are written out for the user.
-type IIBenchPreset string
-
-// IIBenchSmallDatum has the ten steps of the insert benchmark as its maintainer publishes them.
-const IIBenchSmallDatum IIBenchPreset = "SmallDatum"
+type IIBenchQueryClients int32
 
 // IIBenchScale is a decimal number.
 //
@@ -77,29 +61,29 @@ type IIBenchScale string
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="self.rows / self.reportEveryRows <= 10000",message="reportEveryRows is too small: the series has at most 10000 points, one every reportEveryRows rows"
-// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.schema == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="rules Contest2008 ask for schema Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
-// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="rules Contest2008 ask for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
-// +kubebuilder:validation:XValidation:rule="self.rules != 'Contest2008' || self.queryThreads == 0 && !has(self.keepRows)",message="rules Contest2008 allow inserts only: leave out queryThreads and keepRows"
-// +kubebuilder:validation:XValidation:rule="has(self.stages) || has(self.preset) || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages or preset; without them, set insertThreads"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.insertThreads == 1 && self.queryThreads == 0 && !has(self.keepRows) && self.rules == 'None'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, insertThreads, queryThreads, keepRows and rules"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) && !has(self.preset) || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.table == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="asPublished Contest2008 asks for table Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="asPublished Contest2008 asks for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.queryClients == 0 && !has(self.keepRows)",message="asPublished Contest2008 allows inserts only: leave out queryClients and keepRows"
+// +kubebuilder:validation:XValidation:rule="has(self.stages) || self.asPublished == 'SmallDatum' || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages or preset; without them, set clients"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.clients == 1 && self.queryClients == 0 && !has(self.keepRows) && self.asPublished != 'Contest2008'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, clients, queryClients, keepRows and rules"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || has(self.stages[0].insert) && !self.stages[0].insert.?deletePerInsert.orValue(false)",message="the first of the stages inserts without deletePerInsert: the tables are empty"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.all(s, self.stages.exists_one(t, t.name == s.name))",message="two stages have the same name"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.filter(s, has(s.createIndexes)).size() <= 1",message="only one of the stages can create the indexes"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.?tables.orValue('PerClient') == 'PerClient' || self.stages.all(s, !s.?insert.deletePerInsert.orValue(false) && !s.?query.deletePerInsert.orValue(false))",message="deletePerInsert needs tables: PerClient"
-// +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.stages)",message="set stages or preset, not both"
-// +kubebuilder:validation:XValidation:rule="has(self.preset) || !has(self.scale)",message="scale goes with preset"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'SmallDatum' || !has(self.stages)",message="set stages or preset, not both"
+// +kubebuilder:validation:XValidation:rule="self.asPublished == 'SmallDatum' || !has(self.scale)",message="scale goes with preset"
 type IIBenchWorkload struct {
 	Pacing `json:",inline"`
 
-	// schema is InsertBenchmark (purchases_index, of today's insert benchmark) or Tokutek2008 (mypurchases, of the contest of 2008).
+	// table is InsertBenchmark (purchases_index, of today's insert benchmark) or Tokutek2008 (mypurchases, of the contest of 2008).
 	// Defaults to InsertBenchmark.
 	// +optional
 	// +kubebuilder:default=InsertBenchmark
 	// +kubebuilder:validation:Enum=InsertBenchmark;Tokutek2008
-	Schema IIBenchSchema `json:"schema,omitempty"`
+	Table IIBenchTable `json:"table,omitempty"`
 
 	// rows to insert in each trial. From 1 to 1000000000; defaults to 1000000.
 	// +optional
@@ -143,19 +127,19 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Enum=Start;End
 	IndexesAt IndexMoment `json:"indexesAt,omitempty"`
 
-	// insertThreads is the number of connections that insert. From 1 to 128; defaults to 1.
+	// clients is the number of connections that insert. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +benchrun:sweep=numbers of inserting connections
 	// +benchrun:sweep:max=128
-	InsertThreads Connections `json:"insertThreads,omitempty"`
+	Clients Connections `json:"clients,omitempty"`
 
-	// queryThreads read ten rows at a time from an index meanwhile, as fast as they can. From 0 to 128; defaults to 0.
+	// queryClients read ten rows at a time from an index meanwhile, as fast as they can. From 0 to 128; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of querying connections
 	// +benchrun:sweep:max=129
-	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
+	QueryClients *IIBenchQueryClients `json:"queryClients,omitempty"`
 
 	// keepRows adds a connection that deletes the oldest rows, so that the table keeps this many. From 1 to 1000000000.
 	// +optional
@@ -171,24 +155,10 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	ReportEveryRows int64 `json:"reportEveryRows,omitempty"`
 
-	// rules is None or Contest2008: the contest's schema and indexes from the start, 1000 rows per commit, at most 1000 per
-	// statement. Defaults to None.
-	// +optional
-	// +kubebuilder:default=None
-	// +kubebuilder:validation:Enum=None;Contest2008
-	Rules IIBenchRules `json:"rules,omitempty"`
-
 	// tables is PerClient (a table for each client) or Shared, with stages or preset. Unset: PerClient.
 	// +optional
 	// +kubebuilder:validation:Enum=PerClient;Shared
 	Tables IIBenchTables `json:"tables,omitempty"`
-
-	// clients of each stage, with stages or preset. Each has one connection to insert, delete and query each. From 1 to 64.
-	// Unset: 1.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=64
-	Clients int32 `json:"clients,omitempty"`
 
 	// stages make each trial a chain on one set of data, each measured as a point. The first inserts, into empty tables without
 	// secondary indexes.
@@ -198,11 +168,13 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:MaxItems=20
 	Stages []IIBenchStage `json:"stages,omitempty"`
 
-	// preset SmallDatum writes the stages of that blog's insert benchmark: l.i0, l.x, l.i1, l.i2, a rest, and qr100, qp100,
-	// qr500, qp500, qr1000, qp1000. With tables Shared, nothing is deleted.
+	// asPublished is None, Contest2008 (obeys the contest's rules: table Tokutek2008, its indexes from the start, 1000 rows per
+	// commit, at most 1000 per statement) or SmallDatum (writes the stages of that blog's insert benchmark: l.i0, l.x, l.i1, l.i2,
+	// a rest, and qr100, qp100, qr500, qp500, qr1000, qp1000; with tables Shared, nothing is deleted). Defaults to None.
 	// +optional
-	// +kubebuilder:validation:Enum=SmallDatum
-	Preset IIBenchPreset `json:"preset,omitempty"`
+	// +kubebuilder:default=None
+	// +kubebuilder:validation:Enum=None;Contest2008;SmallDatum
+	AsPublished AsPublished `json:"asPublished,omitempty"`
 
 	// scale multiplies the preset's rows (30 million without and 40 million with secondary indexes, for each client) and times
 	// (30 minutes for a query stage), not its rates: "0.001" to "10", at most three decimal places. Unset: 1.

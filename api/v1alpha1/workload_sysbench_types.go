@@ -14,16 +14,6 @@ type SysbenchScript string
 // SysbenchScriptTPCC is Benchrun's own TPC-C-like script, with tables of its own.
 const SysbenchScriptTPCC SysbenchScript = "tpcc"
 
-// SysbenchCompat names a published script whose statements are sent.
-type SysbenchCompat string
-
-const (
-	// SysbenchCompatNone sends what Benchrun's own script sends.
-	SysbenchCompatNone SysbenchCompat = "None"
-	// SysbenchCompatSysbenchTPCC sends what the published sysbench-tpcc sends.
-	SysbenchCompatSysbenchTPCC SysbenchCompat = "SysbenchTPCC"
-)
-
 // SysbenchRandType is a distribution of random numbers, as sysbench names it.
 type SysbenchRandType string
 
@@ -39,11 +29,11 @@ const (
 	SysbenchCleanup SysbenchCommand = "cleanup"
 )
 
-// SysbenchThreads is a number of threads, each with a connection of its own.
+// SysbenchClients is a number of threads, each with a connection of its own.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=10000
-type SysbenchThreads int32
+type SysbenchClients int32
 
 // SysbenchTables is a number of tables.
 //
@@ -87,7 +77,7 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="has(self.scriptFrom) != (has(self.script) || has(self.sweep) && has(self.sweep.script) || has(self.points) && self.points.exists(p, has(p.script)))",message="set script, here or in sweep or points, or scriptFrom for a script of your own, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
-// +kubebuilder:validation:XValidation:rule="!has(self.compat) || self.compat == 'None' || (has(self.script) && self.script == 'tpcc')",message="compat SysbenchTPCC is for script tpcc"
+// +kubebuilder:validation:XValidation:rule="!has(self.asPublished) || self.asPublished == 'None' || (has(self.script) && self.script == 'tpcc')",message="asPublished SysbenchTPCC is for script tpcc"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && self.?warmupSeconds.orValue(0) == 0)",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges use one table only: leave out tables"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, o.matches('^[a-z][a-z0-9_-]{0,62}$'))",message="an option's name is lower case letters, digits, '-' and '_', at most 63, without the leading dashes"
@@ -107,17 +97,17 @@ type SysbenchWorkload struct {
 	// +optional
 	ScriptFrom *SysbenchScriptSource `json:"scriptFrom,omitempty"`
 
-	// compat SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc. Defaults to None.
+	// asPublished SysbenchTPCC makes tpcc send the statements of the published sysbench-tpcc. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;SysbenchTPCC
-	Compat SysbenchCompat `json:"compat,omitempty"`
+	AsPublished AsPublished `json:"asPublished,omitempty"`
 
-	// threads that make the load, each with its own connection. From 1 to 10000; defaults to 1.
+	// clients that make the load, each a thread of sysbench with its own connection. From 1 to 10000; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
-	// +benchrun:sweep=numbers of threads
-	Threads SysbenchThreads `json:"threads,omitempty"`
+	// +benchrun:sweep=numbers of clients
+	Clients SysbenchClients `json:"clients,omitempty"`
 
 	// tables is the number of the script's tables; for tpcc, of sets of nine tables. From 1 to 10000. Unset: 1.
 	// +optional
@@ -140,12 +130,12 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep=numbers of transactions
 	Churn *SysbenchChurn `json:"churn,omitempty"`
 
-	// rate is the number of transactions started per second, over all threads, at random moments. Their latency includes the wait
+	// ratePerSecond is the number of transactions started per second, over all threads, at random moments. Their latency includes the wait
 	// for a thread. 0: as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of transactions per second
-	Rate *SysbenchRate `json:"rate,omitempty"`
+	RatePerSecond *SysbenchRate `json:"ratePerSecond,omitempty"`
 
 	// seconds to measure. Unset: until all events are done or, without events, 60. From 1 to 86400.
 	// +optional

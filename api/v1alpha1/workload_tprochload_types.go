@@ -40,16 +40,6 @@ const (
 	TPROCHIndexesAfter TPROCHIndexes = "After"
 )
 
-// TPROCHCompat names a publication whose statements are sent.
-type TPROCHCompat string
-
-const (
-	// TPROCHCompatNone loads parents first, and names columns and character set.
-	TPROCHCompatNone TPROCHCompat = "None"
-	// TPROCHCompatMariaDBOrg loads as the article "10.7 preview feature: InnoDB Bulk Insert" on mariadb.org does.
-	TPROCHCompatMariaDBOrg TPROCHCompat = "MariaDBOrg"
-)
-
 // TPROCHScaleFactor is the size of the data, a decimal number.
 //
 // +kubebuilder:validation:MinLength=1
@@ -57,19 +47,19 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.matches('^(0[.](0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,2}([.][0-9]{1,2})?|1000([.]00?)?)$')",message="scaleFactor must be 0.01 to 1000 with at most two decimal places, as a string"
 type TPROCHScaleFactor string
 
-// TPROCHStreams is a number of connections.
+// TPROCHClients is a number of connections.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=8
-type TPROCHStreams int32
+type TPROCHClients int32
 
 // TPROCHLoadWorkload loads the eight tables of HammerDB's TPROC-H, derived from TPC-H, with LOAD DATA LOCAL INFILE, and compares
 // every row. It is not TPC-H. The server needs local_infile=ON.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
-// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.streams) || has(self.sweep) && has(self.sweep.streams))",message="streams goes with loadMode Parallel"
-// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.streams)) || self.points.exists(p, has(p.loadMode))",message="streams goes with loadMode Parallel"
-// +kubebuilder:validation:XValidation:rule="self.compat != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="compat MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.clients) || has(self.sweep) && has(self.sweep.clients))",message="clients goes with loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.clients)) || self.points.exists(p, has(p.loadMode))",message="clients goes with loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="asPublished MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
 type TPROCHLoadWorkload struct {
 	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; a label with dataFrom. "0.01" to "1000", at
 	// most two decimal places; defaults to 0.01.
@@ -86,7 +76,7 @@ type TPROCHLoadWorkload struct {
 	Data TPROCHData `json:"data,omitempty"`
 
 	// loadMode is OneStatement (for each table, one after another), Chunked (a statement for every rowsPerChunk rows) or Parallel
-	// (several streams, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
+	// (several clients, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
 	// OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
@@ -94,12 +84,12 @@ type TPROCHLoadWorkload struct {
 	// +benchrun:sweep:max=3
 	LoadMode TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// compat MariaDBOrg sends the statements of mariadb.org's "10.7 preview feature: InnoDB Bulk Insert". Needs loadMode
+	// asPublished MariaDBOrg sends the statements of mariadb.org's "10.7 preview feature: InnoDB Bulk Insert". Needs loadMode
 	// OneStatement, foreignKeyChecks false and generated data. Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;MariaDBOrg
-	Compat TPROCHCompat `json:"compat,omitempty"`
+	AsPublished AsPublished `json:"asPublished,omitempty"`
 
 	// rowsPerChunk is the number of rows of a statement with loadMode Chunked. From 1 to 1000000000; defaults to 100000.
 	// +optional
@@ -108,11 +98,11 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	RowsPerChunk int64 `json:"rowsPerChunk,omitempty"`
 
-	// streams are the connections with loadMode Parallel. From 1 to 8. Unset: 4. Refused with other modes.
+	// clients are the connections with loadMode Parallel. From 1 to 8. Unset: 4. Refused with other modes.
 	// +optional
 	// +benchrun:sweep=numbers of connections
 	// +benchrun:sweep:max=8
-	Streams *TPROCHStreams `json:"streams,omitempty"`
+	Clients *TPROCHClients `json:"clients,omitempty"`
 
 	// foreignKeyChecks is foreign_key_checks of the session. With this and uniqueChecks off, MariaDB 10.7 and later load empty
 	// tables in bulk. Defaults to true.

@@ -16,7 +16,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Sysbench') == has(self.sysbench)",message="the member sysbench goes with type Sysbench, which needs it; write sysbench: {script: oltp_read_write}"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Custom') == has(self.custom)",message="the member custom goes with type Custom, which needs it"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !(self.type in ['TPROCHLoad', 'Sysbench', 'Custom'])",message="limits.seconds is not for TPROCHLoad, which loads whole tables, nor for Sysbench (use sysbench.seconds) and Custom, whose programs end by themselves"
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !has(self.iiBench) || !has(self.iiBench.stages) && !has(self.iiBench.preset)",message="limits.seconds is not for iiBench.stages and iiBench.preset, whose query stages have their own seconds: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !has(self.iiBench) || !has(self.iiBench.stages) && self.iiBench.asPublished != 'SmallDatum'",message="limits.seconds is not for iiBench.stages and iiBench.preset, whose query stages have their own seconds: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.errorPercent) || !(self.type in ['TPROCHLoad', 'Custom'])",message="limits.errorPercent is not for TPROCHLoad and Custom, which do not retry transactions"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="dataFrom is for BulkInsert and TPROCHLoad: no other workload loads files"
 // +kubebuilder:validation:XValidation:rule="!has(self.schemaFrom) || self.type in ['BulkInsert', 'TPROCHLoad']",message="schemaFrom is for BulkInsert and TPROCHLoad: other workloads make their own tables"
@@ -110,3 +110,21 @@ type ConfigMapFile struct {
 // +kubebuilder:validation:MaxLength=64
 // +kubebuilder:validation:Pattern=`^[A-Za-z0-9_]+$`
 type StorageEngine string
+
+// AsPublished names what a workload sends or obeys as it was published; each workload has its own.
+type AsPublished string
+
+const (
+	// AsPublishedNone is Benchrun's own way.
+	AsPublishedNone AsPublished = "None"
+	// AsPublishedIsotopp commits where the published script of CommitSize does: its first transaction has one row.
+	AsPublishedIsotopp AsPublished = "Isotopp"
+	// AsPublishedSysbenchTPCC sends what the published sysbench-tpcc sends.
+	AsPublishedSysbenchTPCC AsPublished = "SysbenchTPCC"
+	// AsPublishedMariaDBOrg loads as the article "10.7 preview feature: InnoDB Bulk Insert" on mariadb.org does.
+	AsPublishedMariaDBOrg AsPublished = "MariaDBOrg"
+	// AsPublishedContest2008 obeys the ground rules of the contest of 2008.
+	AsPublishedContest2008 AsPublished = "Contest2008"
+	// AsPublishedSmallDatum has the ten steps of the insert benchmark as its maintainer publishes them.
+	AsPublishedSmallDatum AsPublished = "SmallDatum"
+)

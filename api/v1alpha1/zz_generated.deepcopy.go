@@ -261,8 +261,8 @@ func (in *BulkInsertPoint) DeepCopyInto(out *BulkInsertPoint) {
 		*out = new(BulkInsertSize)
 		**out = **in
 	}
-	if in.Concurrency != nil {
-		in, out := &in.Concurrency, &out.Concurrency
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
 		*out = new(Connections)
 		**out = **in
 	}
@@ -307,8 +307,8 @@ func (in *BulkInsertSweep) DeepCopyInto(out *BulkInsertSweep) {
 		*out = make([]BulkInsertSize, len(*in))
 		copy(*out, *in)
 	}
-	if in.Concurrency != nil {
-		in, out := &in.Concurrency, &out.Concurrency
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
 		*out = make([]Connections, len(*in))
 		copy(*out, *in)
 	}
@@ -936,14 +936,14 @@ func (in *IIBenchPoint) DeepCopyInto(out *IIBenchPoint) {
 		*out = new(IIBenchIndexes)
 		**out = **in
 	}
-	if in.InsertThreads != nil {
-		in, out := &in.InsertThreads, &out.InsertThreads
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
 		*out = new(Connections)
 		**out = **in
 	}
-	if in.QueryThreads != nil {
-		in, out := &in.QueryThreads, &out.QueryThreads
-		*out = new(IIBenchQueryThreads)
+	if in.QueryClients != nil {
+		in, out := &in.QueryClients, &out.QueryClients
+		*out = new(IIBenchQueryClients)
 		**out = **in
 	}
 }
@@ -1052,14 +1052,14 @@ func (in *IIBenchSweep) DeepCopyInto(out *IIBenchSweep) {
 		*out = make([]IIBenchIndexes, len(*in))
 		copy(*out, *in)
 	}
-	if in.InsertThreads != nil {
-		in, out := &in.InsertThreads, &out.InsertThreads
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
 		*out = make([]Connections, len(*in))
 		copy(*out, *in)
 	}
-	if in.QueryThreads != nil {
-		in, out := &in.QueryThreads, &out.QueryThreads
-		*out = make([]IIBenchQueryThreads, len(*in))
+	if in.QueryClients != nil {
+		in, out := &in.QueryClients, &out.QueryClients
+		*out = make([]IIBenchQueryClients, len(*in))
 		copy(*out, *in)
 	}
 }
@@ -1083,9 +1083,9 @@ func (in *IIBenchWorkload) DeepCopyInto(out *IIBenchWorkload) {
 		*out = new(IIBenchIndexes)
 		**out = **in
 	}
-	if in.QueryThreads != nil {
-		in, out := &in.QueryThreads, &out.QueryThreads
-		*out = new(IIBenchQueryThreads)
+	if in.QueryClients != nil {
+		in, out := &in.QueryClients, &out.QueryClients
+		*out = new(IIBenchQueryClients)
 		**out = **in
 	}
 	if in.KeepRows != nil {
@@ -1658,8 +1658,8 @@ func (in *ServerSettings) DeepCopyInto(out *ServerSettings) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
-	if in.LogFileSize != nil {
-		in, out := &in.LogFileSize, &out.LogFileSize
+	if in.RedoLogSize != nil {
+		in, out := &in.RedoLogSize, &out.RedoLogSize
 		x := (*in).DeepCopy()
 		*out = &x
 	}
@@ -1743,9 +1743,9 @@ func (in *SysbenchPoint) DeepCopyInto(out *SysbenchPoint) {
 		*out = new(SysbenchScript)
 		**out = **in
 	}
-	if in.Threads != nil {
-		in, out := &in.Threads, &out.Threads
-		*out = new(SysbenchThreads)
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
+		*out = new(SysbenchClients)
 		**out = **in
 	}
 	if in.Tables != nil {
@@ -1768,8 +1768,8 @@ func (in *SysbenchPoint) DeepCopyInto(out *SysbenchPoint) {
 		*out = new(SysbenchChurn)
 		**out = **in
 	}
-	if in.Rate != nil {
-		in, out := &in.Rate, &out.Rate
+	if in.RatePerSecond != nil {
+		in, out := &in.RatePerSecond, &out.RatePerSecond
 		*out = new(SysbenchRate)
 		**out = **in
 	}
@@ -1821,9 +1821,9 @@ func (in *SysbenchSweep) DeepCopyInto(out *SysbenchSweep) {
 		*out = make([]SysbenchScript, len(*in))
 		copy(*out, *in)
 	}
-	if in.Threads != nil {
-		in, out := &in.Threads, &out.Threads
-		*out = make([]SysbenchThreads, len(*in))
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
+		*out = make([]SysbenchClients, len(*in))
 		copy(*out, *in)
 	}
 	if in.Tables != nil {
@@ -1846,8 +1846,8 @@ func (in *SysbenchSweep) DeepCopyInto(out *SysbenchSweep) {
 		*out = make([]SysbenchChurn, len(*in))
 		copy(*out, *in)
 	}
-	if in.Rate != nil {
-		in, out := &in.Rate, &out.Rate
+	if in.RatePerSecond != nil {
+		in, out := &in.RatePerSecond, &out.RatePerSecond
 		*out = make([]SysbenchRate, len(*in))
 		copy(*out, *in)
 	}
@@ -1907,8 +1907,8 @@ func (in *SysbenchWorkload) DeepCopyInto(out *SysbenchWorkload) {
 		*out = new(SysbenchChurn)
 		**out = **in
 	}
-	if in.Rate != nil {
-		in, out := &in.Rate, &out.Rate
+	if in.RatePerSecond != nil {
+		in, out := &in.RatePerSecond, &out.RatePerSecond
 		*out = new(SysbenchRate)
 		**out = **in
 	}
@@ -1986,9 +1986,9 @@ func (in *TPROCHLoadPoint) DeepCopyInto(out *TPROCHLoadPoint) {
 		*out = new(TPROCHLoadMode)
 		**out = **in
 	}
-	if in.Streams != nil {
-		in, out := &in.Streams, &out.Streams
-		*out = new(TPROCHStreams)
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
+		*out = new(TPROCHClients)
 		**out = **in
 	}
 	if in.ForeignKeyChecks != nil {
@@ -2026,9 +2026,9 @@ func (in *TPROCHLoadSweep) DeepCopyInto(out *TPROCHLoadSweep) {
 		*out = make([]TPROCHLoadMode, len(*in))
 		copy(*out, *in)
 	}
-	if in.Streams != nil {
-		in, out := &in.Streams, &out.Streams
-		*out = make([]TPROCHStreams, len(*in))
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
+		*out = make([]TPROCHClients, len(*in))
 		copy(*out, *in)
 	}
 	if in.ForeignKeyChecks != nil {
@@ -2056,9 +2056,9 @@ func (in *TPROCHLoadSweep) DeepCopy() *TPROCHLoadSweep {
 // DeepCopyInto is an autogenerated deepcopy function, copying the receiver, writing into out. in must be non-nil.
 func (in *TPROCHLoadWorkload) DeepCopyInto(out *TPROCHLoadWorkload) {
 	*out = *in
-	if in.Streams != nil {
-		in, out := &in.Streams, &out.Streams
-		*out = new(TPROCHStreams)
+	if in.Clients != nil {
+		in, out := &in.Clients, &out.Clients
+		*out = new(TPROCHClients)
 		**out = **in
 	}
 	if in.ForeignKeyChecks != nil {

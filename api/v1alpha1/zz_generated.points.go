@@ -25,12 +25,12 @@ type BulkInsertSweep struct {
 	// +kubebuilder:validation:MaxItems=1000
 	StatementsPerTransaction []BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// concurrency lists numbers of connections.
+	// clients lists numbers of connections.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	Concurrency []Connections `json:"concurrency,omitempty"`
+	Clients []Connections `json:"clients,omitempty"`
 
 	// storageEngine lists storage engines.
 	// +optional
@@ -68,9 +68,9 @@ type BulkInsertPoint struct {
 	// +optional
 	StatementsPerTransaction *BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// concurrency of this point.
+	// clients of this point.
 	// +optional
-	Concurrency *Connections `json:"concurrency,omitempty"`
+	Clients *Connections `json:"clients,omitempty"`
 
 	// storageEngine of this point.
 	// +optional
@@ -190,19 +190,19 @@ type IIBenchSweep struct {
 	// +kubebuilder:validation:MaxItems=4
 	SecondaryIndexes []IIBenchIndexes `json:"secondaryIndexes,omitempty"`
 
-	// insertThreads lists numbers of inserting connections.
+	// clients lists numbers of inserting connections.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	InsertThreads []Connections `json:"insertThreads,omitempty"`
+	Clients []Connections `json:"clients,omitempty"`
 
-	// queryThreads lists numbers of querying connections.
+	// queryClients lists numbers of querying connections.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=129
-	QueryThreads []IIBenchQueryThreads `json:"queryThreads,omitempty"`
+	QueryClients []IIBenchQueryClients `json:"queryClients,omitempty"`
 }
 
 // IIBenchPoint is one combination. Parameters that are left out keep the workload's own values.
@@ -227,13 +227,13 @@ type IIBenchPoint struct {
 	// +optional
 	SecondaryIndexes *IIBenchIndexes `json:"secondaryIndexes,omitempty"`
 
-	// insertThreads of this point.
+	// clients of this point.
 	// +optional
-	InsertThreads *Connections `json:"insertThreads,omitempty"`
+	Clients *Connections `json:"clients,omitempty"`
 
-	// queryThreads of this point.
+	// queryClients of this point.
 	// +optional
-	QueryThreads *IIBenchQueryThreads `json:"queryThreads,omitempty"`
+	QueryClients *IIBenchQueryClients `json:"queryClients,omitempty"`
 }
 
 // SysbenchSweep are the parameters of Sysbench that can be varied.
@@ -247,12 +247,12 @@ type SysbenchSweep struct {
 	// +kubebuilder:validation:MaxItems=100
 	Script []SysbenchScript `json:"script,omitempty"`
 
-	// threads lists numbers of threads.
+	// clients lists numbers of clients.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
-	Threads []SysbenchThreads `json:"threads,omitempty"`
+	Clients []SysbenchClients `json:"clients,omitempty"`
 
 	// tables lists numbers of tables.
 	// +optional
@@ -282,12 +282,12 @@ type SysbenchSweep struct {
 	// +kubebuilder:validation:MaxItems=100
 	Churn []SysbenchChurn `json:"churn,omitempty"`
 
-	// rate lists numbers of transactions per second.
+	// ratePerSecond lists numbers of transactions per second.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
-	Rate []SysbenchRate `json:"rate,omitempty"`
+	RatePerSecond []SysbenchRate `json:"ratePerSecond,omitempty"`
 
 	// options lists values by name; each also needs its usual value in the workload's options.
 	// +optional
@@ -304,9 +304,9 @@ type SysbenchPoint struct {
 	// +optional
 	Script *SysbenchScript `json:"script,omitempty"`
 
-	// threads of this point.
+	// clients of this point.
 	// +optional
-	Threads *SysbenchThreads `json:"threads,omitempty"`
+	Clients *SysbenchClients `json:"clients,omitempty"`
 
 	// tables of this point.
 	// +optional
@@ -324,9 +324,9 @@ type SysbenchPoint struct {
 	// +optional
 	Churn *SysbenchChurn `json:"churn,omitempty"`
 
-	// rate of this point.
+	// ratePerSecond of this point.
 	// +optional
-	Rate *SysbenchRate `json:"rate,omitempty"`
+	RatePerSecond *SysbenchRate `json:"ratePerSecond,omitempty"`
 
 	// options of this point, by name; each also needs its usual value in the workload's options.
 	// +optional
@@ -353,12 +353,12 @@ type TPROCHLoadSweep struct {
 	// +kubebuilder:validation:MaxItems=3
 	LoadMode []TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// streams lists numbers of connections.
+	// clients lists numbers of connections.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
-	Streams []TPROCHStreams `json:"streams,omitempty"`
+	Clients []TPROCHClients `json:"clients,omitempty"`
 
 	// foreignKeyChecks lists true, false or both.
 	// +optional
@@ -387,9 +387,9 @@ type TPROCHLoadPoint struct {
 	// +optional
 	LoadMode *TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// streams of this point.
+	// clients of this point.
 	// +optional
-	Streams *TPROCHStreams `json:"streams,omitempty"`
+	Clients *TPROCHClients `json:"clients,omitempty"`
 
 	// foreignKeyChecks of this point.
 	// +optional

@@ -178,7 +178,7 @@ func TestManyDifferences(t *testing.T) {
 // A variable that differs in one variant has the values of all: those that changed first, then those that a server lacks.
 func TestServerVariables(t *testing.T) {
 	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
-		s.Spec.Database.Settings.LogFileSize = nil
+		s.Spec.Database.Settings.RedoLogSize = nil
 		third := s.Spec.Variants[1].DeepCopy()
 		third.Name = "third"
 		other := v1alpha1.Variant{Name: "mysql", Database: &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:9.7"}}

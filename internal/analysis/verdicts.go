@@ -209,7 +209,7 @@ func connections(c *v1alpha1.Claim) int {
 	}
 	var values []string
 	for _, of := range named {
-		for _, name := range []string{"concurrency", "threads", "insertThreads"} {
+		for _, name := range []string{"clients"} {
 			if value, found := of.Parameters[name]; found {
 				values = append(values, value.String())
 			}

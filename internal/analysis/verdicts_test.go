@@ -134,7 +134,7 @@ func parameter(name, value string) v1alpha1.PointSelector {
 }
 
 func TestReasons(t *testing.T) {
-	best := v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: parameter("concurrency", "5")}}
+	best := v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: parameter("clients", "5")}}
 	ratio := func(of, to v1alpha1.PointSelector) v1alpha1.Claim {
 		return v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of, To: to}}
 	}
@@ -152,8 +152,8 @@ func TestReasons(t *testing.T) {
 		"unknown CPUs":       {best, place{}, claims.DoesNotHold, ""},
 		"it holds":           {best, place{cpus: 2}, claims.Holds, ""},
 		"nothing to say":     {best, place{cpus: 2}, claims.CannotSay, ""},
-		"two of connections": {ratio(parameter("threads", "5"), parameter("threads", "1")), place{cpus: 2}, claims.DoesNotHold, shared},
-		"none of both":       {ratio(parameter("threads", "5"), parameter("threads", "5")), place{cpus: 2}, claims.DoesNotHold, ""},
+		"two of connections": {ratio(parameter("clients", "5"), parameter("clients", "1")), place{cpus: 2}, claims.DoesNotHold, shared},
+		"none of both":       {ratio(parameter("clients", "5"), parameter("clients", "5")), place{cpus: 2}, claims.DoesNotHold, ""},
 		"of something else":  {ratio(parameter("rows", "5"), parameter("rows", "1")), place{cpus: 2}, claims.DoesNotHold, ""},
 		"a fast disk": {
 			best,

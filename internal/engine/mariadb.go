@@ -28,7 +28,7 @@ var MariaDB = Engine{
 		BufferPoolSize: func(bytes int64) Setting {
 			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
 		},
-		LogFileSize: func(bytes int64) Setting { return Assignment("innodb_log_file_size", strconv.FormatInt(bytes, 10)) },
+		RedoLogSize: func(bytes int64) Setting { return Assignment("innodb_log_file_size", strconv.FormatInt(bytes, 10)) },
 		FlushLogAtTrxCommit: func(mode int32) Setting {
 			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
 		},

@@ -31,7 +31,7 @@ var MySQL = Engine{
 			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
 		},
 		// The whole of the redo log, as innodb_log_file_size is in MariaDB. A variable of that name exists, and is ignored.
-		LogFileSize: func(bytes int64) Setting { return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) },
+		RedoLogSize: func(bytes int64) Setting { return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) },
 		FlushLogAtTrxCommit: func(mode int32) Setting {
 			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
 		},

@@ -16,7 +16,7 @@ type Options struct {
 	// Group is the section that this server reads.
 	Group string
 	// One for each of the settings that the API has by name.
-	BufferPoolSize, LogFileSize func(bytes int64) Setting
+	BufferPoolSize, RedoLogSize func(bytes int64) Setting
 	FlushLogAtTrxCommit         func(mode int32) Setting
 	BinaryLog                   func(on bool) Setting
 }
@@ -66,7 +66,7 @@ func quote(value string) string {
 
 // named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
 func (o *Options) named() []string {
-	return []string{o.BufferPoolSize(0).Name, o.LogFileSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
+	return []string{o.BufferPoolSize(0).Name, o.RedoLogSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
 }
 
 // mariaDBUnreadable are the options of `mariadbd --verbose --help` that are no variables: the same in 10.11 and 11.8.

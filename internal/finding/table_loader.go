@@ -77,7 +77,7 @@ var ofLoader = map[Code]Entry{
 		Warning, "the server did not settle: after {seconds} s it still had {amount} {debt} (goal: {goal})",
 		"Before each trial the loader waits until the server has written back what earlier work left behind. This server did " +
 			"not finish in time: the rest was written during the measurement.",
-		"use faster storage, a smaller buffer pool, or `trials.server: Fresh`.",
+		"use faster storage, a smaller buffer pool, or `trials.server: PerTrial`.",
 	},
 	LongTransactions: {
 		Warning, "transactions under way at the end of a slice took up to {seconds:1} s to end, longer than a slice",

@@ -51,7 +51,7 @@ var reasons = map[string]advice{
 		"Kueue has not admitted the database or the loader yet.",
 		"check the quota of the queue that the message names. Database and loader need it at the same time.",
 	},
-	v1alpha1.ReasonWaitingForRoom: {
+	v1alpha1.ReasonInsufficientResources: {
 		"No node has enough of a resource that the database's or the loader's Pod requests.",
 		"make room on a node, or lower database.resources or loader.resources; the message says what is missing, and what would fit.",
 	},
@@ -69,16 +69,16 @@ var reasons = map[string]advice{
 		"spec.suspend is true. All measurements so far are kept.",
 		"set spec.suspend to false to continue.",
 	},
-	v1alpha1.ReasonBeingDeleted: {
+	v1alpha1.ReasonTerminating: {
 		"It is being deleted: it stops and releases its lane. Nothing more is recorded.",
 		"if it is not removed, remove the finalizers that the message names, or ask their owner to do so.",
 	},
-	v1alpha1.ReasonComplete:         {"Everything is measured, and the results are published.", ""},
-	v1alpha1.ReasonInProgress:       {"It is in progress. There is no answer yet.", ""},
-	v1alpha1.ReasonDatabaseAnswers:  {"The database is up.", ""},
-	v1alpha1.ReasonDatabaseRemoved:  {"The database was removed, because the run has finished or is suspended.", ""},
-	v1alpha1.ReasonNotSuspended:     {"spec.suspend is false.", ""},
-	v1alpha1.ReasonResultsPublished: {"The results and the records of all attempts are available.", ""},
+	v1alpha1.ReasonComplete:          {"Everything is measured, and the results are published.", ""},
+	v1alpha1.ReasonInProgress:        {"It is in progress. There is no answer yet.", ""},
+	v1alpha1.ReasonDatabaseReachable: {"The database is up.", ""},
+	v1alpha1.ReasonDatabaseRemoved:   {"The database was removed, because the run has finished or is suspended.", ""},
+	v1alpha1.ReasonNotSuspended:      {"spec.suspend is false.", ""},
+	v1alpha1.ReasonResultsPublished:  {"The results and the records of all attempts are available.", ""},
 	v1alpha1.ReasonResultsNotWritten: {
 		"The API server refuses a ConfigMap with results. Nothing is lost: the operator retries until the deadline.",
 		"fix what the message names: a quota, a policy, or another object with that name.",
@@ -128,7 +128,7 @@ var reasons = map[string]advice{
 		"The loader could not connect to the server.",
 		"check the host, credentials and TLS settings. The message comes from the server.",
 	},
-	v1alpha1.ReasonServerRefusedConfiguration: {
+	v1alpha1.ReasonServerConfigurationRejected: {
 		"The server exited because of a variable.",
 		"correct the variable. The message is the line that the server logged.",
 	},

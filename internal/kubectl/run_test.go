@@ -174,12 +174,12 @@ func TestSetErrors(t *testing.T) {
 	for setting, says := range map[string]string{
 		"workload.commitsize.rows=1": `spec.workload has no field "commitsize"; it has bulkInsert, commitSize, custom, dataFrom, iiBench, limits, ` +
 			"schemaFrom, sysbench, tprochLoad, type",
-		"workload.commitSize.row=1":                 `spec.workload.commitSize has no field "row"; it has commit, compat, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep`,
+		"workload.commitSize.row=1":                 `spec.workload.commitSize has no field "row"; it has asPublished, commit, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep`,
 		"workload.commitSize.rows=many":             "spec.workload.commitSize.rows is a number: cannot unmarshal string",
 		"workload.commitSize.rows=":                 "spec.workload.commitSize.rows is a number: a value is missing",
 		"workload.commitSize.rows.more=1":           "spec.workload.commitSize.rows has no fields: spec.workload.commitSize.rows.more is too long",
 		"workload.commitSize.sweep.rowsPerCommit=a": "spec.workload.commitSize.sweep.rowsPerCommit is a list, for example 1,2,3, each a number",
-		"workload.commitSize=1":                     "spec.workload.commitSize is an object with the fields commit, compat, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep",
+		"workload.commitSize=1":                     "spec.workload.commitSize is an object with the fields asPublished, commit, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep",
 		"workload.commitSize.points=[{rows: 1}]":    `a list of objects with the fields commit, ratePerSecond, rowsPerCommit: unknown field "rows"`,
 		"database.storage.size=much":                "spec.database.storage.size is a quantity",
 		"database.storage.size.x=1":                 "spec.database.storage.size has no fields",

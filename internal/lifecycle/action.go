@@ -88,7 +88,7 @@ func (d *Decision) waitsFor(kueue, room bool) {
 	case kueue:
 		d.Reason = v1alpha1.ReasonWaitingForKueue
 	case room:
-		d.Reason = v1alpha1.ReasonWaitingForRoom
+		d.Reason = v1alpha1.ReasonInsufficientResources
 	}
 }
 

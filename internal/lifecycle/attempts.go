@@ -155,7 +155,7 @@ func (a *Attempt) waiting() string {
 // the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
-	if t.Server == v1alpha1.ServerFresh || ptr.Deref(t.PrimeSeconds, 0) == 0 {
+	if t.Server == v1alpha1.ServerPerTrial || ptr.Deref(t.PrimeSeconds, 0) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {

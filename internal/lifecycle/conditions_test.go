@@ -62,7 +62,7 @@ func TestConditions(t *testing.T) {
 		v1alpha1.ConditionComplete: "True Complete", v1alpha1.ConditionFailed: "False Complete",
 		v1alpha1.ConditionFinished: "True Complete", v1alpha1.ConditionStalled: "False Complete",
 		v1alpha1.ConditionReady: "True Complete", v1alpha1.ConditionReconciling: "False Complete",
-		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "True DatabaseAnswers",
+		v1alpha1.ConditionSuspended: "False NotSuspended", v1alpha1.ConditionDatabaseReady: "True DatabaseReachable",
 		v1alpha1.ConditionResultsAvailable: "True ResultsPublished",
 	}
 	rejected := map[string]string{
@@ -83,9 +83,9 @@ func TestConditions(t *testing.T) {
 		"predecessor":             {seen: Observed{Predecessor: Predecessor{Remains: []string{"x"}}}, want: way("WaitingForPredecessor", "False WaitingForPredecessor")},
 		"starting":                {seen: Observed{Instances: []Instance{instanceOf(1, "u", starting)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
 		"being removed":           {seen: Observed{Instances: []Instance{instanceOf(1, "u", removed)}}, want: way("ProvisioningDatabase", "False ProvisioningDatabase")},
-		"measuring":               {seen: Observed{Instances: up}, want: way("Measuring", "True DatabaseAnswers")},
+		"measuring":               {seen: Observed{Instances: up}, want: way("Measuring", "True DatabaseReachable")},
 		"measuring, no database":  {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}}, want: way("Measuring", "False Measuring")},
-		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseAnswers")},
+		"publishing":              {seen: Observed{Records: records(1, 2), Instances: up}, want: way("Publishing", "True DatabaseReachable")},
 		"suspended":               {suspend: true, want: suspended},
 		"queued":                  {seen: Observed{Lane: heldByOther}, want: queued},
 		"cannot take its lane":    {seen: Observed{Lane: Lane{Lease: "x"}, Blockers: Blockers{RetryError: "etcd"}}, want: retrying},

@@ -40,7 +40,7 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	}
 	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
 	switch {
-	case t.Server == v1alpha1.ServerFresh:
+	case t.Server == v1alpha1.ServerPerTrial:
 		servers = attempts
 	case p != nil && len(p.Variants) > 0:
 		servers = (servers + int64(p.Rounds)) * int64(len(p.Variants))
@@ -136,7 +136,7 @@ func later(a, b time.Time) time.Time {
 func (d *Decision) Pauses() bool { return pauses(d.Reason) }
 
 func pauses(reason string) bool {
-	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued || reason == v1alpha1.ReasonBeingDeleted
+	return reason == v1alpha1.ReasonSuspended || reason == v1alpha1.ReasonQueued || reason == v1alpha1.ReasonTerminating
 }
 
 // pausedFor is how long the owner has been suspended since its start, and then queued. It is not admitted from the one to the

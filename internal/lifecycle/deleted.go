@@ -21,7 +21,7 @@ import (
 // beingDeleted is the decision about what is being deleted, as long as it has something.
 func (s *situation) beingDeleted() Decision {
 	d := Decision{
-		Action: Wait{}, Reason: v1alpha1.ReasonBeingDeleted,
+		Action: Wait{}, Reason: v1alpha1.ReasonTerminating,
 		Message: "the run is being deleted; its objects are being removed" + keptBy(s.run),
 	}
 	if s.seen.RetryError != "" {

@@ -27,7 +27,7 @@ func (s *situation) wantedInstance() int {
 	}
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	last := analysis.LastServed(s.seen.Records, plan.Served{})
-	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerFresh {
+	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
 		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
 		}
@@ -64,7 +64,7 @@ func (s *situation) wantedInstances() []int {
 // goesOn says whether the next trial of a run with variants is measured on the servers of the last one: in the same round, and
 // none of them was removed, restarted or replaced.
 func (s *situation) goesOn() bool {
-	if len(s.seen.Records) == 0 || s.next == nil || s.run.Spec.Trials.Server == v1alpha1.ServerFresh {
+	if len(s.seen.Records) == 0 || s.next == nil || s.run.Spec.Trials.Server == v1alpha1.ServerPerTrial {
 		return false
 	}
 	last := s.seen.Records[len(s.seen.Records)-1]
@@ -207,7 +207,7 @@ func (s *situation) awaited(instance *Instance) *Decision {
 		return nil
 	case state.Refused != "":
 		refused := whose + "the server reported: " + state.Refused
-		return fail(Failure{Reason: v1alpha1.ReasonServerRefusedConfiguration, Message: refused})
+		return fail(Failure{Reason: v1alpha1.ReasonServerConfigurationRejected, Message: refused})
 	case state.Broken != "":
 		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: whose + state.Broken})
 	case left == 0:

@@ -57,9 +57,9 @@ func TestWantedInstance(t *testing.T) {
 		"reused, being removed":                   {v1alpha1.ServerReused, served(1), one(removed), 2},
 		"reused, StatefulSet is gone":             {v1alpha1.ServerReused, served(1), one(setGone), 2},
 		"reused, gone":                            {v1alpha1.ServerReused, served(1, 2), nil, 3},
-		"fresh, the first":                        {v1alpha1.ServerFresh, nil, one(), 1},
-		"fresh, after the first":                  {v1alpha1.ServerFresh, served(1), one(), 2},
-		"fresh, after the highest":                {v1alpha1.ServerFresh, served(4, 2), nil, 5},
+		"fresh, the first":                        {v1alpha1.ServerPerTrial, nil, one(), 1},
+		"fresh, after the first":                  {v1alpha1.ServerPerTrial, served(1), one(), 2},
+		"fresh, after the highest":                {v1alpha1.ServerPerTrial, served(4, 2), nil, 5},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRetiredInstances(t *testing.T) {
 			want: provisioning(ProvideDatabase{Instance: 1}, "the database is being created"),
 		},
 		"fresh": {
-			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Server = v1alpha1.ServerFresh },
+			run:  func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Server = v1alpha1.ServerPerTrial },
 			seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")}}, want: going(RemoveDatabase{1}),
 		},
 	})
@@ -165,11 +165,11 @@ func TestProvidedInstance(t *testing.T) {
 		},
 		"refused": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused)}},
-			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server reported: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerConfigurationRejected, "the server reported: unknown variable 'x'"),
 		},
 		"refused, told rather than that it is late": {
 			seen: Observed{Instances: []Instance{instanceOf(1, "u", refused, late)}},
-			want: failsWith(v1alpha1.ReasonServerRefusedConfiguration, "the server reported: unknown variable 'x'"),
+			want: failsWith(v1alpha1.ReasonServerConfigurationRejected, "the server reported: unknown variable 'x'"),
 		},
 		"up in time, asked later":            {seen: Observed{Instances: []Instance{instanceOf(1, "u", late)}}, want: startOf(1, 1, "")},
 		"up":                                 {seen: Observed{Instances: []Instance{instanceOf(1, "u")}}, want: startOf(1, 1, "")},

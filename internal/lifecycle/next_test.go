@@ -59,7 +59,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 			endedRun(run, v1alpha1.ConditionFailed)
 			run.Status.Conditions = run.Status.Conditions[1:] // not yet finished
 		}},
-		{"lifecycle.RemoveJob BeingDeleted", func() { run.DeletionTimestamp = nil }},
+		{"lifecycle.RemoveJob Terminating", func() { run.DeletionTimestamp = nil }},
 		{"lifecycle.Publish Publishing", func() {
 			run.Status, seen.Results = v1alpha1.BenchmarkRunStatus{}, &v1alpha1.ResultsReference{ConfigMap: "run-results", FromRun: "u"}
 		}},
@@ -424,7 +424,7 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 		"the first one was not": {records: first(result.OutcomeInvalidated), instance: 1, want: true},
 		"another instance":      {records: first(result.OutcomeAccepted), instance: 2, want: true},
 		"not asked for":         {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.PrimeSeconds = ptr.To[int32](0) }},
-		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Server = v1alpha1.ServerFresh }},
+		"fresh":                 {instance: 1, change: func(t *v1alpha1.TrialsSpec) { t.Server = v1alpha1.ServerPerTrial }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)

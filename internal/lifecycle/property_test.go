@@ -51,7 +51,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	spec.Trials.MaxInvalid = ptr.To([]int32{0, 3, 1000}[w.rng.IntN(3)])
 	spec.Trials.Order = []v1alpha1.TrialOrder{v1alpha1.OrderInterleaved, v1alpha1.OrderShuffled, v1alpha1.OrderSequential}[w.rng.IntN(3)]
 	if w.rng.IntN(2) == 0 {
-		spec.Trials.Server = v1alpha1.ServerFresh
+		spec.Trials.Server = v1alpha1.ServerPerTrial
 	}
 	if w.rng.IntN(3) == 0 {
 		spec.Trials.Order, spec.Trials.Repetitions = v1alpha1.OrderInterleaved, nil
@@ -166,7 +166,7 @@ func (w *world) checkStart(a trial.Attempt) {
 	if i == nil || i.Pod == nil || !i.Pod.Status.ContainerStatuses[0].Ready {
 		w.t.Fatalf("instance %d is not up", a.Instance)
 	}
-	if pod, used := w.served[a.Instance]; used && (pod != string(i.Pod.UID) || w.run.Spec.Trials.Server == v1alpha1.ServerFresh) {
+	if pod, used := w.served[a.Instance]; used && (pod != string(i.Pod.UID) || w.run.Spec.Trials.Server == v1alpha1.ServerPerTrial) {
 		w.t.Errorf("instance %d has served before, by %s", a.Instance, pod)
 	}
 	most := 1

@@ -151,7 +151,7 @@ func (s *situation) databaseReady(d Decision) (ready bool, reason, message strin
 	for i := range s.seen.Instances {
 		instance := &s.seen.Instances[i]
 		if !instance.Going() && instance.State().Ready {
-			return true, v1alpha1.ReasonDatabaseAnswers, "the database answers"
+			return true, v1alpha1.ReasonDatabaseReachable, "the database answers"
 		}
 	}
 	switch {

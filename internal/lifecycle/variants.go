@@ -41,7 +41,7 @@ func roomForAll(s *situation) *Decision {
 		return nil
 	}
 	return &Decision{
-		Action: Wait{}, Reason: v1alpha1.ReasonWaitingForRoom, After: time.Second,
+		Action: Wait{}, Reason: v1alpha1.ReasonInsufficientResources, After: time.Second,
 		Message: "no room for the servers of all variants at the same time: one is measured at a time",
 	}
 }

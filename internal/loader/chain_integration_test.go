@@ -198,7 +198,7 @@ func TestIntegrationEveryEngineLoadsTheSameRows(t *testing.T) {
 		"CommitSize": {newTrial(t, commitsize.Parameters{Rows: 1000, RowsPerCommit: 10}), map[string]string{
 			"demo": "1000 rows, 2121539097290",
 		}},
-		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = 1 }), map[string]string{
+		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = 1 }), map[string]string{
 			"inserts": "10000 rows, 21701584346817",
 		}},
 		"IIBench": {newIIBench(t, func(*iibench.Parameters) {}), map[string]string{

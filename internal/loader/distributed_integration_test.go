@@ -113,18 +113,18 @@ func addUp(t *testing.T, doc *result.Document, pods int) {
 
 func TestIntegrationPodsLoadTheSameRows(t *testing.T) {
 	for name, newTrial := range map[string]func(connections int) *trial{
-		"file list": func(n int) *trial { return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = n }) },
+		"file list": func(n int) *trial { return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = n }) },
 		"narrow": func(n int) *trial {
-			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Table, p.Tables, p.Concurrency = "Narrow", 5, n })
+			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Table, p.Tables, p.Clients = "Narrow", 5, n })
 		},
 		"few transactions": func(n int) *trial {
-			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency = 700, n })
+			return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients = 700, n })
 		},
 		"iibench": func(n int) *trial {
-			return newIIBench(t, func(p *iibench.Parameters) { p.InsertThreads, p.QueryThreads, p.ReportEveryRows = n, 1, 5000 })
+			return newIIBench(t, func(p *iibench.Parameters) { p.Clients, p.QueryClients, p.ReportEveryRows = n, 1, 5000 })
 		},
 		"indexes at the end": func(n int) *trial {
-			return newIIBench(t, func(p *iibench.Parameters) { p.InsertThreads, p.IndexesAt = n, "End" })
+			return newIIBench(t, func(p *iibench.Parameters) { p.Clients, p.IndexesAt = n, "End" })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func milestonesAscend(t *testing.T, doc *result.Document) {
 
 // Pods that a limit stops have each sent another number of rows, and the table has gaps: exactly the right ones.
 func TestIntegrationPodsStoppedByTheLimit(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency, p.RowsPerStatement = 1_000_000_000, 3, 50 })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients, p.RowsPerStatement = 1_000_000_000, 3, 50 })
 	tr.cfg.LimitSeconds = 1
 	doc := tr.mustLoad(t, 3)
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 900_000 {
@@ -169,7 +169,7 @@ func TestIntegrationPodsStoppedByTheLimit(t *testing.T) {
 
 func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 	fresh := func() *trial {
-		tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = 3 })
+		tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = 3 })
 		tr.cfg.ConnectSeconds = 1
 		return tr
 	}
@@ -206,7 +206,7 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 // A Pod that fails while it measures is not waited for by itself: the others go on, and who leads waits until it is told to
 // stop, as the Job's controller does.
 func TestIntegrationPodsInterrupted(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Concurrency = 1_000_000_000, 2 })
+	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients = 1_000_000_000, 2 })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {

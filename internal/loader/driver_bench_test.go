@@ -48,21 +48,21 @@ func shapes() []shape {
 	files := func(rows, perStatement int64, connections int, protocol string) result.Workload {
 		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 			Table: "FileList", Tables: 1, Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: max(1000/perStatement, 1),
-			Concurrency: connections, StorageEngine: "InnoDB", Protocol: protocol,
+			Clients: connections, StorageEngine: "InnoDB", Protocol: protocol,
 		})
 	}
 	single := func(rows int64, connections int, protocol string) result.Workload {
 		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 			Table: "FileList", Tables: 1, Rows: rows, RowsPerStatement: 1, StatementsPerTransaction: 1,
-			Concurrency: connections, StorageEngine: "InnoDB", Protocol: protocol, Commit: "Autocommit",
+			Clients: connections, StorageEngine: "InnoDB", Protocol: protocol, Commit: "Autocommit",
 		})
 	}
 	narrow := workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-		Table: "Narrow", Tables: 1, Rows: 600_000, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "Narrow", Tables: 1, Rows: 600_000, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Clients: 1, StorageEngine: "InnoDB",
 	})
 	staged := func(mode string) result.Workload {
 		return workloadtest.Load(tprochload.Definition, tprochload.Parameters{
-			ScaleFactor: "0.02", Data: "Staged", LoadMode: mode, Streams: ptr.To(4), ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
+			ScaleFactor: "0.02", Data: "Staged", LoadMode: mode, Clients: ptr.To(4), ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
 		})
 	}
 	return []shape{

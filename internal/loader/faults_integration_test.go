@@ -250,7 +250,7 @@ func TestIntegrationMoreClientsThanConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dropTable(t)
 			few(t)
-			tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Concurrency = tc.clients })
+			tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = tc.clients })
 			tr.mustFail(t.Context(), t, tc.cause, tc.says)
 		})
 	}
@@ -346,7 +346,7 @@ func TestIntegrationTLS(t *testing.T) {
 		"BulkInsert":           newBulkInsert(t, func(*bulkinsert.Parameters) {}),
 		"BulkInsert, large":    newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 90_000, 70_000 }),
 		"BulkInsert, own file": newOwn(t, ownSchema, ownRows(100), asItIs),
-		"TPROCHLoad":           newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(4) }),
+		"TPROCHLoad":           newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.Clients = "Parallel", ptr.To(4) }),
 		"TPROCHLoad in chunks": newTPROCHLoad(t, func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk = "Chunked", 20_000 }),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 func newBulkInsert(t testing.TB, change func(*bulkinsert.Parameters)) *trial {
 	t.Helper()
 	p := &bulkinsert.Parameters{
-		Table: "FileList", Tables: 1, Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Concurrency: 3, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 10_000, RowsPerStatement: 300, StatementsPerTransaction: 2, Clients: 3, StorageEngine: "InnoDB",
 	}
 	change(p)
 	return newTrialOf(t, bulkinsert.Definition, p)
@@ -36,8 +36,8 @@ func newBulkInsert(t testing.TB, change func(*bulkinsert.Parameters)) *trial {
 func newIIBench(t testing.TB, change func(*iibench.Parameters)) *trial {
 	t.Helper()
 	p := &iibench.Parameters{
-		Schema: "InsertBenchmark", Rows: 25_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
-		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 10_000,
+		Table: "InsertBenchmark", Rows: 25_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", Clients: 1, ReportEveryRows: 10_000,
 	}
 	change(p)
 	return newTrialOf(t, iibench.Definition, p)
@@ -79,16 +79,16 @@ func TestIntegrationBulkInsert(t *testing.T) {
 		sumsSeen := map[string]bool{}
 		for _, shape := range []struct {
 			perStatement, perTransaction int64
-			concurrency, tables          int
+			clients, tables              int
 			statements, transactions     int64
 		}{
-			{perStatement: 1000, perTransaction: 1, concurrency: 1, tables: 1, statements: 20, transactions: 10},
-			{perStatement: 300, perTransaction: 2, concurrency: 3, tables: 2, statements: 34 + 17, transactions: 17},
-			{perStatement: 7, perTransaction: 100, concurrency: 8, tables: 8, statements: 1429 + 15, transactions: 15},
-			{perStatement: 20_000, perTransaction: 64, concurrency: 2, tables: 3, statements: 2, transactions: 1},
+			{perStatement: 1000, perTransaction: 1, clients: 1, tables: 1, statements: 20, transactions: 10},
+			{perStatement: 300, perTransaction: 2, clients: 3, tables: 2, statements: 34 + 17, transactions: 17},
+			{perStatement: 7, perTransaction: 100, clients: 8, tables: 8, statements: 1429 + 15, transactions: 15},
+			{perStatement: 20_000, perTransaction: 64, clients: 2, tables: 3, statements: 2, transactions: 1},
 		} {
 			_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-				p.Table, p.Concurrency, p.Tables = table, shape.concurrency, shape.tables
+				p.Table, p.Clients, p.Tables = table, shape.clients, shape.tables
 				p.RowsPerStatement, p.StatementsPerTransaction = shape.perStatement, shape.perTransaction
 			}).mustRun(t)
 			want := result.Totals{
@@ -176,7 +176,7 @@ func TestIntegrationIIBench(t *testing.T) {
 	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
 		seen := map[string]bool{}
 		for _, engine := range storageEngines(t) {
-			_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.StorageEngine = schema, engine }).mustRun(t)
+			_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Table, p.StorageEngine = schema, engine }).mustRun(t)
 			seen[checksum(doc)] = true
 			sums(t, doc)
 			checkMilestones(t, doc)
@@ -188,7 +188,7 @@ func TestIntegrationIIBench(t *testing.T) {
 			}
 		}
 		_, doc := newIIBench(t, func(p *iibench.Parameters) {
-			p.Schema, p.InsertThreads, p.RowsPerStatement, p.SecondaryIndexes = schema, 4, 300, 1
+			p.Table, p.Clients, p.RowsPerStatement, p.SecondaryIndexes = schema, 4, 300, 1
 		}).mustRun(t)
 		seen[checksum(doc)] = true
 		if want := int64(25 + 4*25); doc.Totals.Statements != want {
@@ -220,7 +220,7 @@ func checkMilestones(t *testing.T, doc *result.Document) {
 }
 
 func TestIntegrationIIBenchIndexesAtEnd(t *testing.T) {
-	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.IndexesAt = "End"; p.QueryThreads = 1 }).mustRun(t)
+	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.IndexesAt = "End"; p.QueryClients = 1 }).mustRun(t)
 	i := slices.IndexFunc(doc.Phases, func(p result.Phase) bool { return p.Name == "index" })
 	if i < 0 || doc.Phases[i-1].Name != "measure" || doc.Phases[i+1].Name != "sizes" || doc.Phases[i+2].Name != "verify" {
 		t.Fatalf("phases %v", doc.Phases)
@@ -242,7 +242,7 @@ func TestIntegrationIIBenchIndexesAtEnd(t *testing.T) {
 func TestIntegrationIIBenchDeletesAndQueries(t *testing.T) {
 	for _, schema := range []string{"InsertBenchmark", "Tokutek2008"} {
 		_, doc := newIIBench(t, func(p *iibench.Parameters) {
-			p.Schema, p.KeepRows, p.QueryThreads, p.InsertThreads = schema, 5000, 2, 2
+			p.Table, p.KeepRows, p.QueryClients, p.Clients = schema, 5000, 2, 2
 		}).mustRun(t)
 		sums(t, doc)
 		if tt := doc.Totals; tt.Rows != 25_000 || tt.RowsDeleted != 20_000 || tt.Queries < 10 {
@@ -280,7 +280,7 @@ func TestIntegrationIIBenchUnfinished(t *testing.T) {
 }
 
 func TestIntegrationContest2008(t *testing.T) {
-	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Schema, p.Rules = "Tokutek2008", "Contest2008" }).mustRun(t)
+	_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Table, p.AsPublished = "Tokutek2008", "Contest2008" }).mustRun(t)
 	text := strings.Join(finding.Texts(doc.Findings), "\n")
 	for _, word := range []string{"25000 rows instead of 1000000000", "server version " + doc.Server.Version, "the hardware"} {
 		if !strings.Contains(text, "deviates from Contest2008: "+word) {
@@ -295,8 +295,8 @@ func TestIntegrationContest2008(t *testing.T) {
 	if want := float64(doc.Totals.Micros+flush.Micros) / 1e6; m["elapsedSeconds"] != want || m["flushSeconds"] <= 0 {
 		t.Errorf("elapsed %g s with the flush, want %g; metrics %v", m["elapsedSeconds"], want, m)
 	}
-	newIIBench(t, func(p *iibench.Parameters) { p.Rules = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
-		"rules Contest2008: schema is InsertBenchmark but must be Tokutek2008")
+	newIIBench(t, func(p *iibench.Parameters) { p.AsPublished = "Contest2008" }).mustFail(t.Context(), t, result.CauseConfiguration,
+		"asPublished Contest2008: table is InsertBenchmark but must be Tokutek2008")
 }
 
 // InnoDB says for a while how large a table was: the size of the end is that after it has counted again.
@@ -326,7 +326,7 @@ func TestIntegrationIIBenchSize(t *testing.T) {
 
 // One client's error ends those that wait for it instead of for the server.
 func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
-	tr := newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.KeepRows, p.QueryThreads, p.InsertThreads = 1e9, 1000, 2, 3 })
+	tr := newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.KeepRows, p.QueryClients, p.Clients = 1e9, 1000, 2, 3 })
 	dropPurchases := func() {
 		db := other(t)
 		if err := eventually(func() bool {
@@ -407,7 +407,7 @@ func TestIntegrationProtocolsTryAgain(t *testing.T) {
 		}
 		t.Run(protocol, func(t *testing.T) {
 			tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-				p.Table, p.Protocol, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = "Narrow", protocol, 1e9, 7, 3, 2
+				p.Table, p.Protocol, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = "Narrow", protocol, 1e9, 7, 3, 2
 			})
 			tr.cfg.LimitSeconds, tr.cfg.ErrorPercent = 4, 50
 			inTheWayOf(t, "narrow")

@@ -128,7 +128,7 @@ func TestIntegrationSameSeedSameRows(t *testing.T) {
 
 func TestIntegrationIsotopp(t *testing.T) {
 	for size, want := range map[int64]int64{1: 100, 16: 8, 33: 4, 1024: 2} {
-		_, doc := newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: size, Compat: "Isotopp"}).mustRun(t)
+		_, doc := newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: size, AsPublished: "Isotopp"}).mustRun(t)
 		if doc.Totals.Transactions != want || doc.Totals.Rows != 100 {
 			t.Errorf("size %d: %d transactions, want %d", size, doc.Totals.Transactions, want)
 		}

@@ -38,7 +38,7 @@ func counts(doc *result.Document) map[string]int64 {
 // a latency of its own.
 func TestIntegrationOfferedRate(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 5, 2, 8
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 3005, 5, 2, 8
 		p.Parameters = pace.Parameters{RatePerSecond: 1000}
 	})
 	tr.cfg.Metric = "transactionP99Micros"
@@ -68,7 +68,7 @@ func TestIntegrationOfferedRate(t *testing.T) {
 // transaction was due.
 func TestIntegrationOfferedRateNotReached(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Table, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = "Narrow", 1_000_000_000, 1, 1, 2
+		p.Table, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = "Narrow", 1_000_000_000, 1, 1, 2
 		p.Parameters = pace.Parameters{RatePerSecond: 10_000_000}
 	})
 	tr.cfg.LimitSeconds = 2
@@ -94,7 +94,7 @@ func TestIntegrationMetricThatIsNone(t *testing.T) {
 // While rows come at a rate, others query as fast as they can, and as many rows are deleted.
 func TestIntegrationIIBenchOfferedRate(t *testing.T) {
 	tr := newIIBench(t, func(p *iibench.Parameters) {
-		p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryThreads, p.InsertThreads = 2000, 50, 500, 2, 2
+		p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Clients = 2000, 50, 500, 2, 2
 		p.Parameters = pace.Parameters{RatePerSecond: 1000}
 	})
 	_, doc := tr.mustRun(t)
@@ -115,7 +115,7 @@ func TestIntegrationIIBenchOfferedRate(t *testing.T) {
 // A pause is in no latency.
 func TestIntegrationThinkTime(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 20, 1, 1, 2
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 20, 1, 1, 2
 		p.Parameters = pace.Parameters{ThinkTimeMilliseconds: 200}
 	})
 	_, doc := tr.mustRun(t)
@@ -140,7 +140,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Parameters: warm}), 503},
 		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
 		"IIBench that deletes": {newIIBench(t, func(p *iibench.Parameters) {
-			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryThreads, p.Parameters = 5000, 100, 1000, 1, warm
+			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Parameters = 5000, 100, 1000, 1, warm
 		}), 5000},
 	} {
 		_, doc := tc.tr.mustRun(t)
@@ -165,7 +165,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 // Several Pods have one schedule, and each its own rows from before the measured phase.
 func TestIntegrationPacedPods(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 3005, 10, 1, 4
+		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 3005, 10, 1, 4
 		p.Parameters = pace.Parameters{RatePerSecond: 1000, WarmupSeconds: 1}
 	})
 	doc := tr.mustLoad(t, 3)
@@ -234,11 +234,11 @@ func TestIntegrationPrime(t *testing.T) {
 	}{
 		"CommitSize": {commitsize.Definition, &commitsize.Parameters{Rows: 3000, RowsPerCommit: 100}},
 		"BulkInsert": {bulkinsert.Definition, &bulkinsert.Parameters{
-			Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Concurrency: 2, Tables: 2,
+			Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Clients: 2, Tables: 2,
 		}},
 		"IIBench": {iibench.Definition, &iibench.Parameters{
-			Schema: "InsertBenchmark", Rows: 3000, RowsPerCommit: 100, RowsPerStatement: 100, StorageEngine: "InnoDB",
-			SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 2, QueryThreads: 1, KeepRows: 1000, ReportEveryRows: 1000,
+			Table: "InsertBenchmark", Rows: 3000, RowsPerCommit: 100, RowsPerStatement: 100, StorageEngine: "InnoDB",
+			SecondaryIndexes: 3, IndexesAt: "Start", Clients: 2, QueryClients: 1, KeepRows: 1000, ReportEveryRows: 1000,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestIntegrationPrime(t *testing.T) {
 // Of several Pods, the first one warms the server up for all.
 func TestIntegrationPrimeWithSeveralPods(t *testing.T) {
 	tr := newTrialOf(t, bulkinsert.Definition, &bulkinsert.Parameters{
-		Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Concurrency: 4, Tables: 1,
+		Table: "Narrow", StorageEngine: "InnoDB", Rows: 3000, RowsPerStatement: 100, StatementsPerTransaction: 1, Clients: 4, Tables: 1,
 	})
 	tr.cfg.PrimeSeconds = 30
 	doc := tr.mustLoad(t, 2)
@@ -407,7 +407,7 @@ func TestIntegrationSlices(t *testing.T) {
 	}
 	each := func() *trial {
 		return newIIBench(t, func(p *iibench.Parameters) {
-			p.Rows, p.RowsPerCommit, p.RowsPerStatement, p.InsertThreads, p.QueryThreads, p.KeepRows = 5_000_000, 50, 50, 2, 1, 1000
+			p.Rows, p.RowsPerCommit, p.RowsPerStatement, p.Clients, p.QueryClients, p.KeepRows = 5_000_000, 50, 50, 2, 1, 1000
 			p.ReportEveryRows = 1000
 		})
 	}

@@ -29,7 +29,7 @@ import (
 // for a transaction.
 func BenchmarkSysbench(b *testing.B) {
 	tr := newSysbenchTrial(b, sysbench.Parameters{
-		Script: "oltp_read_only", Threads: 1, TableSize: ptr.To[int64](10000), Seconds: 8,
+		Script: "oltp_read_only", Clients: 1, TableSize: ptr.To[int64](10000), Seconds: 8,
 	})
 	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	out := progress.Start(io.Discard)

@@ -31,7 +31,7 @@ const sysbenchSchema = "sysbench_test"
 func newSysbenchTrial(t testing.TB, p sysbench.Parameters) *trial {
 	t.Helper()
 	p.Percentile, p.RandType = 95, "uniform"
-	p.Threads = max(p.Threads, 1)
+	p.Clients = max(p.Clients, 1)
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = 1
 	}
@@ -60,7 +60,7 @@ func (tr *trial) ownFiles(t testing.TB, files map[string]string, commands ...str
 
 func TestSysbenchWholeRun(t *testing.T) {
 	tr := newSysbenchTrial(t, sysbench.Parameters{
-		Script: "oltp_read_write", Threads: 2, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](1000), Seconds: 3, WarmupSeconds: 1,
+		Script: "oltp_read_write", Clients: 2, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](1000), Seconds: 3, WarmupSeconds: 1,
 		Options: map[string]string{"range_size": "10"},
 	})
 	summary, doc := tr.mustRun(t)
@@ -119,7 +119,7 @@ func TestSysbenchScripts(t *testing.T) {
 		"oltp_delete", "select_random_points", "select_random_ranges", "bulk_insert",
 	} {
 		t.Run(script, func(t *testing.T) {
-			p := sysbench.Parameters{Script: script, Threads: 2, Events: 300, WarmupSeconds: 1}
+			p := sysbench.Parameters{Script: script, Clients: 2, Events: 300, WarmupSeconds: 1}
 			switch script {
 			case "bulk_insert":
 				p.WarmupSeconds = 0
@@ -220,7 +220,7 @@ func TestSysbenchFailures(t *testing.T) {
 }
 
 func TestSysbenchOwnScript(t *testing.T) {
-	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Threads: 2})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Clients: 2})
 	script := `
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT 1") end
@@ -238,7 +238,7 @@ sysbench.cmdline.commands = {check = {function () print("Check 1: PASSED") end}}
 
 // A script may load what is beside it, by require and by dofile, also under the name of one of sysbench's own files.
 func TestSysbenchOwnScriptOfSeveralFiles(t *testing.T) {
-	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Threads: 2})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 50, Clients: 2})
 	tr.ownFiles(t, map[string]string{
 		"own.lua":    `require("oltp_common")` + "\n" + `dofile("events.lua")`,
 		"events.lua": `function event() con:query("SELECT COUNT(*) FROM house_rules") end`,
@@ -272,7 +272,7 @@ func TestSysbenchOwnScriptWithoutACommand(t *testing.T) {
 
 // What a script does without a transaction is not rolled back when sysbench gives an event up: the result does not say so.
 func TestSysbenchErrorsAreGivenUp(t *testing.T) {
-	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 200, Threads: 2, Options: map[string]string{"mysql-ignore-errors": "1062"}})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Events: 200, Clients: 2, Options: map[string]string{"mysql-ignore-errors": "1062"}})
 	tr.cfg.ErrorPercent = 100
 	tr.ownScript(t, `
 function prepare() sysbench.sql.driver():connect():query("CREATE TABLE few (id INT PRIMARY KEY)") end
@@ -296,7 +296,7 @@ end
 
 // More statements than the server keeps prepared: the run's own server is known not to, and another one says so.
 func TestSysbenchMoreStatementsThanTheServerKeeps(t *testing.T) {
-	p := sysbench.Parameters{Script: "oltp_read_write", Threads: 64, Tables: ptr.To[int32](32), TableSize: ptr.To[int64](10)}
+	p := sysbench.Parameters{Script: "oltp_read_write", Clients: 64, Tables: ptr.To[int32](32), TableSize: ptr.To[int64](10)}
 	newSysbenchTrial(t, p).mustFail(t.Context(), t, result.CauseConfiguration, "64 threads prepare 18432 statements", "max_prepared_stmt_count")
 	tr := newSysbenchTrial(t, p)
 	tr.cfg.Server.Borrowed = true
@@ -386,7 +386,7 @@ func TestSysbenchSlices(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			var pair []*trial
 			for range 2 {
-				p := sysbench.Parameters{Script: script, Threads: 8, Seconds: seconds, WarmupSeconds: 1}
+				p := sysbench.Parameters{Script: script, Clients: 8, Seconds: seconds, WarmupSeconds: 1}
 				if script != "tpcc" {
 					p.Tables, p.TableSize = ptr.To[int32](1), ptr.To[int64](2000)
 				}
@@ -417,7 +417,7 @@ func TestSysbenchSlices(t *testing.T) {
 // What slices cannot have is refused before anything is sent.
 func TestSysbenchSlicesRefused(t *testing.T) {
 	for want, p := range map[string]sysbench.Parameters{
-		"a rate cannot be kept in slices": {Script: "oltp_point_select", Seconds: 1, Rate: 100},
+		"a rate cannot be kept in slices": {Script: "oltp_point_select", Seconds: 1, RatePerSecond: 100},
 		"slices are bounded by seconds":   {Script: "oltp_point_select", Events: 100},
 	} {
 		asSides(t, newSysbenchTrial(t, p), newSysbenchTrial(t, p)).mustFail(t.Context(), t, result.CauseConfiguration, want)

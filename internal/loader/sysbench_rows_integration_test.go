@@ -123,7 +123,7 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 // One thread does some twenty transactions a second of the hundred that are due. That is said beside the number, and shows in
 // the latencies, which count from when each transaction was due and not from when its turn came, 50 ms before its end.
 func TestSysbenchRateNotReached(t *testing.T) {
-	tr := newSysbenchTrial(t, sysbench.Parameters{Rate: 100, Seconds: 3})
+	tr := newSysbenchTrial(t, sysbench.Parameters{RatePerSecond: 100, Seconds: 3})
 	tr.ownScript(t, `
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT SLEEP(0.05)") end
@@ -142,11 +142,11 @@ function event() con:query("SELECT SLEEP(0.05)") end
 func TestSysbenchPods(t *testing.T) {
 	for name, p := range map[string]sysbench.Parameters{
 		"oltp_insert": {
-			Script: "oltp_insert", Threads: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
+			Script: "oltp_insert", Clients: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
 		},
-		"events": {Script: "oltp_read_write", Threads: 2, TableSize: ptr.To[int64](500), Events: 301},
+		"events": {Script: "oltp_read_write", Clients: 2, TableSize: ptr.To[int64](500), Events: 301},
 		"tpcc": {
-			Script: "tpcc", Threads: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1,
+			Script: "tpcc", Clients: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestSysbenchTPCC(t *testing.T) {
 func tpccAddsUp(t *testing.T, compat string) {
 	t.Helper()
 	tr := newSysbenchTrial(t, sysbench.Parameters{
-		Script: "tpcc", Compat: compat, Threads: 2, Scale: ptr.To[int32](2), Seconds: 3, WarmupSeconds: 1,
+		Script: "tpcc", AsPublished: compat, Clients: 2, Scale: ptr.To[int32](2), Seconds: 3, WarmupSeconds: 1,
 		Options: map[string]string{"enable_purge": "yes"},
 	})
 	_, doc := tr.mustRun(t)
@@ -73,7 +73,7 @@ func tpccAddsUp(t *testing.T, compat string) {
 // TestSysbenchTPCCData compares the rows of a seed with those that it has always had, and lets the check find what is wrong.
 func TestSysbenchTPCCData(t *testing.T) {
 	tr := newSysbenchTrial(t, sysbench.Parameters{
-		Script: "tpcc", Threads: 3, Scale: ptr.To[int32](2),
+		Script: "tpcc", Clients: 3, Scale: ptr.To[int32](2),
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	l, err := newToolLoad(&attempt{cfg: tr.config()})
@@ -240,7 +240,7 @@ func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 	}
 
 	tr := newSysbenchTrial(t, sysbench.Parameters{
-		Script: "tpcc", Compat: "SysbenchTPCC", Scale: ptr.To[int32](1), Events: transactions,
+		Script: "tpcc", AsPublished: "SysbenchTPCC", Scale: ptr.To[int32](1), Events: transactions,
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	l, err := newToolLoad(&attempt{cfg: tr.config()})

@@ -69,14 +69,14 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 		// One statement each for REGION, NATION, SUPPLIER, CUSTOMER and PART, 4 for PARTSUPP, 8 for ORDERS, 30 for LINEITEM.
 		"chunked":                 {func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk = "Chunked", 2000 }, 5 + 4 + 8 + 30, all, schemaOrder},
 		"chunked, staged":         {func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk, p.Data = "Chunked", 59630, "Staged" }, 8, nil, schemaOrder},
-		"parallel, parents first": {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(8) }, 8, all, nil},
+		"parallel, parents first": {func(p *tprochload.Parameters) { p.LoadMode, p.Clients = "Parallel", ptr.To(8) }, 8, all, nil},
 		"parallel, largest first": {func(p *tprochload.Parameters) {
-			p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", ptr.To(3), false
+			p.LoadMode, p.Clients, p.ForeignKeyChecks = "Parallel", ptr.To(3), false
 		}, 8, all, nil},
-		"parallel, one stream": {func(p *tprochload.Parameters) { p.LoadMode, p.Streams = "Parallel", ptr.To(1) }, 8, all, schemaOrder},
+		"parallel, one stream": {func(p *tprochload.Parameters) { p.LoadMode, p.Clients = "Parallel", ptr.To(1) }, 8, all, schemaOrder},
 		"no checks":            {func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false }, 8, all, schemaOrder},
 		"as an article": {
-			func(p *tprochload.Parameters) { p.Compat, p.ForeignKeyChecks = "MariaDBOrg", false },
+			func(p *tprochload.Parameters) { p.AsPublished, p.ForeignKeyChecks = "MariaDBOrg", false },
 			8, all, slices.Sorted(slices.Values(schemaOrder)),
 		},
 		"indexes after, with checks":    {func(p *tprochload.Parameters) { p.Indexes = "After" }, 8, slices.Insert(slices.Clone(all), 5, "index"), nil},

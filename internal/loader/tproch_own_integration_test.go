@@ -84,7 +84,7 @@ func TestIntegrationTPROCHOwnFiles(t *testing.T) {
 		"one after another": func(*tprochload.Parameters) {},
 		"in chunks":         func(p *tprochload.Parameters) { p.LoadMode, p.RowsPerChunk, p.Indexes = "Chunked", 10_000, "After" },
 		"parallel": func(p *tprochload.Parameters) {
-			p.LoadMode, p.Streams, p.ForeignKeyChecks = "Parallel", ptr.To(4), false
+			p.LoadMode, p.Clients, p.ForeignKeyChecks = "Parallel", ptr.To(4), false
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

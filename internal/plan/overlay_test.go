@@ -43,9 +43,9 @@ func TestOverlay(t *testing.T) {
 			},
 		},
 		"a quantity": {
-			v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BufferPoolSize: quantity("1Gi"), LogFileSize: quantity("8Mi")}},
+			v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{BufferPoolSize: quantity("1Gi"), RedoLogSize: quantity("8Mi")}},
 			func(d *v1alpha1.DatabaseSpec) {
-				d.Settings.BufferPoolSize, d.Settings.LogFileSize = quantity("1Gi"), quantity("8Mi")
+				d.Settings.BufferPoolSize, d.Settings.RedoLogSize = quantity("1Gi"), quantity("8Mi")
 			},
 		},
 		"a map": {

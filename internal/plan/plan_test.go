@@ -232,7 +232,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Settings.BinaryLog = ptr.To(true) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Settings.FlushLogAtTrxCommit = nil },
 			func(s *v1alpha1.BenchmarkRunSpec) {
-				s.Database.Settings.LogFileSize = ptr.To(resource.MustParse("97Mi"))
+				s.Database.Settings.RedoLogSize = ptr.To(resource.MustParse("97Mi"))
 			},
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Variables = map[string]v1alpha1.VariableValue{"a": ""} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Database.Storage.Medium = v1alpha1.MediumMemory },
@@ -253,7 +253,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Type = "Other" },
 			func(s *v1alpha1.BenchmarkRunSpec) { *s.Workload.CommitSize.Rows++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.RowsPerCommit++ },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.AsPublished = v1alpha1.AsPublishedIsotopp },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.Seconds = ptr.To[int32](5) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.Limits.ErrorPercent = ptr.To[int32](5) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Workload.CommitSize.Sweep = nil },
@@ -268,7 +268,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Precision = &v1alpha1.PrecisionSpec{Min: 6, Max: 12} },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Order = v1alpha1.OrderShuffled },
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Server = v1alpha1.ServerFresh },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Server = v1alpha1.ServerPerTrial },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.DeadlineSeconds++ },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.MaxInvalid = ptr.To[int32](0) },
 		},

@@ -43,15 +43,15 @@ func specOf(t *testing.T, workload string, mode v1alpha1.SweepMode) *v1alpha1.Be
 type parameters = map[string]string
 
 func TestPoints(t *testing.T) {
-	const bulk = `{"type": "BulkInsert", "bulkInsert": {"rowsPerStatement": 10, "concurrency": 1, "storageEngine": "InnoDB", `
-	const sysbench = `{"type": "Sysbench", "sysbench": {"threads": 2, "rate": 0, "tableSize": 100, "options": {"range_size": "10"}, `
+	const bulk = `{"type": "BulkInsert", "bulkInsert": {"rowsPerStatement": 10, "clients": 1, "storageEngine": "InnoDB", `
+	const sysbench = `{"type": "Sysbench", "sysbench": {"clients": 2, "ratePerSecond": 0, "tableSize": 100, "options": {"range_size": "10"}, `
 	cases := map[string]struct {
 		workload string
 		mode     v1alpha1.SweepMode
 		want     []parameters
 	}{
 		"nothing swept":  {`{"type": "CommitSize", "commitSize": {}}`, "", []parameters{nil}},
-		"grid, in order": {bulk + `"sweep": {"concurrency": [4, 1]}}}`, "", []parameters{{"concurrency": "4"}, {"concurrency": "1"}}},
+		"grid, in order": {bulk + `"sweep": {"clients": [4, 1]}}}`, "", []parameters{{"clients": "4"}, {"clients": "1"}}},
 		"grid of two axes, the last one varies fastest": {
 			bulk + `"sweep": {"storageEngine": ["Aria", "MyISAM"], "rowsPerStatement": [5, 50]}}}`, v1alpha1.SweepGrid,
 			[]parameters{
@@ -62,24 +62,24 @@ func TestPoints(t *testing.T) {
 			},
 		},
 		"one factor around the workload's own values, each point once": {
-			bulk + `"sweep": {"rowsPerStatement": [5, 10], "concurrency": [1, 4]}}}`, v1alpha1.SweepOneFactor,
+			bulk + `"sweep": {"rowsPerStatement": [5, 10], "clients": [1, 4]}}}`, v1alpha1.SweepOneFactor,
 			[]parameters{
-				{"rowsPerStatement": "5", "concurrency": "1"},
-				{"rowsPerStatement": "10", "concurrency": "1"},
-				{"rowsPerStatement": "10", "concurrency": "4"},
+				{"rowsPerStatement": "5", "clients": "1"},
+				{"rowsPerStatement": "10", "clients": "1"},
+				{"rowsPerStatement": "10", "clients": "4"},
 			},
 		},
 		"points, each once, with the workload's own values for what they leave out": {
-			bulk + `"points": [{"concurrency": 8}, {"rowsPerStatement": 5}, {"concurrency": 8, "rowsPerStatement": 10}]}}`, "",
-			[]parameters{{"concurrency": "8", "rowsPerStatement": "10"}, {"concurrency": "1", "rowsPerStatement": "5"}},
+			bulk + `"points": [{"clients": 8}, {"rowsPerStatement": 5}, {"clients": 8, "rowsPerStatement": 10}]}}`, "",
+			[]parameters{{"clients": "8", "rowsPerStatement": "10"}, {"clients": "1", "rowsPerStatement": "5"}},
 		},
 		"booleans": {
 			`{"type": "TPROCHLoad", "tprochLoad": {"sweep": {"uniqueChecks": [true, false]}}}`, "",
 			[]parameters{{"uniqueChecks": "true"}, {"uniqueChecks": "false"}},
 		},
 		"a map of lists": {
-			sysbench + `"sweep": {"threads": [1], "options": {"range_size": ["5", "ten"]}}}}`, "",
-			[]parameters{{"threads": "1", "range_size": "5"}, {"threads": "1", "range_size": "ten"}},
+			sysbench + `"sweep": {"clients": [1], "options": {"range_size": ["5", "ten"]}}}}`, "",
+			[]parameters{{"clients": "1", "range_size": "5"}, {"clients": "1", "range_size": "ten"}},
 		},
 		"one factor in a map": {
 			sysbench + `"sweep": {"tableSize": [3000000000], "options": {"range_size": ["5"]}}}}`, v1alpha1.SweepOneFactor,
@@ -114,7 +114,7 @@ func TestPoints(t *testing.T) {
 // The loader gets the workload's parameters at the point: as the specification has them, without sweep and points.
 func TestParametersAtPoint(t *testing.T) {
 	cases := map[string]struct{ workload, want string }{
-		"no point": {`{"type": "CommitSize", "commitSize": {"rows": 5, "compat": "None"}}`, `{"compat":"None","rows":5}`},
+		"no point": {`{"type": "CommitSize", "commitSize": {"rows": 5, "asPublished": "None"}}`, `{"asPublished":"None","rows":5}`},
 		"a number": {
 			`{"type": "CommitSize", "commitSize": {"rows": 5, "rowsPerCommit": 1, "sweep": {"rowsPerCommit": [3]}}}`,
 			`{"rows":5,"rowsPerCommit":3}`,
@@ -196,16 +196,16 @@ func TestPlanRefusals(t *testing.T) {
 			"sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed",
 		},
 		"one factor around nothing": {
-			`{"type": "TPROCHLoad", "tprochLoad": {"sweep": {"streams": [1, 8]}}}`, v1alpha1.SweepOneFactor,
-			"sweep.mode OneFactor varies one parameter around the workload's own values: set workload.tprochLoad.streams",
+			`{"type": "TPROCHLoad", "tprochLoad": {"sweep": {"clients": [1, 8]}}}`, v1alpha1.SweepOneFactor,
+			"sweep.mode OneFactor varies one parameter around the workload's own values: set workload.tprochLoad.clients",
 		},
 		"a point that says too little": {
-			`{"type": "Sysbench", "sysbench": {"threads": 1, "points": [{"threads": 2}, {"tables": 2}]}}`, "",
+			`{"type": "Sysbench", "sysbench": {"clients": 1, "points": [{"clients": 2}, {"tables": 2}]}}`, "",
 			"workload.sysbench.points[0] leaves out tables, which the workload does not set: set it in one of them",
 		},
 		"a large grid": {
 			`{"type": "BulkInsert", "bulkInsert": {"sweep": {"rowsPerStatement": ` + numbers(1000) + `, "statementsPerTransaction": ` +
-				numbers(1000) + `, "concurrency": [1, 2]}}}`, "",
+				numbers(1000) + `, "clients": [1, 2]}}}`, "",
 			"a sweep has at most 1000 points: the product of the numbers of values is above that",
 		},
 		"a large sum": {
@@ -214,12 +214,12 @@ func TestPlanRefusals(t *testing.T) {
 			"a sweep has at most 1000 points: the sum of the numbers of values is above that",
 		},
 		"too many parameters": {
-			`{"type": "Sysbench", "sysbench": {"sweep": {"threads": [1], "rate": [1], "tables": [1], "tableSize": [1], "scale": [1],
+			`{"type": "Sysbench", "sysbench": {"sweep": {"clients": [1], "ratePerSecond": [1], "tables": [1], "tableSize": [1], "scale": [1],
 			  "options": {"a": ["1"], "b": ["1"]}}}}`, "",
 			"a sweep varies at most 6 parameters, not 7",
 		},
 		"too many parameters in points": {
-			`{"type": "Sysbench", "sysbench": {"points": [{"threads": 1, "rate": 1, "tables": 1}, {"tableSize": 1, "scale": 1,
+			`{"type": "Sysbench", "sysbench": {"points": [{"clients": 1, "ratePerSecond": 1, "tables": 1}, {"tableSize": 1, "scale": 1,
 			  "options": {"a": "1", "b": "1"}}]}}`, "",
 			"a sweep varies at most 6 parameters, not 7",
 		},

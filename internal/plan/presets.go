@@ -13,7 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// Sizes of the preset SmallDatum at scale 1: rows of each client, and seconds.
+// Sizes of SmallDatum at scale 1: rows of each client, and seconds.
 const (
 	loadedRows   = 30_000_000
 	indexedRows  = 40_000_000
@@ -32,7 +32,7 @@ const (
 // writtenOut is a workload with the stages of its preset in place of the preset: what is planned, measured and recorded has the
 // stages themselves. A workload without preset is returned as it is. The error is for the run's author.
 func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
-	if w.IIBench == nil || w.IIBench.Preset == "" {
+	if w.IIBench == nil || w.IIBench.AsPublished != v1alpha1.AsPublishedSmallDatum {
 		return w, nil
 	}
 	written := w.DeepCopy()
@@ -46,10 +46,10 @@ func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	}
 	s := smallDatum{scale: scale, clients: int64(max(1, chain.Clients)), deletes: chain.Tables != v1alpha1.IIBenchShared}
 	if most := s.rows(indexedRows); most > mostStageRows {
-		return nil, fmt.Errorf("preset %s at scale %s inserts %d rows in a stage for %d clients, but at most %d are allowed: reduce "+
-			"scale or clients", chain.Preset, strconv.FormatFloat(scale, 'f', -1, 64), most, s.clients, mostStageRows)
+		return nil, fmt.Errorf("asPublished %s at scale %s inserts %d rows in a stage for %d clients, but at most %d are allowed: reduce "+
+			"scale or clients", chain.AsPublished, strconv.FormatFloat(scale, 'f', -1, 64), most, s.clients, mostStageRows)
 	}
-	chain.Preset, chain.Scale, chain.Stages = "", "", s.stages()
+	chain.AsPublished, chain.Scale, chain.Stages = v1alpha1.AsPublishedNone, "", s.stages()
 	return written, nil
 }
 

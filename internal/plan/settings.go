@@ -25,8 +25,8 @@ func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 	if s.BufferPoolSize != nil {
 		list = append(list, e.Options.BufferPoolSize(s.BufferPoolSize.Value()))
 	}
-	if s.LogFileSize != nil {
-		list = append(list, e.Options.LogFileSize(s.LogFileSize.Value()))
+	if s.RedoLogSize != nil {
+		list = append(list, e.Options.RedoLogSize(s.RedoLogSize.Value()))
 	}
 	if s.FlushLogAtTrxCommit != nil {
 		list = append(list, e.Options.FlushLogAtTrxCommit(*s.FlushLogAtTrxCommit))

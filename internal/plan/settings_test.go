@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 		"all of them, sorted by name": {
 			v1alpha1.DatabaseSpec{
 				Settings: v1alpha1.ServerSettings{
-					BufferPoolSize: ptr.To(resource.MustParse("1Gi")), LogFileSize: ptr.To(resource.MustParse("96M")),
+					BufferPoolSize: ptr.To(resource.MustParse("1Gi")), RedoLogSize: ptr.To(resource.MustParse("96M")),
 					FlushLogAtTrxCommit: ptr.To[int32](0), BinaryLog: ptr.To(false),
 				},
 				Variables: map[string]v1alpha1.VariableValue{
@@ -73,7 +73,7 @@ func TestSettings(t *testing.T) {
 // What the API has by name is each engine's own variable.
 func TestSettingsOfMySQL(t *testing.T) {
 	db := v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{
-		BufferPoolSize: ptr.To(resource.MustParse("1Gi")), LogFileSize: ptr.To(resource.MustParse("96Mi")),
+		BufferPoolSize: ptr.To(resource.MustParse("1Gi")), RedoLogSize: ptr.To(resource.MustParse("96Mi")),
 		FlushLogAtTrxCommit: ptr.To[int32](2),
 	}}
 	want := []engine.Setting{
@@ -161,7 +161,7 @@ func TestUnrequestedOfTwoEngines(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
 	to := from.DeepCopy()
 	to.Database.Engine = v1alpha1.EngineMySQL
-	to.Database.Settings.LogFileSize, from.Database.Settings.LogFileSize = nil, nil
+	to.Database.Settings.RedoLogSize, from.Database.Settings.RedoLogSize = nil, nil
 	theirs := map[string]string{
 		"innodb_log_file_size": "1", "innodb_flush_method": "fsync", "sql_mode": "", "aria_group_commit": "none", "gtid_slave_pos": "1",
 		"aria_block_size": "8192",
@@ -197,7 +197,7 @@ func TestDifferencesOfTwoEngines(t *testing.T) {
 	if got, err := plan.Differences(&from, to); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
 	}
-	to.Database.Settings.LogFileSize = ptr.To(resource.MustParse("48Mi"))
+	to.Database.Settings.RedoLogSize = ptr.To(resource.MustParse("48Mi"))
 	want = slices.Insert(want, 0, plan.Difference{"innodb_redo_log_capacity or innodb_log_file_size", "50331648", "100663296"})
 	if got, err := plan.Differences(to, &from); err != nil || len(got) != 3 || got[0] != want[0] {
 		t.Errorf("%v: %v, want first %v", err, got, want[0])
@@ -210,7 +210,7 @@ func TestDifferences(t *testing.T) {
 	to := from.DeepCopy()
 	to.Database.Image = "mariadb:10.11"
 	to.Database.Settings.FlushLogAtTrxCommit, to.Database.Settings.BinaryLog = ptr.To[int32](0), ptr.To(true)
-	to.Database.Settings.LogFileSize = nil
+	to.Database.Settings.RedoLogSize = nil
 	to.Database.Variables = map[string]v1alpha1.VariableValue{"sync_binlog": "1"}
 	to.Database.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 	to.Workload.CommitSize.RowsPerCommit = 16
@@ -241,7 +241,7 @@ func TestDifferences(t *testing.T) {
 
 // presetOf is a workload with a preset, and what else is asked for.
 func presetOf(also string) string {
-	return `{"type": "IIBench", "iiBench": {"preset": "SmallDatum"` + also + `}}`
+	return `{"type": "IIBench", "iiBench": {"asPublished": "SmallDatum"` + also + `}}`
 }
 
 // chainOf are the parameters of the loader that a preset becomes.

@@ -216,7 +216,7 @@ func TestComparedMetric(t *testing.T) {
 // comparisonToCompare has six whole rounds at one point, of which the comparison has compared lazy with durable.
 func comparisonToCompare() *report.Comparison {
 	s := reportOfComparison()
-	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalencePercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":6}}`)
+	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalentWithinPercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":6}}`)
 	s.Rounds = 6
 	s.Runs = nil
 	for round := range s.Rounds {

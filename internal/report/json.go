@@ -111,7 +111,7 @@ type pairDocument struct {
 	Detectable   float64           `json:"detectable,omitempty"`
 	RoundsNeeded int               `json:"roundsNeeded,omitempty"`
 	// EquivalencePercent counts as none; FirstLook is the round after which there can be an answer.
-	EquivalencePercent int32       `json:"equivalencePercent"`
+	EquivalencePercent int32       `json:"equivalentWithinPercent"`
 	FirstLook          int         `json:"firstLook"`
 	Cause              stats.Cause `json:"cause,omitempty"`
 	// Incomparable says that there are two metrics: cause is MetricsDiffer, and BaselineMetric the baseline's.

@@ -169,7 +169,7 @@ var (
 	runFailures = []string{
 		v1alpha1.ReasonInvalidSpecification, v1alpha1.ReasonNameTaken, v1alpha1.ReasonRejected,
 		v1alpha1.ReasonDatabaseNotStarted, v1alpha1.ReasonHostTuningNotAllowed, v1alpha1.ReasonHostTuningFailed,
-		v1alpha1.ReasonMariaDBOperatorMissing, v1alpha1.ReasonDatabaseUnreachable, v1alpha1.ReasonServerRefusedConfiguration,
+		v1alpha1.ReasonMariaDBOperatorMissing, v1alpha1.ReasonDatabaseUnreachable, v1alpha1.ReasonServerConfigurationRejected,
 		v1alpha1.ReasonSettingNotEffective, v1alpha1.ReasonBlockIOClassNotEffective, v1alpha1.ReasonLoaderNotStarted,
 		v1alpha1.ReasonBarrierTimeout, v1alpha1.ReasonLoaderFailed, v1alpha1.ReasonRecordsChanged,
 		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
@@ -181,7 +181,7 @@ var (
 	runStates = []string{
 		statePending, v1alpha1.ReasonSuspended, v1alpha1.ReasonQueued, v1alpha1.ReasonWaitingForPredecessor,
 		v1alpha1.ReasonProvisioningDatabase, v1alpha1.ReasonTuningHost, v1alpha1.ReasonWaitingForKueue,
-		v1alpha1.ReasonWaitingForRoom, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing,
+		v1alpha1.ReasonInsufficientResources, v1alpha1.ReasonMeasuring, v1alpha1.ReasonPublishing,
 		v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, stateFailed,
 	}
 )

@@ -28,7 +28,7 @@ const (
 	minimalSpec = `{
   database: {
     image: "mariadb:11.8", storage: {},
-    settings: {bufferPoolSize: 128Mi, logFileSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+    settings: {bufferPoolSize: 128Mi, redoLogSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
   },
   workload: {type: CommitSize, commitSize: {rows: 100}}
 }`
@@ -109,7 +109,7 @@ func (w *RunWrapper) Everything() *RunWrapper {
 	w.run.Spec.PodMetadata = v1alpha1.PodMetadata{
 		Labels: map[string]string{"team": "storage"}, Annotations: map[string]string{"sidecar.istio.io/inject": "false"},
 	}
-	w.run.Spec.Workload.CommitSize.Compat = v1alpha1.CompatIsotopp
+	w.run.Spec.Workload.CommitSize.AsPublished = v1alpha1.AsPublishedIsotopp
 	w.run.Spec.Workload.Limits = v1alpha1.WorkloadLimits{Seconds: ptr.To[int32](60), ErrorPercent: ptr.To[int32](5)}
 	w.run.Spec.Trials.StartDeadlineSeconds, w.run.Spec.Trials.DeadlineSeconds = 120, 600
 	w.run.Spec.Seed = ptr.To[int64](42)

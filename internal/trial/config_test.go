@@ -151,7 +151,7 @@ func TestConfigOfWorkload(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := json.Marshal(c.Workload)
-	const want = `{"type":"CommitSize","parameters":{"commit":"Explicit","compat":"None","rows":100,"rowsPerCommit":4}}`
+	const want = `{"type":"CommitSize","parameters":{"asPublished":"None","commit":"Explicit","rows":100,"rowsPerCommit":4}}`
 	if err != nil || string(got) != want || !c.KeepData || c.Parameters["rowsPerCommit"] != "4" {
 		t.Errorf("workload is %s, %v, of %v, kept %t", got, err, c.Parameters, c.KeepData)
 	}

@@ -205,7 +205,7 @@ func TestConfig(t *testing.T) {
 			{Name: "sync_binlog", Value: "0"},
 		},
 		Workload: result.Workload{
-			Type: "CommitSize", Parameters: json.RawMessage(`{"commit":"Explicit","compat":"Isotopp","rows":100,"rowsPerCommit":16}`),
+			Type: "CommitSize", Parameters: json.RawMessage(`{"asPublished":"Isotopp","commit":"Explicit","rows":100,"rowsPerCommit":16}`),
 		},
 		LimitSeconds: 60, ErrorPercent: 5, ConnectSeconds: 120, Scratch: "/scratch",
 	}
@@ -332,7 +332,7 @@ func TestPrime(t *testing.T) {
 func TestConfigOfStages(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
-			Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB", Clients: 2, Stages: []v1alpha1.IIBenchStage{
+			Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB", Clients: 2, Stages: []v1alpha1.IIBenchStage{
 				{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: 400, RowsPerCommit: 100}},
 				{Name: "rest", Rest: &v1alpha1.IIBenchRestStage{}},
 				{Name: "l.x", CreateIndexes: 3},

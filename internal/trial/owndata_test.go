@@ -33,7 +33,7 @@ func ownBulkInsert() v1alpha1.WorkloadSpec {
 	return v1alpha1.WorkloadSpec{
 		Type: v1alpha1.WorkloadBulkInsert,
 		BulkInsert: &v1alpha1.BulkInsertWorkload{
-			Table: v1alpha1.BulkInsertFileList, Tables: 1, Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 2,
+			Table: v1alpha1.BulkInsertFileList, Tables: 1, Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Clients: 2,
 			StorageEngine: "InnoDB",
 		},
 		DataFrom: &v1alpha1.DataSource{
@@ -92,9 +92,9 @@ func TestConfigOfOwnData(t *testing.T) {
 func toolJobs() map[string]goldenJob {
 	sysbench := func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-			Script: "tpcc", Threads: 8, Scale: ptr.To[v1alpha1.SysbenchScale](10), Seconds: ptr.To[int32](60), WarmupSeconds: ptr.To[int32](10),
+			Script: "tpcc", Clients: 8, Scale: ptr.To[v1alpha1.SysbenchScale](10), Seconds: ptr.To[int32](60), WarmupSeconds: ptr.To[int32](10),
 			Percentile: 95, RandType: "uniform", Options: map[string]v1alpha1.SysbenchOption{"trx_level": "RC"},
-			Sweep: &v1alpha1.SysbenchSweep{Threads: []v1alpha1.SysbenchThreads{64}},
+			Sweep: &v1alpha1.SysbenchSweep{Clients: []v1alpha1.SysbenchClients{64}},
 		}}
 	}
 	own := func(r *v1alpha1.BenchmarkRun) {
@@ -103,7 +103,7 @@ func toolJobs() map[string]goldenJob {
 				ConfigMapFile: v1alpha1.ConfigMapFile{Name: "scripts", Key: "own.lua"},
 				Commands:      []v1alpha1.SysbenchCommand{v1alpha1.SysbenchPrepare, v1alpha1.SysbenchCheck},
 			},
-			Threads: 1, Events: ptr.To[int64](100), Percentile: 99, RandType: "pareto",
+			Clients: 1, Events: ptr.To[int64](100), Percentile: 99, RandType: "pareto",
 			Sweep: &v1alpha1.SysbenchSweep{Tables: []v1alpha1.SysbenchTables{3}},
 		}}
 	}

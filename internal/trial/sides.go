@@ -23,8 +23,8 @@ func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
 		return "database.hostTuning tunes the node for one server"
 	case run.Database.Provisioner == v1alpha1.ProvisionerExternal:
 		return "an external server is there once"
-	case run.Trials.Server == v1alpha1.ServerFresh:
-		return "trials.server is Fresh, and the servers of a round stay for all of its trials"
+	case run.Trials.Server == v1alpha1.ServerPerTrial:
+		return "trials.server is PerTrial, and the servers of a round stay for all of its trials"
 	}
 	return ""
 }
@@ -54,8 +54,8 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 
 // offersRate says whether any point of the workload has a rate.
 func offersRate(s *v1alpha1.SysbenchWorkload) bool {
-	return ptr.Deref(s.Rate, 0) > 0 || s.Sweep != nil && len(s.Sweep.Rate) > 0 ||
-		slices.ContainsFunc(s.Points, func(p v1alpha1.SysbenchPoint) bool { return ptr.Deref(p.Rate, 0) > 0 })
+	return ptr.Deref(s.RatePerSecond, 0) > 0 || s.Sweep != nil && len(s.Sweep.RatePerSecond) > 0 ||
+		slices.ContainsFunc(s.Points, func(p v1alpha1.SysbenchPoint) bool { return ptr.Deref(p.RatePerSecond, 0) > 0 })
 }
 
 // addSides gives a loader that measures several servers their addresses, and what all of their clients need: as much as so many

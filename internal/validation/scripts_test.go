@@ -28,7 +28,7 @@ func sweepOf(names []string, change func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.
 	}
 	return testutil.MakeRun("run", "ns").Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-			Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform", Sweep: &v1alpha1.SysbenchSweep{Script: swept},
+			Clients: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform", Sweep: &v1alpha1.SysbenchSweep{Script: swept},
 		}}
 		if change != nil {
 			change(&r.Spec)
@@ -91,7 +91,7 @@ func TestScriptsOfPoints(t *testing.T) {
 		})
 	}
 	scan := v1alpha1.SysbenchPoint{Script: ptr.To[v1alpha1.SysbenchScript]("scan")}
-	threads := v1alpha1.SysbenchPoint{Threads: ptr.To[v1alpha1.SysbenchThreads](2)}
+	threads := v1alpha1.SysbenchPoint{Clients: ptr.To[v1alpha1.SysbenchClients](2)}
 	plan, err := validation.PlanRun(with("insert", scan, threads))
 	if err != nil || plan.Points[0].Parameters["script"] != "scan" || plan.Points[1].Parameters["script"] != "insert" {
 		t.Errorf("%+v, %v", plan, err)

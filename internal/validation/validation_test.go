@@ -142,7 +142,7 @@ func sliced(s *v1alpha1.BenchmarkRun) { s.Spec.Alternation = v1alpha1.AlternateS
 
 func sysbench(s *v1alpha1.BenchmarkRun) {
 	s.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{
-		Script: "oltp_read_only", Threads: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
+		Script: "oltp_read_only", Clients: 1, Seconds: ptr.To[int32](1), Percentile: 95, RandType: "uniform",
 	}}
 }
 
@@ -150,7 +150,7 @@ func sysbench(s *v1alpha1.BenchmarkRun) {
 func TestPresetIsPlanned(t *testing.T) {
 	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
-			Preset: v1alpha1.IIBenchSmallDatum, Scale: "0.001", Clients: 64, Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
+			AsPublished: v1alpha1.AsPublishedSmallDatum, Scale: "0.001", Clients: 64, Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
 		}}
 	}).Obj()
 	if p, err := validation.PlanRun(run); err != nil || len(p.Points) != 10 {
@@ -164,7 +164,7 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 		"trials.deadlineSeconds to more, or measure less"
 	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
-			Preset: v1alpha1.IIBenchSmallDatum, Schema: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
+			AsPublished: v1alpha1.AsPublishedSmallDatum, Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
 		}}
 		r.Spec.Trials.DeadlineSeconds = 3600
 	}).Obj()
@@ -241,7 +241,7 @@ func TestAlternationRefused(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRun) {
 				sliced(s)
 				sysbench(s)
-				s.Spec.Workload.Sysbench.Sweep = &v1alpha1.SysbenchSweep{Rate: []v1alpha1.SysbenchRate{0, 100}}
+				s.Spec.Workload.Sysbench.Sweep = &v1alpha1.SysbenchSweep{RatePerSecond: []v1alpha1.SysbenchRate{0, 100}}
 			},
 			"alternation: Slices: variant durable: sysbench's schedule of a rate goes on while it is halted; use alternation: Trials",
 		},
@@ -269,7 +269,7 @@ func TestAlternationRefused(t *testing.T) {
 				sliced(s)
 				run := &s.Spec
 				run.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadBulkInsert, BulkInsert: &v1alpha1.BulkInsertWorkload{
-					Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Concurrency: 2, Table: "Narrow", Tables: 1,
+					Rows: 100, RowsPerStatement: 10, StatementsPerTransaction: 1, Clients: 2, Table: "Narrow", Tables: 1,
 					StorageEngine: "InnoDB",
 				}}
 				run.Loader.Pods = 2
@@ -305,9 +305,9 @@ func TestAlternationChosen(t *testing.T) {
 		"a new server for each trial": {
 			func(s *v1alpha1.BenchmarkRun) {
 				lazy(s)
-				s.Spec.Trials.Server = v1alpha1.ServerFresh
+				s.Spec.Trials.Server = v1alpha1.ServerPerTrial
 			},
-			v1alpha1.AlternateRuns, "variant durable: trials.server is Fresh, and the servers of a round stay for all of its trials",
+			v1alpha1.AlternateRuns, "variant durable: trials.server is PerTrial, and the servers of a round stay for all of its trials",
 		},
 		"a tool": {
 			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,

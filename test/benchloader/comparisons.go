@@ -163,7 +163,7 @@ func narrow(connections int, wanted string) comparison {
 		original: "sysbench bulk_insert", wantedRate: wanted, wantedCPU: "≤ 0.25",
 		ours: loads(workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1,
-			Concurrency: connections, StorageEngine: "InnoDB",
+			Clients: connections, StorageEngine: "InnoDB",
 		})),
 		theirs: sysbenchBulkInsert(rows, connections),
 	}
@@ -203,7 +203,7 @@ func sysbench(rows int64, threads int, script string) program {
 
 func iiBench(inserters int) result.Workload {
 	return workloadtest.Load(iibench.Definition, iibench.Parameters{
-		Schema: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
-		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: inserters, ReportEveryRows: 50_000,
+		Table: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", Clients: inserters, ReportEveryRows: 50_000,
 	})
 }

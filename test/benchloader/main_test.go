@@ -75,8 +75,8 @@ func TestStagesAreValid(t *testing.T) {
 // What the other program reads from a file is what the loader sends, and ends its transactions as the loader does.
 func TestStatements(t *testing.T) {
 	narrow := iibench.Parameters{
-		Schema: "InsertBenchmark", Rows: 2, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
-		InsertThreads: 1, ReportEveryRows: 1,
+		Table: "InsertBenchmark", Rows: 2, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
+		Clients: 1, ReportEveryRows: 1,
 	}
 	for name, tc := range map[string]struct {
 		w    result.Workload

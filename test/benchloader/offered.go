@@ -41,7 +41,7 @@ func offeredLoads() []rates {
 		return rates{name, func(rows int64, rate pace.Rate) result.Workload {
 			return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 				Table: "Narrow", Tables: 1, Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: 1,
-				Concurrency: connections, StorageEngine: "InnoDB", Parameters: pace.Parameters{RatePerSecond: rate},
+				Clients: connections, StorageEngine: "InnoDB", Parameters: pace.Parameters{RatePerSecond: rate},
 			})
 		}}
 	}

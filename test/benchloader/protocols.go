@@ -64,7 +64,7 @@ func singleRows(rows int64, connections int, commit string) result.Workload {
 func fileList(rows, perStatement int64, connections int) bulkinsert.Parameters {
 	return bulkinsert.Parameters{
 		Table: "FileList", Tables: 1, Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: 1,
-		Concurrency: connections, StorageEngine: "InnoDB",
+		Clients: connections, StorageEngine: "InnoDB",
 	}
 }
 

@@ -67,7 +67,7 @@ func stages() []comparison {
 
 func chainOf(stages ...iibench.StageParameters) result.Workload {
 	return workloadtest.Load(iibench.Definition, iibench.Parameters{
-		Schema: "InsertBenchmark", StorageEngine: "InnoDB", Clients: 1, Stages: stages,
+		Table: "InsertBenchmark", StorageEngine: "InnoDB", Clients: 1, Stages: stages,
 	})
 }
 

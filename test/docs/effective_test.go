@@ -125,7 +125,7 @@ func TestSettingsOfPublicationsAreEffective(t *testing.T) {
 					}
 				}
 				if _, said := spec.Database.Variables["innodb_log_files_in_group"]; habitsOf[spec.Database.Image].logFiles > 1 && !said {
-					t.Error("logFileSize is the size of each of several files: say innodb_log_files_in_group")
+					t.Error("redoLogSize is the size of each of several files: say innodb_log_files_in_group")
 				}
 			})
 		}

@@ -103,7 +103,7 @@ func TestAllFiguresOf000(t *testing.T) {
 	key := func(of ...string) string { return strings.Join(of, " ") }
 	for _, f := range requestedTables(t, "file-list-inserts")[0].Published {
 		p := f.Of.Parameters
-		known[key(environments[f.Of.Variant], p["rowsPerStatement"], p["statementsPerTransaction"], p["concurrency"])] = true
+		known[key(environments[f.Of.Variant], p["rowsPerStatement"], p["statementsPerTransaction"], p["clients"])] = true
 	}
 	rows := table(t, "000")
 	if len(rows) != 64 {
@@ -173,7 +173,7 @@ func fileListInserts(t *testing.T, _ string, of v1alpha1.PointSelector, metric s
 	t.Helper()
 	sum, n, rows := 0.0, 0.0, 0.0
 	for _, r := range table(t, "000") {
-		if r["env"] == environments[of.Variant] && r["concurrency"] == text(of.Parameters, "concurrency") &&
+		if r["env"] == environments[of.Variant] && r["concurrency"] == text(of.Parameters, "clients") &&
 			r["rows_per_stmt"] == text(of.Parameters, "rowsPerStatement") &&
 			r["stmts_per_transaction"] == text(of.Parameters, "statementsPerTransaction") {
 			sum, n, rows = sum+parsed(t, r["duration"]), n+1, parsed(t, r["rows_inserted"])

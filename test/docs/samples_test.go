@@ -31,11 +31,11 @@ type side struct {
 // be all that they differ in.
 var publications = map[string][]side{
 	"000-file-list-inserts": {{
-		"5gib-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.logFileSize"}, poolAndLog,
+		"5gib-buffer", "default-config", []string{"database.settings.bufferPoolSize", "database.settings.redoLogSize"}, poolAndLog,
 	}},
 	"000-file-list-inserts-small": {{
 		"large-buffer", "default-config",
-		[]string{"database.settings.bufferPoolSize", "database.settings.logFileSize", "workload.bulkInsert.points"},
+		[]string{"database.settings.bufferPoolSize", "database.settings.redoLogSize", "workload.bulkInsert.points"},
 		poolAndLog,
 	}},
 	"001-innodb-bulk-insert": {
@@ -50,14 +50,14 @@ var publications = map[string][]side{
 	"002-tpcc-four-configurations": {
 		{"t2", "t1", []string{
 			"database.hostTuning.ioScheduler", "database.hostTuning.swappiness",
-			"database.settings.bufferPoolSize", "database.settings.logFileSize", "database.storage.storageClassName",
+			"database.settings.bufferPoolSize", "database.settings.redoLogSize", "database.storage.storageClassName",
 			"database.variables.innodb_buffer_pool_chunk_size", "database.variables.innodb_buffer_pool_instances",
 			"database.variables.innodb_stats_on_metadata", "database.variables.query_cache_limit",
 			"database.variables.query_cache_size", "database.variables.query_cache_type",
 		}, poolAndLog},
 		{"t3", "t2", []string{"database.storage.storageClassName"}, nil},
 		{"t4", "t2", []string{
-			"database.engine", "database.image", "database.settings.binaryLog", "database.settings.logFileSize",
+			"database.engine", "database.image", "database.settings.binaryLog", "database.settings.redoLogSize",
 			"database.variables.innodb_adaptive_hash_index", "database.variables.innodb_change_buffering",
 			"database.variables.innodb_io_capacity", "database.variables.innodb_log_buffer_size",
 			"database.variables.innodb_log_files_in_group", "database.variables.query_cache_size",
@@ -116,7 +116,7 @@ func TestSidesOfPublications(t *testing.T) {
 				of, than := runs[s.name], runs[s.than]
 				if name == "002-tpcc-four-configurations-small" && s.name == "t4" {
 					// Its servers have redo logs of one file.
-					want = slices.DeleteFunc(want, func(path string) bool { return path == "database.settings.logFileSize" })
+					want = slices.DeleteFunc(want, func(path string) bool { return path == "database.settings.redoLogSize" })
 				}
 				if diff := cmp.Diff(want, differences(flattened(t, &of), flattened(t, &than)), cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("%s differs from %s (-said +found):\n%s", s.name, s.than, diff)

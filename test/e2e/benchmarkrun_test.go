@@ -53,7 +53,7 @@ var _ = Describe("a run", func() {
 
 	It("runs with the settings that were asked for, and records what the server rounded", func(ctx SpecContext) {
 		apply(ctx, small("settings", `
-    settings: {bufferPoolSize: 256Mi, logFileSize: 96Mi}
+    settings: {bufferPoolSize: 256Mi, redoLogSize: 96Mi}
     variables: {max_allowed_packet: "1000001", loose_no_such_thing: "1", sql_mode: "NO_ENGINE_SUBSTITUTION,STRICT_TRANS_TABLES"}`))
 		complete(ctx, "settings")
 		d := document(ctx, "settings-t1-a1")

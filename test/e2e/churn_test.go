@@ -78,7 +78,7 @@ spec:
   database:
     image: mariadb:11.8
     nodeSelector: {kubernetes.io/hostname: %s}
-    settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}
+    settings: {bufferPoolSize: 64Mi, redoLogSize: 16Mi}
     storage: {size: 1Gi}
     resources: {requests: {cpu: 100m}, limits: {cpu: "1", memory: 512Mi}}
   workload: {type: CommitSize, commitSize: {rows: 200, sweep: {rowsPerCommit: [1, 4, 16, 64, 100, 200]}}}

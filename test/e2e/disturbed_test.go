@@ -109,7 +109,7 @@ spec:
   database:
     image: mariadb:11.8
     storage: {medium: Memory, size: 256Mi}
-    settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}
+    settings: {bufferPoolSize: 64Mi, redoLogSize: 16Mi}
   workload: {type: BulkInsert, bulkInsert: {rows: 100000000, rowsPerStatement: 1000, storageEngine: %s}}
   trials: {repetitions: 1, primeSeconds: 0, deadlineSeconds: %d}
 `, name, engine, deadlineSeconds)

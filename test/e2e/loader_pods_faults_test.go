@@ -27,7 +27,7 @@ kind: BenchmarkRun
 metadata: {name: %s}
 spec:
   database: {image: mariadb:11.8, storage: {size: 1Gi}}
-  workload: {type: BulkInsert, bulkInsert: {table: Narrow, rows: 1000000000, rowsPerStatement: 100, concurrency: 4}, limits: {seconds: 8}}
+  workload: {type: BulkInsert, bulkInsert: {table: Narrow, rows: 1000000000, rowsPerStatement: 100, clients: 4}, limits: {seconds: 8}}
   trials: {repetitions: 1, startDeadlineSeconds: 40}
   loader: {pods: 4, resources: {limits: {cpu: %s, memory: 96Mi}}}
 `, name, loader)

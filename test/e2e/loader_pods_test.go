@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	podsWorkload = "type: BulkInsert, bulkInsert: {table: FileList, rows: 40000, rowsPerStatement: 500, concurrency: 4}"
+	podsWorkload = "type: BulkInsert, bulkInsert: {table: FileList, rows: 40000, rowsPerStatement: 500, clients: 4}"
 	fourPods     = "  loader: {pods: 4, resources: {limits: {cpu: 200m, memory: 96Mi}}}\n"
 )
 
@@ -82,7 +82,7 @@ spec:
 
 // fromClaim is a workload that loads a file of the claim into a table of the schema.
 func fromClaim(path string) string {
-	return fmt.Sprintf("type: BulkInsert, bulkInsert: {rowsPerStatement: 500, concurrency: 2}, schemaFrom: {name: schema, key: own.sql}, "+
+	return fmt.Sprintf("type: BulkInsert, bulkInsert: {rowsPerStatement: 500, clients: 2}, schemaFrom: {name: schema, key: own.sql}, "+
 		"dataFrom: {persistentVolumeClaim: mine, path: %s, format: CSV, table: own}", path)
 }
 
@@ -121,7 +121,7 @@ spec:
   rounds: {atMost: 2, until: All}
   seed: 11
   database: {image: "mariadb:11.8", storage: {medium: NodeDisk, size: 1Gi}}
-  workload: {type: Sysbench, sysbench: {script: tpcc, threads: 1, tables: 1, scale: 1, seconds: 2}}
+  workload: {type: Sysbench, sysbench: {script: tpcc, clients: 1, tables: 1, scale: 1, seconds: 2}}
   trials: {data: Restore}
   variants:
   - {name: mariadb}

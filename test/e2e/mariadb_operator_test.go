@@ -73,7 +73,7 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		unrestricted(ctx)
 		apply(ctx, operated("tls", `
     tls: {mode: VerifyIdentity}
-    settings: {bufferPoolSize: 64Mi, logFileSize: 32Mi, flushLogAtTrxCommit: 2}
+    settings: {bufferPoolSize: 64Mi, redoLogSize: 32Mi, flushLogAtTrxCommit: 2}
     variables: {sync_binlog: "7"}`))
 		complete(ctx, "tls")
 		d := document(ctx, "tls-t1-a1")
@@ -87,6 +87,6 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		unrestricted(ctx)
 		apply(ctx, operated("refused", "\n    variables: {innodb_flush_method: O_DIRCET}"))
 		Expect(failure(finished(ctx, "refused"))).To(And(
-			HavePrefix("ServerRefusedConfiguration: the server reported: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
+			HavePrefix("ServerConfigurationRejected: the server reported: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
 	}, SpecTimeout(runTime))
 })

@@ -78,7 +78,7 @@ var _ = Describe("the kubectl plugin", func() {
 		code, _, errs := plugin(ctx, manifest, "run", "-f", "-", "--watch")
 		Expect(code).To(Equal(3))
 		Expect(errs).To(And(
-			HavePrefix("error: run refused failed: ServerRefusedConfiguration: "), ContainSubstring("innodb_flash_method"),
+			HavePrefix("error: run refused failed: ServerConfigurationRejected: "), ContainSubstring("innodb_flash_method"),
 			HaveSuffix("\n")))
 		Expect(strings.Count(errs, "\n")).To(Equal(1), errs)
 		_, out, _ := plugin(ctx, "", "explain", "refused")

@@ -143,8 +143,8 @@ func substitute(db *v1alpha1.DatabaseSpec, s standIn) []string {
 		if variable == "innodb_log_files_in_group" {
 			files, err := strconv.ParseInt(string(value), 10, 64)
 			Expect(err).NotTo(HaveOccurred())
-			whole := resource.NewQuantity(files*db.Settings.LogFileSize.Value(), resource.BinarySI)
-			said, db.Settings.LogFileSize = append(said, "one redo log of "+whole.String()), whole
+			whole := resource.NewQuantity(files*db.Settings.RedoLogSize.Value(), resource.BinarySI)
+			said, db.Settings.RedoLogSize = append(said, "one redo log of "+whole.String()), whole
 		}
 		delete(db.Variables, variable)
 	}
@@ -156,7 +156,7 @@ func substitute(db *v1alpha1.DatabaseSpec, s standIn) []string {
 func hasWhatWasAsked(ctx context.Context, run *v1alpha1.BenchmarkRun) {
 	GinkgoHelper()
 	s := &run.Spec.Database.Settings
-	Expect([]bool{s.BufferPoolSize != nil, s.LogFileSize != nil, s.FlushLogAtTrxCommit != nil, s.BinaryLog != nil}).
+	Expect([]bool{s.BufferPoolSize != nil, s.RedoLogSize != nil, s.FlushLogAtTrxCommit != nil, s.BinaryLog != nil}).
 		To(HaveEach(true), "a publication says what its server has")
 	e, err := engine.ByName(string(run.Spec.Database.Engine))
 	Expect(err).NotTo(HaveOccurred())

@@ -105,7 +105,7 @@ func requestedRows(cfg *result.Config) (rows, transactions int64, known bool, er
 		switch {
 		case err != nil:
 			return 0, 0, false, err
-		case p.Compat == string(v1alpha1.CompatIsotopp):
+		case p.AsPublished == string(v1alpha1.AsPublishedIsotopp):
 			return p.Rows, 1 + parts(p.Rows-1, p.RowsPerCommit), true, nil
 		}
 		return p.Rows, parts(p.Rows, p.RowsPerCommit), true, nil

@@ -83,7 +83,7 @@ var _ = Describe("a server", func() {
 	It("without enough memory says so", func(ctx SpecContext) {
 		// Its data lie in memory, and grow.
 		manifest := strings.NewReplacer(
-			"storage: {size: 1Gi}", "storage: {medium: Memory, size: 2Gi}, settings: {bufferPoolSize: 64Mi, logFileSize: 16Mi}, "+
+			"storage: {size: 1Gi}", "storage: {medium: Memory, size: 2Gi}, settings: {bufferPoolSize: 64Mi, redoLogSize: 16Mi}, "+
 				"resources: {limits: {cpu: '1', memory: 330Mi}}",
 			"type: CommitSize, commitSize: {rows: 100000000}", "type: BulkInsert, bulkInsert: {rows: 100000000}",
 			"seconds: 8", "seconds: 300", "trials: {repetitions: 2}", "trials: {repetitions: 1, maxInvalid: 0}",

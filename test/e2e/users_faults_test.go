@@ -220,7 +220,7 @@ var _ = Describe("a measurement that is not what was asked for", func() {
 				docker(ctx, "exec", node, "ctr", "-n", "k8s.io", "images", "rm", "docker.io/library/"+moving)
 			}
 		})
-		apply(ctx, strings.NewReplacer("mariadb:11.8", moving, "repetitions: 2", "repetitions: 2, server: Fresh").Replace(long("moved", "")))
+		apply(ctx, strings.NewReplacer("mariadb:11.8", moving, "repetitions: 2", "repetitions: 2, server: PerTrial").Replace(long("moved", "")))
 		measuring(ctx, "moved")
 		tag(ctx, "mariadb:10.11", moving)
 		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/moved-t2-a1")

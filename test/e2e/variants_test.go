@@ -59,7 +59,7 @@ spec:
   rounds: {atMost: 2, until: All}
   database:
     image: mariadb:11.8
-    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+    settings: {bufferPoolSize: 64Mi, redoLogSize: 96Mi}
     storage: {size: 1Gi}
     resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
   workload: {type: CommitSize, commitSize: %s%s}

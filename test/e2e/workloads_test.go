@@ -46,7 +46,7 @@ var _ = DescribeTable("a workload loads by a Unix socket, from the database's no
 		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 	},
 	Entry(nil, "by-socket", "type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 10}", SpecTimeout(runTime)),
-	Entry(nil, "by-socket", "type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 500, threads: 2, seconds: 2}",
+	Entry(nil, "by-socket", "type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 500, clients: 2, seconds: 2}",
 		SpecTimeout(runTime)),
 )
 
@@ -59,7 +59,7 @@ metadata: {name: engines}
 spec:
   database:
     image: mariadb:11.8
-    settings: {bufferPoolSize: 64Mi, logFileSize: 48Mi, flushLogAtTrxCommit: 1, binaryLog: false}
+    settings: {bufferPoolSize: 64Mi, redoLogSize: 48Mi, flushLogAtTrxCommit: 1, binaryLog: false}
     storage: {size: 2Gi}
     resources: {requests: {cpu: 250m, memory: 1200Mi}, limits: {cpu: "1", memory: 1200Mi}}
   workload: {type: CommitSize, commitSize: {rows: 2000, sweep: {rowsPerCommit: [1, 1000]}}}

@@ -4,7 +4,7 @@
 # shellcheck source=test/hostile/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-run fresh "$ID" 2 'repetitions: 2, server: Fresh' 'storage: {size: 1Gi}'
+run fresh "$ID" 2 'repetitions: 2, server: PerTrial' 'storage: {size: 1Gi}'
 try 60 k get pvc fresh-db1 || end SETUP "no claim: $(ready brun/fresh)"
 sleep 1
 k patch pvc fresh-db1 --type=json -p '[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/x"}]' >/dev/null ||

@@ -74,7 +74,7 @@ custom() { # NAME LANE COMMAND FIELDS: a run of one trial of a program
 		  lane: $2
 		  database:
 		    image: mariadb:11.8
-		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    settings: {bufferPoolSize: 64Mi, redoLogSize: 96Mi}
 		    storage: {medium: NodeDisk, size: 1Gi}
 		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
 		  workload:
@@ -100,7 +100,7 @@ run() { # NAME LANE SECONDS TRIALS [DATABASE] [SPEC]
 		  lane: $2
 		  database:
 		    image: mariadb:11.8
-		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    settings: {bufferPoolSize: 64Mi, redoLogSize: 96Mi}
 		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
 		    $database
 		  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}
@@ -121,7 +121,7 @@ compare() { # NAME ALTERNATION SECONDS PRIME
 		  lane: $ID
 		  database:
 		    image: mariadb:11.8
-		    settings: {bufferPoolSize: 64Mi, logFileSize: 96Mi}
+		    settings: {bufferPoolSize: 64Mi, redoLogSize: 96Mi}
 		    storage: {medium: NodeDisk, size: 1Gi}
 		    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
 		  workload: {type: CommitSize, commitSize: {rowsPerCommit: 1}, limits: {seconds: $3}}

@@ -24,7 +24,7 @@ metadata: {name: NAME}
 spec:
   database:
     image: mariadb:11.8
-    settings: {bufferPoolSize: 128Mi, logFileSize: 96Mi, flushLogAtTrxCommit: 1}
+    settings: {bufferPoolSize: 128Mi, redoLogSize: 96Mi, flushLogAtTrxCommit: 1}
     storage: {size: 1Gi}
     resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 672Mi}}
   workload: WORKLOAD
@@ -64,7 +64,7 @@ func TestReleaseInstalls(t *testing.T) {
 	})
 	t.Run("kubectl, from a registry", func(t *testing.T) {
 		u.do(t, names+"\n"+readme[2])
-		u.measure(t, "sysbench", "{type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 1000, threads: 1, seconds: 1}}")
+		u.measure(t, "sysbench", "{type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 1000, clients: 1, seconds: 1}}")
 		u.uninstall(t, names+"\nkubectl delete -f install.yaml --timeout 3m")
 	})
 }

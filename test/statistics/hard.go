@@ -77,7 +77,7 @@ func sticky() Noise {
 		}
 		return list
 	}
-	n.Means = "a server that stays in a mode is taken for a better or worse variant. `trials.server: Fresh` draws the mode anew " +
+	n.Means = "a server that stays in a mode is taken for a better or worse variant. `trials.server: PerTrial` draws the mode anew " +
 		"for each trial."
 	return n
 }

@@ -199,7 +199,7 @@ var madeUp = engine.Engine{
 		BufferPoolSize: func(bytes int64) engine.Setting {
 			return engine.Assignment("cache_pages", fmt.Sprint(bytes/8192))
 		},
-		LogFileSize: func(bytes int64) engine.Setting {
+		RedoLogSize: func(bytes int64) engine.Setting {
 			return engine.Setting{Name: "journal", Value: fmt.Sprint(bytes), Line: fmt.Sprintf("journal = %dK", bytes>>10)}
 		},
 		FlushLogAtTrxCommit: func(mode int32) engine.Setting {
@@ -245,7 +245,7 @@ func madeUpServer(file string) map[string]string {
 func TestAMadeUpEngine(t *testing.T) {
 	db := &v1alpha1.DatabaseSpec{
 		Settings: v1alpha1.ServerSettings{
-			BufferPoolSize: ptr.To(resource.MustParse("64Mi")), LogFileSize: ptr.To(resource.MustParse("16Mi")),
+			BufferPoolSize: ptr.To(resource.MustParse("64Mi")), RedoLogSize: ptr.To(resource.MustParse("16Mi")),
 			FlushLogAtTrxCommit: ptr.To[int32](2), BinaryLog: ptr.To(false),
 		},
 		Variables: map[string]v1alpha1.VariableValue{"sql_mode": "STRICT", "loose_turbo": "1"},

@@ -24,7 +24,7 @@ func TestFileName(t *testing.T) {
 		parts []string
 		want  string
 	}{
-		{[]string{"concurrency=5", "against_rowsPerStatement"}, "concurrency=5.against_rowsPerStatement"},
+		{[]string{"clients=5", "against_rowsPerStatement"}, "clients=5.against_rowsPerStatement"},
 		{[]string{"", "ratios", ""}, "ratios"},
 		{[]string{`file=C:\a/b?"*<>|'x'`, "against_n"}, "file=C-a-b-x-.against_n"},
 		{[]string{"latency", "größe €"}, "latency.gr-e-"},

@@ -64,8 +64,8 @@ func TestNamesOfDrawings(t *testing.T) {
 	}{
 		"sweep":           {drawingsOfRun(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
 		"no documents":    {drawingsOfRun(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
-		"grid":            {drawingsOfRun(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_threads", "against_tableSize_and_threads"}, times...)},
-		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_threads"}, times[3:]...)},
+		"grid":            {drawingsOfRun(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients", "against_clients_and_tableSize"}, times...)},
+		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[3:]...)},
 		"parts":           {drawingsOfRun(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
 		"milestones":      {drawingsOfRun(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
 		"nothing":         {drawingsOfRun(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
@@ -101,7 +101,7 @@ func TestHeadline(t *testing.T) {
 	for i := range 8 {
 		for j := range 9 {
 			p := template
-			p.Parameters = map[string]string{"threads": fmt.Sprint(i), "tableSize": fmt.Sprint(j)}
+			p.Parameters = map[string]string{"clients": fmt.Sprint(i), "tableSize": fmt.Sprint(j)}
 			large.Report.Points = append(large.Report.Points, p)
 		}
 	}
@@ -111,7 +111,7 @@ func TestHeadline(t *testing.T) {
 		drawn *page.Drawings
 		want  string
 	}{
-		"run": {drawingsOfRun(t, pagetest.Grid()), "against_threads"}, "large": {drawingsOfRun(t, large), "against_tableSize_and_threads"},
+		"run": {drawingsOfRun(t, pagetest.Grid()), "against_clients"}, "large": {drawingsOfRun(t, large), "against_clients_and_tableSize"},
 		"comparison": {drawingsOfComparison(t, pagetest.Comparison()), "ratios"}, "one trial": {drawingsOfRun(t, pagetest.Single()), ""},
 		"without pairs": {drawingsOfComparison(t, undecided), ""},
 	} {
@@ -122,11 +122,11 @@ func TestHeadline(t *testing.T) {
 }
 
 const requested = `{"plots":[
- {"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
- {"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
- {"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}},
- {"name":"nowhere","against":"threads","among":{"parameters":{"tableSize":"7"}}},
- {"name":"THROUGHPUT_over_time","against":"tableSize","among":{"parameters":{"threads":"4"}}}]}`
+ {"name":"env=a.against_threads","title":"clients, each size","against":"clients","lines":"tableSize"},
+ {"name":"small","against":"clients","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
+ {"name":"unknown","against":"clients","metric":"rows","among":{"parameters":{"tableSize":"10000"}}},
+ {"name":"nowhere","against":"clients","among":{"parameters":{"tableSize":"7"}}},
+ {"name":"THROUGHPUT_over_time","against":"tableSize","among":{"parameters":{"clients":"4"}}}]}`
 
 // Plots of a file come first, under their own titles and names; those without values are left out with a remark.
 func TestRequestedPlotsOfRun(t *testing.T) {
@@ -135,7 +135,7 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	c.Report.Claims = pagetest.CommitSize().Report.Claims
 	d := drawingsOfRun(t, c)
 	want := []string{
-		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_threads", "against_tableSize_and_threads", "throughput_over_time-2",
+		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_clients", "against_clients_and_tableSize", "throughput_over_time-2",
 	}
 	if diff := cmp.Diff(want, namesOf(d)[:len(want)]); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
@@ -151,14 +151,14 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	if got := sections(text)[0]; got != "plots" {
 		t.Errorf("the first section is %s", got)
 	}
-	for _, part := range append(remarks, "<figcaption>threads, each size</figcaption>", "<figcaption>durationSeconds against threads</figcaption>") {
+	for _, part := range append(remarks, "<figcaption>clients, each size</figcaption>", "<figcaption>durationSeconds against clients</figcaption>") {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %q", part)
 		}
 	}
-	// Five values of threads on each of four lines, and one line of durations.
+	// Five values of clients on each of four lines, and one line of durations.
 	if lines, small := svgOf(t, d.Named("env=a.against_threads")), svgOf(t, d.Named("small")); strings.Count(lines, "<title>tableSize=") != 20 ||
-		strings.Count(small, "<title>threads=") != 5 || !strings.Contains(small, ": 10 s (10–10), n = 4") {
+		strings.Count(small, "<title>clients=") != 5 || !strings.Contains(small, ": 10 s (10–10), n = 4") {
 		t.Errorf("%s\n%s", lines, small)
 	}
 }
@@ -204,10 +204,10 @@ func TestManyRequestedLines(t *testing.T) {
 		c.Report.Points = nil
 		for i := range n {
 			p := template
-			p.Parameters = map[string]string{"threads": "1", "tableSize": fmt.Sprint(n - i)}
+			p.Parameters = map[string]string{"clients": "1", "tableSize": fmt.Sprint(n - i)}
 			c.Report.Points = append(c.Report.Points, p)
 		}
-		c.Report.Requested = pagetest.File(`{"plots":[{"name":"p","title":"rate","against":"threads","lines":"tableSize"}]}`)
+		c.Report.Requested = pagetest.File(`{"plots":[{"name":"p","title":"rate","against":"clients","lines":"tableSize"}]}`)
 		p := drawingsOfRun(t, c).Named("p")
 		text := svgOf(t, p)
 		if p.Title != title || strings.Count(text, "<title>tableSize=") != min(n, plot.MaxLines) ||

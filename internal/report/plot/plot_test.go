@@ -55,7 +55,7 @@ func label(p *stats.Paired) string { return stats.Label(p.Parameters) }
 
 // longLabel takes two lines.
 func longLabel(p *stats.Paired) string {
-	return "large-buffer, concurrency=20, rowsPerStatement=2000, statementsPerTransaction=16, " + label(p)
+	return "large-buffer, clients=20, rowsPerStatement=2000, statementsPerTransaction=16, " + label(p)
 }
 
 // Names of rows do not take the room of the ratios, however long they are.
@@ -81,7 +81,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 	if long < short {
 		t.Errorf("the ratios span %.0f pixels beside long names, %.0f beside short ones", long, short)
 	}
-	for _, line := range []string{">large-buffer, concurrency=20, rowsPerStatement=2000<", ">statementsPerTransaction=16, rowsPerCommit=0<"} {
+	for _, line := range []string{">large-buffer, clients=20, rowsPerStatement=2000<", ">statementsPerTransaction=16, rowsPerCommit=0<"} {
 		if text := svg(t, plot.Ratios("", pairs(), longLabel)); !strings.Contains(text, line) {
 			t.Errorf("there is no line %s: %s", line, text)
 		}

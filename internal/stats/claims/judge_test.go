@@ -20,7 +20,7 @@ func bySize(better string, rounds int, values ...float64) []claims.Series {
 	var list []claims.Series
 	for i, value := range values {
 		s := claims.Series{
-			Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(1 << (2 * i)), "concurrency": "5"},
+			Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(1 << (2 * i)), "clients": "5"},
 			Metric:     result.Metric{Name: "rate", Unit: "rows/s", Better: better},
 		}
 		for range rounds {
@@ -278,7 +278,7 @@ func TestCheck(t *testing.T) {
 		"two variants":   {claims.Claim{Ratio: &claims.Ratio{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
 		"no such value":  {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
 		"no parameter":   {claims.Claim{BestAt: &claims.BestAt{At: claims.Selector{Parameters: map[string]string{"x": "1"}}}}, "bestAt: x=1 names no point of everything"},
-		"the same":       {claims.Claim{NoDifference: &claims.NoDifference{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at concurrency=5, rowsPerCommit=1"},
+		"the same":       {claims.Claim{NoDifference: &claims.NoDifference{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at clients=5, rowsPerCommit=1"},
 		"all are best":   {claims.Claim{BestAt: &claims.BestAt{At: tuned, Among: tuned}}, "names every point"},
 		"best variant":   {claims.Claim{BestAt: &claims.BestAt{At: tuned}}, ""},
 		"order":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: tuned}}, ""},

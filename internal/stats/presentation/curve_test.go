@@ -16,7 +16,7 @@ func points(variants ...string) []claims.Series {
 	var list []claims.Series
 	for _, v := range variants {
 		for _, p := range [][2]string{{"1", "2000"}, {"5", "2000"}, {"20", "2000"}, {"5", "500"}} {
-			list = append(list, claims.Series{Variant: v, Parameters: map[string]string{"concurrency": p[0], "rows": p[1]}})
+			list = append(list, claims.Series{Variant: v, Parameters: map[string]string{"clients": p[0], "rows": p[1]}})
 		}
 	}
 	return list
@@ -42,22 +42,22 @@ func TestCheck(t *testing.T) {
 		curve  presentation.Curve
 		want   string
 	}{
-		"lines":          {run, presentation.Curve{Against: "concurrency", Lines: "rows"}, ""},
-		"a selection":    {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "5")}, ""},
-		"a number":       {run, presentation.Curve{Against: "concurrency", Among: among("", "rows", "2e3")}, ""},
-		"all variants":   {comparison, presentation.Curve{Against: "concurrency", Lines: "rows"}, ""},
-		"a variant":      {comparison, presentation.Curve{Against: "concurrency", Lines: "rows", Among: among("large")}, ""},
-		"no parameter":   {run, presentation.Curve{Against: "threads"}, "plot p: against: threads is not swept; use one of concurrency, rows"},
-		"no lines":       {run, presentation.Curve{Against: "rows", Lines: "x"}, "plot p: lines: x is not swept; use one of concurrency, rows"},
+		"lines":          {run, presentation.Curve{Against: "clients", Lines: "rows"}, ""},
+		"a selection":    {run, presentation.Curve{Against: "rows", Among: among("", "clients", "5")}, ""},
+		"a number":       {run, presentation.Curve{Against: "clients", Among: among("", "rows", "2e3")}, ""},
+		"all variants":   {comparison, presentation.Curve{Against: "clients", Lines: "rows"}, ""},
+		"a variant":      {comparison, presentation.Curve{Against: "clients", Lines: "rows", Among: among("large")}, ""},
+		"no parameter":   {run, presentation.Curve{Against: "threads"}, "plot p: against: threads is not swept; use one of clients, rows"},
+		"no lines":       {run, presentation.Curve{Against: "rows", Lines: "x"}, "plot p: lines: x is not swept; use one of clients, rows"},
 		"nothing swept":  {[]claims.Series{{}}, presentation.Curve{Against: "rows"}, "plot p: against: rows is not swept: nothing is"},
 		"no variants":    {run, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: a run has no variants"},
 		"no variant":     {comparison, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: there is no variant a; use one of small, large"},
-		"no such name":   {run, presentation.Curve{Against: "rows", Among: among("", "x", "1")}, "plot p: among: parameters: x is not swept; use one of concurrency, rows"},
-		"no such value":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "4")}, "plot p: among: no point has concurrency=4; concurrency is one of 1, 5, 20"},
+		"no such name":   {run, presentation.Curve{Against: "rows", Among: among("", "x", "1")}, "plot p: among: parameters: x is not swept; use one of clients, rows"},
+		"no such value":  {run, presentation.Curve{Against: "rows", Among: among("", "clients", "4")}, "plot p: among: no point has clients=4; clients is one of 1, 5, 20"},
 		"of many values": {many, presentation.Curve{Against: "n", Among: among("", "n", "x")}, "plot p: among: no point has n=x; n is one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more"},
-		"no such point":  {run, presentation.Curve{Against: "rows", Among: among("", "concurrency", "1", "rows", "500")}, "plot p: among: concurrency=1, rows=500 names no point"},
-		"one place":      {run, presentation.Curve{Against: "concurrency"}, "plot p: concurrency=5, rows=2000 and concurrency=5, rows=500 would be drawn at the same place: set rows in among, or name it in lines"},
-		"one lacks it":   {odd, presentation.Curve{Against: "rows", Lines: "concurrency"}, "plot p: rows=7 has no parameter concurrency: name other points in among"},
+		"no such point":  {run, presentation.Curve{Against: "rows", Among: among("", "clients", "1", "rows", "500")}, "plot p: among: clients=1, rows=500 names no point"},
+		"one place":      {run, presentation.Curve{Against: "clients"}, "plot p: clients=5, rows=2000 and clients=5, rows=500 would be drawn at the same place: set rows in among, or name it in lines"},
+		"one lacks it":   {odd, presentation.Curve{Against: "rows", Lines: "clients"}, "plot p: rows=7 has no parameter clients: name other points in among"},
 	} {
 		c.curve.Name = "p"
 		got := ""
@@ -75,25 +75,25 @@ func TestTableCheck(t *testing.T) {
 	figure := func(metric string, of claims.Selector) presentation.Table {
 		return presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{{Of: of, Metric: metric, Value: "1"}}}
 	}
-	narrowed := figure("", among("", "concurrency", "1"))
-	narrowed.Among = among("", "concurrency", "5")
+	narrowed := figure("", among("", "clients", "1"))
+	narrowed.Among = among("", "clients", "5")
 	for name, c := range map[string]struct {
 		points []claims.Series
 		table  presentation.Table
 		want   string
 	}{
 		"all points":       {run, presentation.Table{}, ""},
-		"some points":      {comparison, presentation.Table{Among: among("large", "concurrency", "5")}, ""},
-		"a figure":         {run, figure("seconds", among("", "concurrency", "1")), ""},
+		"some points":      {comparison, presentation.Table{Among: among("large", "clients", "5")}, ""},
+		"a figure":         {run, figure("seconds", among("", "clients", "1")), ""},
 		"of the one":       {alone, figure("", claims.Selector{}), ""},
 		"no variant":       {comparison, presentation.Table{Among: among("a")}, "table t: among: there is no variant a; use one of small, large"},
-		"no such point":    {run, presentation.Table{Among: among("", "concurrency", "1", "rows", "500")}, "table t: among: concurrency=1, rows=500 names no point"},
-		"no metric":        {run, figure("x", among("", "concurrency", "1")), "table t: published figure 1: the table has no metric x; it has rate, seconds"},
-		"of no value":      {run, figure("", among("", "concurrency", "4")), "table t: published figure 1: of: no point has concurrency=4; concurrency is one of 1, 5, 20"},
-		"of several":       {run, figure("", among("", "concurrency", "5")), "table t: published figure 1: of: concurrency=5 names 2 points of the table, but must name exactly one: concurrency=5, rows=2000 and concurrency=5, rows=500 among them"},
+		"no such point":    {run, presentation.Table{Among: among("", "clients", "1", "rows", "500")}, "table t: among: clients=1, rows=500 names no point"},
+		"no metric":        {run, figure("x", among("", "clients", "1")), "table t: published figure 1: the table has no metric x; it has rate, seconds"},
+		"of no value":      {run, figure("", among("", "clients", "4")), "table t: published figure 1: of: no point has clients=4; clients is one of 1, 5, 20"},
+		"of several":       {run, figure("", among("", "clients", "5")), "table t: published figure 1: of: clients=5 names 2 points of the table, but must name exactly one: clients=5, rows=2000 and clients=5, rows=500 among them"},
 		"of which":         {run, figure("", claims.Selector{}), "table t: published figure 1: of is missing: the table has several points"},
-		"of both":          {comparison, figure("", among("", "concurrency", "1")), "table t: published figure 1: of: concurrency=1 names 2 points of the table, but must name exactly one: small concurrency=1, rows=2000 and large concurrency=1, rows=2000 among them"},
-		"not in the table": {run, narrowed, "table t: published figure 1: of: concurrency=1 names no point of the table"},
+		"of both":          {comparison, figure("", among("", "clients", "1")), "table t: published figure 1: of: clients=1 names 2 points of the table, but must name exactly one: small clients=1, rows=2000 and large clients=1, rows=2000 among them"},
+		"not in the table": {run, narrowed, "table t: published figure 1: of: clients=1 names no point of the table"},
 	} {
 		c.table.Name = "t"
 		got := ""

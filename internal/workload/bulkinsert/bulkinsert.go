@@ -34,8 +34,8 @@ type Parameters struct {
 	Rows                     int64 `json:"rows"`
 	RowsPerStatement         int64 `json:"rowsPerStatement"`
 	StatementsPerTransaction int64 `json:"statementsPerTransaction"`
-	// Concurrency is the number of connections.
-	Concurrency   int    `json:"concurrency"`
+	// Clients is the number of connections.
+	Clients       int    `json:"clients"`
 	StorageEngine string `json:"storageEngine"`
 	// Protocol is Text, empty for Text, Prepared or Bulk.
 	Protocol string `json:"protocol,omitempty"`
@@ -79,7 +79,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		name  string
 		value int64
 	}{
-		{"statementsPerTransaction", p.StatementsPerTransaction}, {"concurrency", int64(p.Concurrency)}, {"tables", int64(p.Tables)},
+		{"statementsPerTransaction", p.StatementsPerTransaction}, {"clients", int64(p.Clients)}, {"tables", int64(p.Tables)},
 	} {
 		if n.value < 1 {
 			return nil, fmt.Errorf("%s is %d but must be at least 1", n.name, n.value)
@@ -92,7 +92,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
-		workload.ShareOf(cfg).Enough("concurrency", int64(p.Concurrency)), checkFile(cfg, p), p.checkProtocol(cfg),
+		workload.ShareOf(cfg).Enough("clients", int64(p.Clients)), checkFile(cfg, p), p.checkProtocol(cfg),
 		insert.CheckCommit(p.Commit, "statementsPerTransaction", p.StatementsPerTransaction),
 	)
 }
@@ -177,7 +177,7 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.load.Share.Of(int64(w.params.Concurrency))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
+		Clients: int(w.load.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
 		Ready: w.load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit)},
 	}
 }

@@ -22,7 +22,7 @@ import (
 func newTestBulkInsert(t testing.TB, change func(*Parameters)) *bulkInsert {
 	t.Helper()
 	p := &Parameters{
-		Table: "FileList", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "FileList", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Clients: 1, StorageEngine: "InnoDB",
 	}
 	change(p)
 	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
@@ -84,7 +84,7 @@ func TestLoadDispensesEachRowOnce(t *testing.T) {
 		for _, limit := range []time.Duration{0, 20 * time.Millisecond} {
 			w := newTestBulkInsert(t, func(p *Parameters) {
 				narrowTable(p)
-				p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Concurrency = 1001, 7, 3, clients
+				p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 1001, 7, 3, clients
 			})
 			scripts := make([]*workloadtest.Script, clients)
 			stops := make([]result.StoppedBy, clients)
@@ -167,7 +167,7 @@ func TestNewBulkInsertRefuses(t *testing.T) {
 		"rowsPerStatement is 0":         func(p *Parameters) { p.RowsPerStatement = 0 },
 		"statementsPerTransaction is 0": func(p *Parameters) { p.StatementsPerTransaction = 0 },
 		"tables is 0":                   func(p *Parameters) { p.Tables = 0 },
-		"concurrency is 0":              func(p *Parameters) { p.Concurrency = 0 },
+		"clients is 0":                  func(p *Parameters) { p.Clients = 0 },
 		`storageEngine is "a;b"`:        func(p *Parameters) { p.StorageEngine = "a;b" },
 	} {
 		p := newTestBulkInsert(t, narrowTable).params

@@ -79,7 +79,7 @@ func (w *bulkInsert) open() (insert.Source, error) {
 // limits a statement.
 func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 	return workload.Plan{
-		Clients: w.params.Concurrency, Rate: w.params.RatePerSecond,
+		Clients: w.params.Clients, Rate: w.params.RatePerSecond,
 		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
 		Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit) +
 			", sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},

@@ -39,7 +39,7 @@ func writeFile(t testing.TB, name, text string) string {
 func newTestFileInsert(t testing.TB, text string, change func(*Parameters, *result.Data)) (*bulkInsert, error) {
 	t.Helper()
 	p := &Parameters{
-		Table: "Narrow", Tables: 1, Rows: 1_000_000, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: 1, StorageEngine: "InnoDB",
+		Table: "Narrow", Tables: 1, Rows: 1_000_000, RowsPerStatement: 3, StatementsPerTransaction: 2, Clients: 1, StorageEngine: "InnoDB",
 	}
 	d := &result.Data{Root: writeFile(t, "rows.txt", text), Path: "rows.txt", Format: result.DataCSV}
 	change(p, d)
@@ -106,7 +106,7 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 	for _, clients := range []int{1, 2, 7} {
 		for _, perStatement := range []int64{1, 10, 2 * userdata.IndexStride} {
 			w := mustFileInsert(t, numbered(rows), func(p *Parameters, _ *result.Data) {
-				p.Concurrency, p.RowsPerStatement, p.StatementsPerTransaction = clients, perStatement, 3
+				p.Clients, p.RowsPerStatement, p.StatementsPerTransaction = clients, perStatement, 3
 			})
 			if err := w.Plan().Stage(t.Context()); err != nil {
 				t.Fatal(err)

@@ -111,7 +111,7 @@ func TestPreparedStatements(t *testing.T) {
 	} {
 		w := newTestBulkInsert(t, func(p *Parameters) {
 			narrowTable(p)
-			p.Protocol, p.Tables, p.Concurrency, p.Commit = protocol, 2, 2, "Autocommit"
+			p.Protocol, p.Tables, p.Clients, p.Commit = protocol, 2, 2, "Autocommit"
 			p.StatementsPerTransaction = 1
 		})
 		s := &workloadtest.Script{}

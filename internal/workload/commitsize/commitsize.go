@@ -31,8 +31,8 @@ type Parameters struct {
 	// Rows to insert. 0 is unset: as many as there is time for or, without a limit, defaultRows, which parameters puts here.
 	Rows          int64 `json:"rows,omitempty"`
 	RowsPerCommit int64 `json:"rowsPerCommit"`
-	// Compat is None, empty for None, or Isotopp: the first transaction then has one row.
-	Compat string `json:"compat,omitempty"`
+	// AsPublished is None, empty for None, or Isotopp: the first transaction then has one row.
+	AsPublished string `json:"asPublished,omitempty"`
 	// Commit is Explicit, empty for Explicit, or Autocommit: each row is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
 
@@ -40,9 +40,9 @@ type Parameters struct {
 }
 
 const (
-	compatNone = "None"
-	// compatIsotopp commits where the published script does.
-	compatIsotopp = "Isotopp"
+	asPublishedNone = "None"
+	// asPublishedIsotopp commits where the published script does.
+	asPublishedIsotopp = "Isotopp"
 
 	// defaultRows is what the API says of a load that has neither rows nor a limit.
 	defaultRows = 10_000
@@ -58,8 +58,8 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, fmt.Errorf("rows is %d but must be at least 0", p.Rows)
 	case p.RowsPerCommit < 1:
 		return nil, fmt.Errorf("rowsPerCommit is %d but must be at least 1", p.RowsPerCommit)
-	case p.Compat != "" && p.Compat != compatNone && p.Compat != compatIsotopp:
-		return nil, fmt.Errorf("compat is %q but must be %s or %s", p.Compat, compatNone, compatIsotopp)
+	case p.AsPublished != "" && p.AsPublished != asPublishedNone && p.AsPublished != asPublishedIsotopp:
+		return nil, fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedIsotopp)
 	}
 	if p.Rows == 0 && cfg.LimitSeconds == 0 {
 		if p.Rows = defaultRows; p.RowsPerCommit > p.Rows {
@@ -245,7 +245,7 @@ func (i *inserter) await(ctx context.Context) (bool, error) {
 // end is the last row of the transaction that begins with the given one.
 func (w *commitSize) end(first int64) int64 {
 	last := first + w.params.RowsPerCommit - 1
-	if w.params.Compat == compatIsotopp && first == 1 {
+	if w.params.AsPublished == asPublishedIsotopp && first == 1 {
 		last = 1
 	}
 	return min(last, w.bound)
@@ -253,7 +253,7 @@ func (w *commitSize) end(first int64) int64 {
 
 // commitsAfter says whether a COMMIT follows row n.
 func (w *commitSize) commitsAfter(n int64) bool {
-	if w.params.Compat == compatIsotopp {
+	if w.params.AsPublished == asPublishedIsotopp {
 		// The script counts from 0 and commits where that is a multiple of the size: the first transaction has one row.
 		return (n-1)%w.params.RowsPerCommit == 0
 	}

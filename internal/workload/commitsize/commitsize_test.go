@@ -39,14 +39,14 @@ func TestCommitSizeCommits(t *testing.T) {
 		{rows: 6, size: 2, want: []int64{2, 4, 6}},
 		{rows: 7, size: 3, want: []int64{3, 6, 7}},
 		{rows: 2, size: 1000, want: []int64{2}},
-		{rows: 7, size: 3, compat: compatNone, want: []int64{3, 6, 7}},
-		{rows: 3, size: 1, compat: compatIsotopp, want: []int64{1, 2, 3}},
-		{rows: 7, size: 3, compat: compatIsotopp, want: []int64{1, 4, 7}},
-		{rows: 6, size: 3, compat: compatIsotopp, want: []int64{1, 4, 6}},
+		{rows: 7, size: 3, compat: asPublishedNone, want: []int64{3, 6, 7}},
+		{rows: 3, size: 1, compat: asPublishedIsotopp, want: []int64{1, 2, 3}},
+		{rows: 7, size: 3, compat: asPublishedIsotopp, want: []int64{1, 4, 7}},
+		{rows: 6, size: 3, compat: asPublishedIsotopp, want: []int64{1, 4, 6}},
 	} {
 		t.Run(fmt.Sprintf("%d by %d %s", tc.rows, tc.size, tc.compat), func(t *testing.T) {
 			s := &workloadtest.Script{}
-			w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: tc.size, Compat: tc.compat})
+			w := newTestCommitSize(t, Parameters{Rows: tc.rows, RowsPerCommit: tc.size, AsPublished: tc.compat})
 			stopped, err := w.Measure(t.Context(), workloadtest.Client(0, s))
 			if err != nil || stopped != result.StoppedByRows {
 				t.Fatalf("%v, %v", stopped, err)
@@ -155,7 +155,7 @@ func TestCommitSizeRetries(t *testing.T) {
 			}
 			return nil
 		}}
-		w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 3, Compat: compatIsotopp})
+		w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 3, AsPublished: asPublishedIsotopp})
 		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestNewRefuses(t *testing.T) {
 		},
 		{workloadtest.Load(Definition, Parameters{RowsPerCommit: 10_001}), "above rows (10000 unless set)"},
 		{workloadtest.Load(Definition, Parameters{Rows: 1}), "rowsPerCommit is 0"},
-		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, Compat: "x"}), `compat is "x" but must be None or Isotopp`},
+		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, AsPublished: "x"}), `asPublished is "x" but must be None or Isotopp`},
 	} {
 		if _, err := New(&result.Config{Workload: tc.workload}); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("error %v, want %s", err, tc.want)
@@ -229,7 +229,7 @@ func TestCommitSizeOfferedRate(t *testing.T) {
 	}{
 		"one row each":      {Parameters{Rows: 3, RowsPerCommit: 1}, 0, []time.Duration{second, 2 * second, 3 * second}, 3},
 		"a remainder":       {Parameters{Rows: 5, RowsPerCommit: 2}, 0, []time.Duration{2 * second, 4 * second, 5 * second}, 5},
-		"as the script":     {Parameters{Rows: 5, RowsPerCommit: 3, Compat: compatIsotopp}, 0, []time.Duration{second, 4 * second, 5 * second}, 5},
+		"as the script":     {Parameters{Rows: 5, RowsPerCommit: 3, AsPublished: asPublishedIsotopp}, 0, []time.Duration{second, 4 * second, 5 * second}, 5},
 		"by time":           {Parameters{RowsPerCommit: 2}, 7 * second, []time.Duration{2 * second, 4 * second, 6 * second}, 6},
 		"due when it is up": {Parameters{RowsPerCommit: 2}, 4 * second, []time.Duration{2 * second}, 2},
 	} {

@@ -57,7 +57,7 @@ type sentRows struct {
 
 // newChain of parameters that were checked.
 func newChain(p *Parameters, seed int64) *chain {
-	c := &chain{params: *p, rows: generate.NewRows(seed), schema: schemas[p.Schema]}
+	c := &chain{params: *p, rows: generate.NewRows(seed), schema: schemas[p.Table]}
 	if p.Tables == tablesShared {
 		c.addTable(c.schema.name, workload.Share{Pods: 1})
 	} else {

@@ -226,11 +226,11 @@ func TestStageNames(t *testing.T) {
 
 func TestChainRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
-		`schema is "x"`:                   func(p *Parameters) { p.Schema = "x" },
+		`table is "x"`:                    func(p *Parameters) { p.Table = "x" },
 		`tables is "x"`:                   func(p *Parameters) { p.Tables = "x" },
 		"clients is 65":                   func(p *Parameters) { p.Clients = 65 },
 		"storageEngine":                   func(p *Parameters) { p.StorageEngine = "" },
-		"not for stages":                  func(p *Parameters) { p.QueryThreads = 1 },
+		"not for stages":                  func(p *Parameters) { p.QueryClients = 1 },
 		"set ratePerSecond in the stages": func(p *Parameters) { p.RatePerSecond = 1 },
 		"there are 21 stages":             func(p *Parameters) { p.Stages = slices.Repeat(p.Stages[:1], 21) },
 		"stage l.x is the first and must insert without":  func(p *Parameters) { p.Stages = p.Stages[1:] },

@@ -40,7 +40,7 @@ func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
 }
 
 func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
-	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.InsertThreads, p.Rows = 1500, 2, 10_000 })
+	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Clients, p.Rows = 1500, 2, 10_000 })
 	scripts, errs := play(t, w)
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestIIBenchQueries(t *testing.T) {
 			`^SELECT price, dateandtime, customerid FROM mypurchases FORCE INDEX \(pdc\) WHERE price >= \d{1,4}\.\d\d ORDER BY price, dateandtime, customerid LIMIT 10$`,
 		},
 	} {
-		w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema })
+		w := newTestIIBench(t, func(p *Parameters) { p.Table = schema })
 		d, counts := w.rows.Draws(1), make([]int, len(forms))
 		for range 300 {
 			statement := w.appendQuery(nil, &d)
@@ -103,7 +103,7 @@ func TestIIBenchQueries(t *testing.T) {
 		for _, none := range []func(*Parameters){
 			func(p *Parameters) { p.SecondaryIndexes = 0 }, func(p *Parameters) { p.IndexesAt = "End" },
 		} {
-			w := newTestIIBench(t, func(p *Parameters) { p.Schema = schema; none(p) })
+			w := newTestIIBench(t, func(p *Parameters) { p.Table = schema; none(p) })
 			play(t, w) // 5,000 rows are there
 			w.deleted.Store(1000)
 			if got := string(w.appendQuery(nil, &d)); !regexp.MustCompile(`^SELECT \* FROM \w+ WHERE transactionid = \d{4}$`).MatchString(got) {
@@ -140,7 +140,7 @@ func TestIIBenchRoundTrips(t *testing.T) {
 		setup   string
 		commits bool
 	}{1000: {"SET autocommit=1", false}, 2000: {"SET autocommit=1", false}, 500: {"SET autocommit=0", true}} {
-		w := newTestIIBench(t, func(p *Parameters) { p.RowsPerStatement, p.KeepRows, p.QueryThreads = perStatement, 1000, 1 })
+		w := newTestIIBench(t, func(p *Parameters) { p.RowsPerStatement, p.KeepRows, p.QueryClients = perStatement, 1000, 1 })
 		if setup := w.Plan().Setup; len(setup) != 1 || setup[0] != want.setup {
 			t.Errorf("%d rows per statement: setup %q, want %s", perStatement, setup, want.setup)
 		}

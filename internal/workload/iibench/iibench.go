@@ -28,8 +28,8 @@ var Definition = workload.Definition{
 
 // Parameters are those of the API's member iiBench at one point.
 type Parameters struct {
-	// Schema is InsertBenchmark or Tokutek2008.
-	Schema           string `json:"schema"`
+	// Table is InsertBenchmark or Tokutek2008.
+	Table            string `json:"table"`
 	Rows             int64  `json:"rows"`
 	RowsPerCommit    int64  `json:"rowsPerCommit"`
 	RowsPerStatement int64  `json:"rowsPerStatement"`
@@ -37,18 +37,17 @@ type Parameters struct {
 	// SecondaryIndexes is 0 to 3; IndexesAt is Start or End.
 	SecondaryIndexes int    `json:"secondaryIndexes"`
 	IndexesAt        string `json:"indexesAt"`
-	InsertThreads    int    `json:"insertThreads"`
-	QueryThreads     int    `json:"queryThreads,omitempty"`
+	Clients          int    `json:"clients"`
+	QueryClients     int    `json:"queryClients,omitempty"`
 	// KeepRows is the number of rows from which on as many of the oldest are deleted as are inserted; 0 is never.
 	KeepRows        int64 `json:"keepRows,omitempty"`
 	ReportEveryRows int64 `json:"reportEveryRows"`
-	// Rules is None, empty for None, or Contest2008.
-	Rules string `json:"rules,omitempty"`
-	// Tables is PerClient, empty for PerClient, or Shared; Clients is 0 for 1. Both are for Stages, with which only the schema and
-	// the storage engine count of what is above.
-	Tables  string            `json:"tables,omitempty"`
-	Clients int               `json:"clients,omitempty"`
-	Stages  []StageParameters `json:"stages,omitempty"`
+	// AsPublished is None, empty for None, or Contest2008.
+	AsPublished string `json:"asPublished,omitempty"`
+	// Tables is PerClient, empty for PerClient, or Shared. It is for Stages, with which only the table, the storage engine and the
+	// clients count of what is above.
+	Tables string            `json:"tables,omitempty"`
+	Stages []StageParameters `json:"stages,omitempty"`
 
 	pace.Parameters
 }
@@ -61,7 +60,7 @@ type iiBench struct {
 	schema *purchases
 	load   *insert.Load
 	table  insert.Table
-	// inserters and queriers are this Pod's parts of insertThreads and queryThreads.
+	// inserters and queriers are this Pod's parts of clients and queryClients.
 	inserters, queriers int
 	// inserting is how many clients still insert. The last one closes inserted.
 	inserting atomic.Int64
@@ -86,7 +85,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	return p, cmp.Or(
 		p.Check(),
 		errors.Join(checkIIBench(p), insert.CheckEngine(p.StorageEngine)), checkContest(p),
-		share.Enough("insertThreads", int64(p.InsertThreads)), insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerCommit),
+		share.Enough("clients", int64(p.Clients)), insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerCommit),
 	)
 }
 
@@ -101,23 +100,23 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	share := workload.ShareOf(cfg)
 	w := &iiBench{
-		params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Schema],
+		params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Table],
 		load: insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share),
 	}
-	w.inserters, w.queriers = int(share.Of(int64(p.InsertThreads))), int(share.Of(int64(p.QueryThreads)))
+	w.inserters, w.queriers = int(share.Of(int64(p.Clients))), int(share.Of(int64(p.QueryClients)))
 	w.prepareLoad()
 	return w, nil
 }
 
 func checkIIBench(p *Parameters) error {
-	schema, known := schemas[p.Schema]
+	schema, known := schemas[p.Table]
 	switch {
 	case !known:
-		return fmt.Errorf("schema is %q but must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
-	case p.InsertThreads < 1:
-		return fmt.Errorf("insertThreads is %d but must be at least 1", p.InsertThreads)
-	case p.QueryThreads < 0:
-		return fmt.Errorf("queryThreads is %d but must be at least 0", p.QueryThreads)
+		return fmt.Errorf("table is %q but must be %s or %s", p.Table, schemaInsertBenchmark, schemaTokutek2008)
+	case p.Clients < 1:
+		return fmt.Errorf("clients is %d but must be at least 1", p.Clients)
+	case p.QueryClients < 0:
+		return fmt.Errorf("queryClients is %d but must be at least 0", p.QueryClients)
 	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
 		return fmt.Errorf("secondaryIndexes is %d but must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
 	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
@@ -126,8 +125,8 @@ func checkIIBench(p *Parameters) error {
 		return fmt.Errorf("keepRows is %d but must be at least 0", p.KeepRows)
 	case p.ReportEveryRows < 1:
 		return fmt.Errorf("reportEveryRows is %d but must be at least 1", p.ReportEveryRows)
-	case p.Rules != "" && p.Rules != noRules && p.Rules != contest2008:
-		return fmt.Errorf("rules is %q but must be %s or %s", p.Rules, noRules, contest2008)
+	case p.AsPublished != "" && p.AsPublished != noRules && p.AsPublished != contest2008:
+		return fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, noRules, contest2008)
 	}
 	return nil
 }
@@ -203,7 +202,7 @@ func (w *iiBench) Plan() workload.Plan {
 	if w.params.IndexesAt == indexesAtEnd && w.params.SecondaryIndexes > 0 {
 		p.After = append(p.After, workload.Phase{Name: "index", Statements: []string{w.schema.addIndexes(w.indexes())}})
 	}
-	if w.params.Rules == contest2008 {
+	if w.params.AsPublished == contest2008 {
 		p.After = append(p.After, workload.Phase{Name: "flush", Statements: []string{"FLUSH TABLES " + w.schema.name}})
 	}
 	return p
@@ -218,7 +217,7 @@ func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error
 		return workload.Plan{}, err
 	}
 	p := w.Plan()
-	if w.params.Rules != contest2008 {
+	if w.params.AsPublished != contest2008 {
 		return p, nil
 	}
 	var version string

@@ -17,8 +17,8 @@ import (
 
 func iiBenchParams() *Parameters {
 	return &Parameters{
-		Schema: schemaInsertBenchmark, Rows: 5000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
-		SecondaryIndexes: 3, IndexesAt: "Start", InsertThreads: 1, ReportEveryRows: 1000,
+		Table: schemaInsertBenchmark, Rows: 5000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+		SecondaryIndexes: 3, IndexesAt: "Start", Clients: 1, ReportEveryRows: 1000,
 	}
 }
 
@@ -45,7 +45,7 @@ func TestIIBenchGolden(t *testing.T) {
 			"rows=1000 xor=77c060d4 sum=2146371437992",
 		},
 	} {
-		w := newTestIIBench(t, func(p *Parameters) { p.Schema = tc.schema })
+		w := newTestIIBench(t, func(p *Parameters) { p.Table = tc.schema })
 		if got := string(w.load.AppendRow(nil, 200_001)); got != tc.row {
 			t.Errorf("row 200001 of %s is %s, want %s", tc.schema, got, tc.row)
 		}
@@ -93,7 +93,7 @@ func TestIIBenchPlan(t *testing.T) {
 	if n := strings.Count(plain.table.Columns, "KEY purchases"); n != 3 {
 		t.Errorf("%d secondary indexes in %s", n, plain.table.Columns)
 	}
-	late := newTestIIBench(t, func(p *Parameters) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryThreads = "End", 2, 5, 3 })
+	late := newTestIIBench(t, func(p *Parameters) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryClients = "End", 2, 5, 3 })
 	want := []workload.Phase{{Name: "index", Statements: []string{
 		"ALTER TABLE purchases_index ADD KEY purchases_index_marketsegment (productid, customerid, price)," +
 			" ADD KEY purchases_index_registersegment (cashregisterid, customerid, price)",
@@ -107,24 +107,24 @@ func TestIIBenchPlan(t *testing.T) {
 }
 
 func TestNewIIBenchRefuses(t *testing.T) {
-	contest := func(p *Parameters) { p.Schema, p.Rules = schemaTokutek2008, contest2008 }
+	contest := func(p *Parameters) { p.Table, p.AsPublished = schemaTokutek2008, contest2008 }
 	for want, change := range map[string]func(*Parameters){
-		`schema is "x" but must be InsertBenchmark or Tokutek2008`: func(p *Parameters) { p.Schema = "x" },
-		"insertThreads is 0":    func(p *Parameters) { p.InsertThreads = 0 },
-		"queryThreads is -1":    func(p *Parameters) { p.QueryThreads = -1 },
+		`table is "x" but must be InsertBenchmark or Tokutek2008`: func(p *Parameters) { p.Table = "x" },
+		"clients is 0":          func(p *Parameters) { p.Clients = 0 },
+		"queryClients is -1":    func(p *Parameters) { p.QueryClients = -1 },
 		"secondaryIndexes is 4": func(p *Parameters) { p.SecondaryIndexes = 4 },
 		`indexesAt is "x"`:      func(p *Parameters) { p.IndexesAt = "x" },
 		"keepRows is -1":        func(p *Parameters) { p.KeepRows = -1 },
 		"reportEveryRows is 0":  func(p *Parameters) { p.ReportEveryRows = 0 },
-		`rules is "x"`:          func(p *Parameters) { p.Rules = "x" },
+		`asPublished is "x"`:    func(p *Parameters) { p.AsPublished = "x" },
 		`storageEngine is ""`:   func(p *Parameters) { p.StorageEngine = "" },
 		"rows is 0":             func(p *Parameters) { p.Rows = 0 },
 		"at least one row":      func(p *Parameters) { p.RowsPerCommit = 0 },
-		"schema is InsertBenchmark but must be Tokutek2008": func(p *Parameters) { p.Rules = contest2008 },
-		"rowsPerCommit is 10 but must be":                   func(p *Parameters) { contest(p); p.RowsPerCommit = 10 },
-		"rowsPerStatement is 1001":                          func(p *Parameters) { contest(p); p.RowsPerStatement = 1001 },
-		"must exist from the start":                         func(p *Parameters) { contest(p); p.IndexesAt = indexesAtEnd },
-		"deletes and queries are not allowed":               func(p *Parameters) { contest(p); p.QueryThreads = 1 },
+		"table is InsertBenchmark but must be Tokutek2008": func(p *Parameters) { p.AsPublished = contest2008 },
+		"rowsPerCommit is 10 but must be":                  func(p *Parameters) { contest(p); p.RowsPerCommit = 10 },
+		"rowsPerStatement is 1001":                         func(p *Parameters) { contest(p); p.RowsPerStatement = 1001 },
+		"must exist from the start":                        func(p *Parameters) { contest(p); p.IndexesAt = indexesAtEnd },
+		"deletes and queries are not allowed":              func(p *Parameters) { contest(p); p.QueryClients = 1 },
 	} {
 		p := iiBenchParams()
 		change(p)
@@ -136,7 +136,7 @@ func TestNewIIBenchRefuses(t *testing.T) {
 }
 
 func TestContestDeviations(t *testing.T) {
-	p := &Parameters{Rules: contest2008, Rows: contestRows}
+	p := &Parameters{AsPublished: contest2008, Rows: contestRows}
 	if got := contestDeviations(p, "5.1.25-rc"); len(got) != 1 || !strings.Contains(got[0].String(), "hardware") {
 		t.Errorf("the contest itself deviates: %v", got)
 	}
@@ -150,7 +150,7 @@ func TestContestDeviations(t *testing.T) {
 func BenchmarkAppendRow(b *testing.B) {
 	for schema := range schemas {
 		b.Run(schema, func(b *testing.B) {
-			w := newTestIIBench(b, func(p *Parameters) { p.Schema, p.Rows = schema, int64(b.N) })
+			w := newTestIIBench(b, func(p *Parameters) { p.Table, p.Rows = schema, int64(b.N) })
 			silence := workloadtest.Silence{}
 			if _, err := w.Measure(b.Context(), &workload.Client{Session: silence, Recorder: silence}); err != nil {
 				b.Fatal(err)

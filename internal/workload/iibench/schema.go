@@ -158,22 +158,22 @@ const (
 
 // checkContest refuses what the contest's rules do not allow.
 func checkContest(p *Parameters) error {
-	if p.Rules != contest2008 {
+	if p.AsPublished != contest2008 {
 		return nil
 	}
 	all := len(tokutek2008.indexes)
 	switch {
-	case p.Schema != schemaTokutek2008:
-		return fmt.Errorf("rules %s: schema is %s but must be %s", p.Rules, p.Schema, schemaTokutek2008)
+	case p.Table != schemaTokutek2008:
+		return fmt.Errorf("asPublished %s: table is %s but must be %s", p.AsPublished, p.Table, schemaTokutek2008)
 	case p.RowsPerCommit != contestRowsPerCommit:
-		return fmt.Errorf("rules %s: rowsPerCommit is %d but must be %d", p.Rules, p.RowsPerCommit, contestRowsPerCommit)
+		return fmt.Errorf("asPublished %s: rowsPerCommit is %d but must be %d", p.AsPublished, p.RowsPerCommit, contestRowsPerCommit)
 	case p.RowsPerStatement > contestRowsPerStatement:
-		return fmt.Errorf("rules %s: rowsPerStatement is %d but must be at most %d",
-			p.Rules, p.RowsPerStatement, contestRowsPerStatement)
+		return fmt.Errorf("asPublished %s: rowsPerStatement is %d but must be at most %d",
+			p.AsPublished, p.RowsPerStatement, contestRowsPerStatement)
 	case p.SecondaryIndexes != all || p.IndexesAt == indexesAtEnd:
-		return fmt.Errorf("rules %s: the %d secondary indexes must exist from the start", p.Rules, all)
-	case p.KeepRows > 0 || p.QueryThreads > 0:
-		return fmt.Errorf("rules %s: deletes and queries are not allowed", p.Rules)
+		return fmt.Errorf("asPublished %s: the %d secondary indexes must exist from the start", p.AsPublished, all)
+	case p.KeepRows > 0 || p.QueryClients > 0:
+		return fmt.Errorf("asPublished %s: deletes and queries are not allowed", p.AsPublished)
 	}
 	return nil
 }

@@ -84,14 +84,14 @@ func checkAlone(cfg *result.Config) error {
 
 // checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
 func checkStages(p *Parameters) error {
-	schema, known := schemas[p.Schema]
+	schema, known := schemas[p.Table]
 	switch {
 	case !known:
-		return fmt.Errorf("schema is %q but must be %s or %s", p.Schema, schemaInsertBenchmark, schemaTokutek2008)
+		return fmt.Errorf("table is %q but must be %s or %s", p.Table, schemaInsertBenchmark, schemaTokutek2008)
 	case p.Parameters != pace.Parameters{}:
 		return errors.New("set ratePerSecond in the stages; thinkTimeMilliseconds, warmupSeconds and rampSeconds are not for stages")
-	case p.QueryThreads > 0 || p.KeepRows > 0 || p.IndexesAt == indexesAtEnd || p.Rules == contest2008:
-		return errors.New("queryThreads, keepRows, indexesAt and rules are not for stages: each says what it does itself")
+	case p.QueryClients > 0 || p.KeepRows > 0 || p.IndexesAt == indexesAtEnd || p.AsPublished == contest2008:
+		return errors.New("queryClients, keepRows, indexesAt and asPublished are not for stages: each says what it does itself")
 	case p.Tables != "" && p.Tables != tablesPerClient && p.Tables != tablesShared:
 		return fmt.Errorf("tables is %q but must be %s or %s", p.Tables, tablesPerClient, tablesShared)
 	case p.Clients < 0 || p.Clients > maxClients:

@@ -21,25 +21,25 @@ import (
 func TestWorkloadsThatCannotBeShared(t *testing.T) {
 	inserts := func(connections int) result.Workload {
 		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-			Table: "Narrow", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Concurrency: connections,
+			Table: "Narrow", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Clients: connections,
 			StorageEngine: "InnoDB",
 		})
 	}
 	purchases := func(threads int, keep int64) result.Workload {
 		return workloadtest.Load(iibench.Definition, iibench.Parameters{
-			Schema: "InsertBenchmark", Rows: 10, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
-			InsertThreads: threads, KeepRows: keep, ReportEveryRows: 10,
+			Table: "InsertBenchmark", Rows: 10, RowsPerCommit: 1, RowsPerStatement: 1, StorageEngine: "InnoDB", IndexesAt: "Start",
+			Clients: threads, KeepRows: keep, ReportEveryRows: 10,
 		})
 	}
 	for want, cfg := range map[string]result.Config{
 		"workload CommitSize: this load is made from one Pod: loader.pods is 2 but must be 1": {
 			Pods: 2, Workload: workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: 1, RowsPerCommit: 1}),
 		},
-		"this is Pod 2, but the loader Pods (2)":                                  {Pods: 2, Pod: 2, Workload: inserts(2)},
-		"this is Pod 1, but the loader Pods (1) are numbered from 0":              {Pod: 1, Workload: inserts(2)},
-		"concurrency is 2 but must be at least loader.pods, 3: all loader Pods":   {Pods: 3, Workload: inserts(2)},
-		"insertThreads is 1 but must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
-		"a run that deletes (keepRows) loads from one Pod":                        {Pods: 2, Workload: purchases(2, 5)},
+		"this is Pod 2, but the loader Pods (2)":                            {Pods: 2, Pod: 2, Workload: inserts(2)},
+		"this is Pod 1, but the loader Pods (1) are numbered from 0":        {Pod: 1, Workload: inserts(2)},
+		"clients is 2 but must be at least loader.pods, 3: all loader Pods": {Pods: 3, Workload: inserts(2)},
+		"clients is 1 but must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
+		"a run that deletes (keepRows) loads from one Pod":                  {Pods: 2, Workload: purchases(2, 5)},
 	} {
 		if _, err := registry.New(&cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

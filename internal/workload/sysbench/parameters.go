@@ -25,15 +25,15 @@ type Parameters struct {
 	// Script is the name of one that comes with the loader; empty if ScriptFrom is set.
 	Script     string      `json:"script,omitempty"`
 	ScriptFrom *ScriptFrom `json:"scriptFrom,omitempty"`
-	// Compat is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
-	Compat    string `json:"compat,omitempty"`
-	Threads   int32  `json:"threads"`
-	Tables    *int32 `json:"tables,omitempty"`
-	TableSize *int64 `json:"tableSize,omitempty"`
-	Scale     *int32 `json:"scale,omitempty"`
+	// AsPublished is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
+	AsPublished string `json:"asPublished,omitempty"`
+	Clients     int32  `json:"clients"`
+	Tables      *int32 `json:"tables,omitempty"`
+	TableSize   *int64 `json:"tableSize,omitempty"`
+	Scale       *int32 `json:"scale,omitempty"`
 	// Churn is how many transactions write to the tables after they were prepared.
-	Churn int64 `json:"churn,omitempty"`
-	Rate  int32 `json:"rate,omitempty"`
+	Churn         int64 `json:"churn,omitempty"`
+	RatePerSecond int32 `json:"ratePerSecond,omitempty"`
 	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`
@@ -52,9 +52,9 @@ type ScriptFrom struct {
 }
 
 const (
-	compatNone = "None"
-	// compatTPCC is for script tpcc.
-	compatTPCC = "SysbenchTPCC"
+	asPublishedNone = "None"
+	// asPublishedTPCC is for script tpcc.
+	asPublishedTPCC = "SysbenchTPCC"
 	// defaultSeconds is what the API says of a load without seconds and events.
 	defaultSeconds = 60
 )
@@ -69,8 +69,8 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, errors.New("one of script and scriptFrom must be set")
 	case p.Seconds < 0 || p.Events < 0:
 		return nil, fmt.Errorf("seconds is %d and events is %d: they must be at least 1, or unset", p.Seconds, p.Events)
-	case p.Threads < 1:
-		return nil, fmt.Errorf("threads is %d but must be at least 1", p.Threads)
+	case p.Clients < 1:
+		return nil, fmt.Errorf("clients is %d but must be at least 1", p.Clients)
 	}
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
@@ -120,16 +120,16 @@ func general(option string) bool {
 
 // checkCompat finds a published script that is not known, or not that of the workload's script.
 func (p *Parameters) checkCompat() error {
-	switch p.Compat {
-	case "", compatNone:
+	switch p.AsPublished {
+	case "", asPublishedNone:
 		return nil
-	case compatTPCC:
+	case asPublishedTPCC:
 		if p.Script == scriptTPCC {
 			return nil
 		}
-		return fmt.Errorf("compat %s is for script %s", compatTPCC, scriptTPCC)
+		return fmt.Errorf("asPublished %s is for script %s", asPublishedTPCC, scriptTPCC)
 	}
-	return fmt.Errorf("compat is %q but must be %s or %s", p.Compat, compatNone, compatTPCC)
+	return fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedTPCC)
 }
 
 // checkSize finds a size that the script does not take.
@@ -152,9 +152,9 @@ func (p *Parameters) checkSize() error {
 
 // checkShare finds what several Pods cannot share.
 func (p *Parameters) checkShare(share workload.Share) error {
-	err := share.Enough("threads", int64(p.Threads))
-	if p.Rate > 0 {
-		err = cmp.Or(err, share.Enough("rate", int64(p.Rate)))
+	err := share.Enough("clients", int64(p.Clients))
+	if p.RatePerSecond > 0 {
+		err = cmp.Or(err, share.Enough("ratePerSecond", int64(p.RatePerSecond)))
 	}
 	if p.Events > 0 {
 		err = cmp.Or(err, share.Enough("events", p.Events))

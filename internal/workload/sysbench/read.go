@@ -51,12 +51,12 @@ func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading
 // Sliced implements workload.Sliced.
 func (t *sysbenchTool) Sliced() (clients int, limit time.Duration, err error) {
 	switch {
-	case t.params.Rate > 0:
+	case t.params.RatePerSecond > 0:
 		err = errors.New("a rate cannot be kept in slices: sysbench's schedule goes on while it is halted")
 	case t.params.Events > 0:
 		err = errors.New("slices are bounded by seconds, and events is set")
 	}
-	return int(t.params.Threads), time.Duration(t.params.Seconds) * time.Second, err
+	return int(t.params.Clients), time.Duration(t.params.Seconds) * time.Second, err
 }
 
 // inSlices is what counts of a reading in slices: as large a part of everything as the server counted of all statements. What the
@@ -78,7 +78,7 @@ func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, 
 	}
 	sent := whole.Totals.Statements
 	r.Checks = append(slices.Clone(whole.Checks), result.Check{
-		Name: "slices", Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+float64(t.params.Threads),
+		Name: "slices", Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+4*float64(t.params.Clients),
 		Detail: fmt.Sprintf("%d queries sent, %d counted by the server in slices", sent, s.Statements),
 	})
 	return r, nil
@@ -141,7 +141,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
 		r.Checks = append(r.Checks, mixAddsUp(report))
 	}
-	r.Findings = append(reconnected(f), rateFindings(int64(t.params.Rate), report)...)
+	r.Findings = append(reconnected(f), rateFindings(int64(t.params.RatePerSecond), report)...)
 	return r, nil
 }
 

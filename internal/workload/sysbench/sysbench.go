@@ -100,8 +100,8 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 func (t *sysbenchTool) run(options ...string) []string {
 	all := t.script.options()
 	if t.share.Pods > 1 {
-		all = append(all, fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Threads))),
-			fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.Rate))))
+		all = append(all, fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Clients))),
+			fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.RatePerSecond))))
 	}
 	return append(all, options...)
 }
@@ -120,7 +120,7 @@ func (t *sysbenchTool) command(file string, options map[string]string, command s
 	args = append(append(args, "--db-driver=mysql"), where...)
 	args = append(args,
 		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
-		fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--rate=%d", p.Rate),
+		fmt.Sprintf("--threads=%d", p.Clients), fmt.Sprintf("--rate=%d", p.RatePerSecond),
 		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
 	if p.Tables != nil {
 		args = append(args, fmt.Sprintf("--tables=%d", *p.Tables))
@@ -134,7 +134,7 @@ func (t *sysbenchTool) command(file string, options map[string]string, command s
 	if p.Script == scriptTPCC {
 		args = append(args, "--constants_seed="+t.seed())
 	}
-	if p.Compat == compatTPCC {
+	if p.AsPublished == asPublishedTPCC {
 		args = append(args, "--compat=sysbench-tpcc")
 	}
 	args = append(args, extra...)

@@ -19,7 +19,7 @@ import (
 // testParameters are valid ones, changed.
 func testParameters(change func(*Parameters)) *Parameters {
 	p := &Parameters{
-		Script: "oltp_read_write", Threads: 4, Rate: 50, Seconds: 60, WarmupSeconds: 5, Percentile: 99, RandType: "pareto",
+		Script: "oltp_read_write", Clients: 4, RatePerSecond: 50, Seconds: 60, WarmupSeconds: 5, Percentile: 99, RandType: "pareto",
 		Options: map[string]string{"range_size": "10", "auto_inc": "off"},
 	}
 	if change != nil {
@@ -86,7 +86,7 @@ func TestSysbenchCommands(t *testing.T) {
 		!strings.Contains(tpcc.Files()["tpcc.lua"], "function event()") {
 		t.Errorf("tpcc: %q", args)
 	}
-	compat := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.Compat = scriptTPCC, compatTPCC })
+	compat := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.AsPublished = scriptTPCC, asPublishedTPCC })
 	for _, phase := range []workload.ToolPhase{workload.PhaseWarmup, workload.PhaseMeasure} {
 		if args := compat.Commands(phase)[0].Args; !slices.Contains(args, "--compat=sysbench-tpcc") {
 			t.Errorf("%s: %q", phase, args)
@@ -212,12 +212,12 @@ func TestSysbenchEnds(t *testing.T) {
 
 func TestSysbenchRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
-		"one of script and scriptFrom must be set":       func(p *Parameters) { p.Script = "" },
-		"seconds is -1 and events is 0":                  func(p *Parameters) { p.Seconds = -1 },
-		"threads is 0 but must be at least 1":            func(p *Parameters) { p.Threads = 0 },
-		"script bulk_insert takes no warmupSeconds: it ": func(p *Parameters) { p.Script = scriptBulkInsert },
-		"compat SysbenchTPCC is for script tpcc":         func(p *Parameters) { p.Compat = compatTPCC },
-		`compat is "TPCC" but must be None or SysbenchT`: func(p *Parameters) { p.Script, p.Compat = scriptTPCC, "TPCC" },
+		"one of script and scriptFrom must be set":            func(p *Parameters) { p.Script = "" },
+		"seconds is -1 and events is 0":                       func(p *Parameters) { p.Seconds = -1 },
+		"clients is 0 but must be at least 1":                 func(p *Parameters) { p.Clients = 0 },
+		"script bulk_insert takes no warmupSeconds: it ":      func(p *Parameters) { p.Script = scriptBulkInsert },
+		"asPublished SysbenchTPCC is for script tpcc":         func(p *Parameters) { p.AsPublished = asPublishedTPCC },
+		`asPublished is "TPCC" but must be None or SysbenchT`: func(p *Parameters) { p.Script, p.AsPublished = scriptTPCC, "TPCC" },
 	} {
 		refuses(t, want, &result.Config{Workload: workloadtest.Load(Definition, testParameters(change))})
 	}
@@ -271,14 +271,14 @@ func TestSysbenchSizes(t *testing.T) {
 
 func TestSysbenchShares(t *testing.T) {
 	for want, change := range map[string]func(*Parameters){
-		"threads is 2 but must be at least loader.pods, 3": func(p *Parameters) { p.Threads = 2 },
-		"rate is 2 but must be at least loader.pods, 3":    func(p *Parameters) { p.Rate = 2 },
-		"events is 2 but must be at least loader.pods, 3":  func(p *Parameters) { p.Events = 2 },
-		"script bulk_insert loads from one Pod":            func(p *Parameters) { p.Script, p.WarmupSeconds = scriptBulkInsert, 0 },
+		"clients is 2 but must be at least loader.pods, 3":       func(p *Parameters) { p.Clients = 2 },
+		"ratePerSecond is 2 but must be at least loader.pods, 3": func(p *Parameters) { p.RatePerSecond = 2 },
+		"events is 2 but must be at least loader.pods, 3":        func(p *Parameters) { p.Events = 2 },
+		"script bulk_insert loads from one Pod":                  func(p *Parameters) { p.Script, p.WarmupSeconds = scriptBulkInsert, 0 },
 	} {
 		refuses(t, want, &result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(change))})
 	}
-	none := func(p *Parameters) { p.Threads, p.Rate, p.Events = 3, 0, 0 }
+	none := func(p *Parameters) { p.Clients, p.RatePerSecond, p.Events = 3, 0, 0 }
 	if err := Definition.Validate(&result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(none))}); err != nil {
 		t.Errorf("no rate and no events cannot be shared: %v", err)
 	}

@@ -71,7 +71,7 @@ func (t *sysbenchTool) Dataset() workload.Dataset {
 	}
 	p := *t.params
 	// None of these changes what is in the tables.
-	p.Threads, p.Rate, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
+	p.Clients, p.RatePerSecond, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
 	p.Options = maps.Clone(p.Options)
 	maps.DeleteFunc(p.Options, func(name, _ string) bool { return slices.Contains(loadOptions, underscored(name)) })
 	if sharesTables(p.Script) && !p.numbersRows() {
@@ -166,7 +166,7 @@ func (p *Parameters) checkStatements(cfg *result.Config) error {
 	}
 	return fmt.Errorf("%d threads prepare %d statements for %d tables, and the server keeps %d (%s): set %[5]s in "+
 		"database.variables to %[6]d or more, use fewer threads or tables, or set options db_ps_mode: disable",
-		p.Threads, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Threads)) // BEGIN and COMMIT
+		p.Clients, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Clients)) // BEGIN and COMMIT
 }
 
 // prepares is how many statements all threads prepare at the same time, at least.
@@ -188,9 +188,9 @@ func (p *Parameters) prepares() int64 {
 	if n, err := strconv.ParseInt(load.run["tables"], 10, 64); err == nil {
 		tables = n
 	}
-	prepared := int64(p.Threads) * tables * each
+	prepared := int64(p.Clients) * tables * each
 	if p.Churn > 0 {
-		prepared = max(prepared, int64(p.Threads)*p.tables()*statements[scriptChurn])
+		prepared = max(prepared, int64(p.Clients)*p.tables()*statements[scriptChurn])
 	}
 	return prepared
 }
@@ -259,7 +259,7 @@ func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	case scriptDelete:
 		low -= min(events, low)
 	case scriptBulkInsert:
-		tables, low, high = p.Threads, events, events
+		tables, low, high = p.Clients, events, events
 	}
 	if p.Options["skip_trx"] == "on" || p.Options["auto_inc"] == "off" {
 		low, high = 0, math.MaxInt64 // an event may do half of its work, or begin with empty tables

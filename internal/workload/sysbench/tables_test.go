@@ -33,7 +33,7 @@ func TestSysbenchDataset(t *testing.T) {
 		t.Error("data are not kept")
 	}
 	for _, change := range []func(*Parameters){
-		func(p *Parameters) { p.Threads, p.Seconds, p.Rate, p.Events, p.WarmupSeconds = 64, 1, 9, 8, 7 },
+		func(p *Parameters) { p.Clients, p.Seconds, p.RatePerSecond, p.Events, p.WarmupSeconds = 64, 1, 9, 8, 7 },
 		func(p *Parameters) { p.Options["range-size"], p.Options["db-ps-mode"] = "100", "disable" },
 	} {
 		if same != dataset(t, 1, change) {
@@ -183,7 +183,7 @@ func TestSysbenchRate(t *testing.T) {
 		"reached together":           {200, []string{run, run}, ""},
 		"not reached by one of both": {200, []string{waiting(20), run}, "96.8% of the offered load; 20 were still queued at the end"},
 	} {
-		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Rate = tc.rate })
+		tool := newTestSysbench(t, 1, func(p *Parameters) { p.RatePerSecond = tc.rate })
 		var executions []*workload.Execution
 		for _, text := range tc.outputs {
 			executions = append(executions, &workload.Execution{Output: text})
@@ -202,7 +202,7 @@ func TestSysbenchRate(t *testing.T) {
 
 // large is 64 threads on so many tables.
 func large(script string, tables int32, options map[string]string) *Parameters {
-	return &Parameters{Script: script, Threads: 64, Tables: ptr.To(tables), Percentile: 95, RandType: "uniform", Options: options}
+	return &Parameters{Script: script, Clients: 64, Tables: ptr.To(tables), Percentile: 95, RandType: "uniform", Options: options}
 }
 
 func TestSysbenchPreparedStatements(t *testing.T) {
@@ -221,10 +221,10 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 		{"a name for another", large("read-write-10", 32, nil), 64 * 32 * 9},
 		{"one table", large("update-one", 32, nil), 64},
 		{"a script of Benchrun's", large("scan", 32, nil), 64 * 32},
-		{"tpcc is text", &Parameters{Script: scriptTPCC, Threads: 64, Tables: ptr.To[int32](32)}, 0},
-		{"no tables", &Parameters{Script: "oltp_read_write", Threads: 64}, 64 * 9},
-		{"churn", &Parameters{Script: "oltp_insert", Threads: 64, Tables: ptr.To[int32](32), Churn: 1}, 64 * 32 * 4},
-		{"nobody knows", &Parameters{ScriptFrom: &ScriptFrom{Name: "a", Key: "b"}, Threads: 64, Tables: ptr.To[int32](32)}, 0},
+		{"tpcc is text", &Parameters{Script: scriptTPCC, Clients: 64, Tables: ptr.To[int32](32)}, 0},
+		{"no tables", &Parameters{Script: "oltp_read_write", Clients: 64}, 64 * 9},
+		{"churn", &Parameters{Script: "oltp_insert", Clients: 64, Tables: ptr.To[int32](32), Churn: 1}, 64 * 32 * 4},
+		{"nobody knows", &Parameters{ScriptFrom: &ScriptFrom{Name: "a", Key: "b"}, Clients: 64, Tables: ptr.To[int32](32)}, 0},
 	} {
 		if got := tc.p.prepares(); got != tc.want {
 			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)

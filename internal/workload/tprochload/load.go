@@ -111,7 +111,7 @@ func (w *tprochLoad) clause(t tproch.Table) string {
 	if w.files != nil {
 		return w.files.clause(t)
 	}
-	if w.params.Compat == compatMariaDBOrg {
+	if w.params.AsPublished == asPublishedMariaDBOrg {
 		return fmt.Sprintf("INTO TABLE %s FIELDS TERMINATED BY '|'", t)
 	}
 	return loadClause(t, "latin1", t.Columns())

@@ -31,12 +31,12 @@ type Parameters struct {
 	Data string `json:"data"`
 	// LoadMode is OneStatement, Chunked or Parallel.
 	LoadMode string `json:"loadMode"`
-	// Compat is None, empty for None, or MariaDBOrg.
-	Compat string `json:"compat,omitempty"`
-	// RowsPerChunk is for Chunked, Streams for Parallel: nil is defaultStreams. Other modes ignore them, so that they may stand
+	// AsPublished is None, empty for None, or MariaDBOrg.
+	AsPublished string `json:"asPublished,omitempty"`
+	// RowsPerChunk is for Chunked, Clients for Parallel: nil is defaultClients. Other modes ignore them, so that they may stand
 	// beside a loadMode that is swept.
 	RowsPerChunk     int64 `json:"rowsPerChunk,omitempty"`
-	Streams          *int  `json:"streams,omitempty"`
+	Clients          *int  `json:"clients,omitempty"`
 	ForeignKeyChecks bool  `json:"foreignKeyChecks"`
 	UniqueChecks     bool  `json:"uniqueChecks"`
 	// Indexes are made Before or After loading.
@@ -44,18 +44,18 @@ type Parameters struct {
 	Analyze bool   `json:"analyze,omitempty"`
 }
 
-// defaultStreams is the number of connections with loadMode Parallel.
-const defaultStreams = 4
+// defaultClients is the number of connections with loadMode Parallel.
+const defaultClients = 4
 
-// streams is the number of connections.
-func (p *Parameters) streams() int {
+// clients is the number of connections.
+func (p *Parameters) clients() int {
 	switch {
 	case p.LoadMode != loadParallel:
 		return 1
-	case p.Streams == nil:
-		return defaultStreams
+	case p.Clients == nil:
+		return defaultClients
 	}
-	return *p.Streams
+	return *p.Clients
 }
 
 // The values of the parameters, as the API has them.
@@ -65,11 +65,11 @@ const (
 	loadOneStatement = "OneStatement"
 	loadChunked      = "Chunked"
 	loadParallel     = "Parallel"
-	compatNone       = "None"
-	// compatMariaDBOrg sends the statements of an article.
-	compatMariaDBOrg = "MariaDBOrg"
-	indexesBefore    = "Before"
-	indexesAfter     = "After"
+	asPublishedNone  = "None"
+	// asPublishedMariaDBOrg sends the statements of an article.
+	asPublishedMariaDBOrg = "MariaDBOrg"
+	indexesBefore         = "Before"
+	indexesAfter          = "After"
 )
 
 // The phases after the measured one.
@@ -137,7 +137,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		// The largest are the last in the schema's order, and must not be the last to begin.
 		slices.Reverse(w.order)
 	}
-	if p.Compat == compatMariaDBOrg {
+	if p.AsPublished == asPublishedMariaDBOrg {
 		slices.SortFunc(w.order, func(a, b tproch.Table) int { return strings.Compare(a.String(), b.String()) })
 	}
 	for t := range w.loaded {
@@ -157,8 +157,8 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 	switch {
 	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
 		return fmt.Errorf("rowsPerChunk is %d but must be at least 1", p.RowsPerChunk)
-	case p.LoadMode == loadParallel && (p.streams() < 1 || p.streams() > tableCount):
-		return fmt.Errorf("streams is %d but must be 1 to %d", p.streams(), tableCount)
+	case p.LoadMode == loadParallel && (p.clients() < 1 || p.clients() > tableCount):
+		return fmt.Errorf("clients is %d but must be 1 to %d", p.clients(), tableCount)
 	case cfg.LimitSeconds != 0:
 		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
 	}
@@ -168,15 +168,15 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 // checkCompat finds what does not go together with the statements of the article.
 func (p *Parameters) checkCompat(cfg *result.Config) error {
 	switch {
-	case p.Compat == "" || p.Compat == compatNone:
+	case p.AsPublished == "" || p.AsPublished == asPublishedNone:
 		return nil
-	case p.Compat != compatMariaDBOrg:
-		return oneOf("compat", p.Compat, compatNone, compatMariaDBOrg)
+	case p.AsPublished != asPublishedMariaDBOrg:
+		return oneOf("asPublished", p.AsPublished, asPublishedNone, asPublishedMariaDBOrg)
 	case p.LoadMode != loadOneStatement || p.ForeignKeyChecks:
-		return fmt.Errorf("compat %s goes with loadMode %s and foreignKeyChecks false", compatMariaDBOrg, loadOneStatement)
+		return fmt.Errorf("asPublished %s goes with loadMode %s and foreignKeyChecks false", asPublishedMariaDBOrg, loadOneStatement)
 	case cfg.Workload.Data != nil || cfg.Workload.SchemaFile != "":
-		return fmt.Errorf("compat %s is for generated data in Benchrun's own tables: leave out dataFrom and schemaFrom",
-			compatMariaDBOrg)
+		return fmt.Errorf("asPublished %s is for generated data in Benchrun's own tables: leave out dataFrom and schemaFrom",
+			asPublishedMariaDBOrg)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 
 // Plan implements Planned.
 func (w *tprochLoad) Plan() workload.Plan {
-	plan := workload.Plan{Clients: w.params.streams(), Setup: []string{w.session()}, After: w.after()}
+	plan := workload.Plan{Clients: w.params.clients(), Setup: []string{w.session()}, After: w.after()}
 	switch {
 	case w.files != nil:
 		plan.Stage = w.files.run

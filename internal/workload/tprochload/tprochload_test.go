@@ -53,19 +53,19 @@ func TestTPROCHLoadRefuses(t *testing.T) {
 		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *Parameters) { p.Data = dataStaged },
 		`loadMode is "Serial" but must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
 		"rowsPerChunk is 0 but must be at least 1":                                func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
-		"streams is 0 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(0) },
-		"streams is 9 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(9) },
+		"clients is 0 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(0) },
+		"clients is 9 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(9) },
 		`indexes is "Later" but must be one of Before, After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
 		"scaleFactor cannot be swept with dataFrom: every point would load": func(c *result.Config, _ *Parameters) {
 			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"scaleFactor": "0.01"}
 		},
-		`compat is "Article" but must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.Compat = "Article" },
-		"compat MariaDBOrg goes with loadMode OneStatement and fo": func(_ *result.Config, p *Parameters) { p.Compat = compatMariaDBOrg },
+		`asPublished is "Article" but must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.AsPublished = "Article" },
+		"asPublished MariaDBOrg goes with loadMode OneStatement and fo": func(_ *result.Config, p *Parameters) { p.AsPublished = asPublishedMariaDBOrg },
 		"MariaDBOrg goes with loadMode OneStatement and foreignKe": func(_ *result.Config, p *Parameters) {
-			p.Compat, p.ForeignKeyChecks, p.LoadMode, p.RowsPerChunk = compatMariaDBOrg, false, loadChunked, 1
+			p.AsPublished, p.ForeignKeyChecks, p.LoadMode, p.RowsPerChunk = asPublishedMariaDBOrg, false, loadChunked, 1
 		},
 		"leave out dataFrom and schemaFrom": func(c *result.Config, p *Parameters) {
-			p.Compat, p.ForeignKeyChecks, c.Workload.SchemaFile = compatMariaDBOrg, false, "own.sql"
+			p.AsPublished, p.ForeignKeyChecks, c.Workload.SchemaFile = asPublishedMariaDBOrg, false, "own.sql"
 		},
 		"limits.seconds is not for TPROCHLoad": func(c *result.Config, _ *Parameters) { c.LimitSeconds = 5 },
 	} {
@@ -89,22 +89,22 @@ func TestTPROCHLoadTakesSweeps(t *testing.T) {
 	}
 }
 
-// Streams are for one mode, and may be left out there.
+// Clients are for one mode, and may be left out there.
 func TestTPROCHLoadStreams(t *testing.T) {
 	for _, tc := range []struct {
 		mode    string
-		streams *int
+		clients *int
 		want    int
 	}{
-		{loadParallel, nil, defaultStreams},
+		{loadParallel, nil, defaultClients},
 		{loadParallel, ptr.To(8), 8},
 		{loadOneStatement, nil, 1},
 		{loadOneStatement, ptr.To(8), 1},
 		{loadChunked, ptr.To(0), 1},
 	} {
-		w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams, p.RowsPerChunk = tc.mode, tc.streams, 1 })
+		w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients, p.RowsPerChunk = tc.mode, tc.clients, 1 })
 		if got := w.Plan().Clients; got != tc.want {
-			t.Errorf("%s with %d streams has %d clients, want %d", tc.mode, ptr.Deref(tc.streams, -1), got, tc.want)
+			t.Errorf("%s with %d clients has %d clients, want %d", tc.mode, ptr.Deref(tc.clients, -1), got, tc.want)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestTPROCHLoadStreams(t *testing.T) {
 // The article loads tables in the order of their names, with statements that name neither columns nor a character set.
 func TestTPROCHLoadCompat(t *testing.T) {
 	w, b := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) {
-		p.Compat, p.ForeignKeyChecks = compatMariaDBOrg, false
+		p.AsPublished, p.ForeignKeyChecks = asPublishedMariaDBOrg, false
 	}), &bulk{}
 	if err := b.measure(t, w, 1); err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func TestTPROCHLoadSendsEveryTable(t *testing.T) {
 		"streamed": {func(*result.Config, *Parameters) {}, 1, 8},
 		"staged":   {func(c *result.Config, p *Parameters) { c.Scratch, p.Data = dir, dataStaged }, 1, 8},
 		"chunked":  {func(_ *result.Config, p *Parameters) { p.LoadMode, p.RowsPerChunk = loadChunked, 5000 }, 1, 5 + 2 + 3 + 12},
-		"parallel": {func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(5) }, 5, 8},
+		"parallel": {func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(5) }, 5, 8},
 		"parallel, without checks": {
 			func(_ *result.Config, p *Parameters) {
-				p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, ptr.To(8), false
+				p.LoadMode, p.Clients, p.ForeignKeyChecks = loadParallel, ptr.To(8), false
 			}, 8, 8,
 		},
 	} {
@@ -181,7 +181,7 @@ func TestTPROCHLoadSendsEveryTable(t *testing.T) {
 func TestTPROCHLoadOrder(t *testing.T) {
 	parallel := func(checks bool) func(*result.Config, *Parameters) {
 		return func(_ *result.Config, p *Parameters) {
-			p.LoadMode, p.Streams, p.ForeignKeyChecks = loadParallel, ptr.To(1), checks
+			p.LoadMode, p.Clients, p.ForeignKeyChecks = loadParallel, ptr.To(1), checks
 		}
 	}
 	inOrder := names(tproch.Tables())
@@ -203,7 +203,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 
 // A client that waits for a table that will never be loaded is released.
 func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
-	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Streams = loadParallel, ptr.To(8) })
+	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(8) })
 	b := &bulk{refuse: "NATION"}
 	if err := b.measure(t, w, 8); err == nil || err.Error() != "loading NATION: refused" {
 		t.Errorf("error %v", err)

@@ -44,7 +44,7 @@ func durable(point map[string]string) float64 {
 }
 
 const commitSpec = `{"database":{"image":"mariadb:11.8","settings":{"binaryLog":false,"bufferPoolSize":"128Mi",` +
-	`"flushLogAtTrxCommit":1,"logFileSize":"96Mi"},"storage":{"size":"1Gi"}},"seed":42,` +
+	`"flushLogAtTrxCommit":1,"redoLogSize":"96Mi"},"storage":{"size":"1Gi"}},"seed":42,` +
 	`"trials":{"order":"Interleaved","repetitions":6},` +
 	`"workload":{"commitSize":{"rows":0,"sweep":{"rowsPerCommit":[1,2,4,8,16,32,64,128,256,512,1024]}},"limits":{"seconds":10},` +
 	`"type":"CommitSize"}}`
@@ -83,11 +83,11 @@ func Grid() Case {
 	var points []map[string]string
 	for _, threads := range []string{"1", "2", "4", "8", "16"} {
 		for _, size := range []string{"10000", "20000", "50000", "100000"} {
-			points = append(points, map[string]string{"threads": threads, "tableSize": size})
+			points = append(points, map[string]string{"clients": threads, "tableSize": size})
 		}
 	}
 	m.measure(4, points, func(p map[string]string) float64 {
-		n := number(p, "threads")
+		n := number(p, "clients")
 		return 900 * n / (1 + 0.09*n + 0.012*n*n) * math.Pow(number(p, "tableSize"), -0.08)
 	}, nil)
 	return m.Case
@@ -107,12 +107,12 @@ func File(text string) report.Requested {
 func Requested() Case {
 	c := Grid()
 	c.Report.Requested = File(`{"plots":[
-		{"name":"env=a.against_threads","title":"threads, each size","against":"threads","lines":"tableSize"},
-		{"name":"small","against":"threads","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
-		{"name":"unknown","against":"threads","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}],
+		{"name":"env=a.against_threads","title":"threads, each size","against":"clients","lines":"tableSize"},
+		{"name":"small","against":"clients","metric":"durationSeconds","among":{"parameters":{"tableSize":"10000"}}},
+		{"name":"unknown","against":"clients","metric":"rows","among":{"parameters":{"tableSize":"10000"}}}],
 		"tables":[{"name":"published","title":"threads, as published","metrics":["durationSeconds","unknown"],
 			"among":{"parameters":{"tableSize":"10000"}},
-			"published":[{"of":{"parameters":{"threads":"1"}},"value":"12.5"}]}]}`)
+			"published":[{"of":{"parameters":{"clients":"1"}},"value":"12.5"}]}]}`)
 	return c
 }
 

@@ -23,7 +23,7 @@ type ComparisonCase struct {
 	Details    *page.ComparisonDetails
 }
 
-const comparisonSpec = `{"baseline":"durable","maxRounds":10,"equivalencePercent":5,"earlyStop":{"minRounds":6},` +
+const comparisonSpec = `{"baseline":"durable","maxRounds":10,"equivalentWithinPercent":5,"earlyStop":{"minRounds":6},` +
 	`"variants":[{"name":"durable"},` +
 	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
 
