@@ -156,8 +156,8 @@ type ServerSettings struct {
 	// +optional
 	BufferPoolSize *resource.Quantity `json:"bufferPoolSize,omitempty"`
 
-	// redoLogSize is the size of the redo log, for example 96Mi: innodb_log_file_size (MariaDB before 10.5 has
-	// innodb_log_files_in_group of them) or, with engine MySQL, innodb_redo_log_capacity. At least 4Mi, with engine MySQL 8Mi.
+	// redoLogSize is the size of the whole redo log, for example 96Mi: innodb_log_file_size (of one file, unless variables has
+	// innodb_log_files_in_group) or, with engine MySQL, innodb_redo_log_capacity. At least 4Mi, with engine MySQL 8Mi.
 	// +optional
 	RedoLogSize *resource.Quantity `json:"redoLogSize,omitempty"`
 

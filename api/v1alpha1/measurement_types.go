@@ -59,6 +59,8 @@ type ServerLifetime string
 const (
 	// ServerReused keeps one instance; between trials the tables are recreated and the server is quiesced.
 	ServerReused ServerLifetime = "Reused"
+	// ServerPerRound gives each variant a new instance on a new volume in each round, which is kept like one that is reused.
+	ServerPerRound ServerLifetime = "PerRound"
 	// ServerPerTrial gives each attempt a new instance on a new volume.
 	ServerPerTrial ServerLifetime = "PerTrial"
 )
@@ -98,15 +100,14 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Interleaved;Shuffled;Sequential
 	Order TrialOrder `json:"order,omitempty"`
 
-	// server is Reused (one instance; tables are recreated between trials) or Fresh (a new instance on a new volume for each
-	// attempt). Defaults to Reused.
+	// server is Reused (one instance; tables are recreated between trials), PerRound (of each variant a new instance on a new volume
+	// in each round) or PerTrial (for each attempt). Unset: PerRound with variants, otherwise Reused.
 	// +optional
-	// +kubebuilder:default=Reused
 	// +kubebuilder:validation:Enum=Reused;PerRound;PerTrial
 	Server ServerLifetime `json:"server,omitempty"`
 
 	// primeSeconds is how long at most a new instance makes the first trial's load without being measured. For CommitSize,
-	// BulkInsert and IIBench, with server Reused. From 0 to 3600; defaults to 30.
+	// BulkInsert and IIBench, unless server is PerTrial. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0

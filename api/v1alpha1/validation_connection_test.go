@@ -32,7 +32,7 @@ func TestEnvtestConnectionRules(t *testing.T) {
 		},
 		"external servers are not fresh": {
 			refused: []string{spec(`database: {provisioner: External, external: {host: a, credentialsSecretName: b}}, trials: {server: PerTrial}`)},
-			says:    "trials.server: PerTrial needs a provisioner that makes servers",
+			says:    "trials.server: PerRound and PerTrial need a provisioner that makes servers",
 		},
 		"host": {
 			allowed: []string{

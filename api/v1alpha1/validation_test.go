@@ -34,6 +34,10 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec("podMetadata: {labels: {}}")},
 			says:    "spec.podMetadata.labels",
 		},
+		"servers": {
+			allowed: []string{spec("trials: {server: Reused}"), spec("trials: {server: PerTrial}")},
+			refused: []string{spec("trials: {server: PerRound}")}, says: "trials.server is PerRound or PerTrial with variants",
+		},
 		"metric": {
 			allowed: []string{spec("metric: transactionP99Micros")},
 			refused: []string{spec("metric: p-99"), spec("metric: ''")}, says: "spec.metric",

@@ -115,7 +115,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			minimalSysbench,
 			[]string{sysbench("script: bulk_insert"), sysbench("script: bulk_insert, warmupSeconds: 0")},
 			[]string{sysbench("script: bulk_insert, tables: 1"), sysbench("script: bulk_insert, tableSize: 1"), sysbench("script: bulk_insert, warmupSeconds: 1")},
-			"bulk_insert fills one empty table for each thread",
+			"bulk_insert fills one empty table for each client",
 		},
 		"one table": {
 			minimalSysbench,

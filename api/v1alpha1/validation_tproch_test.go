@@ -84,7 +84,7 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 		"clients without parallel": {
 			allowed: []string{tproch("clients: 2, sweep: {loadMode: [Chunked, Parallel]}"), tproch("points: [{clients: 2, loadMode: Parallel}]")},
 			refused: append(sweeps("clients", "2"), tproch("clients: 2"), tproch("clients: 1, loadMode: Chunked")),
-			says:    "clients goes with loadMode Parallel",
+			says:    "clients are for loadMode Parallel",
 		},
 		"asPublished": {
 			allowed: []string{tproch("asPublished: None"), tproch("asPublished: MariaDBOrg, foreignKeyChecks: false")},

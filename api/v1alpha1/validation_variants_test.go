@@ -68,6 +68,10 @@ func TestEnvtestVariantRules(t *testing.T) {
 			later: []string{spec("alternation: Trials, trials: {server: PerTrial}"), spec("alternation: Slices, trials: {server: PerTrial}")},
 			says:  "use alternation: Runs",
 		},
+		"servers": {
+			allowed: []string{spec("trials: {server: PerRound}"), spec("trials: {server: PerTrial}")},
+			refused: []string{spec("trials: {server: Reused}")}, says: "trials.server is PerRound or PerTrial with variants",
+		},
 		"until":      {refused: []string{spec("rounds: {until: Never}")}, says: `supported values: "Decided", "OverallDecided", "All"`},
 		"difference": {allowed: []string{spec("equivalentWithinPercent: 50")}, refused: []string{spec("equivalentWithinPercent: 51")}, says: "equivalentWithinPercent"},
 		"overlays": {

@@ -87,10 +87,10 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=1000
 	StatementsPerTransaction BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// clients is the number of connections. From 1 to 128; defaults to 1.
+	// clients is the number of clients, each with a connection. From 1 to 128; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
-	// +benchrun:sweep=numbers of connections
+	// +benchrun:sweep=numbers of clients
 	// +benchrun:sweep:max=128
 	Clients Connections `json:"clients,omitempty"`
 

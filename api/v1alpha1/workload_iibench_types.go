@@ -44,7 +44,7 @@ type IIBenchRowsPerStatement int64
 // +kubebuilder:validation:Maximum=3
 type IIBenchIndexes int32
 
-// IIBenchQueryClients is a number of connections that query.
+// IIBenchQueryClients is a number of clients that query.
 //
 // +kubebuilder:validation:Minimum=0
 // +kubebuilder:validation:Maximum=128
@@ -64,17 +64,17 @@ type IIBenchScale string
 // +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.table == 'Tokutek2008' && self.rowsPerCommit == 1000 && self.rowsPerStatement <= 1000",message="asPublished Contest2008 asks for table Tokutek2008, rowsPerCommit 1000 and at most 1000 rowsPerStatement"
 // +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.indexesAt == 'Start' && self.secondaryIndexes == 3",message="asPublished Contest2008 asks for 3 secondaryIndexes with indexesAt Start: inserting first and indexing later is not allowed"
 // +kubebuilder:validation:XValidation:rule="self.asPublished != 'Contest2008' || self.queryClients == 0 && !has(self.keepRows)",message="asPublished Contest2008 allows inserts only: leave out queryClients and keepRows"
-// +kubebuilder:validation:XValidation:rule="has(self.stages) || self.asPublished == 'SmallDatum' || !has(self.clients) && !has(self.tables)",message="clients and tables go with stages or preset; without them, set clients"
+// +kubebuilder:validation:XValidation:rule="has(self.stages) || self.asPublished == 'SmallDatum' ? self.clients <= 64 : !has(self.tables)",message="tables goes with stages or asPublished SmallDatum, which take at most 64 clients"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || !has(self.sweep) && !has(self.points)",message="stages are points themselves: leave out sweep and points, and compare what else differs as variants"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || self.rows == 1000000 && self.rowsPerCommit == 1000 && self.rowsPerStatement == 1000 && self.reportEveryRows == 1000000",message="each of the stages has its own rows and rowsPerCommit: leave out rows, rowsPerCommit, rowsPerStatement and reportEveryRows"
-// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.clients == 1 && self.queryClients == 0 && !has(self.keepRows) && self.asPublished != 'Contest2008'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, clients, queryClients, keepRows and rules"
+// +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || self.secondaryIndexes == 3 && self.indexesAt == 'Start' && self.queryClients == 0 && !has(self.keepRows) && self.asPublished != 'Contest2008'",message="stages say what is indexed, queried and deleted: leave out secondaryIndexes, indexesAt, queryClients, keepRows and asPublished Contest2008"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) && self.asPublished != 'SmallDatum' || !has(self.ratePerSecond) && !has(self.thinkTimeMilliseconds) && !has(self.warmupSeconds) && !has(self.rampSeconds)",message="set ratePerSecond in the stages, and leave out thinkTimeMilliseconds, warmupSeconds and rampSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || has(self.stages[0].insert) && !self.stages[0].insert.?deletePerInsert.orValue(false)",message="the first of the stages inserts without deletePerInsert: the tables are empty"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.all(s, self.stages.exists_one(t, t.name == s.name))",message="two stages have the same name"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.stages.filter(s, has(s.createIndexes)).size() <= 1",message="only one of the stages can create the indexes"
 // +kubebuilder:validation:XValidation:rule="!has(self.stages) || self.?tables.orValue('PerClient') == 'PerClient' || self.stages.all(s, !s.?insert.deletePerInsert.orValue(false) && !s.?query.deletePerInsert.orValue(false))",message="deletePerInsert needs tables: PerClient"
-// +kubebuilder:validation:XValidation:rule="self.asPublished != 'SmallDatum' || !has(self.stages)",message="set stages or preset, not both"
-// +kubebuilder:validation:XValidation:rule="self.asPublished == 'SmallDatum' || !has(self.scale)",message="scale goes with preset"
+// +kubebuilder:validation:XValidation:rule="self.asPublished != 'SmallDatum' || !has(self.stages)",message="set stages or asPublished SmallDatum, not both"
+// +kubebuilder:validation:XValidation:rule="self.asPublished == 'SmallDatum' || !has(self.scale)",message="scale goes with asPublished SmallDatum"
 type IIBenchWorkload struct {
 	Pacing `json:",inline"`
 
@@ -127,17 +127,18 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Enum=Start;End
 	IndexesAt IndexMoment `json:"indexesAt,omitempty"`
 
-	// clients is the number of connections that insert. From 1 to 128; defaults to 1.
+	// clients insert over a connection each; with stages or asPublished SmallDatum, they also delete and query over one each. From 1
+	// to 128, with stages to 64; defaults to 1.
 	// +optional
 	// +kubebuilder:default=1
-	// +benchrun:sweep=numbers of inserting connections
+	// +benchrun:sweep=numbers of clients that insert
 	// +benchrun:sweep:max=128
 	Clients Connections `json:"clients,omitempty"`
 
 	// queryClients read ten rows at a time from an index meanwhile, as fast as they can. From 0 to 128; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
-	// +benchrun:sweep=numbers of querying connections
+	// +benchrun:sweep=numbers of clients that query
 	// +benchrun:sweep:max=129
 	QueryClients *IIBenchQueryClients `json:"queryClients,omitempty"`
 
@@ -155,7 +156,7 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	ReportEveryRows int64 `json:"reportEveryRows,omitempty"`
 
-	// tables is PerClient (a table for each client) or Shared, with stages or preset. Unset: PerClient.
+	// tables is PerClient (a table for each client) or Shared, with stages or asPublished SmallDatum. Unset: PerClient.
 	// +optional
 	// +kubebuilder:validation:Enum=PerClient;Shared
 	Tables IIBenchTables `json:"tables,omitempty"`
@@ -176,8 +177,8 @@ type IIBenchWorkload struct {
 	// +kubebuilder:validation:Enum=None;Contest2008;SmallDatum
 	AsPublished AsPublished `json:"asPublished,omitempty"`
 
-	// scale multiplies the preset's rows (30 million without and 40 million with secondary indexes, for each client) and times
-	// (30 minutes for a query stage), not its rates: "0.001" to "10", at most three decimal places. Unset: 1.
+	// scale multiplies SmallDatum's rows (30 million without and 40 million with secondary indexes, for each client) and times (30
+	// minutes for a query stage), not its rates: "0.001" to "10", at most three decimal places. Unset: 1.
 	// +optional
 	Scale IIBenchScale `json:"scale,omitempty"`
 

@@ -29,7 +29,7 @@ const (
 	SysbenchCleanup SysbenchCommand = "cleanup"
 )
 
-// SysbenchClients is a number of threads, each with a connection of its own.
+// SysbenchClients is a number of clients, each a thread of sysbench with a connection of its own.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=10000
@@ -78,10 +78,10 @@ type SysbenchOption string
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script == 'tpcc' || !has(self.scale)",message="scale is the number of warehouses of script tpcc; the size of other scripts is tables and tableSize"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'tpcc' || !has(self.tableSize)",message="tableSize is for other scripts; the size of tpcc is tables and scale"
 // +kubebuilder:validation:XValidation:rule="!has(self.asPublished) || self.asPublished == 'None' || (has(self.script) && self.script == 'tpcc')",message="asPublished SysbenchTPCC is for script tpcc"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && self.?warmupSeconds.orValue(0) == 0)",message="bulk_insert fills one empty table for each thread: it takes no tables, no tableSize and no warmupSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.script != 'bulk_insert' || (!has(self.tables) && !has(self.tableSize) && self.?warmupSeconds.orValue(0) == 0)",message="bulk_insert fills one empty table for each client: it takes no tables, no tableSize and no warmupSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !self.script.startsWith('select_random_') || !has(self.tables) || self.tables == 1",message="select_random_points and select_random_ranges use one table only: leave out tables"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || self.options.all(o, o.matches('^[a-z][a-z0-9_-]{0,62}$'))",message="an option's name is lower case letters, digits, '-' and '_', at most 63, without the leading dashes"
-// +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(threads|events|time|rate|tables|table[-_]size|scale|percentile|rand[-_](seed|type))$'))",message="threads, events, time, rate, tables, table_size, scale, percentile, rand_seed and rand_type are no options here: use the fields threads, events, seconds, rate, tables, tableSize, scale, percentile and randType, and the run's seed"
+// +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(threads|events|time|rate|tables|table[-_]size|scale|percentile|rand[-_](seed|type))$'))",message="threads, events, time, rate, tables, table_size, scale, percentile, rand_seed and rand_type are no options here: use the fields clients, events, seconds, ratePerSecond, tables, tableSize, scale, percentile and randType, and the run's seed"
 // +kubebuilder:validation:XValidation:rule="!has(self.options) || !self.options.exists(o, o.matches('^(report[-_].*|histogram|verbosity|debug|config[-_]file|luajit[-_]cmd|warmup[-_]time|help|version|db[-_](driver|debug)|mysql[-_](host|port|socket|user|password|db|dry[-_]run|debug))$'))",message="Benchrun itself sets how sysbench reports and where it connects to: report_*, histogram, verbosity, debug, config_file, luajit_cmd, warmup_time, help, version, db_driver, db_debug, mysql_host, mysql_port, mysql_socket, mysql_user, mysql_password, mysql_db, mysql_dry_run and mysql_debug are refused"
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.sweep.options) || self.sweep.options.all(o, has(self.options) && o in self.options)",message="sweep.options can vary the options that options names with their usual values"
 // +kubebuilder:validation:XValidation:rule="!has(self.points) || self.points.all(p, !has(p.options) || p.options.all(o, has(self.options) && o in self.options))",message="points can vary the options that options names with their usual values"
@@ -130,8 +130,8 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep=numbers of transactions
 	Churn *SysbenchChurn `json:"churn,omitempty"`
 
-	// ratePerSecond is the number of transactions started per second, over all threads, at random moments. Their latency includes the wait
-	// for a thread. 0: as fast as possible. From 0 to 10000000; defaults to 0.
+	// ratePerSecond is the number of transactions started per second, over all clients, at random moments. Their latency includes
+	// the wait for a client. 0: as fast as possible. From 0 to 10000000; defaults to 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +benchrun:sweep=numbers of transactions per second
@@ -143,7 +143,7 @@ type SysbenchWorkload struct {
 	// +kubebuilder:validation:Maximum=86400
 	Seconds *int32 `json:"seconds,omitempty"`
 
-	// events are the transactions to measure, over all threads. If seconds is set too, what comes first ends. Unset: as many as
+	// events are the transactions to measure, over all clients. If seconds is set too, what comes first ends. Unset: as many as
 	// fit into seconds. From 1 to 2000000000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

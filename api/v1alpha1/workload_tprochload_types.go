@@ -47,7 +47,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.matches('^(0[.](0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,2}([.][0-9]{1,2})?|1000([.]00?)?)$')",message="scaleFactor must be 0.01 to 1000 with at most two decimal places, as a string"
 type TPROCHScaleFactor string
 
-// TPROCHClients is a number of connections.
+// TPROCHClients is a number of clients.
 //
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=8
@@ -57,8 +57,8 @@ type TPROCHClients int32
 // every row. It is not TPC-H. The server needs local_infile=ON.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
-// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.clients) || has(self.sweep) && has(self.sweep.clients))",message="clients goes with loadMode Parallel"
-// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.clients)) || self.points.exists(p, has(p.loadMode))",message="clients goes with loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || has(self.sweep) && has(self.sweep.loadMode) || !(has(self.clients) || has(self.sweep) && has(self.sweep.clients))",message="clients are for loadMode Parallel"
+// +kubebuilder:validation:XValidation:rule="self.loadMode == 'Parallel' || !has(self.points) || !self.points.exists(p, has(p.clients)) || self.points.exists(p, has(p.loadMode))",message="clients are for loadMode Parallel"
 // +kubebuilder:validation:XValidation:rule="self.asPublished != 'MariaDBOrg' || (self.loadMode == 'OneStatement' && !self.foreignKeyChecks)",message="asPublished MariaDBOrg goes with loadMode OneStatement and foreignKeyChecks false"
 type TPROCHLoadWorkload struct {
 	// scaleFactor is the size of the data: 1 is 8.7 million rows, a gigabyte of text; a label with dataFrom. "0.01" to "1000", at
@@ -76,7 +76,7 @@ type TPROCHLoadWorkload struct {
 	Data TPROCHData `json:"data,omitempty"`
 
 	// loadMode is OneStatement (for each table, one after another), Chunked (a statement for every rowsPerChunk rows) or Parallel
-	// (several clients, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
+	// (by several clients, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
 	// OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
@@ -98,9 +98,9 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	RowsPerChunk int64 `json:"rowsPerChunk,omitempty"`
 
-	// clients are the connections with loadMode Parallel. From 1 to 8. Unset: 4. Refused with other modes.
+	// clients load at the same time with loadMode Parallel, each over a connection. From 1 to 8. Unset: 4. Refused with other modes.
 	// +optional
-	// +benchrun:sweep=numbers of connections
+	// +benchrun:sweep=numbers of clients
 	// +benchrun:sweep:max=8
 	Clients *TPROCHClients `json:"clients,omitempty"`
 

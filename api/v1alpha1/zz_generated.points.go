@@ -25,7 +25,7 @@ type BulkInsertSweep struct {
 	// +kubebuilder:validation:MaxItems=1000
 	StatementsPerTransaction []BulkInsertSize `json:"statementsPerTransaction,omitempty"`
 
-	// clients lists numbers of connections.
+	// clients lists numbers of clients.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -190,14 +190,14 @@ type IIBenchSweep struct {
 	// +kubebuilder:validation:MaxItems=4
 	SecondaryIndexes []IIBenchIndexes `json:"secondaryIndexes,omitempty"`
 
-	// clients lists numbers of inserting connections.
+	// clients lists numbers of clients that insert.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
 	Clients []Connections `json:"clients,omitempty"`
 
-	// queryClients lists numbers of querying connections.
+	// queryClients lists numbers of clients that query.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -353,7 +353,7 @@ type TPROCHLoadSweep struct {
 	// +kubebuilder:validation:MaxItems=3
 	LoadMode []TPROCHLoadMode `json:"loadMode,omitempty"`
 
-	// clients lists numbers of connections.
+	// clients lists numbers of clients.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -209,10 +209,8 @@ func connections(c *v1alpha1.Claim) int {
 	}
 	var values []string
 	for _, of := range named {
-		for _, name := range []string{"clients"} {
-			if value, found := of.Parameters[name]; found {
-				values = append(values, value.String())
-			}
+		if value, found := of.Parameters["clients"]; found {
+			values = append(values, value.String())
 		}
 	}
 	// Points that differ in something else are no matter of connections.

@@ -28,7 +28,13 @@ var MariaDB = Engine{
 		BufferPoolSize: func(bytes int64) Setting {
 			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
 		},
-		RedoLogSize: func(bytes int64) Setting { return Assignment("innodb_log_file_size", strconv.FormatInt(bytes, 10)) },
+		RedoLogSize: func(bytes, files int64) Setting {
+			s := Assignment("innodb_log_file_size", strconv.FormatInt(bytes/max(1, files), 10))
+			if files == 0 { // before 10.5, servers make two unless they are told otherwise
+				s.Line += "\nloose_innodb_log_files_in_group = 1"
+			}
+			return s
+		},
 		FlushLogAtTrxCommit: func(mode int32) Setting {
 			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
 		},

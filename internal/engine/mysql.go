@@ -30,8 +30,9 @@ var MySQL = Engine{
 		BufferPoolSize: func(bytes int64) Setting {
 			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
 		},
-		// The whole of the redo log, as innodb_log_file_size is in MariaDB. A variable of that name exists, and is ignored.
-		RedoLogSize: func(bytes int64) Setting { return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) },
+		RedoLogSize: func(bytes, _ int64) Setting {
+			return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) // those of MariaDB exist, and are ignored
+		},
 		FlushLogAtTrxCommit: func(mode int32) Setting {
 			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
 		},

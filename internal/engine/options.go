@@ -16,9 +16,10 @@ type Options struct {
 	// Group is the section that this server reads.
 	Group string
 	// One for each of the settings that the API has by name.
-	BufferPoolSize, RedoLogSize func(bytes int64) Setting
-	FlushLogAtTrxCommit         func(mode int32) Setting
-	BinaryLog                   func(on bool) Setting
+	BufferPoolSize      func(bytes int64) Setting
+	RedoLogSize         func(bytes, files int64) Setting // files is 0 if nothing says how many
+	FlushLogAtTrxCommit func(mode int32) Setting
+	BinaryLog           func(on bool) Setting
 }
 
 // Setting is a requested server setting.
@@ -66,7 +67,7 @@ func quote(value string) string {
 
 // named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
 func (o *Options) named() []string {
-	return []string{o.BufferPoolSize(0).Name, o.RedoLogSize(0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
+	return []string{o.BufferPoolSize(0).Name, o.RedoLogSize(0, 0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
 }
 
 // mariaDBUnreadable are the options of `mariadbd --verbose --help` that are no variables: the same in 10.11 and 11.8.

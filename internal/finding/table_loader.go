@@ -26,7 +26,7 @@ var ofLoader = map[Code]Entry{
 		"sysbench ignores deadlocks, lock wait timeouts and changed rows, or the errors that the option `mysql-ignore-errors` " +
 			"names: it gives the event up and begins another one. What the event has done outside of a transaction remains. The time " +
 			"includes the events that were given up.",
-		"use fewer threads or more rows, unless contention is what you want to measure.",
+		"use fewer clients or more rows, unless contention is what you want to measure.",
 	},
 	ClientBusy: {
 		Warning, "the client[ of Pod {pod}] used {share:0}% of [{connections} CPUs, one per connection][the node's {cpus} " +

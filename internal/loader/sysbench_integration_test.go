@@ -297,7 +297,7 @@ end
 // More statements than the server keeps prepared: the run's own server is known not to, and another one says so.
 func TestSysbenchMoreStatementsThanTheServerKeeps(t *testing.T) {
 	p := sysbench.Parameters{Script: "oltp_read_write", Clients: 64, Tables: ptr.To[int32](32), TableSize: ptr.To[int64](10)}
-	newSysbenchTrial(t, p).mustFail(t.Context(), t, result.CauseConfiguration, "64 threads prepare 18432 statements", "max_prepared_stmt_count")
+	newSysbenchTrial(t, p).mustFail(t.Context(), t, result.CauseConfiguration, "64 clients prepare 18432 statements", "max_prepared_stmt_count")
 	tr := newSysbenchTrial(t, p)
 	tr.cfg.Server.Borrowed = true
 	tr.mustFail(t.Context(), t, result.CauseToolFailed, "set max_prepared_stmt_count in database.variables")

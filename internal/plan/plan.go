@@ -192,14 +192,14 @@ func below(pcg *rand.PCG, n uint64) uint64 {
 
 // Digest of what a specification asks to be measured: runs with the same digest ask for the same. Title, metric, claims,
 // lane, suspend, deadlines, lifetime, clean-up and pull secrets are left out, because they do not change a number. The prefix is
-// the version of this method and of the names of the fields: v2 since trials.server.
+// the version of this method and of the names of the fields: v3 since clients.
 func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	data, err := json.Marshal(measured(spec))
 	if err != nil {
 		return "", fmt.Errorf("encoding the specification: %w", err)
 	}
 	sum := sha256.Sum256(data)
-	return "v2:sha256:" + hex.EncodeToString(sum[:]), nil
+	return "v3:sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
 // measured is what of a specification changes a number.

@@ -167,8 +167,8 @@ func TestDigestGolden(t *testing.T) {
 		spec *v1alpha1.BenchmarkRunSpec
 		want string
 	}{
-		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v2:sha256:8867fcfd085ec75130dfd7d12cb7b338da80c0e3b2c3d3cad72a51e6346c85aa"},
-		"sweep":   {commits(1, 16), "v2:sha256:50cdea3e41ad19260d3c27352932b5ce44e77906c6410326fb623cab27414707"},
+		"default": {&testutil.MakeRun("r", "ns").Obj().Spec, "v3:sha256:1ca976a991aafdde1ea332cfd0b26406f20cbf3a81222947717cbd0ad013ce40"},
+		"sweep":   {commits(1, 16), "v3:sha256:5ded4bb366a9757bb4e1166d2b50fef88c7332e95930dfaa257e92d8db9d4f88"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -22,15 +22,15 @@ const (
 	restSeconds  = 60
 )
 
-// Bounds of what a preset writes: the shortest query that tells something, the longest rest, and the API's of rows and seconds.
+// Bounds of these stages: the shortest query that tells something, the longest rest, and the API's of rows and seconds.
 const (
 	leastQuerySeconds = 10
 	mostRestSeconds   = 1200
 	mostStageRows     = 1_000_000_000
 )
 
-// writtenOut is a workload with the stages of its preset in place of the preset: what is planned, measured and recorded has the
-// stages themselves. A workload without preset is returned as it is. The error is for the run's author.
+// writtenOut is a workload whose stages are written out as SmallDatum published them: what is planned, measured and recorded has the
+// stages themselves. Any other is returned as it is. The error is for the run's author.
 func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	if w.IIBench == nil || w.IIBench.AsPublished != v1alpha1.AsPublishedSmallDatum {
 		return w, nil
@@ -53,7 +53,7 @@ func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	return written, nil
 }
 
-// smallDatum makes the stages of the preset of that name.
+// smallDatum makes the stages.
 type smallDatum struct {
 	scale   float64
 	clients int64

@@ -4,10 +4,12 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/utils/ptr"
@@ -26,7 +28,9 @@ func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 		list = append(list, e.Options.BufferPoolSize(s.BufferPoolSize.Value()))
 	}
 	if s.RedoLogSize != nil {
-		list = append(list, e.Options.RedoLogSize(s.RedoLogSize.Value()))
+		said := cmp.Or(db.Variables["innodb_log_files_in_group"], db.Variables["loose_innodb_log_files_in_group"])
+		files, _ := strconv.ParseInt(string(said), 10, 64) // the server refuses what is no number
+		list = append(list, e.Options.RedoLogSize(s.RedoLogSize.Value(), files))
 	}
 	if s.FlushLogAtTrxCommit != nil {
 		list = append(list, e.Options.FlushLogAtTrxCommit(*s.FlushLogAtTrxCommit))

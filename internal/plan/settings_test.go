@@ -54,7 +54,7 @@ func TestSettings(t *testing.T) {
 				{Name: "innodb_buffer_pool_size", Value: "1073741824", Line: "innodb_buffer_pool_size = 1073741824"},
 				{Name: "innodb_flush_log_at_trx_commit", Value: "0", Line: "innodb_flush_log_at_trx_commit = 0"},
 				{Name: "innodb_future", Value: "1", Loose: true, Line: "loose_innodb_future = 1"},
-				{Name: "innodb_log_file_size", Value: "96000000", Line: "innodb_log_file_size = 96000000"},
+				{Name: "innodb_log_file_size", Value: "96000000", Line: "innodb_log_file_size = 96000000\nloose_innodb_log_files_in_group = 1"},
 				off,
 				{Name: "sql_mode", Line: "sql_mode = "},
 				{Name: "sync_binlog", Value: "0", Line: "sync_binlog = 0"},
@@ -265,7 +265,7 @@ func chainOf(t *testing.T, workload string) map[string]json.RawMessage {
 
 // A preset is the same as its stages written out, scaled by one number.
 func TestPresetIsItsStages(t *testing.T) {
-	written := `{"type": "IIBench", "iiBench": {"clients": 2, "stages": [
+	written := `{"type": "IIBench", "iiBench": {"asPublished": "None", "clients": 2, "stages": [
 	{"name": "l.i0", "insert": {"rows": 1200000, "rowsPerCommit": 100}},
 	{"name": "l.x", "createIndexes": 3},
 	{"name": "l.i1", "insert": {"rows": 1600000, "rowsPerCommit": 50, "deletePerInsert": true}},

@@ -52,8 +52,7 @@ func TestParametersAreTheAPIs(t *testing.T) {
 			api := fields(reflect.TypeOf(m.api))
 			delete(api, "sweep")
 			delete(api, "points")
-			if name == v1alpha1.WorkloadIIBench { // the plan writes out the stages of the preset
-				delete(api, "preset")
+			if name == v1alpha1.WorkloadIIBench { // the plan writes out the stages of SmallDatum
 				delete(api, "scale")
 			}
 			if diff := cmp.Diff(api, fields(reflect.TypeOf(m.loader))); diff != "" {

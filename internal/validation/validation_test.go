@@ -164,7 +164,7 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 		"trials.deadlineSeconds to more, or measure less"
 	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) {
 		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadIIBench, IIBench: &v1alpha1.IIBenchWorkload{
-			AsPublished: v1alpha1.AsPublishedSmallDatum, Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
+			AsPublished: v1alpha1.AsPublishedSmallDatum, Clients: 1, Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
 		}}
 		r.Spec.Trials.DeadlineSeconds = 3600
 	}).Obj()

@@ -129,7 +129,7 @@ spec:
 	return &run
 }
 
-// substitute the server, and say what is lost. Where the redo log had several files, the one of the stand-in has the size of all.
+// substitute the server, and say what is lost.
 func substitute(db *v1alpha1.DatabaseSpec, s standIn) []string {
 	GinkgoHelper()
 	var said []string
@@ -140,12 +140,6 @@ func substitute(db *v1alpha1.DatabaseSpec, s standIn) []string {
 			continue
 		}
 		said = append(said, fmt.Sprintf("%s has no %s=%s", s.image, variable, value))
-		if variable == "innodb_log_files_in_group" {
-			files, err := strconv.ParseInt(string(value), 10, 64)
-			Expect(err).NotTo(HaveOccurred())
-			whole := resource.NewQuantity(files*db.Settings.RedoLogSize.Value(), resource.BinarySI)
-			said, db.Settings.RedoLogSize = append(said, "one redo log of "+whole.String()), whole
-		}
 		delete(db.Variables, variable)
 	}
 	return said

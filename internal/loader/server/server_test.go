@@ -199,7 +199,7 @@ var madeUp = engine.Engine{
 		BufferPoolSize: func(bytes int64) engine.Setting {
 			return engine.Assignment("cache_pages", fmt.Sprint(bytes/8192))
 		},
-		RedoLogSize: func(bytes int64) engine.Setting {
+		RedoLogSize: func(bytes, _ int64) engine.Setting {
 			return engine.Setting{Name: "journal", Value: fmt.Sprint(bytes), Line: fmt.Sprintf("journal = %dK", bytes>>10)}
 		},
 		FlushLogAtTrxCommit: func(mode int32) engine.Setting {

@@ -61,8 +61,8 @@ func newChain(p *Parameters, seed int64) *chain {
 	if p.Tables == tablesShared {
 		c.addTable(c.schema.name, workload.Share{Pods: 1})
 	} else {
-		for i := range p.clients() {
-			c.addTable(fmt.Sprintf("%s_%d", c.schema.name, i+1), workload.Share{Pod: int64(i), Pods: int64(p.clients())})
+		for i := range p.Clients {
+			c.addTable(fmt.Sprintf("%s_%d", c.schema.name, i+1), workload.Share{Pod: int64(i), Pods: int64(p.Clients)})
 		}
 	}
 	for i := range p.Stages {

@@ -58,7 +58,7 @@ func (s *clientStage) tableOf(client int) (int, *chainTable) {
 
 // Prepare implements workload.Workload: the tables are there.
 func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
-	clients := s.params.clients()
+	clients := s.params.Clients
 	for _, t := range s.tables {
 		t.inserting.Store(int64(clients / len(s.tables)))
 		t.inserted = nil
@@ -75,9 +75,9 @@ func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 
 // Measure implements workload.Workload.
 func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
-	client := c.Index % s.params.clients()
+	client := c.Index % s.params.Clients
 	_, table := s.tableOf(client)
-	return s.parts()[c.Index/s.params.clients()](ctx, c, client, table)
+	return s.parts()[c.Index/s.params.Clients](ctx, c, client, table)
 }
 
 func (s *clientStage) insert(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {

@@ -94,7 +94,7 @@ func checkStages(p *Parameters) error {
 		return errors.New("queryClients, keepRows, indexesAt and asPublished are not for stages: each says what it does itself")
 	case p.Tables != "" && p.Tables != tablesPerClient && p.Tables != tablesShared:
 		return fmt.Errorf("tables is %q but must be %s or %s", p.Tables, tablesPerClient, tablesShared)
-	case p.Clients < 0 || p.Clients > maxClients:
+	case p.Clients < 1 || p.Clients > maxClients:
 		return fmt.Errorf("clients is %d but must be 1 to %d", p.Clients, maxClients)
 	case len(p.Stages) > maxStages:
 		return fmt.Errorf("there are %d stages but at most %d are allowed", len(p.Stages), maxStages)
@@ -152,9 +152,9 @@ func (s *InsertParameters) check(p *Parameters) error {
 		return fmt.Errorf("insert.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
 	}
 	// Of a table without a row none can be queried.
-	if least := int64(p.clients()) * s.RowsPerCommit; s.Rows < least {
+	if least := int64(p.Clients) * s.RowsPerCommit; s.Rows < least {
 		return fmt.Errorf("insert.rows is %d but must be at least %d: rowsPerCommit (%d) for each of the clients (%d)", s.Rows, least,
-			s.RowsPerCommit, p.clients())
+			s.RowsPerCommit, p.Clients)
 	}
 	return checkInserts(p, "insert", s.RowsPerCommit, s.RatePerSecond, s.DeletePerInsert)
 }
@@ -188,6 +188,3 @@ func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate pace.R
 	}
 	return nil
 }
-
-// clients of a chain.
-func (p *Parameters) clients() int { return max(1, p.Clients) }

@@ -241,7 +241,7 @@ func (t *sysbenchTool) explained(err error) error {
 	switch m := missingCommand.FindStringSubmatch(text); {
 	case strings.Contains(text, "error: 1461") || strings.Contains(text, "error 1461"):
 		return fmt.Errorf("%w; each thread prepares its statements for each table: set max_prepared_stmt_count in database.variables "+
-			"to more, use fewer threads or tables, or set the option db_ps_mode: disable", err)
+			"to more, use fewer clients or tables, or set the option db_ps_mode: disable", err)
 	case from == nil:
 		return err
 	case m != nil:

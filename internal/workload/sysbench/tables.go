@@ -164,8 +164,8 @@ func (p *Parameters) checkStatements(cfg *result.Config) error {
 	if !known || prepared <= most {
 		return nil
 	}
-	return fmt.Errorf("%d threads prepare %d statements for %d tables, and the server keeps %d (%s): set %[5]s in "+
-		"database.variables to %[6]d or more, use fewer threads or tables, or set options db_ps_mode: disable",
+	return fmt.Errorf("%d clients prepare %d statements for %d tables, and the server keeps %d (%s): set %[5]s in "+
+		"database.variables to %[6]d or more, use fewer clients or tables, or set options db_ps_mode: disable",
 		p.Clients, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Clients)) // BEGIN and COMMIT
 }
 
