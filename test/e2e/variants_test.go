@@ -126,6 +126,18 @@ var _ = Describe("a run with variants", func() {
 			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
 
+	It("halts sysbench between its slices", takesMinutes, func(ctx SpecContext) {
+		run := fmt.Sprintf(durableAndLazy, "halted", "Slices", "{}", "", "{}")
+		apply(ctx, strings.Replace(run, "type: CommitSize, commitSize: {}",
+			"type: Sysbench, sysbench: {script: oltp_read_write, clients: 4, tables: 1, tableSize: 1000, seconds: 4, warmupSeconds: 1}", 1))
+		completed(ctx, "halted")
+		for variant, m := range sidesOf(ctx, "halted-t2-a1") {
+			Expect(m.Turns).To(HaveField("Slices", BeNumerically(">=", 3)), variant)
+			Expect(m.Totals.Transactions).To(And(BeNumerically(">", 0), BeNumerically("<", m.Work().Transactions)), "%s: %+v", variant, m.Turns)
+			Expect(m.Checks).To(ContainElement(And(HaveField("Name", "slices"), HaveField("Passed", true))), variant)
+		}
+	}, SpecTimeout(10*time.Minute))
+
 	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
 		apply(ctx, fmt.Sprintf(durableAndLazy, "turns", "Trials", "{rows: 200, rowsPerCommit: 1}", "", "{primeSeconds: 1, repetitions: 3}"))
 		run := completed(ctx, "turns")
