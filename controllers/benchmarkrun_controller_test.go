@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -22,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestEnvtestCompleteRun(t *testing.T) {
@@ -31,9 +31,7 @@ func TestEnvtestCompleteRun(t *testing.T) {
 	c.settle("run")
 
 	want := []string{"run-t1-a1 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Accepted", "run-t4-a1 Accepted"}
-	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	must.Same(t, "records", want, c.attemptNames())
 	for name, times := range c.jobs {
 		if times != 1 {
 			t.Errorf("Job %s was made %d times", name, times)
@@ -85,51 +83,6 @@ func (c *cluster) nothingRuns() {
 	if n := len(sets.Items) + len(jobs.Items) + len(pods.Items) + len(leases.Items); n != 0 {
 		c.t.Errorf("%d StatefulSets, %d Jobs, %d Pods, %d Leases are left",
 			len(sets.Items), len(jobs.Items), len(pods.Items), len(leases.Items))
-	}
-}
-
-func TestEnvtestFreshDatabases(t *testing.T) {
-	c := newCluster(t)
-	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Server = v1alpha1.ServerPerTrial
-	}).Obj())
-	c.until("run", v1alpha1.ConditionComplete)
-	for name, instance := range map[string]int{"run-t1-a1": 1, "run-t2-a1": 2} {
-		var cm corev1.ConfigMap
-		c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &cm))
-		record, err := result.DecodeRecord(cm.Data[result.RecordKey])
-		c.must(err)
-		if record.Instance != instance {
-			t.Errorf("%s measured instance %d, want %d", name, record.Instance, instance)
-		}
-	}
-}
-
-func TestEnvtestDisturbedAttemptIsMeasuredAgain(t *testing.T) {
-	c := newCluster(t)
-	failures := 0
-	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-		if failures++; failures == 1 {
-			pod.Status.Conditions = []corev1.PodCondition{{
-				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "evicted",
-			}}
-			c.failWith(result.CauseInterrupted, "told to stop")(job, pod)
-			return
-		}
-		c.succeed(job, pod)
-	}
-	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	run := c.until("run", v1alpha1.ConditionComplete)
-	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
-	if *run.Status.Trials.Invalidated != 1 || *run.Status.Trials.Measured != 1 {
-		t.Errorf("counts are %+v", run.Status.Trials)
-	}
-	var cm corev1.ConfigMap
-	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &cm))
-	if record, err := result.DecodeRecord(cm.Data[result.RecordKey]); err != nil || record.Cause != result.CauseEvicted {
-		t.Errorf("the cause is %v (%v), want Evicted", record.Cause, err)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // What anybody fills an object with is not kept, and what is kept stays the same when it is reduced again.
@@ -102,7 +103,5 @@ func TestCachedKeepsWhatIsRead(t *testing.T) {
 
 func reduce(t *testing.T, object client.Object) {
 	t.Helper()
-	if _, err := Cached(object); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Cached(object))(t)
 }

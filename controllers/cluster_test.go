@@ -33,6 +33,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var (
@@ -75,9 +76,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := api.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), namespace))
 	c := &cluster{
 		t: t, namespace: namespace.Name, clock: clocktesting.NewFakeClock(time.Now()), events: events.NewFakeRecorder(1000),
 		logs: map[string][]byte{}, jobs: map[string]int{}, counted: map[types.UID]bool{}, ends: map[string]*corev1.PodStatus{}, stopped: map[string]int{}, server: testutil.ReadyDatabasePod,

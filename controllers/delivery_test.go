@@ -28,6 +28,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // follows lets the operator follow the logs of loaders, as it does in a manager. awaited waits until what it follows is read.
@@ -180,9 +181,7 @@ func TestEnvtestDeliveredAndFailed(t *testing.T) {
 	}
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
 	c.untilSettled("run", awaited)
-	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	must.Same(t, "records", []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames())
 }
 
 // Where a program makes the load, a document in the log ends nothing: the program may have written it. The loader's end does.

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // status has counts, and conditions that are true.
@@ -90,9 +91,7 @@ func TestAnnouncements(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := announcements(&tc.old, &tc.status, attempts(tc.records))
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(announcement{})); diff != "" {
-				t.Errorf("announcements (-want +got):\n%s", diff)
-			}
+			must.Same(t, "announcements", tc.want, got, cmp.AllowUnexported(announcement{}))
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // written are logs to which a program writes, by the names of their Pods.
@@ -72,23 +73,16 @@ func numbered(i int) (client.ObjectKey, *corev1.Pod) {
 // document is the log of a Pod with its whole document.
 func documentOf(t *testing.T, pod types.UID) []byte {
 	t.Helper()
-	encoded, err := result.EncodeDocument(testutil.Document(pod, 1, 1, 1000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.EncodeDocument(testutil.Document(pod, 1, 1, 1000)))(t)
 	var log bytes.Buffer
 	log.WriteString("a line that people read\n")
-	if err := result.WriteDocument(&log, encoded); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.WriteDocument(&log, encoded))
 	return log.Bytes()
 }
 
 func mustWrite(t *testing.T, w io.Writer, text []byte) {
 	t.Helper()
-	if _, err := w.Write(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(text))(t)
 }
 
 // A loader has delivered as soon as the last line of its document is written, while its container still runs.
@@ -131,9 +125,7 @@ func TestFollowersGiveUp(t *testing.T) {
 		f.delivered(numbered(i))
 	}
 	mustWrite(t, writers[0], []byte("the loader begins\n"))
-	if err := writers[0].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writers[0].Close())
 	mustWrite(t, writers[1], documentOf(t, "another"))
 	for range 2 {
 		<-logs.left

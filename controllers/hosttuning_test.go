@@ -27,6 +27,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // fakeHost is the database's node, with what was done there.
@@ -244,9 +245,7 @@ func TestEnvtestHostOfSeveralRuns(t *testing.T) {
 	want := []string{
 		read, toOne, "first-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty, read, toOne, "second-t1-a1 with 1", toSixty,
 	}
-	if diff := cmp.Diff(want, h.done); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	must.Same(t, "steps", want, h.done)
 }
 
 // A node that is not restored is reported in the status, the results and an event; the run ends. The operator goes on trying, and

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +27,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -383,9 +383,7 @@ func (c *cluster) allAccepted(name string, trials int) {
 	for n := range trials {
 		want = append(want, fmt.Sprintf("%s-t%d-a1 Accepted", name, n+1))
 	}
-	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
-		c.t.Errorf("records (-want +got):\n%s", diff)
-	}
+	must.Same(c.t, "records", want, c.attemptNames())
 	for job, times := range c.jobs {
 		if times != 1 {
 			c.t.Errorf("Job %s was made %d times", job, times)

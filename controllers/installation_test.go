@@ -23,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // installed are two installations that see the same runs, each with the Leases of its lanes in a namespace of its own.
@@ -213,10 +214,7 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 // pageIn is the page among results. It is whole, and has a plot, and what else it is to have.
 func pageIn(t *testing.T, results *corev1.ConfigMap, name string, more ...string) {
 	t.Helper()
-	text, err := result.UnpackFile(page.File, results.BinaryData)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(result.UnpackFile(page.File, results.BinaryData))(t)
 	for _, want := range append([]string{"<!DOCTYPE html>", "<title>" + name, "<svg", "</html>"}, more...) {
 		if !bytes.Contains(bytes.ToLower(text), bytes.ToLower([]byte(want))) {
 			t.Errorf("the page lacks %q:\n%.2000s", want, text)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // A Lease that a user deletes is taken back by the run that measures. If another has it meanwhile, that run gives way.
@@ -45,9 +46,7 @@ func TestEnvtestLeaseDeletedByHand(t *testing.T) {
 			lease.Spec.HolderIdentity = ptr.To("BenchmarkRun/" + c.namespace + "/ape/" + string(c.get("ape").UID))
 			c.must(api.Create(t.Context(), lease))
 			for range 5 {
-				if _, err := c.try("zebra"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(c.try("zebra"))(t)
 				c.react()
 			}
 			c.says("zebra", "False Queued: waiting for run "+c.namespace+"/ape, which holds lane default; next in the queue")
@@ -66,23 +65,6 @@ func (c *cluster) lease() *coordinationv1.Lease {
 		c.t.Fatalf("%d Leases, want one", len(leases.Items))
 	}
 	return &leases.Items[0]
-}
-
-// Two managers that both believe to be the leader admit one run at a time.
-func TestEnvtestTwoManagersOneLane(t *testing.T) {
-	c := newCluster(t)
-	managers := []*BenchmarkRunReconciler{c.newReconciler(), c.newReconciler()}
-	c.queue(nil, "first", "second", "third")
-	for i := range 60 {
-		c.reconciler = managers[i%2]
-		c.turn("third", "first", "second")
-	}
-	for _, name := range []string{"first", "second", "third"} {
-		if !apimeta.IsStatusConditionTrue(c.get(name).Status.Conditions, v1alpha1.ConditionComplete) {
-			t.Errorf("%s: %+v", name, c.get(name).Status.Conditions)
-		}
-	}
-	c.nothingRuns()
 }
 
 // The manager is killed after each write of a Lease, and after the next one, while two runs share a lane, and another goes on:

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // paged is an API server with so many objects, each of so many bytes, which notes how many were asked for at once.
@@ -148,9 +149,7 @@ func TestLiveListsInPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &paged{objects: 61}
-			if err := (&Live{Reader: server}).List(t.Context(), list); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, (&Live{Reader: server}).List(t.Context(), list))
 			all := names(t, list)
 			if len(all) != 61 || all[0] != "o0" || all[60] != "o60" || len(server.limits) != 16 || slices.Max(server.limits) > PageSize {
 				t.Errorf("%d objects in pages of %d: %v", len(all), server.limits, all)

@@ -6,12 +6,10 @@
 package controllers
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -25,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func external(r *v1alpha1.BenchmarkRun) {
@@ -97,11 +96,9 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 	}
 	pending := func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }
 	for name, test := range map[string]struct {
-		prepare      func(*cluster)
-		change       func(*v1alpha1.BenchmarkRun)
-		about        func(*cluster) (client.Object, string)
-		warning      string
-		reason, says string
+		prepare       func(*cluster)
+		about         func(*cluster) (client.Object, string)
+		warning, says string
 	}{
 		"the database's Pod": {
 			prepare: func(c *cluster) { c.server = pending },
@@ -111,7 +108,7 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 				return &pods.Items[0], "Pod"
 			},
 			warning: `MountVolume.SetUp failed for volume "credentials" : secret "x" not found`,
-			reason:  v1alpha1.ReasonDatabaseNotStarted, says: `the database's Pod is starting: MountVolume.SetUp failed for volume "credentials" : secret "x" not found`,
+			says:    `the database's Pod is starting: MountVolume.SetUp failed for volume "credentials" : secret "x" not found`,
 		},
 		"a claim of the database": {
 			prepare: func(c *cluster) {
@@ -128,18 +125,13 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 				return &claims.Items[0], "PersistentVolumeClaim"
 			},
 			warning: `failed to provision volume with StorageClass "slow": no room`,
-			reason:  v1alpha1.ReasonDatabaseNotStarted,
 			says:    `a volume of the database cannot be provisioned: failed to provision volume with StorageClass "slow": no room`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			test.prepare(c)
-			run := testutil.MakeRun("run", "")
-			if test.change != nil {
-				run.With(test.change)
-			}
-			c.apply(run.Obj())
+			c.apply(testutil.MakeRun("run", "").Obj())
 			for range 6 {
 				c.reconcile("run")
 				c.react()
@@ -155,7 +147,7 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 			c.clock.Step(300e9)
 			failed := c.until("run", v1alpha1.ConditionFailed)
 			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
-			if condition.Reason != test.reason || !strings.Contains(condition.Message, test.says) {
+			if condition.Reason != v1alpha1.ReasonDatabaseNotStarted || !strings.Contains(condition.Message, test.says) {
 				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
 		})
@@ -166,38 +158,13 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		log     func([]byte) []byte
-		message func(string) string
-		says    string
+		log      func([]byte) []byte
+		message  func(string) string
+		document func(*result.Document)
+		says     string
 	}{
-		"a line of the log is lost": {
-			log: func(b []byte) []byte {
-				lines := bytes.SplitAfter(b, []byte("\n"))
-				return bytes.Join(append(lines[:1:1], lines[2:]...), nil)
-			},
-			says: "DocumentLost",
-		},
-		"the log is cut":   {log: func(b []byte) []byte { return b[:len(b)/2] }, says: "DocumentLost"},
-		"the log is empty": {log: func([]byte) []byte { return nil }, says: "DocumentLost"},
-		"a byte is another": {
-			log: func(b []byte) []byte {
-				changed := bytes.Clone(b)
-				at := len(changed) / 2
-				changed[at] = 'A' + (changed[at]-'A'+1)%26
-				return changed
-			},
-			says: "DocumentLost",
-		},
-		"the checksum is another": {
-			message: func(m string) string {
-				before, after, _ := strings.Cut(m, `"documentSHA256":"`)
-				return before + `"documentSHA256":"` + strings.Repeat("0", 64) + after[64:]
-			},
-			says: "DocumentLost",
-		},
-		"the termination message is garbage":   {message: func(string) string { return "\x00\xff Killed" }, says: "Silent: the loader exited with code 0 but left no result"},
-		"the termination message is cut":       {message: func(m string) string { return m[:len(m)/2] }, says: "Silent"},
-		"the termination message is not there": {message: func(string) string { return "" }, says: "Silent"},
+		"the log is cut":                 {log: func(b []byte) []byte { return b[:len(b)/2] }, says: "DocumentLost"},
+		"the termination message is cut": {message: func(m string) string { return m[:len(m)/2] }, says: "Silent"},
 		"the result is another Pod's": {
 			message: func(m string) string {
 				at := strings.Index(m, `"podUID":"`) + len(`"podUID":"`)
@@ -205,12 +172,21 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			},
 			says: "ForeignResult",
 		},
+		// It is whole, and not what this attempt was asked for.
+		"the document is another trial's": {
+			document: func(d *result.Document) { d.Identity.Trial = 2 }, says: "is of trial 2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t)
 			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-				c.succeed(job, pod)
+				document := testutil.Document(pod.UID, 1, 1, 1000)
+				document.Config, document.Identity.RunUID = *c.configOf(job), job.Labels[v1alpha1.LabelRunUID]
+				if test.document != nil {
+					test.document(document)
+				}
+				c.write(job, pod, document)
 				end := pod.Status.ContainerStatuses[0].State.Terminated
 				end.FinishedAt = metav1.NewTime(c.clock.Now().Add(-time.Minute))
 				if test.log != nil {
@@ -230,36 +206,6 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			}
 			if failed.Status.Headline != "" || len(failed.Status.Points) != 0 || *failed.Status.Trials.Measured != 0 {
 				t.Errorf("there is a number: %+v", failed.Status)
-			}
-		})
-	}
-}
-
-// A whole document that is not what this attempt was asked for is no result, although its Pod has left it.
-func TestEnvtestDocumentsOfOtherAttempts(t *testing.T) {
-	t.Parallel()
-	for says, change := range map[string]func(*result.Document){
-		"is of the run": func(d *result.Document) { d.Identity.RunUID = "another" },
-		"is of trial 2": func(d *result.Document) { d.Identity.Trial = 2 },
-		"attempt 7":     func(d *result.Document) { d.Identity.Attempt = 7 },
-		"digest":        func(d *result.Document) { d.Config.Settings = nil },
-	} {
-		t.Run(says, func(t *testing.T) {
-			t.Parallel()
-			c := newCluster(t)
-			c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-				document := testutil.Document(pod.UID, 1, 1, 1000)
-				document.Config, document.Identity.RunUID = *c.configOf(job), job.Labels[v1alpha1.LabelRunUID]
-				change(document)
-				c.write(job, pod, document)
-			}
-			c.apply(testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Trials.MaxInvalid = ptr.To[int32](0)
-			}).Obj())
-			failed := c.patiently("run", v1alpha1.ConditionFailed)
-			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)
-			if !strings.Contains(condition.Message, "ForeignResult") || !strings.Contains(condition.Message, says) {
-				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
 		})
 	}
@@ -305,9 +251,7 @@ func TestEnvtestVariantsCopyData(t *testing.T) {
 	want := map[string]string{
 		"run-db1-0": "run-data-durable", "run-db2-0": "run-data-lazy", "run-db3-0": "run-data-durable", "run-db4-0": "run-data-lazy",
 	}
-	if diff := cmp.Diff(want, used); diff != "" {
-		t.Errorf("what the servers use (-want +got):\n%s", diff)
-	}
+	must.Same(t, "what the servers use", want, used)
 	if made := c.get("run").Status.DataCopies; len(made) != 2 {
 		t.Errorf("the status names the copies %v", made)
 	}

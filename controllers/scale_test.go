@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestScaleTimePerTrial prints what a trial costs at the beginning and at the end of a run of 5,000 trials at 100 points: all of
@@ -56,10 +57,7 @@ func TestScaleTimePerTrial(t *testing.T) {
 // cached is the client of a manager: it reads from watches.
 func cached(t *testing.T) client.Client {
 	t.Helper()
-	m, err := ctrlcluster.New(reach, func(o *ctrlcluster.Options) { o.Scheme = api.Scheme() })
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(ctrlcluster.New(reach, func(o *ctrlcluster.Options) { o.Scheme = api.Scheme() }))(t)
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	running.Go(func() {

@@ -28,6 +28,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // managers are those that ran one after the other: the sum of what they counted, and the transitions that they logged.
@@ -94,10 +95,7 @@ func counted(t *testing.T, list ...*telemetry.Metrics) map[string]int {
 	for _, m := range list {
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(m)
-		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		families := must.Get(registry.Gather())(t)
 		for _, f := range families {
 			for _, s := range f.GetMetric() {
 				name := strings.TrimPrefix(f.GetName(), "benchrun_")

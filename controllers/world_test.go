@@ -33,6 +33,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // world is everything around a run that changes between any two looks: other Pods on its node, what the node says of itself, the
@@ -182,9 +183,7 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-results"}, &results))
 	record, err := result.DecodeRecord(attempt.Data[result.RecordKey])
 	c.must(err)
-	if diff := cmp.Diff(findings, record.Summary.Findings); diff != "" {
-		t.Errorf("findings of the record (-want +got):\n%s", diff)
-	}
+	must.Same(t, "findings of the record", findings, record.Summary.Findings)
 	if s := record.Summary; len(s.Adjusted) != 1 || len(s.Inputs) != 1 || len(s.Latencies) != 2 {
 		t.Errorf("the record has %d adjusted settings, %d inputs and %d latencies", len(s.Adjusted), len(s.Inputs), len(s.Latencies))
 	}
@@ -193,9 +192,7 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 			t.Errorf("summary.md lacks %.10s", w)
 		}
 	}
-	if diff := cmp.Diff(append(want[:15:15], "more warnings: 25, see the results"), run.Status.Points[0].Warnings); diff != "" {
-		t.Errorf("warnings of the status (-want +got):\n%s", diff)
-	}
+	must.Same(t, "warnings of the status", append(want[:15:15], "more warnings: 25, see the results"), run.Status.Points[0].Warnings)
 }
 
 var errKilled = errors.New("the manager was killed")

@@ -29,6 +29,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -147,14 +148,8 @@ func firstSight(t *testing.T, object *unstructured.Unstructured) error {
 // offline is what is said of a run without an API server, in the API server's words.
 func offline(t *testing.T, from *unstructured.Unstructured) error {
 	t.Helper()
-	schema, err := schemas[from.GetKind()]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := apischema.Object(from.Object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Get(schemas[from.GetKind()]())(t)
+	object := must.Get(apischema.Object(from.Object))(t)
 	unknown, err := apischema.PruneMetadata(object)
 	if err != nil {
 		return err
@@ -177,9 +172,7 @@ var schemas = map[string]func() (*apischema.Schema, error){
 func plannable(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	_, err := validation.PlanRun(&run)
 	return err
 }
@@ -197,10 +190,7 @@ const mostOfCRD = 200_000
 // TestEnvtestBudget: the schema has room to spare. A run holds its database and workload once more in a list of variants: the API
 // server multiplies the cost of each rule by the length of the list.
 func TestEnvtestBudget(t *testing.T) {
-	encoded, err := json.Marshal(crd(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(json.Marshal(crd(t)))(t)
 	t.Logf("CRD budget: %d of %d bytes", len(encoded), clientSideApply)
 	if len(encoded) > mostOfCRD {
 		t.Errorf("the CRD has %d bytes, of at most %d: kubectl apply takes %d", len(encoded), mostOfCRD, clientSideApply)
@@ -224,14 +214,9 @@ func TestEnvtestBudget(t *testing.T) {
 // crd is that of runs.
 func crd(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	c := new(apiextensionsv1.CustomResourceDefinition)
-	if err := yaml.UnmarshalStrict(text, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict(text, c))
 	return c
 }
 
@@ -241,18 +226,13 @@ func accepted(t *testing.T, c *apiextensionsv1.CustomResourceDefinition) error {
 	object := asObject(t, c)
 	object.SetName("others.benchrun.dev")
 	names := map[string]any{"plural": "others", "singular": "other", "kind": "Other", "listKind": "OtherList"}
-	if err := unstructured.SetNestedField(object.Object, names, "spec", "names"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unstructured.SetNestedField(object.Object, names, "spec", "names"))
 	return dryRun(t, object)
 }
 
 func asObject(t *testing.T, c *apiextensionsv1.CustomResourceDefinition) *unstructured.Unstructured {
 	t.Helper()
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(runtime.DefaultUnstructuredConverter.ToUnstructured(c))(t)
 	object := &unstructured.Unstructured{Object: content}
 	object.SetAPIVersion(apiextensionsv1.SchemeGroupVersion.String())
 	object.SetKind("CustomResourceDefinition")
@@ -264,13 +244,9 @@ func asObject(t *testing.T, c *apiextensionsv1.CustomResourceDefinition) *unstru
 // The API server's defaults are those that the operator uses for what is unset.
 func TestEnvtestDefaults(t *testing.T) {
 	object := parsed(t, minimal, spec("database: {storage: {}}"))
-	if err := dryRun(t, object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dryRun(t, object))
 	var run v1alpha1.BenchmarkRun
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	s := &run.Spec
 	if s.Seed == nil || *s.Seed != v1alpha1.DefaultSeed || s.Trials.MaxInvalid == nil ||
 		*s.Trials.MaxInvalid != v1alpha1.DefaultMaxInvalid || s.Trials.DeadlineSeconds != v1alpha1.DefaultTrialDeadlineSeconds ||
@@ -283,18 +259,14 @@ func TestEnvtestDefaults(t *testing.T) {
 // An object that the operator has not seen yet is not ready to anybody who waits for it, such as Helm 4.
 func TestEnvtestNewObjectIsInProgress(t *testing.T) {
 	object := parsed(t, minimal, "metadata: {name: seen-by-nobody}")
-	if err := api.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), object))
 	t.Cleanup(func() {
 		if err := api.Delete(context.Background(), object); err != nil {
 			t.Error(err)
 		}
 	})
 	stored := object.DeepCopy()
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(object), stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Get(t.Context(), client.ObjectKeyFromObject(object), stored))
 	if got, err := kstatus.Compute(stored); err != nil || got.Status != kstatus.InProgressStatus {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -311,10 +283,7 @@ func TestEnvtestSamples(t *testing.T) {
 		files = append(files, found...)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			object := parsed(t, "metadata: {namespace: default}", document)
 			if object.GetKind() != "BenchmarkRun" {
@@ -335,12 +304,10 @@ var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 func TestEnvtestDocs(t *testing.T) {
 	blocks := 0
 	for _, page := range pages(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
 			blocks++
+			var err error
 			if strings.HasPrefix(block[1], "plots:") {
 				_, err = report.ReadRequested(page, []byte(block[1]))
 			} else {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestEnvtestRules asks a real API server about each rule: once what it allows, once what it refuses and with which words.
@@ -342,9 +344,7 @@ type rule struct {
 // TestEnvtestImmutable changes each field of a stored run: only suspend and ttlSecondsAfterFinished may change.
 func TestEnvtestImmutable(t *testing.T) {
 	run := parsed(t, minimal, "metadata: {name: immutable}")
-	if err := api.Create(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), run))
 	for change, says := range map[string]string{
 		"suspend: true":                                "",
 		"metric: rowsPerSecond":                        "sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed",

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // tprochMinimal is the shortest run of TPROCHLoad.
@@ -136,15 +136,11 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 // What is not said is said by the stored specification.
 func TestEnvtestTPROCHDefaults(t *testing.T) {
 	run := parsed(t, tprochMinimal)
-	if err := dryRun(t, run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dryRun(t, run))
 	spec := run.Object["spec"].(map[string]any)["workload"].(map[string]any)["tprochLoad"]
 	want := map[string]any{
 		"scaleFactor": "0.01", "data": "Streamed", "loadMode": "OneStatement", "rowsPerChunk": int64(100000), "indexes": "Before",
 		"foreignKeyChecks": true, "uniqueChecks": true, "analyze": false, "asPublished": "None",
 	}
-	if diff := cmp.Diff(want, spec); diff != "" {
-		t.Errorf("defaults (-want +got):\n%s", diff)
-	}
+	must.Same(t, "defaults", want, spec)
 }

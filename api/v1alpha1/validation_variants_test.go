@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // minimalVariants is the shortest run that compares something.
@@ -100,13 +101,9 @@ func TestEnvtestVariantRules(t *testing.T) {
 // The API server fills no default into an overlay: it would be laid over the run.
 func TestEnvtestOverlaysHaveNoDefaults(t *testing.T) {
 	object := parsed(t, minimalVariants, lazy("database: {storage: {}, tls: {}}, workload: {commitSize: {}, limits: {}}"))
-	if err := dryRun(t, object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dryRun(t, object))
 	var run v1alpha1.BenchmarkRun
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &run))
 	v := run.Spec.Variants[1]
 	if v.Database.Engine != "" || v.Database.Provisioner != "" || v.Database.Storage.Medium != "" || v.Database.TLS.Mode != "" ||
 		v.Workload.CommitSize.Rows != nil || v.Workload.CommitSize.AsPublished != "" {

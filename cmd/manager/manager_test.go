@@ -30,9 +30,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // asManager is set in the environment of processes in which this test's program is the manager.
@@ -83,9 +83,7 @@ var asIs = flag.String("manager", "", "the manager's program; empty is this one"
 func command(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, file, kubeconfig)
 	c := exec.CommandContext(ctx, cmp.Or(*asIs, os.Args[0]), args...)
 	c.Env = append(os.Environ(), asManager+"=yes", "KUBECONFIG="+file)
 	return c
@@ -101,9 +99,7 @@ func start(t *testing.T, leaseNamespace, installation, namespace string, args ..
 	c := command(context.WithoutCancel(t.Context()), t, args...)
 	c.Env = append(c.Env, "GOMEMLIMIT=256MiB") // as the chart has it: the container's limit
 	c.Stdout, c.Stderr = m.log, m.log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	m.pid = c.Process.Pid
 	t.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
@@ -117,10 +113,7 @@ func start(t *testing.T, leaseNamespace, installation, namespace string, args ..
 // freeAddress is one at which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -160,9 +153,7 @@ func within(t *testing.T, most time.Duration, what string, condition func(contex
 func holders(ctx context.Context, t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	var leases coordinationv1.LeaseList
-	if err := api.List(ctx, &leases, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.List(ctx, &leases, client.InNamespace(namespace)))
 	names := map[string]string{}
 	for _, lease := range leases.Items {
 		if ptr.Deref(lease.Spec.HolderIdentity, "") != "" {
@@ -175,9 +166,7 @@ func holders(ctx context.Context, t *testing.T, namespace string) map[string]str
 func makeNamespace(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "manager-"}}
-	if err := api.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), ns))
 	return ns.Name
 }
 
@@ -226,54 +215,4 @@ func TestEnvtestVersion(t *testing.T) {
 	eventually(t, "the log has the version", func(context.Context) bool {
 		return strings.Contains(m.log.String(), fmt.Sprintf(`"version":%q`, strings.TrimSpace(text)))
 	})
-}
-
-// Installations that overlap, of which none knows the others: two for all namespaces, and one for that of the run. One acts, the
-// others say whose the run is.
-func TestEnvtestOverlappingInstallations(t *testing.T) {
-	namespace := makeNamespace(t)
-	homes := map[string]string{"everywhere": makeNamespace(t), "everywhere-too": makeNamespace(t), "here": makeNamespace(t)}
-	managers := map[string]*manager{}
-	for name, home := range homes {
-		watched := ""
-		if name == "here" {
-			watched = namespace
-		}
-		managers[name] = start(t, home, name, watched)
-		eventually(t, name+" leads", func(ctx context.Context) bool { return len(holders(ctx, t, home)) == 1 })
-	}
-	runIn(t, namespace, "run")
-	by := ""
-	eventually(t, "one takes the lane", func(ctx context.Context) bool {
-		by = runNamed(t, namespace, "run").Status.Installation
-		for _, home := range homes {
-			if laneLeases(ctx, t, home) > 0 {
-				return true
-			}
-		}
-		return false
-	})
-	for name, home := range homes {
-		acts := by == home+"/"+name
-		if acts {
-			says(t, managers[name], namespace, "run", "")
-			continue
-		}
-		eventually(t, name+" says who acts", func(context.Context) bool {
-			return strings.Contains(managers[name].log.String(), `"installation":"`+by+`"`)
-		})
-		if n := laneLeases(t.Context(), t, home); n > 0 {
-			t.Errorf("%s holds %d lanes for a run that is %s's", name, n, by)
-		}
-	}
-	suspend(t, runNamed(t, namespace, "run"))
-}
-
-func laneLeases(ctx context.Context, t *testing.T, namespace string) int {
-	t.Helper()
-	var leases coordinationv1.LeaseList
-	if err := api.List(ctx, &leases, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelLane}); err != nil {
-		t.Fatal(err)
-	}
-	return len(leases.Items)
 }

@@ -17,7 +17,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,38 +26,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // certificate writes a certificate for 127.0.0.1 into a folder, and returns it as what a client trusts.
 func certificate(t *testing.T, folder string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	private := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for name, block := range map[string]*pem.Block{
 		"tls.crt": {Type: "CERTIFICATE", Bytes: der}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(folder, name), pem.EncodeToMemory(block))
 	}
-	made, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(x509.ParseCertificate(der))(t)
 	pool := x509.NewCertPool()
 	pool.AddCert(made)
 	return pool
@@ -68,13 +55,9 @@ func certificate(t *testing.T, folder string) *x509.CertPool {
 func tokenOf(t *testing.T, namespace, name string) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := api.Create(t.Context(), account); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), account))
 	token := &authenticationv1.TokenRequest{}
-	if err := api.SubResource("token").Create(t.Context(), account, token); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.SubResource("token").Create(t.Context(), account, token))
 	return token.Status.Token
 }
 
@@ -90,12 +73,8 @@ func mayRead(t *testing.T, namespace, name string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}},
 	}
-	if err := api.Create(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
-	if err := api.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), role))
+	must.Do(t, api.Create(t.Context(), binding))
 }
 
 // The metrics are served with the certificate that was given, to who may read them, and count what happens.
@@ -107,10 +86,7 @@ func TestEnvtestMetricsEndpoint(t *testing.T) {
 	m := start(t, namespace, "metrics", namespace, "--metrics-bind-address="+address, "--metrics-cert-dir="+folder)
 	https := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}}}
 	scrape := func(ctx context.Context, token string) (int, string) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", nil))(t)
 		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := https.Do(request)
 		if err != nil {

@@ -9,18 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func parsed(t *testing.T, args ...string) *options {
 	t.Helper()
 	o, flags := new(options), flag.NewFlagSet("manager", flag.ContinueOnError)
 	o.bind(flags)
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, flags.Parse(args))
 	return o
 }
 
@@ -81,7 +78,5 @@ func TestLaneNamespace(t *testing.T) {
 func TestImageOptions(t *testing.T) {
 	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=d", "--mysql-image=m", "--image-registry=r", "--image-pull-secrets=a,b").images
 	want := podutil.Images{Loader: "l", Sysbench: "s", Databases: map[string]string{"MariaDB": "d", "MySQL": "m"}, Registry: "r", PullSecrets: []string{"a", "b"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("images (-want +got):\n%s", diff)
-	}
+	must.Same(t, "images", want, got)
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // mostWrites is how many writes a departure from the queue of a lane may cost, however long the queue is.
@@ -88,9 +89,7 @@ func departures(t *testing.T, waiting int) (took time.Duration, writes int) {
 func runNamed(t *testing.T, namespace, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	if err := api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &run))
 	return &run
 }
 
@@ -99,14 +98,9 @@ func watchAll(t *testing.T, namespace string) func() []string {
 	t.Helper()
 	var watches []watch.Interface
 	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &coordinationv1.LeaseList{}} {
-		if err := api.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, api.List(t.Context(), list, client.InNamespace(namespace)))
 		from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
-		w, err := api.Watch(t.Context(), list, client.InNamespace(namespace), from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(api.Watch(t.Context(), list, client.InNamespace(namespace), from))(t)
 		watches = append(watches, w)
 	}
 	return func() []string {
@@ -156,9 +150,7 @@ func runIn(t *testing.T, namespace, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run := testutil.MakeRun(name, namespace).Obj()
 	run.UID = ""
-	if err := api.Create(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), run))
 	return run
 }
 
@@ -197,9 +189,7 @@ func TestEnvtestManagersShareALane(t *testing.T) {
 func suspend(t *testing.T, object client.Object) {
 	t.Helper()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": true}}`))
-	if err := api.Patch(t.Context(), object, patch); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Patch(t.Context(), object, patch))
 }
 
 // remove an object that is there, or will be.
@@ -249,9 +239,7 @@ func TestEnvtestRunsAtTheSameTime(t *testing.T) {
 			return len(holders) == lanes
 		})
 		for _, holder := range holders {
-			if err := api.Delete(t.Context(), holder); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, api.Delete(t.Context(), holder))
 		}
 		collect(t, namespace, holders)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestScaleMemory starts a manager beside 1,000 finished runs with five attempts and 50 kB of results each, a run of 5,000
@@ -134,9 +135,7 @@ func largeRun(t *testing.T, namespace string) func(context.Context) bool {
 		r.Spec.Suspend = ptr.To(true)
 	}).Obj()
 	chained(t, run, plan.MaxTrials)
-	if err := api.Status().Update(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Status().Update(t.Context(), run))
 	return func(ctx context.Context) bool {
 		var now v1alpha1.BenchmarkRun
 		return api.Get(ctx, client.ObjectKeyFromObject(run), &now) == nil && now.Status.Progress == "5000/5000"
@@ -148,15 +147,9 @@ var resident = regexp.MustCompile(`Vm(RSS|HWM):\s+([0-9]+) kB`)
 // memory of a process in MiB, now and at most.
 func memory(t *testing.T, pid int) (now, most int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	for _, match := range resident.FindAllStringSubmatch(string(text), -1) {
-		kilobytes, err := strconv.Atoi(match[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		kilobytes := must.Get(strconv.Atoi(match[2]))(t)
 		if match[1] == "RSS" {
 			now = kilobytes >> 10
 		} else {

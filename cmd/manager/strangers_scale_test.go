@@ -24,6 +24,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestScaleStrangers starts a manager beside what it reads and no cache reduces: 180 events of 1.3 MB about the Pod of a database
@@ -49,16 +50,10 @@ func TestScaleStrangers(t *testing.T) {
 	_, waiting := memory(t, m.pid)
 
 	to := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: node.Name}}
-	if err := api.SubResource("binding").Create(t.Context(), pod, to); err != nil {
-		t.Fatal(err)
-	}
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.SubResource("binding").Create(t.Context(), pod, to))
+	must.Do(t, api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
 	testutil.ReadyDatabasePod(pod)
-	if err := api.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Status().Update(t.Context(), pod))
 	var job batchv1.Job
 	within(t, 5*time.Minute, "the first attempt\n"+m.log.String(), func(ctx context.Context) bool {
 		return api.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "victim-t1-a1"}, &job) == nil
@@ -86,7 +81,7 @@ func waitingServer(t *testing.T, m *manager, run *v1alpha1.BenchmarkRun) *corev1
 			Namespace: run.Namespace, Name: set.Name + "-0", Labels: set.Spec.Template.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
 		},
-		Spec: set.Spec,
+		Spec: set.Spec.Template.Spec,
 	}
 	create(t, pod)
 	pod.Status.Phase = corev1.PodPending
@@ -94,9 +89,7 @@ func waitingServer(t *testing.T, m *manager, run *v1alpha1.BenchmarkRun) *corev1
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
 		Message: "0/1 nodes are available: 1 Insufficient cpu.",
 	}}
-	if err := api.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Status().Update(t.Context(), pod))
 	return pod
 }
 
@@ -142,18 +135,12 @@ func message(ctx context.Context, run *v1alpha1.BenchmarkRun, condition string) 
 // cpuTime that a process has used.
 func cpuTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
 	_, after, _ := strings.Cut(string(text), ") ") // the name of the program
 	fields := strings.Fields(after)
 	ticks := 0
 	for _, field := range fields[11:13] {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(field))(t)
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond

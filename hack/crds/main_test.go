@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestUnfold(t *testing.T) {
@@ -46,9 +48,7 @@ func TestBorrow(t *testing.T) {
 		"resources":   map[string]any{"properties": bare},
 		"other":       map[string]any{"properties": below()},
 	}
-	if diff := cmp.Diff(want, node); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, node)
 }
 
 func TestBound(t *testing.T) {
@@ -68,9 +68,7 @@ func TestDescriptionsStandOnce(t *testing.T) {
 	}
 	undescribe(node)
 	want := map[string]any{"description": "kept", "properties": map[string]any{"a": map[string]any{"type": "string"}}}
-	if diff := cmp.Diff(want, node); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, node)
 	run := properties(t)
 	if descriptions(at(run, "database")) < 30 || descriptions(at(run, "workload")) < 80 {
 		t.Error("fields of a run have no descriptions")
@@ -91,14 +89,9 @@ func TestDescriptionsStandOnce(t *testing.T) {
 // properties of the specification of a run.
 func properties(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	var crd map[string]any
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &crd))
 	return at(specification(crd), "properties")
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var (
@@ -17,10 +19,7 @@ var (
 // versions are those that a go.mod chooses, each module's.
 func versions(t *testing.T, file string) map[string]string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	found := map[string]string{}
 	for _, match := range required.FindAllStringSubmatch(string(content), -1) {
 		found[match[1]] = match[2]

@@ -10,24 +10,19 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The folder in testdata has each kind of field, and types without any.
 func TestGenerate(t *testing.T) {
-	got, err := generate("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(generate("testdata"))(t)
 	testutil.Golden(t, output+".golden", got)
 }
 
 // TestUpToDate: the file in the repository is that of the types beside it.
 func TestUpToDate(t *testing.T) {
 	folder := "../../api/v1alpha1"
-	want, err := generate(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(generate(folder))(t)
 	if have, err := os.ReadFile(filepath.Join(folder, output)); err != nil || string(have) != string(want) {
 		t.Errorf("%s is not up to date: run `make generate` (%v)", output, err)
 	}
@@ -41,9 +36,7 @@ func TestRefusesMarkers(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		source := "package v1alpha1\n\ntype AWorkload struct {\n// rows to insert.\n" + markers + "Rows int64 `json:\"rows\"`\n}\n"
-		if err := os.WriteFile(filepath.Join(folder, "a_types.go"), []byte(source), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(folder, "a_types.go"), source)
 		if _, err := generate(folder); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", markers, err, want)
 		}

@@ -6,12 +6,11 @@ package main
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // asking is a run of a workload.
@@ -47,9 +46,7 @@ func TestSecondsOfUnequalSizes(t *testing.T) {
 | totalSeconds, s per unit of scale factor | off | 140.4 | 100.0% | 1.00 | 65 | 100.0% | 1.00 |
 | totalSeconds, s per unit of scale factor | on | 134.9 | 100.0% | 0.96 | 50 | 100.0% | 0.77 |
 `
-	if diff := cmp.Diff(want, got.table()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
+	must.Same(t, "table", want, got.table())
 }
 
 // A load that its limit ended is divided by the rows that it inserted, an estimate by those that were planned; rates are not
@@ -82,9 +79,7 @@ func TestFiguresOfUnfinishedLoads(t *testing.T) {
 | terminalRowsPerSecond, rows/s | InnoDB | 404 | 1.00 | 3000 | 1.00 |
 | terminalRowsPerSecond, rows/s | MyISAM | 93 | 0.23 | 60000 | 20.00 |
 `
-	if diff := cmp.Diff(want, got.table()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
+	must.Same(t, "table", want, got.table())
 }
 
 // Loads of the same size, and loads that are measured by time, are shown as they are; a table without published figures is none.
@@ -95,9 +90,7 @@ func TestFiguresAsTheyAre(t *testing.T) {
 		got := r.comparedTable(&report.RequestedTable{Figures: []report.Figure{figure("", "durationSeconds", "s", 10, 12, nil)}})
 		want := "| metric | published | × first | here | × first |\n| --- | --- | --- | --- | --- |\n" +
 			"| durationSeconds, s | 10 | 1.00 | 12 | 1.00 |\n"
-		if diff := cmp.Diff(want, got.table()); diff != "" {
-			t.Errorf("table (-want +got):\n%s", diff)
-		}
+		must.Same(t, "table", want, got.table())
 		if got := r.comparedTable(&report.RequestedTable{Figures: []report.Figure{figure("", "durationSeconds", "s", 0, 12, nil)}}); got != nil {
 			t.Errorf("a table without published figures:\n%s", got.table())
 		}

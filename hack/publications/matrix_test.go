@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestVerdictCells(t *testing.T) {
@@ -42,10 +43,7 @@ func TestQuotes(t *testing.T) {
 // A conclusion of the full file is in the small one under its name or in its words; others are in full only. Verdicts are counted.
 func TestConclusions(t *testing.T) {
 	root := repository(t)
-	list, err := load(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(load(t.Context(), root))(t)
 	here := &list[0].reports[0]
 	here.claims = []claims.Judgement{
 		{Name: "tenfold-to-16", Statement: "other words", Verdict: claims.PremiseMissing},
@@ -55,9 +53,7 @@ func TestConclusions(t *testing.T) {
 	for _, c := range list[0].conclusions() {
 		names = append(names, c.Name)
 	}
-	if diff := cmp.Diff([]string{"tenfold-to-16", "flat"}, names); diff != "" {
-		t.Errorf("conclusions (-want +got):\n%s", diff)
-	}
+	must.Same(t, "conclusions", []string{"tenfold-to-16", "flat"}, names)
 	const want = "2 of 3 conclusions are decided here (hold: 1, do not hold: 1). Premise missing: 1; cannot say: 0; in full only: 0."
 	if text := matrix(list); !strings.Contains(text, want) || !strings.Contains(text, "other words” | author | – | 🟡 Premise missing |") {
 		t.Errorf("no %q in\n%s", want, text)

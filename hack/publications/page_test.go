@@ -17,15 +17,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // repository is a folder with the publications of testdata, measured: a run and a comparison.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.CopyFS(root, os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(root, os.DirFS("testdata")))
 	run := pagetest.CommitSize().Report
 	run.Run.Spec = specOf(t, root, "100-commits")
 	inOrderOfPlan(t, root, run)
@@ -39,10 +38,7 @@ func repository(t *testing.T) string {
 // inOrderOfPlan gives the trials the numbers that the plan has: pagetest draws an order of its own.
 func inOrderOfPlan(t *testing.T, root string, r *report.Report) {
 	t.Helper()
-	s, err := readSample(t.Context(), root, samplesFolder+"/100-commits"+small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readSample(t.Context(), root, samplesFolder+"/100-commits"+small))(t)
 	p := s.objects[0].variants[0].plan
 	numbers := map[string][]int{}
 	for _, trial := range p.Trials {
@@ -59,14 +55,8 @@ func inOrderOfPlan(t *testing.T, root string, r *report.Report) {
 // specOf is what the API server stores of a small file.
 func specOf(t *testing.T, root, name string) json.RawMessage {
 	t.Helper()
-	s, err := readSample(t.Context(), root, samplesFolder+"/"+name+small)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(s.objects[0].run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readSample(t.Context(), root, samplesFolder+"/"+name+small))(t)
+	text := must.Get(json.Marshal(s.objects[0].run.Spec))(t)
 	return text
 }
 
@@ -74,12 +64,8 @@ func specOf(t *testing.T, root, name string) json.RawMessage {
 func measure(t *testing.T, root, name, object string, results func(*bytes.Buffer) error, plot string) {
 	t.Helper()
 	var document, digest bytes.Buffer
-	if err := results(&document); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), &digest, []string{"digest", filepath.Join(root, samplesFolder, name+small)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, results(&document))
+	must.Do(t, run(t.Context(), &digest, []string{"digest", filepath.Join(root, samplesFolder, name+small)}))
 	measured := `{"commit": "0123456789abcdef0123456789abcdef01234567", "clean": true, "digest": "` + strings.TrimSpace(digest.String()) + `"}`
 	write(t, root, reportsFolder+"/"+name+"/measured.json", measured)
 	write(t, root, reportsFolder+"/"+name+"/"+object+"/results.json", document.String())
@@ -89,12 +75,8 @@ func measure(t *testing.T, root, name, object string, results func(*bytes.Buffer
 func write(t *testing.T, root, path, text string) {
 	t.Helper()
 	path = filepath.Join(root, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Write(t, path, text)
 }
 
 func pagesOf(t *testing.T, root string) (map[string]string, error) {
@@ -118,10 +100,7 @@ func allOf(t *testing.T, root string) (string, error) {
 }
 
 func TestPageGolden(t *testing.T) {
-	text, err := allOf(t, repository(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(allOf(t, repository(t)))(t)
 	testutil.Golden(t, "page.golden", []byte(text))
 }
 
@@ -155,19 +134,13 @@ func TestChangedFile(t *testing.T) {
 	} {
 		root := repository(t)
 		file := filepath.Join(root, samplesFolder, "100-commits"+small)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		changed := c.change(string(text))
 		if changed == string(text) {
 			t.Fatalf("%s: nothing was changed", name)
 		}
 		write(t, root, samplesFolder+"/100-commits"+small, changed)
-		got, err := allOf(t, root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(allOf(t, root))(t)
 		if strings.Contains(got, said) != c.want {
 			t.Errorf("%s: the page says that the file has changed: %t, want %t", name, !c.want, c.want)
 		}

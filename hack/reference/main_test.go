@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestPage: the page in the repository is that of the commands, and names no folder of a machine.
 func TestPage(t *testing.T) {
-	want, err := os.ReadFile("../../docs/reference/kubectl.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile("../../docs/reference/kubectl.md"))(t)
 	if got := string(page()); got != string(want) {
 		t.Error("docs/reference/kubectl.md is not up to date: run `make docs-reference`")
 	}
@@ -27,14 +25,8 @@ func TestPage(t *testing.T) {
 
 // TestFindings: the page in the repository is that of the table, and has every code. Troubleshooting links to it.
 func TestFindings(t *testing.T) {
-	want, err := os.ReadFile("../../docs/reference/findings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	troubleshooting, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile("../../docs/reference/findings.md"))(t)
+	troubleshooting := must.Get(os.ReadFile("../../docs/troubleshooting.md"))(t)
 	if got := string(findings(string(troubleshooting))); got != string(want) {
 		t.Error("docs/reference/findings.md is not up to date: run `make docs-reference`")
 	}

@@ -14,19 +14,14 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // sumsOf are the checksums of a release, which fit its files.
 func sumsOf(t *testing.T, folder string) result.Sums {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, result.SumsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := result.ParseSums(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, result.SumsFile)))(t)
+	sums := must.Get(result.ParseSums(text))(t)
 	for name, sum := range sums {
 		if text, err := os.ReadFile(filepath.Join(folder, name)); err != nil || result.Digest(text) != sum {
 			t.Errorf("%s is not %s: %v", name, sum, err)
@@ -38,10 +33,7 @@ func sumsOf(t *testing.T, folder string) result.Sums {
 // The manifest for krew has every platform, with the checksum of its archive.
 func TestReleaseForKrew(t *testing.T) {
 	folder := released(t, "").folder
-	text, err := os.ReadFile(filepath.Join(folder, krewFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, krewFile)))(t)
 	type platform struct {
 		Selector         struct{ MatchLabels map[string]string }
 		URI, SHA256, Bin string
@@ -52,9 +44,7 @@ func TestReleaseForKrew(t *testing.T) {
 			Platforms []platform
 		}
 	}
-	if err := yaml.Unmarshal(text, &plugin); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &plugin))
 	sums, got := sumsOf(t, folder), map[string]string{}
 	for _, p := range plugin.Spec.Platforms {
 		if sums[filepath.Base(p.URI)] != p.SHA256 {
@@ -74,10 +64,7 @@ func TestReleaseForKrew(t *testing.T) {
 // Provenance lists every file that the checksums list except itself, with the same digests, the commit, and each package once.
 func TestReleaseProvenance(t *testing.T) {
 	folder := released(t, "").folder
-	text, err := os.ReadFile(filepath.Join(folder, provenanceFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, provenanceFile)))(t)
 	type artifact struct {
 		Name, URI string
 		Digest    map[string]string
@@ -88,9 +75,7 @@ func TestReleaseProvenance(t *testing.T) {
 			BuildDefinition struct{ ResolvedDependencies []artifact }
 		}
 	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &s))
 	want, got := sumsOf(t, folder), result.Sums{}
 	delete(want, provenanceFile)
 	for _, subject := range s.Subject {
@@ -99,10 +84,8 @@ func TestReleaseProvenance(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(got) != 4 {
 		t.Errorf("%d subjects (-want +got):\n%s", len(got), diff)
 	}
-	if diff := cmp.Diff([]artifact{
+	must.Same(t, "made from", []artifact{
 		{URI: "git+https://github.com/benchrun-dev/benchrun", Digest: map[string]string{"gitCommit": strings.Repeat("ab", 20)}},
 		{URI: "pkg:deb/debian/ca-certificates@2023?arch=all", Digest: map[string]string{"sha256": strings.Repeat("89ab", 16)}},
-	}, s.Predicate.BuildDefinition.ResolvedDependencies); diff != "" {
-		t.Errorf("made from (-want +got):\n%s", diff)
-	}
+	}, s.Predicate.BuildDefinition.ResolvedDependencies)
 }

@@ -19,15 +19,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // readLayout reads a valid layout and what its index has.
 func readLayout(t *testing.T, r release, name string) (v1.ImageIndex, []v1.Descriptor) {
 	t.Helper()
-	index, err := layout.ImageIndexFromPath(r.built(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := must.Get(layout.ImageIndexFromPath(r.built(name)))(t)
 	if err := validate.Index(index); err != nil {
 		t.Error(err)
 	}
@@ -36,10 +35,7 @@ func readLayout(t *testing.T, r release, name string) (v1.ImageIndex, []v1.Descr
 
 func manifests(t *testing.T, index v1.ImageIndex) []v1.Descriptor {
 	t.Helper()
-	m, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(index.IndexManifest())(t)
 	return m.Manifests
 }
 
@@ -67,10 +63,7 @@ func TestReleaseImages(t *testing.T) {
 		if ref == "" {
 			continue
 		}
-		index, err := root.ImageIndex(d.Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := must.Get(root.ImageIndex(d.Digest))(t)
 		for _, m := range manifests(t, index) {
 			checkImage(t, ref, m.Platform.String(), index, m.Digest)
 			if m.ArtifactType != "" {
@@ -83,22 +76,14 @@ func TestReleaseImages(t *testing.T) {
 	}
 	for digest, got := range names {
 		want := []string{got[0], "localhost/benchrun/" + got[0] + ":v1.2.3", "", "localhost/benchrun/" + got[0] + "@" + digest}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("names (-want +got):\n%s", diff)
-		}
+		must.Same(t, "names", want, got)
 	}
 }
 
 func checkImage(t *testing.T, name, platform string, index v1.ImageIndex, digest v1.Hash) {
 	t.Helper()
-	i, err := index.Image(digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := i.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must.Get(index.Image(digest))(t)
+	c := must.Get(i.ConfigFile())(t)
 	program := "/" + strings.TrimSuffix(name, "-sysbench")
 	layers := map[string]int{"manager": 1, "loader": 2, "loader-sysbench": 3}[name]
 	if c.OS+"/"+c.Architecture != platform || c.Config.User != "65532:65532" || !slices.Equal(c.Config.Entrypoint, []string{program}) ||
@@ -124,10 +109,7 @@ func TestReleaseForDocker(t *testing.T) {
 	for _, arch := range architectures {
 		name := "images_linux_" + arch
 		index, list := readLayout(t, r, name)
-		text, err := os.ReadFile(r.built(name, "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(r.built(name, "manifest.json")))(t)
 		var saved []savedImage
 		if err := json.Unmarshal(text, &saved); err != nil || len(saved) != len(images) || len(list) != len(images) {
 			t.Fatalf("%d images are saved, %d are in the layout: %v", len(saved), len(list), err)

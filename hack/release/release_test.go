@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // packages are what the script lists of Debian's packages.
@@ -43,13 +44,9 @@ func released(t *testing.T, registry string) release {
 	}
 	for name, content := range files {
 		path := filepath.Join(r.folder, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o600)))
 	}
-	if err := errors.Join(r.writeImages(), r.describe()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(r.writeImages(), r.describe()))
 	return r
 }
 
@@ -71,9 +68,7 @@ func archived(t *testing.T, name, content string) []byte {
 	if err == nil {
 		_, err = io.WriteString(tw, content)
 	}
-	if err := errors.Join(err, tw.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, tw.Close()))
 	return text.Bytes()
 }
 
@@ -98,13 +93,8 @@ func TestReleaseIsReproducible(t *testing.T) {
 	if diff := cmp.Diff(read(first.folder), read(released(t, "").folder)); diff != "" {
 		t.Errorf("the second time (-first +second):\n%s", diff)
 	}
-	sums, err := os.ReadFile(filepath.Join(first.folder, result.SumsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.describe(); err != nil {
-		t.Fatal(err)
-	}
+	sums := must.Get(os.ReadFile(filepath.Join(first.folder, result.SumsFile)))(t)
+	must.Do(t, first.describe())
 	again, err := os.ReadFile(filepath.Join(first.folder, result.SumsFile))
 	if diff := cmp.Diff(string(sums), string(again)); diff != "" || err != nil {
 		t.Errorf("described again: %v (-first +second):\n%s", err, diff)
@@ -113,10 +103,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 
 // The workflow uploads every file, also one without a dot in its name: without SHA256SUMS, its signature is worth nothing.
 func TestReleaseIsUploadedWhole(t *testing.T) {
-	workflow, err := os.ReadFile(filepath.Join(root, ".github/workflows/release.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	workflow := must.Get(os.ReadFile(filepath.Join(root, ".github/workflows/release.yaml")))(t)
 	if !regexp.MustCompile(`(?m)gh release create .* dist/\*$`).Match(workflow) {
 		t.Error("the workflow does not upload dist/*")
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestPortable(t *testing.T) {
@@ -31,9 +33,7 @@ func TestPortable(t *testing.T) {
 		"a year in a list":         {"1. It was in\n   2026. And then\n2. it was\n", "1. It was in\n    2026\\. And then\n2. it was\n"},
 		"emphasis":                 {"**a** b\n*c* d\n-5% e\n", "**a** b\n*c* d\n-5% e\n"},
 	} {
-		if diff := cmp.Diff(c.want, portable(c.in)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, c.want, portable(c.in))
 	}
 }
 
@@ -47,12 +47,8 @@ func folder(t *testing.T, files map[string]string) (root string, pages []string)
 	for name, text := range files {
 		name = inDocs(name)
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Write(t, file, text)
 		if strings.HasSuffix(name, ".md") {
 			pages = append(pages, name)
 		}
@@ -78,18 +74,11 @@ var some = map[string]string{
 
 func TestSite(t *testing.T) {
 	root, pages := folder(t, some)
-	s, err := readSite(root, pages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readSite(root, pages))(t)
 	want := []string{"docs/p.png", "samples/a.yaml", "samples/b.yaml"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(s.files))); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	must.Same(t, "files", want, slices.Sorted(maps.Keys(s.files)))
 	out := t.TempDir()
-	if err := s.write(out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.write(out))
 	for name, want := range map[string]string{
 		"README.md":         wide + "[samples](samples/README.md), [docs](docs/README.md), `[no](link)`, [elsewhere](https://example.com/x)\n\n[p]: docs/p.png\n",
 		"samples/README.md": "# samples\n\nThe files of this folder:\n\n- [a.yaml](a.yaml)\n- [b.yaml](b.yaml)\n",
@@ -105,14 +94,8 @@ func TestSite(t *testing.T) {
 
 func TestNavigation(t *testing.T) {
 	root, pages := folder(t, some)
-	s, err := readSite(root, pages)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.navigation()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readSite(root, pages))(t)
+	got := must.Get(s.navigation())(t)
 	const want = `nav:
 - Overview: README.md
 - First:
@@ -125,9 +108,7 @@ func TestNavigation(t *testing.T) {
     - DOCS/three.md
     - DOCS/three/x/README.md
 `
-	if diff := cmp.Diff(inDocs(want), string(got)); diff != "" {
-		t.Errorf("navigation (-want +got):\n%s", diff)
-	}
+	must.Same(t, "navigation", inDocs(want), string(got))
 }
 
 // What is wrong is named.
@@ -154,24 +135,13 @@ func TestMistakes(t *testing.T) {
 // The pages of the repository can be laid out, and each page in docs is reached by the navigation.
 func TestRepository(t *testing.T) {
 	const root = "../.."
-	names, err := markdown(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := readSite(root, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := s.navigation()
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(markdown(t.Context(), root))(t)
+	s := must.Get(readSite(root, names))(t)
+	text := must.Get(s.navigation())(t)
 	var nav struct {
 		Nav []any `json:"nav"`
 	}
-	if err := yaml.Unmarshal(text, &nav); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &nav))
 	for name := range s.pages {
 		ofReport := strings.HasPrefix(name, "docs/publications/") && strings.Count(name, "/") > 3
 		if strings.HasPrefix(name, "docs/") && name != contents && !ofReport && !strings.Contains(string(text), name+"\n") {

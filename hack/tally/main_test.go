@@ -3,7 +3,11 @@
 
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
+)
 
 const gotestsum = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="4" failures="1" errors="0" time="0.1">
@@ -40,9 +44,7 @@ func TestAddCountsEachTestOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got count
-			if err := got.add([]byte(test.content)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, got.add([]byte(test.content)))
 			if got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}

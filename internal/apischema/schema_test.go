@@ -12,6 +12,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // place is a field of a schema, and how an object is made around a value of it.
@@ -44,10 +46,7 @@ func places(of place) []place {
 func specifications(t *testing.T, visit func(*testing.T, *Schema, place)) {
 	for kind, load := range map[string]func() (*Schema, error){"run": Runs} {
 		t.Run(kind, func(t *testing.T) {
-			s, err := load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(load())(t)
 			spec := s.structural.Properties["spec"]
 			all := places(place{"spec", &spec, func(value any) any { return map[string]any{"spec": value} }})
 			if len(all) < 200 {
@@ -99,10 +98,7 @@ func TestNullsInMaps(t *testing.T) {
 
 // What tools print for the API server to fill in is no mistake.
 func TestNullsOfTools(t *testing.T) {
-	s, err := Runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Runs())(t)
 	object := map[string]any{"metadata": map[string]any{"creationTimestamp": nil, "labels": map[string]any{"x": nil}}, "status": nil}
 	if got := s.Misread(object); len(got) != 1 || !strings.HasPrefix(got[0], "metadata.labels.x: ") {
 		t.Errorf("%q", got)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const mebibyte = 1 << 20
@@ -25,12 +26,8 @@ func member(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	zw := gzip.NewWriter(&b)
-	if _, err := zw.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := zw.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(zw.Write(text))(t)
+	must.Do(t, zw.Close())
 	return b.Bytes()
 }
 
@@ -38,9 +35,7 @@ func member(t *testing.T, text []byte) []byte {
 func header(t *testing.T, h tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := tar.NewWriter(&b).WriteHeader(&h); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tar.NewWriter(&b).WriteHeader(&h))
 	return b.Bytes()
 }
 

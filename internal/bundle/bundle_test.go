@@ -9,7 +9,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -18,11 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // manifest is that of a run with these results.
@@ -39,17 +37,11 @@ func archive(t *testing.T) []byte {
 	t.Helper()
 	results := []byte(`{"version":1}`)
 	var b bytes.Buffer
-	w, err := bundle.NewWriter(&b, manifest(results), []byte("kind: BenchmarkRun\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(bundle.NewWriter(&b, manifest(results), []byte("kind: BenchmarkRun\n")))(t)
 	document := []byte("the document")
 	record := testutil.Record(1, 1, nil, 1000)
 	record.Summary.DocumentSHA256 = result.Digest(document)
-	text, err := record.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(record.Encode())(t)
 	for _, f := range []result.File{
 		{Name: "results/results.json", Data: results},
 		{Name: "results/summary.md", Data: []byte("# commit-size\n")},
@@ -57,13 +49,9 @@ func archive(t *testing.T) []byte {
 		{Name: "attempts/commit-size-t1-a1/document.json.gz", Data: document},
 		{Name: "server-variables.txt", Data: []byte("port = 3306\n")},
 	} {
-		if err := w.Add(f.Name, f.Data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Add(f.Name, f.Data))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -75,10 +63,7 @@ type entry struct {
 
 func entries(t *testing.T, text []byte) []entry {
 	t.Helper()
-	zr, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zr := must.Get(gzip.NewReader(bytes.NewReader(text)))(t)
 	var list []entry
 	for r := tar.NewReader(zr); ; {
 		header, err := r.Next()
@@ -88,10 +73,7 @@ func entries(t *testing.T, text []byte) []entry {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(io.ReadAll(r))(t)
 		list = append(list, entry{*header, data})
 	}
 }
@@ -103,16 +85,10 @@ func packed(t *testing.T, list []entry) []byte {
 	w := tar.NewWriter(zw)
 	for _, e := range list {
 		e.header.Size = int64(len(e.data))
-		if err := w.WriteHeader(&e.header); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(e.data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&e.header))
+		must.Get(w.Write(e.data))(t)
 	}
-	if err := errors.Join(w.Close(), zw.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.Close(), zw.Close()))
 	return b.Bytes()
 }
 
@@ -121,13 +97,8 @@ func TestReadGivesWhatWasWritten(t *testing.T) {
 	if !bytes.Equal(text, archive(t)) {
 		t.Error("the same contents give other bytes")
 	}
-	b, err := bundle.Read(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(manifest([]byte(`{"version":1}`)), b.Manifest); diff != "" {
-		t.Errorf("manifest (-want +got):\n%s", diff)
-	}
+	b := must.Get(bundle.Read(bytes.NewReader(text)))(t)
+	must.Same(t, "manifest", manifest([]byte(`{"version":1}`)), b.Manifest)
 	if string(b.Results) != `{"version":1}` || string(b.Benchmark) != "kind: BenchmarkRun\n" {
 		t.Errorf("results %q, benchmark %q", b.Results, b.Benchmark)
 	}
@@ -151,10 +122,7 @@ func TestReadRefusesAChangedByte(t *testing.T) {
 // without a meaning in its header, and bits before blocks that are stored.
 func TestReadRefusesAnArchiveThatIsNotWhole(t *testing.T) {
 	text := archive(t)
-	whole, err := bundle.Read(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(bundle.Read(bytes.NewReader(text)))(t)
 	for i := 10; i < len(text); i += 7 {
 		changed := slices.Clone(text)
 		changed[i] ^= 0x10
@@ -247,9 +215,7 @@ func TestReadRefusesWhatItsOwnSumsVouchFor(t *testing.T) {
 		"results/results.json is missing":             without("results.json"),
 		"commit-size-t1-a1/document.json.gz is not the document that attempts/comm": without("document.json.gz"),
 	} {
-		if _, err := bundle.Read(bytes.NewReader(packed(t, resummed(entries(t, archive(t)))))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(bundle.Read(bytes.NewReader(packed(t, resummed(entries(t, archive(t)))))))(t)
 		_, err := bundle.Read(bytes.NewReader(packed(t, resummed(change(entries(t, archive(t)))))))
 		if !errors.Is(err, bundle.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
@@ -289,10 +255,7 @@ func TestWriterReportsErrors(t *testing.T) {
 }
 
 func TestAddRefusesNames(t *testing.T) {
-	w, err := bundle.NewWriter(io.Discard, manifest(nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(bundle.NewWriter(io.Discard, manifest(nil), nil))(t)
 	for _, name := range []string{"", "/x", "../x", "a/../b", ".", "a\nb", `a\b`, "a/"} {
 		if err := w.Add(name, nil); err == nil {
 			t.Errorf("%q is written", name)
@@ -304,9 +267,7 @@ func TestAddRefusesNames(t *testing.T) {
 func TestSumsAreThoseOfSha256sum(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.tgz")
-	if err := os.WriteFile(path, archive(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, archive(t))
 	for _, command := range [][]string{
 		{"tar", "-xzf", path, "-C", dir}, {"sh", "-c", "cd " + dir + "/commit-size && sha256sum --strict -c SHA256SUMS"},
 	} {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // What a stranger sends is read within bounds: of a file, of all files together, and of their number.
@@ -19,21 +21,10 @@ func TestReadWithinBounds(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	m := &Manifest{Version: Version, Kind: "BenchmarkRun", Name: "a", ResultsDigest: "sha256:" +
 		"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", Started: at, Finished: at}
-	w, err := NewWriter(&b, m, []byte("kind: BenchmarkRun\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Add(ResultsFolder+"results.json", []byte("{}")), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	size, err := io.Copy(io.Discard, unzipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewWriter(&b, m, []byte("kind: BenchmarkRun\n")))(t)
+	must.Do(t, errors.Join(w.Add(ResultsFolder+"results.json", []byte("{}")), w.Close()))
+	unzipped := must.Get(gzip.NewReader(bytes.NewReader(b.Bytes())))(t)
+	size := must.Get(io.Copy(io.Discard, unzipped))(t)
 	exact := bounds{files: len(w.files), totalBytes: size, ratio: size/int64(b.Len()) + 1, values: 1}
 	for _, f := range w.files {
 		switch f.name {
@@ -43,9 +34,7 @@ func TestReadWithinBounds(t *testing.T) {
 			exact.objectBytes = int64(f.size)
 		}
 	}
-	if _, err := read(bytes.NewReader(b.Bytes()), exact); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(read(bytes.NewReader(b.Bytes()), exact))(t)
 	for name, change := range map[string]func(*bounds){
 		"a file": func(b *bounds) { b.keptBytes-- }, "an object": func(b *bounds) { b.objectBytes-- },
 		"the values": func(b *bounds) { b.values-- }, "all files": func(b *bounds) { b.totalBytes-- },

@@ -16,14 +16,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // A document is that of a record if it has the digest that the record names.
 func TestDocument(t *testing.T) {
-	encoded, err := result.EncodeDocument(testutil.Document("pod", 1, 1, 1000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.EncodeDocument(testutil.Document("pod", 1, 1, 1000)))(t)
 	cm := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "x-t1-a1"}, BinaryData: map[string][]byte{result.DocumentKey: encoded.Gzip},
 	}

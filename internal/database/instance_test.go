@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // A container without which there is no server is given up when it has ended three times, and the message has its last words.
@@ -88,9 +88,7 @@ func TestStartIsGivenUp(t *testing.T) {
 			if _, needed := i.NeedsLog(); needed {
 				i.ServerLog = tc.log
 			}
-			if diff := cmp.Diff(tc.want, i.State()); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+			must.Same(t, "state", tc.want, i.State())
 		})
 	}
 }
@@ -353,9 +351,7 @@ func TestObserve(t *testing.T) {
 			if tc.noSet {
 				set = nil
 			}
-			if diff := cmp.Diff(tc.want, (&database.Instance{Set: set, Pod: tc.pod}).State()); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+			must.Same(t, "state", tc.want, (&database.Instance{Set: set, Pod: tc.pod}).State())
 		})
 	}
 }

@@ -6,23 +6,25 @@ package database_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -83,10 +85,7 @@ func goldenRuns() map[string]goldenRun {
 // objects of an instance, with the images of these tests.
 func objects(t *testing.T, run *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) []database.Object {
 	t.Helper()
-	list, err := database.Objects(run, instance, node, images)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(database.Objects(run, instance, node, images))(t)
 	return list
 }
 
@@ -126,9 +125,7 @@ func TestObjectsPullAsInstalled(t *testing.T) {
 				images = append(images, string(match[1]))
 			}
 			slices.Sort(images)
-			if diff := cmp.Diff(want, images); diff != "" {
-				t.Errorf("images (-want +got):\n%s", diff)
-			}
+			must.Same(t, "images", want, images)
 			secrets := regexp.MustCompile(`imagePullSecrets:\n +- name: own\n +- name: shared\n`)
 			if want != nil && !secrets.Match(text) {
 				t.Errorf("there are no pull secrets in\n%s", text)
@@ -246,24 +243,15 @@ func allows(t *testing.T, p *networkingv1.NetworkPolicy, namespace string, of ma
 
 func matches(t *testing.T, s *metav1.LabelSelector, of map[string]string) bool {
 	t.Helper()
-	selector, err := metav1.LabelSelectorAsSelector(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	selector := must.Get(metav1.LabelSelectorAsSelector(s))(t)
 	return selector.Matches(labels.Set(of))
 }
 
 // loaderLabels are those of the Pods of a run's first attempt.
 func loaderLabels(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]string {
 	t.Helper()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	job, err := trial.Job(run, trial.Attempt{Trial: p.Trials[0], Point: p.Points[0], Number: 1, Instance: 1}, podutil.Images{Loader: "l"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
+	job := must.Get(trial.Job(run, trial.Attempt{Trial: p.Trials[0], Point: p.Points[0], Number: 1, Instance: 1}, podutil.Images{Loader: "l"}))(t)
 	return job.Spec.Template.Labels
 }
 
@@ -308,6 +296,25 @@ func TestNetworkPolicy(t *testing.T) {
 		elsewhere.Spec.Database.Provisioner = provisioner
 		if database.NetworkPolicy(elsewhere, 1) != nil {
 			t.Errorf("%s: there is a policy", provisioner)
+		}
+	}
+}
+
+// The policy of the documentation lets a run's loaders connect to its server, in both directions that policies are about.
+func TestDocumentedNetworkPolicy(t *testing.T) {
+	page := must.Get(os.ReadFile("../../docs/how-to/use-a-restricted-cluster.md"))(t)
+	documented := new(networkingv1.NetworkPolicy)
+	must.Do(t, yaml.UnmarshalStrict(regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)[1], documented))
+	run, p := testutil.MakeRun("run", "").Obj(), &documented.Spec
+	pods := []map[string]string{loaderLabels(t, run)}
+	for _, object := range objects(t, run, 1, "", images) {
+		if set, is := object.(*appsv1.StatefulSet); is {
+			pods = append(pods, set.Spec.Template.Labels)
+		}
+	}
+	for _, pod := range pods {
+		if !matches(t, &p.PodSelector, pod) || !allows(t, documented, "", pod) || !matches(t, p.Egress[0].To[0].PodSelector, pod) {
+			t.Errorf("a Pod with %v is not meant, or cannot connect", pod)
 		}
 	}
 }
@@ -360,10 +367,7 @@ func TestVolumeIsMeasuredByTheProbe(t *testing.T) {
 func TestUsersAreLeftToTheCluster(t *testing.T) {
 	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerStatefulSet, v1alpha1.ProvisionerMariaDBOperator} {
 		run := testutil.MakeRun("r", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = provisioner }).Obj()
-		objects, err := database.Objects(run, 1, "", podutil.Images{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(database.Objects(run, 1, "", podutil.Images{}))(t)
 		before := users(t, objects)
 		for _, object := range objects {
 			podutil.LeaveUsers(object)
@@ -380,10 +384,7 @@ func TestUsersAreLeftToTheCluster(t *testing.T) {
 
 func encoded(t *testing.T, objects []database.Object) []byte {
 	t.Helper()
-	text, err := json.Marshal(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(objects))(t)
 	return text
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // samples has a finding of every code, with its text.
@@ -218,9 +219,7 @@ func TestTableFitsFindings(t *testing.T) {
 // Whatever a finding has, what is kept of it in memory is bounded, and can be merged and printed.
 func TestCondensed(t *testing.T) {
 	f := finding.Rounded("x", "100", "95", 5)
-	if diff := cmp.Diff(f, f.Condensed(2048, 16)); diff != "" {
-		t.Errorf("a usual finding (-want +got):\n%s", diff)
-	}
+	must.Same(t, "a usual finding", f, f.Condensed(2048, 16))
 	large := finding.Finding{Code: "Unknown", Severity: finding.Warning, Where: map[string]string{}}
 	for i := range 100 {
 		name := fmt.Sprintf("%02d%s", i, strings.Repeat("ä", 50))
@@ -279,9 +278,7 @@ func TestUnknownCode(t *testing.T) {
 		`{"code":"NotYetKnown","where":{"node":"n","a":"b"},"measures":[{"name":"share","low":1,"high":2.34567,"unit":"%"}]}`: "NotYetKnown (a b, node n, share 1–2.346%)",
 	} {
 		var f finding.Finding
-		if err := json.Unmarshal([]byte(text), &f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &f))
 		if got := f.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

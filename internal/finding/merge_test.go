@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Findings that differ only in what they measured are one, and can be merged with others later; other names are other findings.
@@ -39,9 +40,7 @@ func TestMerge(t *testing.T) {
 	for _, m := range merged {
 		got = append(got, mergedText{m.String(), m.From})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 	if list[0].Measures[0].High != 5 {
 		t.Error("merging has changed what was merged")
 	}
@@ -158,9 +157,7 @@ func TestMergedTexts(t *testing.T) {
 		for _, m := range merged {
 			got, from, parts = append(got, m.String()), append(from, m.From...), append(parts, m.Finding)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, got)
 		slices.Sort(from)
 		for i := range from {
 			if from[i] != i || len(from) != len(tc.list) {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // takers are functions that take texts apart.
@@ -111,10 +113,7 @@ func TestSentencesRead(t *testing.T) {
 		`strings.TrimSuffix(name, ".gz")`:                                                             0,
 		`fmt.Sprintf("so far: %s", text)`:                                                             0,
 	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n\nvar _ = "+code, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), "", "package p\n\nvar _ = "+code, 0))(t)
 		if got := sentencesRead(file); len(got) != want {
 			t.Errorf("%s: found %q, want %d", code, got, want)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // world is a node, its record, and the Jobs that the decisions have started.
@@ -269,10 +270,7 @@ func TestDecode(t *testing.T) {
 	w.steps(t, func() bool { return w.State == Tuned })
 	w.Release, w.seen.NodeGone = true, true
 	w.steps(t, w.Settled)
-	text, err := json.Marshal(w.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(w.Record))(t)
 	got, err := Decode(string(text))
 	if diff := cmp.Diff(&w.Record, got); err != nil || diff != "" {
 		t.Errorf("%v, record (-want +got):\n%s", err, diff)

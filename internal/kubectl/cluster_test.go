@@ -6,19 +6,14 @@
 package kubectl
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -96,70 +91,5 @@ func TestEnvtestRun(t *testing.T) {
 	}
 	if got := run.Spec.Workload.CommitSize.Sweep.RowsPerCommit; len(got) != 2 || got[1] != 16 {
 		t.Errorf("rowsPerCommit is %v", got)
-	}
-}
-
-// TestEnvtestWatch follows a run that is created by --watch to its end. Its status changes when the one before was printed.
-func TestEnvtestWatch(t *testing.T) {
-	plugin, ns := inNamespace(t)
-	out, errs := new(buffer), new(buffer)
-	go func() {
-		for n, state := range []struct {
-			printed, reason string
-			conditions      map[string]metav1.ConditionStatus
-		}{
-			{"New: ", v1alpha1.ReasonMeasuring, map[string]metav1.ConditionStatus{v1alpha1.ConditionReady: metav1.ConditionFalse}},
-			{"Measuring: ", v1alpha1.ReasonComplete, map[string]metav1.ConditionStatus{
-				v1alpha1.ConditionReady: metav1.ConditionTrue, v1alpha1.ConditionComplete: metav1.ConditionTrue,
-				v1alpha1.ConditionFinished: metav1.ConditionTrue,
-			}},
-		} {
-			if !awaited(func() bool { return strings.Contains(out.String(), state.printed) }) {
-				t.Errorf("no %q in %s%s", state.printed, out, errs)
-			}
-			run := new(v1alpha1.BenchmarkRun)
-			if err := api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "a"}, run); err != nil {
-				t.Error(err)
-			}
-			for of, value := range state.conditions {
-				apimeta.SetStatusCondition(&run.Status.Conditions,
-					metav1.Condition{Type: of, Status: value, Reason: state.reason, Message: "m"})
-			}
-			run.Status.Headline, run.Status.Trials = "fast", v1alpha1.TrialCounts{Planned: ptr.To[int32](3), Measured: ptr.To(int32(n))}
-			if err := api.Status().Update(t.Context(), run); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	streams := genericiooptions.IOStreams{In: strings.NewReader(runWith("database: {}")), Out: out, ErrOut: errs}
-	code := Main(ctx, streams, append(kubeconfig(t, environment.KubeConfig), "-n", ns, "run", "-f", "-", "--watch"))
-	want := "benchmarkrun.benchrun.dev/a created\na: New: the operator has not seen it yet\na: 0/3 trials, Measuring: m\n" +
-		"a: Complete, 1/3 trials in : fast\nkubectl benchrun report a prints the report.\n"
-	if code != ExitFine || out.String() != want || errs.String() != "" {
-		t.Errorf("exit code %d\n%s%s\nwant\n%s", code, out, errs, want)
-	}
-	if code, out, errs := plugin("", "watch", "a"); code != ExitFine || !strings.HasPrefix(out, "a: Complete") {
-		t.Errorf("exit code %d\n%s%s", code, out, errs)
-	}
-}
-
-// TestEnvtestForbidden: a user without rights reads one line.
-func TestEnvtestForbidden(t *testing.T) {
-	user, err := environment.AddUser(envtest.User{Name: "eve"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := user.KubeConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, arguments := range []string{"explain a", "watch a", "run a --workload CommitSize", "report a", "logs a --trial 1"} {
-		code, out, errs := runMain(t, "", append(strings.Fields(arguments), kubeconfig(t, content)...)...)
-		if code != ExitError || out != "" || strings.Count(errs, "\n") != 1 ||
-			!strings.Contains(errs, `User "eve" cannot `) || !strings.Contains(errs, "Ask for the role benchrun-benchmarkrun-editor") {
-			t.Errorf("%s: exit code %d, %s%s", arguments, code, out, errs)
-		}
 	}
 }

@@ -126,8 +126,10 @@ func TestExplainEverything(t *testing.T) {
 	}
 	unseen := testutil.MakeVariants("pair", "ns", "a", "b").Obj()
 	text := strings.Join(explanation(snapshotOf(unseen), nil, nil, began), "\n")
-	if !strings.Contains(text, "Run pair: New, 0 of 0 rounds") || !strings.Contains(text, "is the operator running?") {
-		t.Error(text)
+	for _, want := range []string{"Run pair: New, 0 of 0 rounds", "the operator has not seen it yet", "is the operator running?"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
 	}
 }
 

@@ -87,7 +87,6 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 	}{
 		"x-t2-a1":   {func(cm *corev1.ConfigMap) { cm.Data["attempt.json"] += " " }, "x-t2-a1, the record of an attempt, is not what"},
 		"x-results": {func(cm *corev1.ConfigMap) { cm.Data["results.json"] += " " }, "x-results is not what the operator wrote"},
-		"x-t12-a1":  {func(cm *corev1.ConfigMap) { cm.Data["attempt.json"] += " " }, "x-t12-a1, the record of an attempt, is not what"},
 		"x-t3-a1":   {nil, "x-t3-a1, the record of an attempt, was deleted"},
 	} {
 		var objects []client.Object

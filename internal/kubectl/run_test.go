@@ -52,12 +52,6 @@ spec:
 			"BenchmarkRun sizes: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows\nerror: BenchmarkRun sizes is not valid\n",
 		},
 		"a file": {runWith("database: {}"), []string{"run", "-f", "-", "--dry-run=client"}, ExitFine, "benchmarkrun.benchrun.dev/a created (dry run)\n", ""},
-		"an unknown field": {
-			runWith("databse: {}"),
-			[]string{"run", "-f", "-", "--dry-run=client"},
-			ExitError, "",
-			"BenchmarkRun a: spec.databse: unknown field \"spec.databse\"\nerror: BenchmarkRun a is not valid\n",
-		},
 		"more than runs": {
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},

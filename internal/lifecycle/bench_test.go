@@ -15,30 +15,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
-
-// BenchmarkStep is a decision and its status, in a run of 5,000 trials at 100 points of which so many are measured.
-func BenchmarkStep(b *testing.B) {
-	run := oneAxis(100, plan.MaxTrials/100)
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, n := range []int{50, plan.MaxTrials - 50} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			seen := &Observed{Lane: held(run), Instances: []Instance{instanceOf(1, "db-pod")}}
-			for i, t := range p.Trials[:n] {
-				r := testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(i%7))
-				seen.Records = append(seen.Records, r.Condensed())
-			}
-			for b.Loop() {
-				d := Next(run, p, seen, now)
-				Status(run, p, seen, d, now)
-			}
-		})
-	}
-}
 
 // BenchmarkThousandPointsOfTexts plans a run with variants at 1,000 points that is as large as it may be, 16 variants with a text of 900
 // bytes or two with one of 8 kB, and one that is suspended and was accepted with 100 kB: when it is first seen, and in each step
@@ -70,9 +49,7 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 				}
 			}).Obj()
 			for b.Loop() {
-				if _, err := validation.PlanRun(s); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(validation.PlanRun(s))(b)
 			}
 		})
 	}
@@ -86,20 +63,14 @@ func BenchmarkThousandPoints(b *testing.B) {
 	b.Run("run", func(b *testing.B) {
 		run := oneAxis(points, rounds)
 		run.Spec.Claims = claims
-		p, err := plan.ForRun(&run.Spec)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Get(plan.ForRun(&run.Spec))(b)
 		seen := &Observed{Lane: held(run), Instances: []Instance{instanceOf(1, "db-pod")}}
 		for _, t := range p.Trials {
 			seen.Records = append(seen.Records, testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number%7)).Condensed())
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := validation.PlanRun(run)
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(validation.PlanRun(run))(b)
 			if status := Status(run, p, seen, Next(run, p, seen, now), now); len(status.Points) != maxStatusPoints || len(status.Claims) != 1 {
 				b.Fatalf("%d points and %d claims in the status", len(status.Points), len(status.Claims))
 			}
@@ -111,10 +82,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 			r.Spec.Claims = claims
 			r.Spec.Claims[0].BestAt.At.Variant = "lazy"
 		})
-		p, err := validation.PlanRun(run)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Get(validation.PlanRun(run))(b)
 		seen := &Observed{Lane: held(run), Checked: true}
 		for _, t := range p.Trials {
 			r := testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number*t.Point%11))
@@ -123,10 +91,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			p, err := validation.PlanRun(run)
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(validation.PlanRun(run))(b)
 			status := Status(run, p, seen, Next(run, p, seen, now), now)
 			if len(status.Pairs) != maxComparisons || len(status.Claims) != 1 {
 				b.Fatalf("%d pairs and %d claims in the status", len(status.Pairs), len(status.Claims))

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func rows(value string) v1alpha1.PointSelector {
@@ -81,9 +80,7 @@ func TestStatusOfClaims(t *testing.T) {
 			Detail: "1× (1–1×; claimed: equal within 5%); no difference is said after 10 trials, and there are 4",
 		},
 	}
-	if diff := cmp.Diff(want, status.Claims); diff != "" {
-		t.Errorf("claims (-want +got):\n%s", diff)
-	}
+	must.Same(t, "claims", want, status.Claims)
 	if status.Claimed != "1 holds, 1 does not hold, 2 undecided" {
 		t.Errorf("together: %s", status.Claimed)
 	}
@@ -93,23 +90,5 @@ func TestStatusOfClaims(t *testing.T) {
 	}
 	if status := statusOf(t, run, &Observed{}, now); status.Claims != nil || status.Claimed != "" {
 		t.Errorf("before the first: %+v", status.Claims)
-	}
-}
-
-// The disk is a reason only where commits wait for it, and where it is fast.
-func TestReasonOfClaims(t *testing.T) {
-	for name, change := range map[string]func(*result.Record){
-		"no wait":   func(r *result.Record) { r.Summary.Metrics[len(r.Summary.Metrics)-1].Value = 0.01 },
-		"slow disk": func(r *result.Record) { r.Fingerprint.FdatasyncMicros.Median = 9000 },
-		"limited":   func(r *result.Record) { r.Fingerprint.FdatasyncMicros.Mean = 9000 },
-		"unknown":   func(r *result.Record) { r.Fingerprint = nil },
-	} {
-		run, seen := claimedRun(3, tenfold()...)
-		for _, r := range seen.Records {
-			change(r)
-		}
-		if got := statusOf(t, run, seen, now).Claims[0].Detail; strings.Contains(got, "fdatasync") {
-			t.Errorf("%s: %s", name, got)
-		}
 	}
 }

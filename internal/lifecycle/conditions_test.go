@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // allConditions in the order of their names.
@@ -98,9 +99,7 @@ func TestConditions(t *testing.T) {
 			run := oneAxis(1, 2)
 			run.Spec.Suspend, run.Generation = &tc.suspend, 7
 			status := statusOf(t, run, &tc.seen, now)
-			if diff := cmp.Diff(tc.want, statuses(status.Conditions)); diff != "" {
-				t.Errorf("conditions (-want +got):\n%s", diff)
-			}
+			must.Same(t, "conditions", tc.want, statuses(status.Conditions))
 			for _, c := range status.Conditions {
 				if c.Message == "" || c.ObservedGeneration != 7 || !c.LastTransitionTime.Time.Equal(now) {
 					t.Errorf("%+v", c)
@@ -323,9 +322,7 @@ func TestProgress(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(2, 2)
-			if diff := cmp.Diff(tc.want, countsOf(progressOf(run, planOf(t, run), tc.records, nil))); diff != "" {
-				t.Errorf("progress (-want +got):\n%s", diff)
-			}
+			must.Same(t, "progress", tc.want, countsOf(progressOf(run, planOf(t, run), tc.records, nil)))
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -17,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -59,9 +59,7 @@ func TestEnvironment(t *testing.T) {
 			p := planOf(t, run)
 			a := analysis.OfRun(run, p, tc.seen.Records)
 			got := newSituation(run, p, &tc.seen, now).environment(a)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("environment (-want +got):\n%s", diff)
-			}
+			must.Same(t, "environment", tc.want, got)
 		})
 	}
 }
@@ -84,9 +82,7 @@ func TestEnvironmentHasTheVolumeBenchmark(t *testing.T) {
 		Pattern: "randomRead16KiB", OperationsPerSecond: ptr.To[int64](9000), BytesPerSecond: ptr.To[int64](147456000),
 		MedianMicros: ptr.To[int64](90), P99Micros: ptr.To[int64](300),
 	}}
-	if diff := cmp.Diff(want, e.VolumeBenchmark); diff != "" {
-		t.Errorf("baseline (-want +got):\n%s", diff)
-	}
+	must.Same(t, "baseline", want, e.VolumeBenchmark)
 }
 
 // A run measures under the class that it asks for, or not at all.

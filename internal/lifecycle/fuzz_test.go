@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -52,10 +53,7 @@ func FuzzStatus(f *testing.F) {
 			if errs := schema.StatusErrors(t, old, run); len(errs) > 0 {
 				t.Fatalf("the API server refuses the status: %.2000s", errs.ToAggregate())
 			}
-			text, err := json.Marshal(run.Status)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(run.Status))(t)
 			if len(text) > maxStatusBytes {
 				t.Fatalf("the status has %d bytes", len(text))
 			}
@@ -79,10 +77,7 @@ func specs(f *testing.F, kind string) []string {
 			f.Fatalf("%d files like %s, %v", len(files), pattern, err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(f)
 			for document := range strings.SplitSeq(string(text), "\n---\n") {
 				var run struct {
 					Kind string         `json:"kind"`
@@ -94,10 +89,7 @@ func specs(f *testing.F, kind string) []string {
 				if run.Kind != kind {
 					continue
 				}
-				spec, err := json.Marshal(run.Spec)
-				if err != nil {
-					f.Fatal(err)
-				}
+				spec := must.Get(json.Marshal(run.Spec))(f)
 				list = append(list, string(spec))
 			}
 		}

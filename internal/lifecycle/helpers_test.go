@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -41,10 +42,7 @@ func oneAxis(points int, repetitions int32) *v1alpha1.BenchmarkRun {
 
 func planOf(t *testing.T, run *v1alpha1.BenchmarkRun) *plan.Plan {
 	t.Helper()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	return p
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -192,9 +193,7 @@ func TestBoundNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := (&situation{run: oneAxis(1, 1), seen: &Observed{Records: tc.records}}).boundPlace()
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("place (-want +got):\n%s", diff)
-			}
+			must.Same(t, "place", tc.want, got)
 		})
 	}
 }
@@ -239,26 +238,7 @@ func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
 	}
 	run.Spec.Suspend = nil
 	d := next(t, run, &Observed{}, now)
-	if diff := cmp.Diff(provisioning(ProvideDatabase{Instance: 2}, "the database is being created"), d); diff != "" {
-		t.Errorf("decision (-want +got):\n%s", diff)
-	}
-}
-
-// A node that cannot execute an image ends the run at once: no waiting helps.
-func TestImageForAnotherProcessor(t *testing.T) {
-	broken := func(i *Instance) {
-		starting(i)
-		i.Pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
-			Name: "probe", Image: "loader:arm64", LastTerminationState: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: 255, Message: "exec /loader: exec format error"},
-			},
-		}}
-	}
-	d := next(t, oneAxis(1, 2), &Observed{Instances: []Instance{instanceOf(1, "u", broken)}}, now)
-	if d.Failure == nil || d.Failure.Reason != v1alpha1.ReasonDatabaseNotStarted ||
-		!strings.Contains(d.Failure.Message, "node worker cannot execute image loader:arm64 of container probe") {
-		t.Errorf("decided %+v, %+v", d, d.Failure)
-	}
+	must.Same(t, "decision", provisioning(ProvideDatabase{Instance: 2}, "the database is being created"), d)
 }
 
 // installed are the images of an installation of that release.
@@ -284,9 +264,7 @@ func TestImagesArePinned(t *testing.T) {
 		Loader: "registry.example.com/loader:1", Sysbench: "mirror/sysbench:1", Registry: "mirror",
 		Databases: map[string]string{"MariaDB": "mirror/mariadb:1", "MySQL": "mirror/mysql:8.4"}, PullSecrets: []string{"of-2"},
 	}
-	if diff := cmp.Diff(want, images); diff != "" {
-		t.Errorf("images (-want +got):\n%s", diff)
-	}
+	must.Same(t, "images", want, images)
 	if again := statusOf(t, run, &Observed{Images: images}, now).Images; !cmp.Equal(again, run.Status.Images) {
 		t.Errorf("pinned again: %+v", again)
 	}
@@ -318,9 +296,7 @@ func TestImagesByDigest(t *testing.T) {
 		if want == nil {
 			want = []v1alpha1.ImageName{"registry.example.com/loader:1", "mirror/sysbench:1", "mirror/mariadb:1"}
 		}
-		if diff := cmp.Diff(want, []v1alpha1.ImageName{got.Loader, got.Sysbench, got.Databases["MariaDB"]}); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, want, []v1alpha1.ImageName{got.Loader, got.Sysbench, got.Databases["MariaDB"]})
 	}
 }
 

@@ -16,19 +16,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // computed is what Helm 4 and Flux make of an object.
 func computed(t *testing.T, object any) kstatus.Status {
 	t.Helper()
-	fields, err := apischema.Object(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := kstatus.Compute(&unstructured.Unstructured{Object: fields})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fields := must.Get(apischema.Object(object))(t)
+	r := must.Get(kstatus.Compute(&unstructured.Unstructured{Object: fields}))(t)
 	return r.Status
 }
 
@@ -58,10 +53,7 @@ func TestKstatus(t *testing.T) {
 	}
 	t.Run("run", func(t *testing.T) {
 		run := testutil.MakeRun("run", "ns").Obj()
-		p, err := plan.ForRun(&run.Spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.ForRun(&run.Spec))(t)
 		run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: lifecycle.RunKind}
 		if got := computed(t, run); got != kstatus.InProgressStatus {
 			t.Errorf("a new run is %s", got)

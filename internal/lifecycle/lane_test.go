@@ -9,16 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // in is a run that was created so many seconds before now.
@@ -75,9 +73,7 @@ func TestLine(t *testing.T) {
 		for _, h := range Line(ContenderOf(&run), contenders, &holder) {
 			got = append(got, h.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("line (-want +got):\n%s", diff)
-		}
+		must.Same(t, "line", want, got)
 		if next := NextInLine(ContenderOf(&run), contenders, &holder); next.String() != want[0] {
 			t.Errorf("next is %s", next)
 		}
@@ -201,15 +197,6 @@ func TestNextLeavesTheLane(t *testing.T) {
 		"lifetime over, something left": {run: ttl(0), seen: Observed{Lane: lane, Lingering: loader(corev1.PodRunning, 1)}, want: after(Decision{Action: DeleteRun{}}, time.Second)},
 		"lifetime not over, left":       {run: ttl(3600 + 60), seen: Observed{Lane: lane, Lingering: loader(corev1.PodRunning, 1)}, want: wait},
 	})
-}
-
-// A Job of which Kueue has taken the place away makes Pods again.
-func TestSuspendedJobHasNotEnded(t *testing.T) {
-	a := attemptOf(1, 1)
-	testutil.JobCondition(a.Job, batchv1.JobSuspended, "JobSuspended")
-	if podutil.JobEnded(a.Job) {
-		t.Error("a suspended Job has ended")
-	}
 }
 
 // The time in the queue counts neither for the start of a run nor against its deadline, before it starts and after it was

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -114,9 +114,7 @@ func checkDecisions(t *testing.T, cases map[string]decision) {
 			}
 			// With nothing to publish, a failure is the end.
 			tc.want.Finished = tc.want.Finished || tc.want.Failure != nil && len(tc.seen.Records) == 0
-			if diff := cmp.Diff(tc.want, next(t, run, &tc.seen, now)); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
+			must.Same(t, "decision", tc.want, next(t, run, &tc.seen, now))
 		})
 	}
 }
@@ -260,10 +258,7 @@ func TestNextAfterTheDatabasesNodeWasAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 2)
 			a := attemptOf(1, 1, loading)
-			message, err := result.EncodeSummary(testutil.Document("pod", 1, 1, 1000).Summarize(result.EncodedDocument{SHA256: "feed"}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			message := must.Get(result.EncodeSummary(testutil.Document("pod", 1, 1, 1000).Summarize(result.EncodedDocument{SHA256: "feed"})))(t)
 			testutil.EndedLoaderPod(&a.Pods[0], 0, string(message), now)
 			d := next(t, run, &Observed{Attempts: []Attempt{a}, Instances: []Instance{tc.instance}}, now)
 			record, ok := d.Action.(RecordAttempt)

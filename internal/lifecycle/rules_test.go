@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // refusedJob is what is seen of a run whose Job the cluster refuses.
@@ -117,20 +118,14 @@ func TestRefusedAndSomethingElse(t *testing.T) {
 // allCauses are the constants of type result.Cause.
 func allCauses(t *testing.T) []result.Cause {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../result/cause.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "../result/cause.go", nil, 0))(t)
 	var causes []result.Cause
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
 		}
-		text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 		if name := spec.Names[0].Name; name != "Cause"+text {
 			t.Errorf("%s is %q", name, text)
 		}
@@ -143,10 +138,7 @@ func allCauses(t *testing.T) []result.Cause {
 // A cause either fails the run, with a reason of its own, or is a disturbance that ends a run only by happening too often. The
 // documentation has every reason and every disturbance.
 func TestEveryCauseIsDecidedAbout(t *testing.T) {
-	page, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/troubleshooting.md"))(t)
 	causes := allCauses(t)
 	if len(causes) < 26 {
 		t.Errorf("only %d causes were found: %v", len(causes), causes)

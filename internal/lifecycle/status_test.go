@@ -22,20 +22,16 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // stored is a status as it comes back from the API server.
 func stored(t *testing.T, status v1alpha1.BenchmarkRunStatus) v1alpha1.BenchmarkRunStatus {
 	t.Helper()
-	data, err := json.Marshal(status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(status))(t)
 	var s v1alpha1.BenchmarkRunStatus
-	if err := json.Unmarshal(data, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &s))
 	return s
 }
 
@@ -71,9 +67,7 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 			},
 		},
 	}
-	if diff := cmp.Diff(want, status); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	must.Same(t, "status", want, status)
 }
 
 func TestStatusOfANewRun(t *testing.T) {

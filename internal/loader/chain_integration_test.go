@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
@@ -158,9 +159,7 @@ func TestIntegrationChainObserved(t *testing.T) {
 	tr.cfg.Server.ObserverPort = freePort(t)
 	proc, name := onlyThisProcess(t)
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, "ibdata1"), make([]byte, 4096), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(data, "ibdata1"), make([]byte, 4096))
 	o := &observer.Observer{
 		Port: tr.cfg.Server.ObserverPort, Processes: []string{name}, Data: data, PasswordFile: tr.cfg.Server.PasswordFile, Proc: proc,
 	}
@@ -255,10 +254,7 @@ func rowSum(t testing.TB, table string) string {
 // freePort is one that nothing listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", ":0"))(t)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -276,13 +272,8 @@ func onlyThisProcess(t *testing.T) (proc, name string) {
 	t.Helper()
 	proc = t.TempDir()
 	pid := strconv.Itoa(os.Getpid())
-	if err := os.Symlink("/proc/"+pid, filepath.Join(proc, pid)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("/proc/self/comm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/proc/"+pid, filepath.Join(proc, pid)))
+	text := must.Get(os.ReadFile("/proc/self/comm"))(t)
 	return proc, strings.TrimSpace(string(text))
 }
 

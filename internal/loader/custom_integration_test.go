@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 )
@@ -50,38 +51,16 @@ echo '{"metrics": [{"name": "ordersPerSecond", "value": 12.5, "unit": "orders/s"
 	}
 	_, doc := tr.mustRun(t)
 	want := []result.Metric{{Name: "ordersPerSecond", Value: 12.5, Unit: "orders/s", Better: "higher"}}
-	if diff := cmp.Diff(want, doc.Metrics[:1]); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	must.Same(t, "metrics", want, doc.Metrics[:1])
 	if doc.Totals.Transactions != 25 || doc.Totals.Micros != 2_000_000 || doc.Tool.Version != "4.12" || doc.Tool.Name != "sh" {
 		t.Errorf("totals %+v, tool %+v", doc.Totals, doc.Tool)
 	}
 	wantOutput := map[string]string{
 		"prepare": "prepared\n", "measure": "threads 8 seed 42 $(id) ${x} `y`\n", "cleanup": "cleaned\n",
 	}
-	if diff := cmp.Diff(wantOutput, doc.ToolOutput); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	must.Same(t, "output", wantOutput, doc.ToolOutput)
 	if len(doc.Checks) != 2 || doc.Findings[0].String() != "it was cold" || doc.Client.MaxRSSBytes < 1 || len(doc.Server.StatusAfter) < 200 {
 		t.Errorf("checks %+v, warnings %q, client %+v", doc.Checks, doc.Findings, doc.Client)
-	}
-}
-
-func TestIntegrationCustomPattern(t *testing.T) {
-	tr := newCustomTrial(t, `echo "TPS: 1 latency: 9"; echo "TPS: 812.5 latency: 1.25e1"; echo "TPS: none"`)
-	c := tr.custom()
-	c.Result = &custom.Result{
-		Pattern: `TPS: (?P<tps>[0-9.]+) latency: (?P<latency>[0-9.e]+)`,
-		Metrics: []custom.Metric{
-			{Name: "latency", Unit: "ms", Better: "Lower"}, {Name: "tps", Unit: "transactions/s", Better: "Higher"},
-		},
-	}
-	_, doc := tr.mustRun(t)
-	want := []result.Metric{
-		{Name: "latency", Value: 12.5, Unit: "ms", Better: "lower"}, {Name: "tps", Value: 812.5, Unit: "transactions/s", Better: "higher"},
-	}
-	if diff := cmp.Diff(want, doc.Metrics); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 }
 
@@ -107,15 +86,6 @@ func TestIntegrationCustomFailures(t *testing.T) {
 		"prepares in vain": {
 			"true", func(c *custom.Parameters) { c.Prepare = []string{"sh", "-c", "echo no room; exit 1"} }, result.CauseToolFailed, []string{"no room"},
 		},
-		"writes no number": {
-			`echo '{"metrics": [{"name": "x", "value": "1", "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`, nil,
-			result.CauseToolFailed,
-			[]string{"reading the program's result file"},
-		},
-		"writes no metric": {`echo '{}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{"it has 0 metrics but must have 1 to 16"}},
-		"writes what nobody reads": {
-			`echo '{"tps": 1}' >$BENCHRUN_RESULT_FILE`, nil, result.CauseToolFailed, []string{`unknown field "tps"`},
-		},
 		"finds its own mistake": {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "checks": [{"name": "rows", "detail": "7 of 10"}]}' >$BENCHRUN_RESULT_FILE`,
 			nil, result.CauseCheckFailed,
@@ -125,16 +95,6 @@ func TestIntegrationCustomFailures(t *testing.T) {
 			`echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}], "statements": 1000000000}' >$BENCHRUN_RESULT_FILE`,
 			nil, result.CauseCheckFailed,
 			[]string{"1000000000 queries sent"},
-		},
-		"does not match": {
-			"echo TPS: many", func(c *custom.Parameters) {
-				c.Result = &custom.Result{
-					Pattern: `TPS: (?P<tps>\d+)`, Metrics: []custom.Metric{{Name: "tps", Unit: "t/s", Better: "Higher"}},
-				}
-			}, result.CauseToolFailed, []string{"no line that matches", "TPS: many"},
-		},
-		"has a pattern that is none": {
-			"true", func(c *custom.Parameters) { c.Result = &custom.Result{Pattern: "("} }, result.CauseConfiguration, []string{"result.pattern"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,10 +129,7 @@ func TestIntegrationCustomInterrupted(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	pid, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := must.Get(os.ReadFile(file))(t)
 	if err := eventually(func() bool {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		return err != nil || strings.Contains(string(state), ") Z ")
@@ -237,9 +194,7 @@ func TestIntegrationCustomDropsTheSchema(t *testing.T) {
 					t.Errorf("metrics %+v, findings (-want +got):\n%s", doc.Metrics[:1], diff)
 				}
 				var left int
-				if err := other(t).QueryRow("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'bench'").Scan(&left); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, other(t).QueryRow("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'bench'").Scan(&left))
 				if borrowed != (left == 0) {
 					t.Errorf("borrowed %t, and %d schemas are left", borrowed, left)
 				}
@@ -266,19 +221,9 @@ func whilst(t *testing.T, holds func() bool, do func()) {
 // borrow empties the server and makes the trial one of a third party's server.
 func (tr *trial) borrow(t testing.TB, statements ...string) *trial {
 	t.Helper()
-	executed(t, append([]string{"DROP DATABASE IF EXISTS bench"}, statements...)...)
+	mustExec(t, append([]string{"DROP DATABASE IF EXISTS bench"}, statements...)...)
 	tr.cfg.Server.Borrowed = true
 	return tr
-}
-
-func executed(t testing.TB, statements ...string) {
-	t.Helper()
-	db := other(t)
-	for _, statement := range statements {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
 }
 
 // left is what is in the schema, sorted, without the tables that say what is Benchrun's; nil if there is no schema.
@@ -288,22 +233,15 @@ func left(t testing.TB) []string {
 		" SELECT table_name FROM information_schema.tables WHERE table_schema = 'bench' UNION ALL" +
 		" SELECT routine_name FROM information_schema.routines WHERE routine_schema = 'bench' UNION ALL" +
 		" SELECT event_name FROM information_schema.events WHERE event_schema = 'bench'"
-	rows, err := other(t).Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(other(t).Query(query))(t)
 	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&name))
 		all = append(all, name)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	slices.Sort(all)
 	return all
 }
@@ -334,7 +272,7 @@ func TestIntegrationBorrowedSchemaOfSomebodyElse(t *testing.T) {
 		tr := oneRow(t).borrow(t)
 		leftover := oneRow(t)
 		leftover.mustRun(t)
-		executed(t, precious)
+		mustExec(t, precious)
 		before := left(t)
 		tr.mustFail(t.Context(), t, result.CauseSchemaTaken, "the schema bench", "table precious")
 		if diff := cmp.Diff(before, left(t)); diff != "" {
@@ -384,9 +322,7 @@ func TestIntegrationBorrowedSchemaIsUsedMeanwhile(t *testing.T) {
 		}
 	})
 	_, doc := tr.mustRun(t)
-	if diff := cmp.Diff([]string{"bench.", "precious"}, left(t)); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	must.Same(t, "left", []string{"bench.", "precious"}, left(t))
 	if !strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "table precious") {
 		t.Errorf("warnings %q", doc.Findings)
 	}

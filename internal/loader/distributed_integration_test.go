@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 )
@@ -77,14 +78,8 @@ func (tr *trial) mustLoad(t *testing.T, pods int) *result.Document {
 			t.Errorf("Pod %d left %+v", i, o.summary)
 		}
 	}
-	encoded, err := result.ReadDocument(strings.NewReader(outcomes[0].out), outcomes[0].summary.DocumentSHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := result.DecodeDocument(encoded.Gzip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.ReadDocument(strings.NewReader(outcomes[0].out), outcomes[0].summary.DocumentSHA256))(t)
+	doc := must.Get(result.DecodeDocument(encoded.Gzip))(t)
 	return doc
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"database/sql"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"slices"
@@ -24,6 +25,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -129,14 +132,8 @@ func benchArms(b *testing.B, server result.Server) []arm {
 	if server.TLS != "" {
 		cfg.TLS = &tls.Config{InsecureSkipVerify: true}
 	}
-	ours, err := conn.New(server)
-	if err != nil {
-		b.Fatal(err)
-	}
-	overNet, err := conn.NewBy(cfg.Clone(), (&net.Dialer{}).DialContext)
-	if err != nil {
-		b.Fatal(err)
-	}
+	ours := must.Get(conn.New(server))(b)
+	overNet := must.Get(conn.NewBy(cfg.Clone(), (&net.Dialer{}).DialContext))(b)
 	by := func(c *conn.Connections) func(context.Context, []string) (closingSession, error) {
 		return func(ctx context.Context, setup []string) (closingSession, error) {
 			return c.Session(ctx, benchSchema, setup)
@@ -256,28 +253,14 @@ func (s *shape) prepare(b *testing.B, server result.Server) (workload.Workload, 
 			"INSERT INTO "+benchSchema+".points SELECT seq, REPEAT('x', 100) FROM "+benchSchema+".seq_1_to_1000")
 		return pointQueries(s.queries), workload.Plan{Clients: 1}
 	}
-	w, err := registry.New(&result.Config{Seed: 42, Workload: s.workload, Server: server, Scratch: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	c, err := conn.New(server)
-	if err != nil {
-		b.Fatal(err)
-	}
-	connector, err := c.Connector(benchSchema)
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := must.Get(registry.New(&result.Config{Seed: 42, Workload: s.workload, Server: server, Scratch: b.TempDir()}))(b)
+	c := must.Get(conn.New(server))(b)
+	connector := must.Get(c.Connector(benchSchema))(b)
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	plan, err := w.Prepare(b.Context(), db)
-	if err != nil {
-		b.Fatal(err)
-	}
+	plan := must.Get(w.Prepare(b.Context(), db))(b)
 	if plan.Stage != nil {
-		if err := plan.Stage(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, plan.Stage(b.Context()))
 	}
 	return w, plan
 }
@@ -305,4 +288,33 @@ func (n pointQueries) Measure(_ context.Context, client *workload.Client) (resul
 
 func (pointQueries) Verify(context.Context, *sql.DB, result.Totals, []int64) ([]result.Check, error) {
 	return nil, nil
+}
+
+// side is one of those that are compared: operations per second, and microseconds of CPU time for each.
+type side struct{ rate, cost float64 }
+
+// medianOf is the median of values as people read it.
+func medianOf(values []float64) string { return stats.Format(stats.Summarize(values).Median) }
+
+func report(b *testing.B, name string, ratios []float64) {
+	slices.Sort(ratios)
+	n := len(ratios)
+	b.ReportMetric((ratios[(n-1)/2]+ratios[n/2])/2, name+"-ratio-median")
+	if k := rank(n); k > 0 {
+		b.ReportMetric(ratios[k-1], name+"-ratio-low")
+		b.ReportMetric(ratios[n-k], name+"-ratio-high")
+	}
+}
+
+// rank is the largest k for which the k-th smallest and the k-th largest of n values enclose the median with a probability of
+// 95%: the chance of fewer than k heads in n tosses is 2.5% at most. 0 if there is none.
+func rank(n int) int {
+	p := math.Pow(0.5, float64(n))
+	below := 0.0
+	for k := 0; ; k++ {
+		if below += p; below > 0.025 {
+			return k
+		}
+		p *= float64(n-k) / float64(k+1)
+	}
 }

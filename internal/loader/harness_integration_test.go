@@ -25,6 +25,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -75,10 +76,7 @@ func testedDialect(t testing.TB) *dialect.Dialect { return dialect.Of(testedEngi
 // testedEngine is the engine of the server that the environment names.
 func testedEngine(t testing.TB) *engine.Engine {
 	t.Helper()
-	e, err := engine.ByName(env(t, "BENCHRUN_TEST_ENGINE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(engine.ByName(env(t, "BENCHRUN_TEST_ENGINE")))(t)
 	return e
 }
 
@@ -101,15 +99,10 @@ func newTrialOf(t testing.TB, definition workload.Definition, parameters any) *t
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, content)
 		return path
 	}
-	port, err := strconv.Atoi(env(t, "BENCHRUN_TEST_PORT"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := must.Get(strconv.Atoi(env(t, "BENCHRUN_TEST_PORT")))(t)
 	trials++
 	return &trial{
 		cfg: result.Config{
@@ -139,10 +132,7 @@ func (tr *trial) config() *result.Config {
 // encoded is config as the loader is told it.
 func (tr *trial) encoded(t testing.TB) string {
 	t.Helper()
-	config, err := json.Marshal(tr.config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(json.Marshal(tr.config()))(t)
 	return string(config)
 }
 
@@ -152,10 +142,7 @@ func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *resul
 	runErr := Run(ctx, Input{
 		Config: tr.encoded(t), Identity: tr.id, Output: &tr.out, TerminationLog: tr.terminationLog, CPULimitMillis: "2000",
 	})
-	message, err := os.ReadFile(tr.terminationLog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(os.ReadFile(tr.terminationLog))(t)
 	summary, err := result.DecodeSummary(string(message))
 	if err != nil {
 		t.Fatalf("reading %q: %v", message, err)
@@ -169,14 +156,8 @@ func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *resul
 		}
 		return summary, nil, runErr
 	}
-	encoded, err := result.ReadDocument(strings.NewReader(tr.out.String()), summary.DocumentSHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := result.DecodeDocument(encoded.Gzip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.ReadDocument(strings.NewReader(tr.out.String()), summary.DocumentSHA256))(t)
+	doc := must.Get(result.DecodeDocument(encoded.Gzip))(t)
 	return summary, doc, nil
 }
 
@@ -214,14 +195,8 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause
 func other(t testing.TB) *sql.DB {
 	t.Helper()
 	tr := newTrial(t, commitsize.Parameters{})
-	c, err := conn.New(tr.cfg.Server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector, err := c.Connector("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(conn.New(tr.cfg.Server))(t)
+	connector := must.Get(c.Connector(""))(t)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -271,18 +246,13 @@ func whileFilling(t testing.TB, table string, rows int, do func(db *sql.DB)) {
 // dropTable makes sure that the rows of an earlier test are not taken for this one's.
 func dropTable(t testing.TB) {
 	t.Helper()
-	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.demo"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.demo"))(t)
 }
 
 // globals are the server's variables.
 func globals(t testing.TB) map[string]string {
 	t.Helper()
-	variables, err := server.Variables(t.Context(), testedEngine(t), testedDialect(t), other(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	variables := must.Get(server.Variables(t.Context(), testedEngine(t), testedDialect(t), other(t)))(t)
 	return variables
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 func newBulkInsert(t testing.TB, change func(*bulkinsert.Parameters)) *trial {
@@ -53,9 +53,7 @@ func sums(t *testing.T, doc *result.Document) {
 	}
 	got := doc.Totals
 	got.Statements, got.Micros, got.StoppedBy = 0, 0, ""
-	if diff := cmp.Diff(got, sum); diff != "" {
-		t.Errorf("the series does not add up to the totals (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the series does not add up to the totals", got, sum)
 }
 
 func metricsOf(doc *result.Document) map[string]float64 {
@@ -107,16 +105,6 @@ func TestIntegrationBulkInsert(t *testing.T) {
 	}
 }
 
-func TestIntegrationBulkInsertLimit(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = 1e9, 200 })
-	tr.cfg.LimitSeconds = 1
-	_, doc := tr.mustRun(t)
-	if tt := doc.Totals; tt.StoppedBy != result.StoppedBySeconds || tt.Rows < 400 || tt.Rows%400 != 0 || tt.Micros > 5e6 {
-		t.Errorf("totals %+v", tt)
-	}
-	sums(t, doc)
-}
-
 func TestIntegrationStorageEngines(t *testing.T) {
 	var seen []string
 	for _, engine := range storageEngines(t) {
@@ -136,9 +124,7 @@ func TestIntegrationStorageEngines(t *testing.T) {
 func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 	db := other(t)
 	before := globals(t)["sql_mode"]
-	if _, err := db.Exec("SET GLOBAL sql_mode = ''"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Exec("SET GLOBAL sql_mode = ''"))(t)
 	t.Cleanup(func() {
 		if _, err := db.Exec("SET GLOBAL sql_mode = ?", before); err != nil {
 			t.Error(err)
@@ -150,10 +136,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 
 func TestIntegrationStatementLargerThanPacket(t *testing.T) {
 	packet := globals(t)["max_allowed_packet"]
-	bytes, err := strconv.ParseInt(packet, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bytes := must.Get(strconv.ParseInt(packet, 10, 64))(t)
 	rows := bytes / 100
 	dropInserts(t)
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.RowsPerStatement = rows, rows }).mustFail(t.Context(), t,
@@ -167,9 +150,7 @@ func TestIntegrationStatementLargerThanPacket(t *testing.T) {
 
 func dropInserts(t *testing.T) {
 	t.Helper()
-	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.inserts"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.inserts"))(t)
 }
 
 func TestIntegrationIIBench(t *testing.T) {
@@ -211,9 +192,7 @@ func checkMilestones(t *testing.T, doc *result.Document) {
 		}
 		last = m
 	}
-	if diff := cmp.Diff([]int64{10_000, 20_000, 25_000}, rows); diff != "" {
-		t.Errorf("milestones (-want +got):\n%s", diff)
-	}
+	must.Same(t, "milestones", []int64{10_000, 20_000, 25_000}, rows)
 	if last.Micros > doc.Totals.Micros {
 		t.Errorf("the last milestone is at %d of %d µs", last.Micros, doc.Totals.Micros)
 	}
@@ -305,9 +284,7 @@ func TestIntegrationIIBenchSize(t *testing.T) {
 	for _, rows := range []int64{25_000, 60_000} {
 		_, doc := newIIBench(t, func(p *iibench.Parameters) { p.Rows = rows }).mustRun(t)
 		db := other(t)
-		if _, err := db.Exec("ANALYZE TABLE bench.purchases_index"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec("ANALYZE TABLE bench.purchases_index"))(t)
 		var want float64
 		if err := db.QueryRow("SELECT data_length + index_length FROM information_schema.tables " +
 			"WHERE table_schema = 'bench' AND table_name = 'purchases_index'").
@@ -339,9 +316,7 @@ func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.purchases_index"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.purchases_index"))(t)
 	done := make(chan struct{})
 	go func() { defer close(done); dropPurchases() }()
 	tr.mustFail(t.Context(), t, result.CauseSQL, "doesn't exist")
@@ -381,30 +356,10 @@ func TestIntegrationProtocols(t *testing.T) {
 	}
 }
 
-// Rows follow those of a warm-up, and each is there once, whatever the protocol, the table and the sizes.
-func TestIntegrationProtocolsAfterWarmUp(t *testing.T) {
-	for _, table := range []string{"FileList", "Narrow"} {
-		for _, protocol := range protocols(t) {
-			for _, rows := range []int64{40, 3003} {
-				_, doc := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-					p.Table, p.Tables, p.Protocol, p.Rows, p.RowsPerStatement = table, 2, protocol, rows, 50
-					p.Parameters = pace.Parameters{WarmupSeconds: 1}
-				}).mustRun(t)
-				if doc.Totals.Rows != rows || checksum(doc) == "" {
-					t.Errorf("%s by %s: totals %+v, checks %+v", table, protocol, doc.Totals, doc.Checks)
-				}
-				sums(t, doc)
-			}
-		}
-	}
-}
-
 // A client that waits for a lock for too long tries again, whatever the protocol: each row is there once.
 func TestIntegrationProtocolsTryAgain(t *testing.T) {
 	for _, protocol := range protocols(t)[1:] {
-		if _, err := other(t).Exec("DROP TABLE IF EXISTS bench.narrow"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.narrow"))(t)
 		t.Run(protocol, func(t *testing.T) {
 			tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 				p.Table, p.Protocol, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = "Narrow", protocol, 1e9, 7, 3, 2
@@ -450,29 +405,6 @@ func TestIntegrationAutocommit(t *testing.T) {
 func commitsOf(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
 	var name string
-	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_commit'").Scan(&name, &n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_commit'").Scan(&name, &n))
 	return n
-}
-
-// Over an encrypted connection, the same is sent in the same statements: it is the same client.
-func TestIntegrationProtocolsEncrypted(t *testing.T) {
-	if !encrypts(t) {
-		t.Skip("the server does not encrypt")
-	}
-	for _, protocol := range protocols(t) {
-		plain := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Protocol, p.Rows = protocol, 10_001 })
-		_, want := plain.mustRun(t)
-		encrypted := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Protocol, p.Rows = protocol, 10_001 })
-		encrypted.cfg.Server.TLS = result.TLSRequired
-		_, doc := encrypted.mustRun(t)
-		doc.Totals.Micros = want.Totals.Micros
-		if diff := cmp.Diff(want.Totals, doc.Totals); diff != "" || checksum(doc) != checksum(want) || !strings.HasPrefix(doc.Server.Encryption, "TLSv1.3 ") {
-			t.Errorf("%s, encryption %q: totals (-plain +encrypted):\n%s", protocol, doc.Server.Encryption, diff)
-		}
-		if limit := doc.Totals.Statements / 10; doc.Client.LateAnswers > limit {
-			t.Errorf("%s: of %d answers it is not known when they came", protocol, doc.Client.LateAnswers)
-		}
-	}
 }

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The sink swallows every workload that needs no answer but that all is well, statements of several packets too.
@@ -36,10 +36,7 @@ func TestNoop(t *testing.T) {
 		{`{"type":"TPROCHLoad","parameters":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Chunked","rowsPerChunk":2000,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 47, 10_401_513},
 		{`{"type":"TPROCHLoad","parameters":{"scaleFactor":"0.01","data":"Streamed","loadMode":"Parallel","clients":8,"foreignKeyChecks":true,"uniqueChecks":true,"indexes":"Before"}}`, 86260, 8, 10_401_513},
 	} {
-		report, err := Noop(t.Context(), tc.workload, 42, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(Noop(t.Context(), tc.workload, 42, 0))(t)
 		if report.Rows != tc.rows || report.Statements != tc.statements || report.Bytes < tc.bytes || report.RowsPerSecond <= 0 ||
 			report.Seconds <= 0 || report.CPUMicrosPerRow < 0 {
 			t.Errorf("%s: %+v", tc.workload, report)
@@ -50,9 +47,7 @@ func TestNoop(t *testing.T) {
 // A file of the user's is surveyed and read as for a server.
 func TestNoopReadsAFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "rows.tsv"), []byte(strings.Repeat("/a\t2024-01-01\t17\n", 5000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, "rows.tsv"), strings.Repeat("/a\t2024-01-01\t17\n", 5000))
 	const from = `{"type":"BulkInsert","parameters":{"table":"FileList","tables":1,"rows":9000,"rowsPerStatement":100,"statementsPerTransaction":1,"clients":2,"storageEngine":"InnoDB"},"data":{"root":%q,"path":"rows.tsv","format":"TSV"%s}%s}`
 	report, err := Noop(t.Context(), fmt.Sprintf(from, dir, "", ""), 42, 0)
 	if err != nil || report.Rows != 5000 || report.Statements != 100 || report.Bytes < 5000*25 {
@@ -138,9 +133,7 @@ func TestPerSecond(t *testing.T) {
 	series[10].Rows, series[200].Rows = 0, 1
 	rows := func(t *result.Totals) int64 { return t.Rows }
 	want := map[string]float64{"perSecondRateP50": 1100, "perSecondRateP99": 1002}
-	if diff := cmp.Diff(want, values(perSecond(series, rows)), cmpopts.EquateApprox(0, 1)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, values(perSecond(series, rows)), cmpopts.EquateApprox(0, 1))
 	if got := values(perSecond(series, func(t *result.Totals) int64 { return t.Queries })); got["perSecondRateP50"] != 7 {
 		t.Errorf("queries: %v", got)
 	}
@@ -172,9 +165,7 @@ func TestDeviceCosts(t *testing.T) {
 	want := map[string]float64{
 		"serverBytesReadPerOperation": 400, "serverSwitchesPerOperation": 4, "deviceReadsPerOperation": 1, "deviceWritesPerOperation": 2,
 	}
-	if diff := cmp.Diff(want, values(deviceCosts(o, 10))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, values(deviceCosts(o, 10)))
 	o.Before.ReadBytes, o.After.ReadBytes, o.After.VoluntarySwitches = -1, -1, -1
 	o.After.DeviceReads, o.After.DeviceWrites = -1, -1
 	if got := deviceCosts(o, 10); got != nil {
@@ -214,16 +205,11 @@ func (l *looking) Write(p []byte) (int, error) {
 func TestTheDocumentIsPublishedLast(t *testing.T) {
 	out := &looking{terminationLog: filepath.Join(t.TempDir(), "termination-log")}
 	doc := testutil.Document("pod", 1, 1, 1000)
-	if err := publish(Input{Identity: doc.Identity, Output: out, TerminationLog: out.terminationLog}, doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, publish(Input{Identity: doc.Identity, Output: out, TerminationLog: out.terminationLog}, doc))
 	if out.err != nil {
 		t.Fatalf("there was no summary when the document was written: %v", out.err)
 	}
-	summary, err := result.DecodeSummary(string(out.left))
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := must.Get(result.DecodeSummary(string(out.left)))(t)
 	if _, err := result.ReadDocument(&out.Buffer, summary.DocumentSHA256); err != nil {
 		t.Error(err)
 	}

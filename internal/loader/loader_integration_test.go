@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
-	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 func TestIntegrationWholeRun(t *testing.T) {
@@ -53,16 +53,12 @@ func TestIntegrationWholeRun(t *testing.T) {
 			t.Errorf("latency %+v", l)
 		}
 	}
-	if diff := cmp.Diff(map[string]int64{"commit": 313, "insert": 5000}, counts); diff != "" {
-		t.Errorf("latencies (-want +got):\n%s", diff)
-	}
+	must.Same(t, "latencies", map[string]int64{"commit": 313, "insert": 5000}, counts)
 	var phases []string
 	for _, p := range doc.Phases {
 		phases = append(phases, p.Name)
 	}
-	if diff := cmp.Diff([]string{"connect", "readback", "prepare", "quiesce", "measure", "verify"}, phases); diff != "" {
-		t.Errorf("phases (-want +got):\n%s", diff)
-	}
+	must.Same(t, "phases", []string{"connect", "readback", "prepare", "quiesce", "measure", "verify"}, phases)
 	checkFacts(t, doc)
 	if summary.Totals != doc.Totals || len(summary.Metrics) != len(doc.Metrics) || summary.Identity != doc.Identity {
 		t.Errorf("the summary %+v is not the document's", summary)
@@ -74,9 +70,7 @@ func TestIntegrationWholeRun(t *testing.T) {
 	want := []result.SettingOutcome{
 		result.SettingEffective, result.SettingIgnored, result.SettingNotVerifiable, result.SettingNotVerifiable,
 	}
-	if diff := cmp.Diff(want, outcomes); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	must.Same(t, "settings", want, outcomes)
 	if !slices.ContainsFunc(doc.Findings, func(f finding.Finding) bool { return f.Code == finding.SettingNotVerifiable }) {
 		t.Errorf("nothing says that symbolic_links is not verifiable: %v", doc.Findings)
 	}
@@ -110,44 +104,6 @@ func checkFacts(t *testing.T, doc *result.Document) {
 	}
 }
 
-func TestIntegrationSameSeedSameRows(t *testing.T) {
-	details := map[string]int{}
-	for _, p := range []commitsize.Parameters{{Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 1}, {Rows: 500, RowsPerCommit: 64}} {
-		_, doc := newTrial(t, p).mustRun(t)
-		details[doc.Checks[1].Detail]++
-	}
-	if want := generate.NewRows(42).Checksum(500).String(); details[want] != 3 {
-		t.Errorf("checksums %v, want three times %s", details, want)
-	}
-	tr := newTrial(t, commitsize.Parameters{Rows: 500, RowsPerCommit: 1})
-	tr.cfg.Seed = 43
-	if _, doc := tr.mustRun(t); details[doc.Checks[1].Detail] != 0 {
-		t.Error("another seed has the same rows")
-	}
-}
-
-func TestIntegrationIsotopp(t *testing.T) {
-	for size, want := range map[int64]int64{1: 100, 16: 8, 33: 4, 1024: 2} {
-		_, doc := newTrial(t, commitsize.Parameters{Rows: 100, RowsPerCommit: size, AsPublished: "Isotopp"}).mustRun(t)
-		if doc.Totals.Transactions != want || doc.Totals.Rows != 100 {
-			t.Errorf("size %d: %d transactions, want %d", size, doc.Totals.Transactions, want)
-		}
-	}
-}
-
-func TestIntegrationLimitSeconds(t *testing.T) {
-	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1e9})
-	tr.cfg.LimitSeconds = 1
-	summary, doc := tr.mustRun(t)
-	if doc.Totals.StoppedBy != result.StoppedBySeconds || doc.Totals.Micros < 1e6 || doc.Totals.Micros > 3e6 ||
-		doc.Totals.Rows < 1 || doc.Totals.Transactions != 1 {
-		t.Errorf("totals %+v", doc.Totals)
-	}
-	if len(summary.Findings) == 0 || !strings.HasPrefix(summary.Findings[0].String(), "stopped at the limit of 1 s, after ") {
-		t.Errorf("warnings %v", summary.Findings)
-	}
-}
-
 // A load without a number of rows is measured by time: its limit is no warning.
 func TestIntegrationByTime(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 16})
@@ -165,9 +121,7 @@ func TestIntegrationByTime(t *testing.T) {
 func TestIntegrationWrongPassword(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
 	tr.cfg.ConnectSeconds = 60
-	if err := os.WriteFile(tr.cfg.Server.PasswordFile, []byte("wrong-and-secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, tr.cfg.Server.PasswordFile, "wrong-and-secret")
 	began := time.Now()
 	tr.mustFail(t.Context(), t, result.CauseConnect, "Access denied for user")
 	if took := time.Since(began); took > 5*time.Second {
@@ -180,10 +134,7 @@ func TestIntegrationWrongPassword(t *testing.T) {
 
 func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	variables := globals(t)
-	packet, err := strconv.ParseInt(variables["max_allowed_packet"], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packet := must.Get(strconv.ParseInt(variables["max_allowed_packet"], 10, 64))(t)
 	one := commitsize.Parameters{Rows: 1, RowsPerCommit: 1}
 
 	tr := newTrial(t, one)
@@ -206,27 +157,19 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 	want := []result.AppliedSetting{{
 		Name: "max_allowed_packet", Requested: strconv.FormatInt(packet+1, 10), Effective: variables["max_allowed_packet"], Outcome: result.SettingAdjusted,
 	}}
-	if diff := cmp.Diff(want, summary.Adjusted); diff != "" {
-		t.Errorf("adjusted (-want +got):\n%s", diff)
-	}
+	must.Same(t, "adjusted", want, summary.Adjusted)
 	if strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "max_allowed_packet") {
 		t.Errorf("one byte is not worth a warning: %v", doc.Findings)
 	}
 
-	buffer, err := strconv.ParseInt(variables["net_buffer_length"], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buffer := must.Get(strconv.ParseInt(variables["net_buffer_length"], 10, 64))(t)
 	tr = newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{{Name: "net_buffer_length", Value: strconv.FormatInt(buffer+1023, 10)}}
 	if _, doc = tr.mustRun(t); !strings.Contains(strings.Join(finding.Texts(doc.Findings), "\n"), "net_buffer_length") {
 		t.Errorf("rounded by %d of %d bytes, warnings %v", 1023, buffer, doc.Findings)
 	}
 
-	connections, err := strconv.Atoi(variables["max_connections"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	connections := must.Get(strconv.Atoi(variables["max_connections"]))(t)
 	tr = newTrial(t, one)
 	tr.cfg.Settings = []result.Setting{{Name: "max_connections", Value: strconv.Itoa(connections + 1)}}
 	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective, fmt.Sprintf("max_connections=%d was requested, but the server has %q",
@@ -236,10 +179,7 @@ func TestIntegrationSettingsAreReadBack(t *testing.T) {
 // A server that has a table of its variables says what it rounds, and to what, and what values its enums have.
 func TestIntegrationDescribedVariables(t *testing.T) {
 	e := testedEngine(t)
-	described, err := server.Described(t.Context(), e, other(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must.Get(server.Described(t.Context(), e, other(t)))(t)
 	v := &described.Variables
 	if len(v.Rounded) < 20 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Rounded["innodb_buffer_pool_size"].By) == 0 {
 		t.Errorf("%d variables are rounded: %v", len(v.Rounded), v.Rounded)
@@ -258,16 +198,5 @@ func TestIntegrationSecondStart(t *testing.T) {
 	var rows int
 	if err := other(t).QueryRow("SELECT COUNT(*) FROM bench.demo").Scan(&rows); err != nil || rows != 10 {
 		t.Errorf("the second start touched the table: %d rows, %v", rows, err)
-	}
-}
-
-// BenchmarkInsert is the hot path: a row made, sent, answered and recorded. cpu-ns/op is the client's part of it.
-func BenchmarkInsert(b *testing.B) {
-	for _, size := range []int64{1, 16, 1024} {
-		b.Run(strconv.FormatInt(size, 10), func(b *testing.B) {
-			_, doc := newTrial(b, commitsize.Parameters{Rows: int64(b.N), RowsPerCommit: size}).mustRun(b)
-			b.ReportMetric(float64(doc.Totals.Micros*1000)/float64(b.N), "ns/op")
-			b.ReportMetric(float64((doc.Client.UserMicros+doc.Client.SystemMicros)*1000)/float64(b.N), "cpu-ns/op")
-		})
 	}
 }

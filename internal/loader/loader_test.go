@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -151,16 +150,12 @@ func TestMetrics(t *testing.T) {
 		{Name: "errorPercent", Value: 20, Unit: "%", Better: "lower"},
 		{Name: "clientMicrosPerRow", Value: 3, Unit: "µs/row", Better: "lower"},
 	}
-	if diff := cmp.Diff(want, all); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	must.Same(t, "metrics", want, all)
 	without := []string{"rowsPerSecond", "commitsPerSecond", "errorPercent", "clientMicrosPerRow"}
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
-		if diff := cmp.Diff(without, names(metrics(&engine.MariaDB, document(totals, s, client)))); diff != "" {
-			t.Errorf("what cannot be known is left out (-want +got):\n%s", diff)
-		}
+		must.Same(t, "what cannot be known is left out", without, names(metrics(&engine.MariaDB, document(totals, s, client))))
 	}
 	idle := metrics(&engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "10"), client))
 	if idle[2].Name != "redoFsyncsPerTransaction" || idle[2].Value != 0 {
@@ -232,9 +227,7 @@ func runWith(t *testing.T, config, podUID string) (*result.Summary, error) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"USER": "root", "PASSWORD": "secret"} {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, file, content)
 		config = strings.Replace(config, `"`+name+`"`, `"`+file+`"`, 1)
 	}
 	env := map[string]string{result.EnvConfig: config, result.EnvRunUID: "run", result.EnvPodUID: podUID}
@@ -242,14 +235,8 @@ func runWith(t *testing.T, config, podUID string) (*result.Summary, error) {
 	var out bytes.Buffer
 	in.Output, in.TerminationLog = &out, filepath.Join(dir, "termination-log")
 	runErr := Run(t.Context(), in)
-	data, err := os.ReadFile(in.TerminationLog)
-	if err != nil {
-		t.Fatal(err)
-	}
-	summary, err := result.DecodeSummary(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(in.TerminationLog))(t)
+	summary := must.Get(result.DecodeSummary(string(data)))(t)
 	if strings.Contains(out.String(), "document") || strings.Contains(string(data), "secret") {
 		t.Errorf("output %s, summary %s", out.String(), data)
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
@@ -23,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
@@ -49,9 +49,7 @@ func TestServerCosts(t *testing.T) {
 			{Name: "serverBytesWrittenPerRow", Value: 0, Unit: "bytes/row", Better: "lower"},
 		}},
 	} {
-		if diff := cmp.Diff(tc.want, serverCosts(tc.observed, tc.rows, "row", "PerRow")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, serverCosts(tc.observed, tc.rows, "row", "PerRow"))
 	}
 }
 
@@ -174,10 +172,7 @@ func (w inserting) Measure(ctx context.Context, c *workload.Client) (result.Stop
 // listen serves each connection with a sink, over the network.
 func listen(t testing.TB) *mysql.Config {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -264,25 +259,12 @@ func TestLatencyOfInsertsWithoutMakingThem(t *testing.T) {
 		time.Sleep(making)
 		return appendNumber(dst, n)
 	}))
-	latencies, err := measured.Latencies()
-	if err != nil {
-		t.Fatal(err)
-	}
+	latencies := must.Get(measured.Latencies())(t)
 	i := slices.IndexFunc(latencies, func(l result.Latency) bool { return l.Operation == "insert" })
 	if l := latencies[i]; l.Count != statements || l.P50Micros >= making.Microseconds()/2 {
 		t.Errorf("%d inserts took %d µs, with %s of making each", l.Count, l.P50Micros, making)
 	}
 	if ended := measured.Ended(); ended < (statements-1)*making {
 		t.Errorf("the inserts ended after %s", ended)
-	}
-}
-
-// BenchmarkInsertStatements is what a statement takes whose server does nothing, over the network: ns/op is that of both ends.
-func BenchmarkInsertStatements(b *testing.B) {
-	for _, rows := range []int64{1, 100} {
-		b.Run(strconv.FormatInt(rows, 10), func(b *testing.B) {
-			measured := inserts(b, loadOf(int64(b.N)*rows, rows, appendNumber))
-			b.ReportMetric(float64(measured.Ended().Nanoseconds())/float64(b.N), "ns/op")
-		})
 	}
 }

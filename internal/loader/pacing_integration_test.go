@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -64,69 +65,11 @@ func TestIntegrationOfferedRate(t *testing.T) {
 	}
 }
 
-// A rate that is above what the server can do is said beside the number, and shows in the latencies: they count from when each
-// transaction was due.
-func TestIntegrationOfferedRateNotReached(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Table, p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = "Narrow", 1_000_000_000, 1, 1, 2
-		p.Parameters = pace.Parameters{RatePerSecond: 10_000_000}
-	})
-	tr.cfg.LimitSeconds = 2
-	_, doc := tr.mustRun(t)
-	if all := strings.Join(finding.Texts(doc.Findings), "\n"); !strings.Contains(all, "the rate of 10000000 rows/s was not reached") ||
-		!strings.Contains(all, "were still queued at the end") {
-		t.Errorf("warnings %q", doc.Findings)
-	}
-	for _, l := range doc.Latencies {
-		if l.Operation == "transaction" && (l.P50Micros < 500_000 || l.MaxMicros < 1_500_000) {
-			t.Errorf("half of the transactions took no more than %d µs from when they were due, and none above %d", l.P50Micros, l.MaxMicros)
-		}
-	}
-}
-
 // A headline that the workload does not have ends the run, which says what there is.
 func TestIntegrationMetricThatIsNone(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{RowsPerCommit: 1, Rows: 10})
 	tr.cfg.Metric = "coffee"
 	tr.mustFail(t.Context(), t, result.CauseConfiguration, "metric: coffee was not measured; there are ", "commitP99Micros")
-}
-
-// While rows come at a rate, others query as fast as they can, and as many rows are deleted.
-func TestIntegrationIIBenchOfferedRate(t *testing.T) {
-	tr := newIIBench(t, func(p *iibench.Parameters) {
-		p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Clients = 2000, 50, 500, 2, 2
-		p.Parameters = pace.Parameters{RatePerSecond: 1000}
-	})
-	_, doc := tr.mustRun(t)
-	sums(t, doc)
-	if doc.Totals.Micros < 2_000_000 || doc.Totals.Micros > 4_000_000 || doc.Totals.RowsDeleted != 1500 {
-		t.Errorf("totals %+v, the rate asks for 2 s", doc.Totals)
-	}
-	for _, interval := range doc.Series[:len(doc.Series)-1] {
-		if interval.Queries == 0 { // how many there are is the machine's
-			t.Errorf("no queries in the interval that ends at %d µs", interval.EndMicros)
-		}
-	}
-	if got := counts(doc); got["transaction"] != 40 || got["query"] != doc.Totals.Queries {
-		t.Errorf("latencies of %v", got)
-	}
-}
-
-// A pause is in no latency.
-func TestIntegrationThinkTime(t *testing.T) {
-	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
-		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 20, 1, 1, 2
-		p.Parameters = pace.Parameters{ThinkTimeMilliseconds: 200}
-	})
-	_, doc := tr.mustRun(t)
-	if doc.Totals.Micros < 1_800_000 || counts(doc)["transaction"] != 0 {
-		t.Errorf("%+v, latencies of %v", doc.Totals, counts(doc))
-	}
-	for _, l := range doc.Latencies {
-		if l.P50Micros > 150_000 {
-			t.Errorf("latency %+v", l)
-		}
-	}
 }
 
 // Rows from before the measured phase are in the table, and in none of its numbers. One connection after the other has begun.
@@ -299,9 +242,7 @@ func indebted(t testing.TB) *sql.DB {
 		"INSERT INTO quiesce.pages (filler) VALUES " + strings.Repeat("('x'),", 999) + "('x')",
 		"INSERT INTO quiesce.pages (filler) SELECT a.filler FROM quiesce.pages a, (SELECT id FROM quiesce.pages LIMIT 99) b",
 	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(statement))(t)
 	}
 	t.Cleanup(func() { _, _ = db.Exec("DROP DATABASE quiesce") })
 	return db
@@ -320,19 +261,12 @@ func TestIntegrationQuiesceReachesItsGoals(t *testing.T) {
 // A transaction that is left open keeps the server from purging what others change: that is what the warning says.
 func TestIntegrationQuiesceNamesTheDebt(t *testing.T) {
 	db := indebted(t)
-	reader, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(db.Conn(t.Context()))(t)
 	// A connection of its own, which is closed with its transaction.
 	defer reader.Close()
-	if _, err := reader.ExecContext(t.Context(), "START TRANSACTION WITH CONSISTENT SNAPSHOT"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(reader.ExecContext(t.Context(), "START TRANSACTION WITH CONSISTENT SNAPSHOT"))(t)
 	for i := range 300 {
-		if _, err := db.Exec("UPDATE quiesce.pages SET filler = ? WHERE id = 1", strconv.Itoa(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec("UPDATE quiesce.pages SET filler = ? WHERE id = 1", strconv.Itoa(i)))(t)
 	}
 	found, err := server.Quiesce(t.Context(), testedEngine(t), testedDialect(t), db, time.Second)
 	if warning := strings.Join(finding.Texts(found), "\n"); err != nil || !strings.HasPrefix(warning, "the server did not settle: after 1 s it still had ") ||
@@ -364,14 +298,8 @@ func TestIntegrationQuiesceInterrupted(t *testing.T) {
 
 func dirtyPages(t testing.TB) int {
 	t.Helper()
-	status, err := server.Status(t.Context(), testedDialect(t), other(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.Atoi(status["Innodb_buffer_pool_pages_dirty"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(server.Status(t.Context(), testedDialect(t), other(t)))(t)
+	n := must.Get(strconv.Atoi(status["Innodb_buffer_pool_pages_dirty"]))(t)
 	return n
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	attempts "github.com/benchrun-dev/benchrun/internal/trial" // trial is the harness of the integration tests
 )
 
@@ -26,10 +27,7 @@ func TestSamplesAreWhatTheLoaderTakes(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			for document := range strings.SplitSeq(string(text), "\n---\n") {
 				for _, run := range runsIn(t, document) {
 					taken(t, run)
@@ -45,10 +43,7 @@ func TestLongestLimit(t *testing.T) {
 	const longest, longer = 15552000, 15552001
 	for seconds, admitted := range map[int32]bool{longest: true, longer: false} {
 		run.Spec.Workload.Limits.Seconds = &seconds
-		text, err := json.Marshal(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(run))(t)
 		of, errs := testutil.MakeRunSchema(t).Stored(t, text)
 		if (len(errs) == 0) != admitted {
 			t.Fatalf("%d seconds: %v", seconds, errs)
@@ -62,19 +57,10 @@ func TestLongestLimit(t *testing.T) {
 // taken demands that the loader takes the configuration of each point of a run.
 func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	for _, of := range p.Trials {
-		config, err := attempts.Config(run, attempts.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		config := must.Get(attempts.Config(run, attempts.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1}))(t)
+		text := must.Get(json.Marshal(config))(t)
 		if _, _, err := prepareConfig(string(text), ""); err != nil {
 			t.Errorf("%s: %v", run.Name, err)
 		}
@@ -85,9 +71,7 @@ func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
 func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict([]byte(document), &run))
 	var runs []*v1alpha1.BenchmarkRun
 	for i := range plan.Sides(&run) {
 		runs = append(runs, stored(t, plan.Side(&run, i, 1)))
@@ -99,10 +83,7 @@ func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
 func stored(t *testing.T, run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run.Namespace = "ns"
-	text, err := json.Marshal(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(run))(t)
 	run, errs := testutil.MakeRunSchema(t).Stored(t, text)
 	if len(errs) > 0 {
 		t.Fatal(errs)

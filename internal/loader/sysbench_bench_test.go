@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
@@ -34,14 +35,9 @@ func BenchmarkSysbench(b *testing.B) {
 	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	out := progress.Start(io.Discard)
 	defer out.Finish()
-	l, err := newToolLoad(&attempt{cfg: tr.config(), progress: out})
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config(), progress: out}))(b)
 	defer l.close()
-	if err := l.executeAll(b.Context(), workload.PhasePrepare); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, l.executeAll(b.Context(), workload.PhasePrepare))
 	command := l.tool.Commands(workload.PhaseMeasure)[0]
 	var rates, costs []float64
 	for b.Loop() {

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
@@ -51,9 +51,7 @@ func (tr *trial) ownFiles(t testing.TB, files map[string]string, commands ...str
 	t.Helper()
 	tr.cfg.Workload.FilesPath = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(tr.cfg.Workload.FilesPath, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(tr.cfg.Workload.FilesPath, name), text)
 	}
 	tr.parameters.(*sysbench.Parameters).ScriptFrom = &sysbench.ScriptFrom{Name: "scripts", Key: "own.lua", Commands: commands}
 }
@@ -68,9 +66,7 @@ func TestSysbenchWholeRun(t *testing.T) {
 	for _, p := range doc.Phases {
 		phases = append(phases, p.Name)
 	}
-	if diff := cmp.Diff([]string{"connect", "readback", "prepare", "quiesce", "warmup", "measure", "verify", "cleanup"}, phases); diff != "" {
-		t.Errorf("phases (-want +got):\n%s", diff)
-	}
+	must.Same(t, "phases", []string{"connect", "readback", "prepare", "quiesce", "warmup", "measure", "verify", "cleanup"}, phases)
 	sum := int64(0)
 	for _, i := range doc.Series {
 		sum += i.Transactions
@@ -91,9 +87,7 @@ func TestSysbenchWholeRun(t *testing.T) {
 		args = append(args, c.Phase+" "+c.Args[len(c.Args)-1])
 	}
 	want := []string{"prepare cleanup", "prepare prepare", "warmup run", "measure run", "cleanup cleanup"}
-	if diff := cmp.Diff(want, args); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
-	}
+	must.Same(t, "commands", want, args)
 	measured, warmedUp := doc.Tool.Commands[3].Args, doc.Tool.Commands[2].Args
 	for _, option := range []string{"--rand-seed=42", "--rand-type=uniform", "--histogram=on", "--report-interval=1", "--percentile=95", "--range_size=10"} {
 		if !slices.Contains(measured, option) {
@@ -107,9 +101,7 @@ func TestSysbenchWholeRun(t *testing.T) {
 	for _, c := range doc.Checks {
 		names = append(names, c.Name)
 	}
-	if diff := cmp.Diff([]string{"report", "server", "rows"}, names); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "checks", []string{"report", "server", "rows"}, names)
 }
 
 // TestSysbenchScripts runs each of sysbench's own scripts; their checks of rows differ.
@@ -151,15 +143,10 @@ func TestSysbenchPasswords(t *testing.T) {
 		})
 		tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_point_select", Events: 100, TableSize: ptr.To[int64](100)})
 		for path, text := range map[string]string{tr.cfg.Server.UserFile: user, tr.cfg.Server.PasswordFile: password} {
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, path, text)
 		}
 		_, doc := tr.mustRun(t)
-		text, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(doc))(t)
 		if len(password) > 3 && (strings.Contains(string(text), password) || strings.Contains(tr.out.String(), password)) {
 			t.Errorf("the password %q is in what the loader left", password)
 		}

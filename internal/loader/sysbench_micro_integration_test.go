@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
@@ -121,23 +122,16 @@ func generalLog(t *testing.T) *sql.DB {
 // left out.
 func loggedLoad(t *testing.T, db *sql.DB) (all []string) {
 	t.Helper()
-	rows, err := db.Query("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE command_type IN ('Execute', 'Query')")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(db.Query("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE command_type IN ('Execute', 'Query')"))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&text))
 		if ofLoad.MatchString(text) && !countsRows.MatchString(text) {
 			all = append(all, text)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	return all
 }
 
@@ -179,10 +173,7 @@ func explained(t *testing.T, db *sql.DB, statement string) access {
 		t.Fatalf("%s: %v", statement, err)
 	}
 	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	columns := must.Get(rows.Columns())(t)
 	values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
 	for i := range values {
 		into[i] = &values[i]
@@ -192,9 +183,7 @@ func explained(t *testing.T, db *sql.DB, statement string) access {
 	}
 	// A server may make a table of a long list, and join it.
 	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(into...))
 		if !tables.MatchString(of("table")) {
 			continue
 		}

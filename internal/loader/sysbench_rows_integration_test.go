@@ -21,6 +21,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
 
@@ -308,7 +309,5 @@ func TestSysbenchKeepsNothingThatWasWrittenTo(t *testing.T) {
 	whileSysbench(t, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
 	writes.mustFail(ctx, t, result.CauseInterrupted, "SIGTERM")
 	_, doc := newKeptTrial(t, read).mustRun(t)
-	if diff := cmp.Diff([]string{"Prepared", "cleanup", "prepare", "run"}, verbs(doc)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", []string{"Prepared", "cleanup", "prepare", "run"}, verbs(doc))
 }

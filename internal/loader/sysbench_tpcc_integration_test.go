@@ -26,6 +26,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/observer"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
@@ -76,22 +77,13 @@ func TestSysbenchTPCCData(t *testing.T) {
 		Script: "tpcc", Clients: 3, Scale: ptr.To[int32](2),
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	l, err := newToolLoad(&attempt{cfg: tr.config()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config()}))(t)
 	t.Cleanup(func() { l.close() })
 	run := func(phase workload.ToolPhase) []result.Check {
 		var all []result.Check
 		for _, command := range l.tool.Commands(phase) {
-			e, err := process.Execute(t.Context(), command, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checks, err := l.tool.Judge(phase, &e.Execution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(process.Execute(t.Context(), command, nil))(t)
+			checks := must.Get(l.tool.Judge(phase, &e.Execution))(t)
 			all = append(all, checks...)
 		}
 		return all
@@ -110,9 +102,7 @@ func TestSysbenchTPCCData(t *testing.T) {
 		var rows int64
 		var sum uint64
 		query := fmt.Sprintf("SELECT COUNT(*), SUM(CRC32(CONCAT_WS(':', %s))) FROM %s.%s", want.columns, sysbenchSchema, table)
-		if err := other(t).QueryRow(query).Scan(&rows, &sum); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, other(t).QueryRow(query).Scan(&rows, &sum))
 		if rows != want.rows || sum != want.sum {
 			t.Errorf("%s has %d rows, sum %d; want %d, %d", table, rows, sum, want.rows, want.sum)
 		}
@@ -129,9 +119,7 @@ func TestSysbenchTPCCData(t *testing.T) {
 		"after: Check 1, table set 1; 1 violations, the first: 1", "after: Check 4, table set 1; 1 violations, the first: 2/3",
 		"after: Check 8, table set 1; 1 violations, the first: 1",
 	}
-	if diff := cmp.Diff(want, failed); diff != "" {
-		t.Errorf("failed checks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "failed checks", want, failed)
 	run(workload.PhaseCleanup)
 	var left int
 	query := "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?"
@@ -161,10 +149,7 @@ type publishedStatement struct {
 // published are the statements of the published script.
 func published(t *testing.T) []publishedStatement {
 	t.Helper()
-	text, err := os.ReadFile("testdata/sysbench-tpcc.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/sysbench-tpcc.tsv"))(t)
 	var all []publishedStatement
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
@@ -213,15 +198,11 @@ func digests(t *testing.T) map[string]int64 {
 	for rows.Next() {
 		var text string
 		var n int64
-		if err := rows.Scan(&text, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&text, &n))
 		text = strings.TrimSpace(strings.ReplaceAll(text, "`", ""))
 		sent[oneDistrict.ReplaceAllString(text, "s_dist_?")] += n
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	return sent
 }
 
@@ -243,10 +224,7 @@ func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 		Script: "tpcc", AsPublished: "SysbenchTPCC", Scale: ptr.To[int32](1), Events: transactions,
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	l, err := newToolLoad(&attempt{cfg: tr.config()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config()}))(t)
 	t.Cleanup(func() {
 		l.close()
 		mustExec(t, "DROP DATABASE "+sysbenchSchema)
@@ -255,13 +233,8 @@ func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 	for _, phase := range []workload.ToolPhase{workload.PhasePrepare, workload.PhaseMeasure} {
 		mustExec(t, "TRUNCATE performance_schema.events_statements_summary_by_digest")
 		for _, command := range l.tool.Commands(phase) {
-			e, err := process.Execute(t.Context(), command, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := l.tool.Judge(phase, &e.Execution); err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(process.Execute(t.Context(), command, nil))(t)
+			must.Get(l.tool.Judge(phase, &e.Execution))(t)
 			report = output.Parse(e.Output)
 		}
 	}
@@ -304,16 +277,10 @@ func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 func newCopiedTrial(t *testing.T, script string, copyTo string) *trial {
 	t.Helper()
 	name, data := filepath.Join(t.TempDir(), "standin"), t.TempDir()
-	if err := os.Symlink("/bin/sleep", name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(data, "ibdata1"), []byte("data"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/bin/sleep", name))
+	must.Write(t, filepath.Join(data, "ibdata1"), "data")
 	standin := exec.CommandContext(t.Context(), name, "600")
-	if err := standin.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, standin.Start())
 	t.Cleanup(func() { _ = standin.Process.Kill(); _ = standin.Wait() })
 	tr := newKeptTrial(t, sysbench.Parameters{Script: script, Events: 20})
 	tr.cfg.CopyData, tr.cfg.Server.ObserverPort = true, freePort(t)

@@ -17,14 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
@@ -93,9 +92,7 @@ func TestIntegrationTPROCHLoad(t *testing.T) {
 				Rows: allRows, Bytes: allBytes, Transactions: tc.statements, Statements: tc.statements, Micros: doc.Totals.Micros,
 				StoppedBy: result.StoppedByRows,
 			}
-			if diff := cmp.Diff(want, doc.Totals); diff != "" {
-				t.Errorf("totals (-want +got):\n%s", diff)
-			}
+			must.Same(t, "totals", want, doc.Totals)
 			sums(t, doc)
 			var order, phases []string
 			for _, load := range doc.Tables {
@@ -128,10 +125,7 @@ func checkTables(t *testing.T, doc *result.Document) {
 	var sum result.TableLoad
 	rows := map[string]int64{}
 	metrics := metricsOf(doc)
-	p, err := workload.Decode[tprochload.Parameters](&doc.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(workload.Decode[tprochload.Parameters](&doc.Config))(t)
 	for _, load := range doc.Tables {
 		rows[load.Name] = load.Rows
 		sum.Rows += load.Rows
@@ -147,9 +141,7 @@ func checkTables(t *testing.T, doc *result.Document) {
 			t.Errorf("%s: checksum %q of the file", load.Name, load.FileSHA256)
 		}
 	}
-	if diff := cmp.Diff(rowsAtScale, rows); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rows", rowsAtScale, rows)
 	if sum.Bytes != doc.Totals.Bytes || sum.Statements != doc.Totals.Statements {
 		t.Errorf("tables sum up to %+v, totals are %+v", sum, doc.Totals)
 	}
@@ -184,26 +176,6 @@ func checkSchema(t *testing.T) {
 	}
 }
 
-// The server's rendering of what it stored is the text that was sent.
-func TestIntegrationTPROCHGolden(t *testing.T) {
-	newTPROCHLoad(t, func(*tprochload.Parameters) {}).mustRun(t)
-	data := tproch.New(42, 1)
-	for _, table := range []tproch.Table{tproch.Customer, tproch.Orders, tproch.LineItem} {
-		var got string
-		query := "SELECT CONCAT_WS('|', " + strings.Join(table.Columns(), ", ") + ") FROM bench." + table.String() +
-			" ORDER BY " + map[tproch.Table]string{
-			tproch.Customer: "C_CUSTKEY", tproch.Orders: "O_ORDERKEY", tproch.LineItem: "L_ORDERKEY, L_LINENUMBER",
-		}[table] + " LIMIT 1"
-		if err := other(t).QueryRow(query).Scan(&got); err != nil {
-			t.Fatal(err)
-		}
-		want, _, _ := strings.Cut(string(data.Append(nil, table, 0)), "\n")
-		if got != want {
-			t.Errorf("%s: %q, want %q", table, got, want)
-		}
-	}
-}
-
 func TestIntegrationTPROCHSessionsAreAsRequested(t *testing.T) {
 	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks, p.UniqueChecks = false, false })
 	_, doc := tr.mustRun(t)
@@ -228,9 +200,7 @@ func TestIntegrationTPROCHHeadlineOfASweptScale(t *testing.T) {
 // rounding of the server's uptime.
 func TestIntegrationTPROCHIndexesTakeTime(t *testing.T) {
 	db := other(t)
-	if _, err := db.Exec("DROP DATABASE IF EXISTS bench"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Exec("DROP DATABASE IF EXISTS bench"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- holdUp(ctx, db) }()
@@ -270,9 +240,7 @@ func holdUp(ctx context.Context, db *sql.DB) error {
 func TestIntegrationLocalInfileOff(t *testing.T) {
 	db := other(t)
 	setGlobal := func(value string) {
-		if _, err := db.Exec("SET GLOBAL local_infile = " + value); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec("SET GLOBAL local_infile = " + value))(t)
 	}
 	setGlobal("OFF")
 	t.Cleanup(func() { setGlobal("ON") })
@@ -350,16 +318,12 @@ func replaceInFile(t *testing.T, path, from, to string) {
 	if err != nil || !strings.Contains(string(text), from) {
 		t.Fatalf("%v, %q is not there", err, from)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, strings.Replace(string(text), from, to, 1))
 }
 
 func TestIntegrationTPROCHScratchIsFull(t *testing.T) {
 	tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.Data = "Staged" })
 	// Every write to this device says that it is full.
-	if err := os.Symlink("/dev/full", filepath.Join(tr.cfg.Scratch, "customer.tbl")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/dev/full", filepath.Join(tr.cfg.Scratch, "customer.tbl")))
 	tr.mustFail(t.Context(), t, result.CauseConfiguration, "staging CUSTOMER on the scratch volume", "no space left on device")
 }

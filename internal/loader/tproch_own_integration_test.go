@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
@@ -58,9 +59,7 @@ func tprochFolder(t testing.TB) *result.Data {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range tprochTexts() {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	return &result.Data{Root: dir, Path: "."}
 }
@@ -73,9 +72,7 @@ func tprochSchema(t testing.TB, engine string) string {
 	sql = strings.ReplaceAll(sql, "ENGINE=InnoDB", "ENGINE="+engine)
 	sql = strings.Replace(sql, "PS_SUPPLYCOST INT NOT NULL", "PS_SUPPLYCOST DECIMAL(15,2), MORE INT DEFAULT 5", 1)
 	path := filepath.Join(t.TempDir(), "tproch.sql")
-	if err := os.WriteFile(path, []byte(sql), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, sql)
 	return path
 }
 
@@ -177,9 +174,7 @@ func TestIntegrationTPROCHOwnSchema(t *testing.T) {
 	}
 	tr := newTPROCHLoad(t, func(*tprochload.Parameters) {})
 	path := filepath.Join(t.TempDir(), "some.sql")
-	if err := os.WriteFile(path, []byte("CREATE TABLE REGION (R_REGIONKEY INT); CREATE TABLE region (x INT)"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, "CREATE TABLE REGION (R_REGIONKEY INT); CREATE TABLE region (x INT)")
 	tr.cfg.Workload.SchemaFile = path
 	tr.mustFail(t.Context(), t, result.CauseConfiguration, "table REGION has no column R_NAME, R_COMMENT; there is no table NATION; ",
 		"there is no table LINEITEM")

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestNames(t *testing.T) {
@@ -25,9 +25,7 @@ func TestNames(t *testing.T) {
 	want := []string{
 		"commit-size-db2", "bench", "commit-size-01234567", "commit-size-t7-a2", "commit-size-results",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Same(t, "names", want, got)
 }
 
 func TestAddress(t *testing.T) {

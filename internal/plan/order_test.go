@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // rounds are the members of a run with variants as text: the variants of each round in their order.
@@ -47,9 +46,7 @@ func TestOrderOfVariantsGolden(t *testing.T) {
 			if run.Spec.Seed = &tc.seed; tc.seed < 0 {
 				run.Spec.Seed = nil
 			}
-			if diff := cmp.Diff(tc.want, rounds(run)); diff != "" {
-				t.Errorf("rounds (-want +got):\n%s", diff)
-			}
+			must.Same(t, "rounds", tc.want, rounds(run))
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestOverlay(t *testing.T) {
@@ -72,9 +73,7 @@ func TestOverlay(t *testing.T) {
 			got, want := template.DeepCopy(), template.DeepCopy()
 			tc.want(want)
 			overlay(got, &tc.over)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Same(t, "", want, got)
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // planned is the plan of a run with so many points and rounds.
@@ -30,10 +31,7 @@ func planned(t *testing.T, points int, rounds int32, order v1alpha1.TrialOrder, 
 	}
 	spec := commits(values...)
 	spec.Trials.Order, spec.Trials.Repetitions, spec.Seed = order, &rounds, &seed
-	p, err := plan.ForRun(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(spec))(t)
 	return p
 }
 
@@ -64,9 +62,7 @@ func TestOrderGolden(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, visits(planned(t, 4, 3, tc.order, tc.seed))); diff != "" {
-				t.Errorf("points (-want +got):\n%s", diff)
-			}
+			must.Same(t, "points", tc.want, visits(planned(t, 4, 3, tc.order, tc.seed)))
 		})
 	}
 }
@@ -74,13 +70,8 @@ func TestOrderGolden(t *testing.T) {
 func TestSeedDefaultsToOne(t *testing.T) {
 	spec := commits(1, 2, 3, 4)
 	spec.Seed = nil
-	p, err := plan.ForRun(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(planned(t, 4, v1alpha1.DefaultRepetitions, v1alpha1.OrderInterleaved, 1).Trials, p.Trials); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
+	p := must.Get(plan.ForRun(spec))(t)
+	must.Same(t, "plan", planned(t, 4, v1alpha1.DefaultRepetitions, v1alpha1.OrderInterleaved, 1).Trials, p.Trials)
 }
 
 // Whatever the order, each point has one trial in each round, and trials are numbered as they are measured.
@@ -153,10 +144,7 @@ func TestOrderIsUnbiased(t *testing.T) {
 
 func digest(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) string {
 	t.Helper()
-	d, err := plan.Digest(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(plan.Digest(spec))(t)
 	return d
 }
 
@@ -206,14 +194,9 @@ func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 func TestDigestOfStoredSpecification(t *testing.T) {
 	spec := commits(1, 16)
 	spec.Database.Settings.BufferPoolSize = ptr.To(resource.MustParse("131072Ki"))
-	data, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(spec))(t)
 	stored := new(v1alpha1.BenchmarkRunSpec)
-	if err := json.Unmarshal(data, stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, stored))
 	if got, want := digest(t, stored), digest(t, commits(1, 16)); got != want {
 		t.Errorf("digest is %s, want %s", got, want)
 	}
@@ -327,10 +310,7 @@ const inStages = `{"type": "IIBench", "iiBench": {"stages": [
 func TestStages(t *testing.T) {
 	spec := specOf(t, inStages, "")
 	spec.Trials.Repetitions = ptr.To[int32](2)
-	p, err := plan.ForRun(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(spec))(t)
 	var points []parameters
 	for _, point := range p.Points {
 		points = append(points, point.Parameters)
@@ -338,9 +318,7 @@ func TestStages(t *testing.T) {
 			t.Errorf("a trial at %v sets %v", point.Parameters, point.Swept())
 		}
 	}
-	if diff := cmp.Diff([]parameters{{"stage": "l.i0"}, {"stage": "l.x"}, {"stage": "q"}}, points); diff != "" {
-		t.Errorf("points (-want +got):\n%s", diff)
-	}
+	must.Same(t, "points", []parameters{{"stage": "l.i0"}, {"stage": "l.x"}, {"stage": "q"}}, points)
 	if want := []plan.Trial{{Number: 1, Round: 1}, {Number: 2, Round: 2}}; !cmp.Equal(want, p.Trials) {
 		t.Errorf("trials %+v", p.Trials)
 	}
@@ -378,10 +356,7 @@ func TestStagesOfASweep(t *testing.T) {
 }
 
 func TestWithoutStages(t *testing.T) {
-	p, err := plan.ForRun(commits(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(commits(1, 2)))(t)
 	for i := range p.Trials {
 		if from, to := p.Measured(&p.Trials[i]); from != p.Trials[i].Point || to != from+1 {
 			t.Errorf("a trial at point %d measures points %d to %d", p.Trials[i].Point, from, to)
@@ -436,20 +411,11 @@ func TestParametersOfAllPoints(t *testing.T) {
 		  "scale": 1}}`,
 	} {
 		spec := specOf(t, workload, "")
-		p, err := plan.ForRun(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := plan.ParametersOf(&spec.Workload)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.ForRun(spec))(t)
+		all := must.Get(plan.ParametersOf(&spec.Workload))(t)
 		for range 2 {
 			for i := range p.Points {
-				want, err := parametersAt(&spec.Workload, p.Points[i])
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(parametersAt(&spec.Workload, p.Points[i]))(t)
 				var decoded map[string]any
 				if got, err := all.At(p.Points[i]); err != nil || string(got) != string(want) || json.Unmarshal(got, &decoded) != nil {
 					t.Errorf("%s at %v: %s, want %s, %v", workload, p.Points[i].Parameters, got, want, err)

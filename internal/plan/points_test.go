@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // commits is a specification with a sweep of rowsPerCommit.
@@ -93,17 +93,12 @@ func TestPoints(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p, err := plan.ForRun(specOf(t, tc.workload, tc.mode))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plan.ForRun(specOf(t, tc.workload, tc.mode)))(t)
 			var got []parameters
 			for _, point := range p.Points {
 				got = append(got, point.Parameters)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("points (-want +got):\n%s", diff)
-			}
+			must.Same(t, "points", tc.want, got)
 			if want := int(v1alpha1.DefaultRepetitions) * len(tc.want); len(p.Trials) != want {
 				t.Errorf("%d trials, want %d", len(p.Trials), want)
 			}
@@ -131,17 +126,12 @@ func TestParametersAtPoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := specOf(t, tc.workload, "")
 			before := spec.DeepCopy()
-			p, err := plan.ForRun(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plan.ForRun(spec))(t)
 			got, err := parametersAt(&spec.Workload, p.Points[0])
 			if err != nil || string(got) != tc.want {
 				t.Errorf("parameters are %s, %v, want %s", got, err, tc.want)
 			}
-			if diff := cmp.Diff(before, spec); diff != "" {
-				t.Errorf("the specification was changed (-want +got):\n%s", diff)
-			}
+			must.Same(t, "the specification was changed", before, spec)
 		})
 	}
 }
@@ -159,10 +149,7 @@ func TestRounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := commits(1, 2)
 			spec.Trials = tc.trials
-			p, err := plan.ForRun(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(plan.ForRun(spec))(t)
 			if p.Rounds != tc.want || len(p.Trials) != 2*tc.want {
 				t.Errorf("%d rounds and %d trials, want %d and %d", p.Rounds, len(p.Trials), tc.want, 2*tc.want)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestSettings(t *testing.T) {
@@ -63,9 +64,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, plan.Settings(&engine.MariaDB, &tc.db)); diff != "" {
-				t.Errorf("settings (-want +got):\n%s", diff)
-			}
+			must.Same(t, "settings", tc.want, plan.Settings(&engine.MariaDB, &tc.db))
 		})
 	}
 }
@@ -82,9 +81,7 @@ func TestSettingsOfMySQL(t *testing.T) {
 		{Name: "innodb_redo_log_capacity", Value: "100663296", Line: "innodb_redo_log_capacity = 100663296"},
 		{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"},
 	}
-	if diff := cmp.Diff(want, plan.Settings(&engine.MySQL, &db)); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	must.Same(t, "settings", want, plan.Settings(&engine.MySQL, &db))
 	db.Settings = v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}
 	if got := plan.Settings(&engine.MySQL, &db)[0].Line; got != "log_bin = binlog" {
 		t.Errorf("the binary log is switched on by %q", got)
@@ -113,9 +110,7 @@ func TestSettingsQuoting(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			db := v1alpha1.DatabaseSpec{Variables: map[string]v1alpha1.VariableValue{"loose_x": v1alpha1.VariableValue(value)}}
 			got := plan.Settings(&engine.MariaDB, &db)[1]
-			if diff := cmp.Diff(engine.Setting{Name: "x", Value: value, Loose: true, Line: "loose_x = " + want}, got); diff != "" {
-				t.Errorf("setting (-want +got):\n%s", diff)
-			}
+			must.Same(t, "setting", engine.Setting{Name: "x", Value: value, Loose: true, Line: "loose_x = " + want}, got)
 		})
 	}
 }
@@ -131,14 +126,9 @@ func TestUnrequested(t *testing.T) {
 	ours := map[string]string{
 		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
 	}
-	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(plan.UnrequestedDifferences(&from, to, theirs, ours))(t)
 	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 }
 
 // What names a build differs because another image is asked for; if none is, it must be said.
@@ -170,19 +160,14 @@ func TestUnrequestedOfTwoEngines(t *testing.T) {
 		"innodb_redo_log_capacity": "2", "innodb_flush_method": "O_DIRECT", "sql_mode": "", "mysqlx_max_connections": "100",
 		"admin_port": "33062", "gtid_mode": "OFF", "log_bin": "OFF",
 	}
-	got, err := plan.UnrequestedDifferences(&from, to, theirs, ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(plan.UnrequestedDifferences(&from, to, theirs, ours))(t)
 	want := plan.Unrequested{
 		Differ: []plan.Difference{
 			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
 		},
 		Same: 1, OnlyTheirs: 2, OnlyOurs: 2,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 	if _, found := theirs["innodb_log_file_size"]; !found || ours["innodb_redo_log_capacity"] == "" {
 		t.Error("the variables of the caller were changed")
 	}
@@ -215,10 +200,7 @@ func TestDifferences(t *testing.T) {
 	to.Database.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
 	to.Workload.CommitSize.RowsPerCommit = 16
 	to.Seed = ptr.To[int64](7)
-	got, err := plan.Differences(&from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(plan.Differences(&from, to))(t)
 	want := []plan.Difference{
 		{"innodb_flush_log_at_trx_commit", "1", "0"},
 		{"innodb_log_file_size", "100663296", "unset"},
@@ -231,9 +213,7 @@ func TestDifferences(t *testing.T) {
 	if got := plan.List(want[:2]); got != "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)" {
 		t.Error(got)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 	if same, err := plan.Differences(&from, from.DeepCopy()); err != nil || len(same) > 0 {
 		t.Errorf("a run differs from itself: %v, %v", same, err)
 	}
@@ -248,18 +228,10 @@ func presetOf(also string) string {
 func chainOf(t *testing.T, workload string) map[string]json.RawMessage {
 	t.Helper()
 	spec := specOf(t, workload, "")
-	p, err := plan.ForRun(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := parametersAt(&spec.Workload, p.Points[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(spec))(t)
+	encoded := must.Get(parametersAt(&spec.Workload, p.Points[0]))(t)
 	var parameters map[string]json.RawMessage
-	if err := json.Unmarshal(encoded, &parameters); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(encoded, &parameters))
 	return parameters
 }
 

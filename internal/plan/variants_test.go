@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // withVariants is a run of two points whose variants differ in a setting.
@@ -33,10 +34,7 @@ func TestRoundsOfVariants(t *testing.T) {
 	for alternation, trials := range map[v1alpha1.Alternation]int{
 		v1alpha1.AlternateSlices: 2, v1alpha1.AlternateTrials: 4, v1alpha1.AlternateRuns: 4,
 	} {
-		p, err := plan.New(withVariants(), alternation)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.New(withVariants(), alternation))(t)
 		if len(p.Trials) != 6*trials || len(p.Points) != 2 || p.Rounds != 6 {
 			t.Fatalf("%s: %d trials, %d points, %d rounds", alternation, len(p.Trials), len(p.Points), p.Rounds)
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func resources(cpu, memory string) corev1.ResourceList {
@@ -44,9 +45,7 @@ func TestGuaranteed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := tc.requested.DeepCopy()
-			if diff := cmp.Diff(tc.want, podutil.Guaranteed(tc.requested)); diff != "" {
-				t.Errorf("resources (-want +got):\n%s", diff)
-			}
+			must.Same(t, "resources", tc.want, podutil.Guaranteed(tc.requested))
 			if diff := cmp.Diff(*before, tc.requested); diff != "" {
 				t.Errorf("what was asked was written to:\n%s", diff)
 			}
@@ -100,9 +99,7 @@ func TestBindToNodes(t *testing.T) {
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			before := tc.affinity.DeepCopy()
-			if diff := cmp.Diff(tc.want, podutil.BindToNodes(tc.affinity, tc.nodes...)); diff != "" {
-				t.Errorf("affinity (-want +got):\n%s", diff)
-			}
+			must.Same(t, "affinity", tc.want, podutil.BindToNodes(tc.affinity, tc.nodes...))
 			if diff := cmp.Diff(before, tc.affinity); diff != "" {
 				t.Errorf("the affinity that was asked for was written to:\n%s", diff)
 			}
@@ -120,9 +117,7 @@ func TestTolerations(t *testing.T) {
 	backing := []corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}
 	got := podutil.Tolerations(backing[:1])
 	want := []corev1.Toleration{{Key: "mine"}, lost("node.kubernetes.io/not-ready"), lost("node.kubernetes.io/unreachable")}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("tolerations (-want +got):\n%s", diff)
-	}
+	must.Same(t, "tolerations", want, got)
 	if diff := cmp.Diff([]corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}, backing); diff != "" {
 		t.Errorf("the caller's slice was written to:\n%s", diff)
 	}

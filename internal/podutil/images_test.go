@@ -6,10 +6,10 @@ package podutil_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/benchrun-dev/benchrun/internal/podutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestImageNames(t *testing.T) {
@@ -71,9 +71,7 @@ func TestComplete(t *testing.T) {
 		InitContainers: []corev1.Container{{Image: "mirror/loader:1"}}, Containers: []corev1.Container{{Image: "mirror/mariadb:11.8"}},
 		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "mine"}, {Name: "both"}, {Name: "shared"}},
 	}
-	if diff := cmp.Diff(want, spec); diff != "" {
-		t.Errorf("Pod (-want +got):\n%s", diff)
-	}
+	must.Same(t, "Pod", want, spec)
 }
 
 // Only the digest of an image's own repository can be pulled: that of a loaded image is of its configuration, or of a name that

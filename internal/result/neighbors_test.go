@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // pods have their names as UIDs.
@@ -89,12 +90,8 @@ func TestBetween(t *testing.T) {
 		if got != nil && len(got.Departed.Names) == 0 {
 			got.Departed.Names = nil
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(tc.warnings, finding.Texts(got.Findings())); diff != "" {
-			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, got)
+		must.Same(t, name+": warnings", tc.warnings, finding.Texts(got.Findings()))
 	}
 }
 
@@ -106,10 +103,7 @@ func TestSealed(t *testing.T) {
 		for _, u := range uids {
 			n.Pods = append(n.Pods, Neighbor{ID: u, Owner: OwnerJob})
 		}
-		text, err := json.Marshal(n.Sealed(key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(n.Sealed(key)))(t)
 		return string(text)
 	}
 	text := encode("one", uid, other)
@@ -153,14 +147,8 @@ func chainDocument(stages int) *Document {
 func TestSummaryOfStages(t *testing.T) {
 	for stages, histograms := range map[int]bool{7: true, 20: false} {
 		d := chainDocument(stages)
-		doc, err := EncodeDocument(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		message, err := EncodeSummary(d.Summarize(doc))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(EncodeDocument(d))(t)
+		message := must.Get(EncodeSummary(d.Summarize(doc)))(t)
 		short, err := DecodeSummary(string(message))
 		if err != nil || short.Stages != nil || len(short.Findings) != 1 || short.Totals.Rows != 5 {
 			t.Fatalf("%d stages in the termination message of %d bytes, %v", len(short.Stages), len(message), err)
@@ -185,9 +173,7 @@ func TestSummaryOfStages(t *testing.T) {
 func TestMeasurements(t *testing.T) {
 	d := chainDocument(3)
 	r := &Record{Trial: 4, Outcome: OutcomeAccepted, Parameters: d.Config.Parameters}
-	if err := r.Complete(d, EncodedDocument{SHA256: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Complete(d, EncodedDocument{SHA256: "x"}))
 	list, documents := r.Measurements(), d.Measurements()
 	if len(list) != 3 || len(documents) != 3 {
 		t.Fatalf("%d and %d measurements", len(list), len(documents))

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestObservedUsed(t *testing.T) {
@@ -56,9 +57,7 @@ func TestObservedSummarize(t *testing.T) {
 		"unknown":          {&result.Observed{Before: facts(-1, -1), After: facts(500, 9)}, &result.ObservedSummary{ThrottledMicros: -1, CPULimitMillis: -1}},
 		"process vanished": {&result.Observed{Before: facts(1, 1)}, nil},
 	} {
-		if diff := cmp.Diff(tc.want, tc.observed.Summarize()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, tc.observed.Summarize())
 	}
 }
 

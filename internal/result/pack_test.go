@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // noise is data that does not compress.
@@ -27,10 +28,7 @@ func noise(n int) []byte {
 // packed is what Pack makes of files: the names in each bin, after checking the bins' sizes.
 func packed(t *testing.T, files ...result.File) ([][]result.File, [][]string) {
 	t.Helper()
-	bins, err := result.Pack(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bins := must.Get(result.Pack(files))(t)
 	var names [][]string
 	for _, bin := range bins {
 		total, list := 0, []string(nil)
@@ -65,14 +63,8 @@ func joined(t *testing.T, bins [][]result.File, name string) []byte {
 
 func unpacked(t *testing.T, data []byte) []byte {
 	t.Helper()
-	zr, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := io.ReadAll(zr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zr := must.Get(gzip.NewReader(bytes.NewReader(data)))(t)
+	plain := must.Get(io.ReadAll(zr))(t)
 	return plain
 }
 
@@ -102,9 +94,7 @@ func TestPack(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			bins, names := packed(t, tc.files...)
-			if diff := cmp.Diff(tc.want, names); diff != "" {
-				t.Errorf("bins (-want +got):\n%s", diff)
-			}
+			must.Same(t, "bins", tc.want, names)
 			for _, f := range tc.files {
 				data := joined(t, bins, f.Name)
 				if data == nil && len(f.Data) > 0 {

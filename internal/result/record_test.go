@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestRecordRoundTrip(t *testing.T) {
@@ -24,27 +25,16 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 	for name, want := range cases {
 		t.Run(name, func(t *testing.T) {
-			text, err := want.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := result.DecodeRecord(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("record (-want +got):\n%s", diff)
-			}
+			text := must.Get(want.Encode())(t)
+			got := must.Get(result.DecodeRecord(text))(t)
+			must.Same(t, "record", want, got)
 		})
 	}
 }
 
 // A record that was written by a release is read by all later ones.
 func TestRecordGolden(t *testing.T) {
-	text, err := testutil.Record(7, 2, map[string]string{"rowsPerCommit": "16"}, 14973.25).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(testutil.Record(7, 2, map[string]string{"rowsPerCommit": "16"}, 14973.25).Encode())(t)
 	testutil.Golden(t, "record.json", []byte(text+"\n"))
 }
 
@@ -105,18 +95,13 @@ func TestRecordRefusals(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	got, err := result.DecodeFingerprint(testutil.Fingerprint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(result.DecodeFingerprint(testutil.Fingerprint))(t)
 	want := &result.Fingerprint{
 		Version: 1, Kernel: "6.1.0", CPUModel: "Test CPU", CPUs: 2, MemoryBytes: 8 << 30, Filesystem: "ext4", MountOptions: "rw,relatime",
 		Device: "/dev/vda", IOScheduler: "none", Swappiness: "60", TransparentHugePages: "madvise", CPUGovernor: "unknown",
 		FdatasyncMicros: result.FsyncLatency{Calls: 300, Median: 110, P95: 180, Max: 900},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("fingerprint (-want +got):\n%s", diff)
-	}
+	must.Same(t, "fingerprint", want, got)
 }
 
 func TestFingerprintRefusals(t *testing.T) {
@@ -159,23 +144,12 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 			for range tc.findings {
 				doc.Findings = append(doc.Findings, finding.OfProgram("warning"+strings.Repeat(".", 1000)))
 			}
-			encoded, err := result.EncodeDocument(doc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			message, err := result.EncodeSummary(doc.Summarize(encoded))
-			if err != nil {
-				t.Fatal(err)
-			}
-			short, err := result.DecodeSummary(string(message))
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoded := must.Get(result.EncodeDocument(doc))(t)
+			message := must.Get(result.EncodeSummary(doc.Summarize(encoded)))(t)
+			short := must.Get(result.DecodeSummary(string(message)))(t)
 			record := testutil.Record(1, 1, nil, 1000)
 			record.Summary = short
-			if err := record.Complete(doc, encoded); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, record.Complete(doc, encoded))
 			wanted := tc.findings
 			if name == "too many" {
 				wanted = 1

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Every count is added, also one that comes later. How long it took, and why it ended, is no count.
@@ -96,18 +96,14 @@ func TestLead(t *testing.T) {
 		"insertP99Micros": {"insertP99Micros", "rowsPerSecond", "errorPercent"}, DurationMetric: {DurationMetric, "rowsPerSecond", "errorPercent"},
 	} {
 		d := made()
-		if err := d.Lead(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Lead(name))
 		var got []string
 		for _, m := range d.Metrics {
 			if got = append(got, m.Name); m.Shown != (m.Name == "rowsPerSecond" && name != m.Name) {
 				t.Errorf("%s first: %s is shown: %t", name, m.Name, m.Shown)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s first (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name+" first", want, got)
 	}
 	const want = "metric: coffee was not measured; there are durationSeconds, errorPercent, insertMaxMicros, insertP50Micros, " +
 		"insertP95Micros, insertP999Micros, insertP99Micros, rowsPerSecond"
@@ -118,16 +114,12 @@ func TestLead(t *testing.T) {
 
 func TestSummaryCondensesInputs(t *testing.T) {
 	few := []Input{{Name: "b", Bytes: 1, SHA256: "x"}, {Name: "a", Bytes: 2, Rows: 3, SHA256: "y"}}
-	if diff := cmp.Diff(few, (&Document{Inputs: few}).Summarize(EncodedDocument{}).Inputs); diff != "" {
-		t.Errorf("few inputs (-want +got):\n%s", diff)
-	}
+	must.Same(t, "few inputs", few, (&Document{Inputs: few}).Summarize(EncodedDocument{}).Inputs)
 	many := append(slices.Clone(few), Input{Name: "d", Bytes: 10, Rows: 20, SHA256: "z"}, Input{Name: "c", Rows: 1, SHA256: "z"})
 	// What `sha256sum a b c d | sha256sum` prints.
 	sum := sha256.Sum256([]byte("y  a\nx  b\nz  c\nz  d\n"))
 	want := []Input{{Name: "4 files", Bytes: 13, Rows: 24, SHA256: hex.EncodeToString(sum[:])}}
-	if diff := cmp.Diff(want, (&Document{Inputs: many}).Summarize(EncodedDocument{}).Inputs); diff != "" {
-		t.Errorf("many inputs (-want +got):\n%s", diff)
-	}
+	must.Same(t, "many inputs", want, (&Document{Inputs: many}).Summarize(EncodedDocument{}).Inputs)
 	if many[0].Name != "b" {
 		t.Error("the document's own order was changed")
 	}
@@ -146,10 +138,7 @@ func TestSummaryOfALoadWithInputsFits(t *testing.T) {
 			Name: fmt.Sprintf("lineitemSeconds%d", i), Value: 1234.567891, Unit: "s", Better: "lower", Part: "LINEITEM",
 		})
 	}
-	data, err := EncodeSummary(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(EncodeSummary(s))(t)
 	got, err := DecodeSummary(string(data))
 	if err != nil || len(got.Inputs) != 1 || len(got.Latencies) != 1 || len(got.Metrics) != 16 {
 		t.Errorf("%d bytes, %+v, %v", len(data), got, err)

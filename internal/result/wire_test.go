@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // testDocument has about so many bytes that do not compress.
@@ -36,14 +37,9 @@ func testDocument(incompressible int) *Document {
 
 func encode(t testing.TB, d *Document) (EncodedDocument, string) {
 	t.Helper()
-	doc, err := EncodeDocument(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(EncodeDocument(d))(t)
 	var log bytes.Buffer
-	if err := WriteDocument(&log, doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteDocument(&log, doc))
 	return doc, log.String()
 }
 
@@ -177,10 +173,7 @@ func TestDocumentTooLarge(t *testing.T) {
 
 func TestDecodeDocumentRefuses(t *testing.T) {
 	zipped := func(text string) []byte {
-		gz, err := compress([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gz := must.Get(compress([]byte(text)))(t)
 		return gz
 	}
 	newer := zipped(`{"version":2}`)
@@ -222,15 +215,10 @@ func TestDecodingIsBounded(t *testing.T) {
 		"findings":  `{"version":1,"findings":` + list("{}") + `}`,
 		"measures":  `{"version":1,"findings":[{"measures":` + list("{}") + `}]}`,
 	} {
-		gz, err := compress([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gz := must.Get(compress([]byte(text)))(t)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := DecodeDocument(gz); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(DecodeDocument(gz))(t)
 		runtime.ReadMemStats(&after)
 		const most = 160 << 20
 		if got := after.TotalAlloc - before.TotalAlloc; got > most {
@@ -243,14 +231,8 @@ func TestSummaryRoundTrip(t *testing.T) {
 	d := testDocument(100)
 	d.Findings = []finding.Finding{finding.OfProgram("short")}
 	doc, _ := encode(t, d)
-	data, err := EncodeSummary(d.Summarize(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := DecodeSummary(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(EncodeSummary(d.Summarize(doc)))(t)
+	s := must.Get(DecodeSummary(string(data)))(t)
 	if s.DocumentSHA256 != doc.SHA256 || s.Identity != d.Identity || len(s.Latencies) != 1 || s.Latencies[0].Histogram != "" ||
 		len(s.Findings) != 1 || len(s.Adjusted) != 1 || s.Adjusted[0].Name != "b" {
 		t.Errorf("%+v", s)
@@ -339,10 +321,7 @@ func FuzzReadDocument(f *testing.F) {
 }
 
 func FuzzDecodeSummary(f *testing.F) {
-	data, err := EncodeSummary(Summary{Version: 1, Failure: &Failure{Reason: CauseSQL, Message: "m"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := must.Get(EncodeSummary(Summary{Version: 1, Failure: &Failure{Reason: CauseSQL, Message: "m"}}))(f)
 	f.Add(string(data))
 	f.Add(summaryPrefix)
 	f.Add(summaryPrefix + `{"version":1,"documentSHA256":"x","totals":{"rows":-1},"metrics":[{"value":1e308}]}`)

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const (
@@ -23,10 +24,7 @@ const (
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }
 
@@ -35,10 +33,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	s := stateOf([]v1alpha1.BenchmarkRun{queued("run", "lane", 1)})
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(s, New())
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(registry.Gather())(t)
 	want := map[string]string{}
 	for _, f := range families {
 		var labels []string

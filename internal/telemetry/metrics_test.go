@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	prometheustesting "github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,19 +25,15 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // nonZero are the counters and histograms that have counted anything, as "name{labels} value".
 func nonZero(t *testing.T, c prometheus.Collector) []string {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, registry.Register(c))
+	families := must.Get(registry.Gather())(t)
 	var list []string
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -89,9 +84,7 @@ func TestCounts(t *testing.T) {
 		"benchrun_trial_dead_seconds{} 4, sum 4",
 		"benchrun_trial_measured_seconds{} 1, sum 1",
 	}
-	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Same(t, "", want, nonZero(t, m))
 }
 
 func TestFailures(t *testing.T) {
@@ -110,9 +103,7 @@ func TestFailures(t *testing.T) {
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Other} 2",
 		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
 	}
-	if diff := cmp.Diff(want, nonZero(t, m)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Same(t, "", want, nonZero(t, m))
 	var none *Metrics
 	none.Fail(RunController, false, webhook)
 	none.Count([]Transition{{Subject: Run}})
@@ -121,10 +112,7 @@ func TestFailures(t *testing.T) {
 // Names and help texts are as Prometheus' conventions want them.
 func TestConventions(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(), stateOf(nil)} {
-		problems, err := prometheustesting.CollectAndLint(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		problems := must.Get(prometheustesting.CollectAndLint(c))(t)
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
@@ -138,10 +126,7 @@ func TestLabelsAreComplete(t *testing.T) {
 			t.Errorf("cause %s is %s", c, c.Outcome())
 		}
 	}
-	text, err := os.ReadFile("../../api/v1alpha1/condition_types.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../api/v1alpha1/condition_types.go"))(t)
 	_, failures, found := strings.Cut(string(text), "// Reasons for which a run ends Failed.")
 	if !found {
 		t.Fatal("the reasons of failures are not found in the API")
@@ -160,10 +145,7 @@ func TestLabelsAreComplete(t *testing.T) {
 // constants of a file whose names have that prefix: their values.
 func constants(t *testing.T, path, prefix string) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 	var list []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, prefix) && len(spec.Values) == 1 {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
@@ -74,9 +74,7 @@ func TestState(t *testing.T) {
 		"benchrun_runs{state=Queued} 3",
 		"benchrun_runs{state=Suspended} 1",
 	}
-	if diff := cmp.Diff(want, nonZero(t, stateOf(objects()))); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	must.Same(t, "", want, nonZero(t, stateOf(objects())))
 }
 
 // A state has its series also while no owner is in it, and a lane that is held also while none waits for it.
@@ -88,9 +86,7 @@ func TestZeros(t *testing.T) {
 		"benchrun_runs": len(runStates), "benchrun_lane_queue_length": 1,
 		"benchrun_lane_queue_head_age_seconds": 1,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", want, got)
 }
 
 // samples are the numbers of series by name.
@@ -98,10 +94,7 @@ func samples(t *testing.T, c prometheus.Collector) map[string]int {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(c)
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(registry.Gather())(t)
 	counts := map[string]int{}
 	for _, f := range families {
 		counts[f.GetName()] = len(f.GetMetric())
@@ -152,27 +145,5 @@ func TestUnreadable(t *testing.T) {
 	s.Log = funcr.New(func(_, args string) { log.WriteString(args) }, funcr.Options{})
 	if got := samples(t, s); len(got) != 0 || !strings.Contains(log.String(), "no cache") {
 		t.Errorf("%v, log %s", got, log.String())
-	}
-}
-
-// BenchmarkScrape is a scrape with 1,000 runs: all of them waiting in one lane, each in a lane of its own, or finished.
-func BenchmarkScrape(b *testing.B) {
-	for name, lane := range map[string]func(int) string{
-		"one lane": func(int) string { return "lane" }, "many lanes": func(i int) string { return fmt.Sprintf("lane%d", i) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			var o []v1alpha1.BenchmarkRun
-			for i := range 1000 {
-				o = append(o, queued(fmt.Sprintf("run%d", i), lane(i), i))
-			}
-			registry := prometheus.NewRegistry()
-			registry.MustRegister(stateOf(o))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := registry.Gather(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

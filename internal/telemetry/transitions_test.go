@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var now = time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
@@ -124,9 +124,7 @@ func TestTransitionsOfARun(t *testing.T) {
 		old := statusAfter(run, tc.counted, tc.old)
 		old.Attempt.Name, run.Status.Attempt.Name = "r-t1-a1", tc.started
 		run.Status.Conditions = tc.current
-		if diff := cmp.Diff(tc.want, lines(OfRun(run, &old, attempts(tc.records)))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, lines(OfRun(run, &old, attempts(tc.records))))
 	}
 }
 

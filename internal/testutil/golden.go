@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files in testdata anew")
@@ -22,17 +24,10 @@ func Golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got; if it should be so: go test -update):\n%s", path, diff)
 	}
@@ -43,10 +38,7 @@ func YAML[T any](t *testing.T, objects ...T) []byte {
 	t.Helper()
 	var parts [][]byte
 	for _, object := range objects {
-		text, err := yaml.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(yaml.Marshal(object))(t)
 		parts = append(parts, text)
 	}
 	return bytes.Join(parts, []byte("---\n"))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Schema is that of a run with its rules, applied without an API server.
@@ -22,10 +23,7 @@ type Schema struct{ of *apischema.Schema }
 // MakeRunSchema is the schema of a BenchmarkRun.
 func MakeRunSchema(t testing.TB) *Schema {
 	t.Helper()
-	of, err := apischema.Runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must.Get(apischema.Runs())(t)
 	return &Schema{of}
 }
 
@@ -77,9 +75,6 @@ func (s *Schema) StatusErrors(t testing.TB, old, written *v1alpha1.BenchmarkRun)
 
 func asObject(t testing.TB, o *v1alpha1.BenchmarkRun) map[string]any {
 	t.Helper()
-	object, err := apischema.Object(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	object := must.Get(apischema.Object(o))(t)
 	return object
 }

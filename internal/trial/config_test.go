@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -145,10 +146,7 @@ func TestValidate(t *testing.T) {
 // The loader gets the workload as its author wrote it, with the point's values, and nothing else.
 func TestConfigOfWorkload(t *testing.T) {
 	run := testutil.MakeRun("r", "ns").Sweep(4).With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Data = v1alpha1.DataKeep }).Obj()
-	c, err := trial.Config(run, trial.Attempt{Point: pointOf(run, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(trial.Config(run, trial.Attempt{Point: pointOf(run, 0)}))(t)
 	got, err := json.Marshal(c.Workload)
 	const want = `{"type":"CommitSize","parameters":{"asPublished":"None","commit":"Explicit","rows":100,"rowsPerCommit":4}}`
 	if err != nil || string(got) != want || !c.KeepData || c.Parameters["rowsPerCommit"] != "4" {

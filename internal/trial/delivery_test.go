@@ -22,20 +22,15 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // deliver a document.
 func deliver(t *testing.T, doc *result.Document) *trial.Delivery {
 	t.Helper()
-	encoded, err := result.EncodeDocument(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := trial.Deliver(doc, encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.EncodeDocument(doc))(t)
+	d := must.Get(trial.Deliver(doc, encoded))(t)
 	return d
 }
 
@@ -80,14 +75,8 @@ func TestDeliveryIsTheTerminationMessage(t *testing.T) {
 	}
 	doc.Inputs = []result.Input{{Name: "all.csv", SHA256: "feed"}}
 	d := deliver(t, doc)
-	left, err := result.EncodeSummary(doc.Summarize(d.Document))
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, err := result.DecodeSummary(string(left))
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(result.EncodeSummary(doc.Summarize(d.Document)))(t)
+	said := must.Get(result.DecodeSummary(string(left)))(t)
 	if diff := cmp.Diff(said, d.Summary); diff != "" {
 		t.Error(diff)
 	}
@@ -104,30 +93,19 @@ func TestLoadersThatStartPrograms(t *testing.T) {
 		run.Spec.Workload.Type = v1alpha1.WorkloadType(kind)
 		got[kind] = trial.StartsPrograms(run)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 }
 
 // Whatever of a document is another attempt's, it is none of this one.
 func TestDocumentsOfOtherAttemptsDiffer(t *testing.T) {
 	g := goldenJobs()["external"]
 	attempt := job(t, g)
-	config, err := trial.Config(g.run, g.attempt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(trial.Config(g.run, g.attempt))(t)
 	written := func() *result.Document {
 		doc := testutil.Document("pod", config.Trial, config.Attempt, 1000)
 		doc.Identity.RunUID, doc.Config = string(g.run.UID), *config
-		encoded, err := result.EncodeDocument(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := result.DecodeDocument(encoded.Gzip)
-		if err != nil {
-			t.Fatal(err)
-		}
+		encoded := must.Get(result.EncodeDocument(doc))(t)
+		read := must.Get(result.DecodeDocument(encoded.Gzip))(t)
 		return read
 	}
 	if d := trial.Differs(written(), attempt); d != "" {
@@ -328,9 +306,7 @@ func checkJudgements(t *testing.T, cases map[string]judgement) {
 			if got.Stage != trial.StageEnded {
 				t.Errorf("stage is %s", got.Stage)
 			}
-			if diff := cmp.Diff(tc.want, judged(got)); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
+			must.Same(t, "verdict", tc.want, judged(got))
 		})
 	}
 }

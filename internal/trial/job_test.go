@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -95,10 +96,7 @@ func pointOf(run *v1alpha1.BenchmarkRun, i int) plan.Point {
 
 func job(t *testing.T, g goldenJob) *batchv1.Job {
 	t.Helper()
-	j, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}))(t)
 	return j
 }
 
@@ -149,17 +147,9 @@ func TestJobConfig(t *testing.T) {
 	for name, g := range goldenJobs() {
 		t.Run(name, func(t *testing.T) {
 			text := environment(job(t, g), result.EnvConfig)
-			got, err := result.ParseConfig([]byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := trial.Config(g.run, g.attempt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("configuration (-want +got):\n%s", diff)
-			}
+			got := must.Get(result.ParseConfig([]byte(text)))(t)
+			want := must.Get(trial.Config(g.run, g.attempt))(t)
+			must.Same(t, "configuration", want, got)
 		})
 	}
 }
@@ -173,56 +163,9 @@ func TestJobConfigIsNotExpanded(t *testing.T) {
 	if strings.Contains(text, "$") {
 		t.Errorf("would be expanded: %s", text)
 	}
-	got, err := result.ParseConfig([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(result.ParseConfig([]byte(text)))(t)
 	if got.Settings[0].Value != value {
 		t.Errorf("the loader reads %q", got.Settings[0].Value)
-	}
-}
-
-func TestConfig(t *testing.T) {
-	g := goldenJobs()["everything"]
-	got, err := trial.Config(g.run, g.attempt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &result.Config{
-		Version: result.ConfigVersion, Namespace: "ns", Run: "run", Trial: 5, Attempt: 2, Parameters: map[string]string{"rowsPerCommit": "16"}, Seed: 42,
-		Server: result.Server{
-			Engine: "MariaDB", Host: "run-db7.ns.svc", Port: 3306, UserFile: "/etc/benchrun/credentials/username",
-			PasswordFile: "/etc/benchrun/credentials/password", Schema: "bench", ObserverPort: 9706,
-		},
-		Settings: []result.Setting{
-			{Name: "init_connect", Value: `SET @a = "#1; it's"`},
-			{Name: "innodb_buffer_pool_size", Value: "134217728"},
-			{Name: "innodb_flush_log_at_trx_commit", Value: "2"},
-			{Name: "innodb_future", Value: "1", Loose: true},
-			{Name: "innodb_log_file_size", Value: "100663296"},
-			{Name: "log_bin", Value: "ON"},
-			{Name: "sql_mode"},
-			{Name: "sync_binlog", Value: "0"},
-		},
-		Workload: result.Workload{
-			Type: "CommitSize", Parameters: json.RawMessage(`{"asPublished":"Isotopp","commit":"Explicit","rows":100,"rowsPerCommit":16}`),
-		},
-		LimitSeconds: 60, ErrorPercent: 5, ConnectSeconds: 120, Scratch: "/scratch",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("configuration (-want +got):\n%s", diff)
-	}
-}
-
-func TestConfigDefaults(t *testing.T) {
-	g := goldenJobs()["default"]
-	g.run.Spec.Seed = nil
-	got, err := trial.Config(g.run, g.attempt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Seed != 1 || got.LimitSeconds != 0 || got.ErrorPercent != 10 || got.ConnectSeconds != 300 || got.Parameters != nil {
-		t.Errorf("configuration is %+v", got)
 	}
 }
 
@@ -241,14 +184,8 @@ func TestJobReachesTheServersPod(t *testing.T) {
 		r := testutil.MakeRun("run", "uid").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Provisioner = provisioner }).Obj()
 		for _, address := range []string{"", "192.0.2.10", "2001:db8::10"} {
 			a := trial.Attempt{Trial: plan.Trial{Number: 1}, Point: plan.Point{}, Number: 1, Instance: 3, Address: address}
-			job, err := trial.Job(r, a, podutil.Images{Loader: "loader"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			config, err := trial.Config(r, a)
-			if err != nil {
-				t.Fatal(err)
-			}
+			job := must.Get(trial.Job(r, a, podutil.Images{Loader: "loader"}))(t)
+			config := must.Get(trial.Config(r, a))(t)
 			var want []corev1.HostAlias
 			if address != "" {
 				want = []corev1.HostAlias{{IP: address, Hostnames: []string{config.Server.Host}}}
@@ -277,10 +214,7 @@ func TestJobNeverRetries(t *testing.T) {
 func TestJobIsQueuedByKueue(t *testing.T) {
 	labels := map[string]string{v1alpha1.LabelKueueQueue: "benchmarks", v1alpha1.LabelKueuePriority: "high", "mine": "alone"}
 	run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Labels = labels }).Obj()
-	job, err := trial.Job(run, trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1}, podutil.Images{Loader: loaderImage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(trial.Job(run, trial.Attempt{Trial: plan.Trial{Number: 1, Round: 1}, Number: 1, Instance: 1}, podutil.Images{Loader: loaderImage}))(t)
 	for key := range labels {
 		_, onJob := job.Labels[key]
 		_, onPod := job.Spec.Template.Labels[key]
@@ -313,14 +247,8 @@ func TestPrime(t *testing.T) {
 			}
 			a := trial.Attempt{Number: 1, Instance: 1, Prime: tc.first}
 			a.Trial.Number = 1
-			c, err := trial.Config(run, a)
-			if err != nil {
-				t.Fatal(err)
-			}
-			job, err := trial.Job(run, a, podutil.Images{Loader: "loader"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(trial.Config(run, a))(t)
+			job := must.Get(trial.Job(run, a, podutil.Images{Loader: "loader"}))(t)
 			if c.PrimeSeconds != tc.seconds || *job.Spec.ActiveDeadlineSeconds != tc.deadline {
 				t.Errorf("warm-up of %d s, deadline %d s", c.PrimeSeconds, *job.Spec.ActiveDeadlineSeconds)
 			}
@@ -339,15 +267,9 @@ func TestConfigOfStages(t *testing.T) {
 			},
 		}}
 	}).Obj()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	for _, of := range p.Trials {
-		c, err := trial.Config(run, trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(trial.Config(run, trial.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1}))(t)
 		const want = `"stages":[{"name":"l.i0","insert":{"rows":400,"rowsPerCommit":100}},{"name":"rest","rest":{}},{"name":"l.x","createIndexes":3}]`
 		if c.Parameters != nil || !strings.Contains(string(c.Workload.Parameters), want) {
 			t.Errorf("trial %d: parameters %v, workload %s", of.Number, c.Parameters, c.Workload.Parameters)
@@ -366,10 +288,7 @@ func TestConfigOfStages(t *testing.T) {
 func TestUsersAreLeftToTheCluster(t *testing.T) {
 	made := job(t, toolJobs()["custom"])
 	users := func() int {
-		text, err := json.Marshal(made)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(made))(t)
 		return strings.Count(string(text), `"runAsUser":`)
 	}
 	before := users()

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -78,10 +79,7 @@ func TestConfigOfOwnData(t *testing.T) {
 		},
 	} {
 		g := ownData(tc.spec)
-		got, err := trial.Config(g.run, g.attempt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(trial.Config(g.run, g.attempt))(t)
 		if diff := cmp.Diff(tc.data, got.Workload.Data); diff != "" || got.Workload.SchemaFile != tc.schema {
 			t.Errorf("%s: schema %q, data (-want +got):\n%s", name, got.Workload.SchemaFile, diff)
 		}
@@ -146,10 +144,7 @@ func TestJobsPullAsInstalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := g.run.DeepCopy()
 			run.Spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "own"}}
-			made, err := trial.Job(run, g.attempt, installed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := must.Get(trial.Job(run, g.attempt, installed))(t)
 			pod := made.Spec.Template.Spec
 			for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 				if !strings.HasPrefix(c.Image, "mirror.example.com/") {
@@ -157,9 +152,7 @@ func TestJobsPullAsInstalled(t *testing.T) {
 				}
 			}
 			want := []corev1.LocalObjectReference{{Name: "own"}, {Name: "shared"}}
-			if diff := cmp.Diff(want, pod.ImagePullSecrets); diff != "" {
-				t.Errorf("pull secrets (-want +got):\n%s", diff)
-			}
+			must.Same(t, "pull secrets", want, pod.ImagePullSecrets)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -28,10 +29,7 @@ func TestJobOfSides(t *testing.T) {
 		Trial: plan.Trial{Number: 1, Round: 2, Sides: []int{0, 1}}, Number: 1, Instance: 3,
 		Sides: []trial.Side{{Variant: 0, Instance: 3, Address: "10.0.0.3"}, {Variant: 1, Instance: 4, Address: "10.0.0.4"}},
 	}
-	job, err := trial.Job(run, a, podutil.Images{Loader: "loader"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(trial.Job(run, a, podutil.Images{Loader: "loader"}))(t)
 	spec := job.Spec.Template.Spec
 	if aliases := spec.HostAliases; len(aliases) != 2 || aliases[0].IP != "10.0.0.3" || aliases[1].Hostnames[0] != "run-db4.ns.svc" {
 		t.Errorf("addresses %+v", aliases)
@@ -43,9 +41,7 @@ func TestJobOfSides(t *testing.T) {
 		t.Errorf("deadline %d s", seconds)
 	}
 	var config result.Config
-	if err := json.Unmarshal([]byte(spec.Containers[0].Env[0].Value), &config); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(spec.Containers[0].Env[0].Value), &config))
 	lazy := config.Side(1)
 	if lazy.Server.Host != "run-db4.ns.svc" || lazy.Workload.Type != "CommitSize" || config.Seed != *plan.Side(run, 1, 2).Spec.Seed {
 		t.Errorf("%+v", lazy)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 	scripts "github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 )
@@ -38,14 +39,9 @@ func sweepOf(names []string, change func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.
 
 // What the API server takes is what the loader knows, and a run can measure all of it.
 func TestScriptsOfSysbench(t *testing.T) {
-	text, err := os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &crd))
 	sysbench := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["workload"].Properties["sysbench"]
 	var names []string
 	for _, value := range sysbench.Properties["script"].Enum {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -323,10 +324,7 @@ func TestAlternationChosen(t *testing.T) {
 		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateAutomatic
 		}).With(tc.change).Obj()
-		p, err := validation.PlanRun(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(validation.PlanRun(s))(t)
 		if p.Alternation != tc.want || p.AlternationReason != tc.why {
 			t.Errorf("%s: %s: %q", name, p.Alternation, p.AlternationReason)
 		}

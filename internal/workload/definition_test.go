@@ -56,3 +56,17 @@ func TestRetryEnds(t *testing.T) {
 		t.Errorf("%v after %d tries", err, s.Errors)
 	}
 }
+
+func TestShareOf(t *testing.T) {
+	sum := int64(0)
+	for pod := range int64(4) {
+		part := workload.Share{Pod: pod, Pods: 4}.Of(10)
+		if part < 2 || part > 3 {
+			t.Errorf("Pod %d has %d of 10", pod, part)
+		}
+		sum += part
+	}
+	if sum != 10 {
+		t.Errorf("the parts add up to %d", sum)
+	}
+}

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -31,14 +30,9 @@ func TestMeasureAlternates(t *testing.T) {
 		}
 	}
 	c := comparison{name: "x", original: "y", ours: program("ours", 300), theirs: program("theirs", 100), wantedRate: "≥ 1"}
-	p, err := measure(t.Context(), nil, c, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(measure(t.Context(), nil, c, 6))(t)
 	want := strings.Fields(strings.Repeat("ours theirs theirs ours ", 3))
-	if diff := cmp.Diff(want, order); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	must.Same(t, "order", want, order)
 	const row = "| x | y | 150 | 50 | 3.000 (3.000–3.000) | ≥ 1 | 0.3333 | 1 | 0.333 (0.333–0.333) |  | 3 MiB |"
 	if got := p.row(c); got != row {
 		t.Errorf("row %s, want %s", got, row)
@@ -90,10 +84,7 @@ func TestStatements(t *testing.T) {
 		if err != nil || path != "/bench/x.sql" {
 			t.Fatal(path, err)
 		}
-		data, err := os.ReadFile(filepath.Join(b.dir, "x.sql"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(b.dir, "x.sql")))(t)
 		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 		if !slices.EqualFunc(lines, tc.want, strings.HasPrefix) {
 			t.Errorf("%s: %s", name, data)
@@ -115,10 +106,7 @@ func TestRead(t *testing.T) {
 		},
 		{iiBench(2), load{rows: 250_000, perCommit: 1000, table: "purchases_index"}, `"rows":1,"rowsPerCommit":1000,`},
 	} {
-		got, err := read(tc.w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(read(tc.w))(t)
 		one := got.oneRow
 		if got.rows != tc.want.rows || got.perCommit != tc.want.perCommit || got.table != tc.want.table || one.Type != tc.w.Type ||
 			!strings.Contains(string(one.Parameters), tc.one) {
@@ -152,10 +140,6 @@ func TestWithBefore(t *testing.T) {
 	if len(list) != 2 || list[0].original != "the loader before" {
 		t.Fatalf("%+v", list)
 	}
-	if _, err := measure(t.Context(), &bench{program: "loader"}, list[0], 2); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"loader", "loader-before", "loader-before", "loader"}, by); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Get(measure(t.Context(), &bench{program: "loader"}, list[0], 2))(t)
+	must.Same(t, "", []string{"loader", "loader-before", "loader-before", "loader"}, by)
 }

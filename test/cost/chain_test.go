@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -26,18 +27,9 @@ func inserts(t *testing.T, run *v1alpha1.BenchmarkRun, rows ...int64) {
 		t.Fatalf("plan %+v, %v", plan, err)
 	}
 	for _, planned := range plan.Trials {
-		job, err := trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, podutil.Images{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		config, err := result.ParseConfig([]byte(job.Spec.Template.Spec.Containers[0].Env[0].Value))
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded, err := json.Marshal(config.Workload)
-		if err != nil {
-			t.Fatal(err)
-		}
+		job := must.Get(trial.Job(run, trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}, podutil.Images{}))(t)
+		config := must.Get(result.ParseConfig([]byte(job.Spec.Template.Spec.Containers[0].Env[0].Value)))(t)
+		encoded := must.Get(json.Marshal(config.Workload))(t)
 		report, err := loader.Noop(t.Context(), string(encoded), config.Seed, 0)
 		if want := rows[planned.Point]; err != nil || report.Rows != want {
 			t.Errorf("trial %d: %+v, %v, want %d rows", planned.Number, report, err, want)
@@ -50,7 +42,5 @@ func specify(t *testing.T, run *v1alpha1.BenchmarkRun, workload string) {
 	run.Spec.Workload = v1alpha1.WorkloadSpec{}
 	decoder := json.NewDecoder(strings.NewReader(workload))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&run.Spec.Workload); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&run.Spec.Workload))
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // change of the source. What is generated of it comes on top: deep copies, the types of sweeps and points, and the CRD. So do a
@@ -71,10 +73,7 @@ var changes = map[string]change{
 func TestCost(t *testing.T) {
 	for tag, c := range changes {
 		t.Run(tag, func(t *testing.T) {
-			encoded, err := json.Marshal(map[string]any{"Replace": c.overlay(t)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			encoded := must.Get(json.Marshal(map[string]any{"Replace": c.overlay(t)}))(t)
 			out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-tags="+tag, "-run=^TestChain$", "-v",
 				"-overlay="+write(t, "overlay.json", string(encoded)), ".").CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "--- PASS: TestChain") {
@@ -87,10 +86,7 @@ func TestCost(t *testing.T) {
 // overlay has where the files are that are added and edited, and the generated types of sweeps and points.
 func (c change) overlay(t *testing.T) map[string]string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	replace := map[string]string{}
 	for file, from := range c.added {
 		path := filepath.Join(root, file)
@@ -110,10 +106,7 @@ func (c change) overlay(t *testing.T) map[string]string {
 // edit is where the file is with the new texts in place of the old ones.
 func edit(t *testing.T, path string, texts []string) string {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(path))(t)
 	for i := 0; i < len(texts); i += 2 {
 		if n := strings.Count(string(content), texts[i]); n != 1 {
 			t.Fatalf("%s has %q %d times", path, texts[i], n)
@@ -125,9 +118,7 @@ func edit(t *testing.T, path string, texts []string) string {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, text)
 	return path
 }
 
@@ -138,10 +129,7 @@ const points = "api/v1alpha1/zz_generated.points.go"
 func generated(t *testing.T, root string, replaced map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
-	files, err := filepath.Glob(filepath.Join(root, "api/v1alpha1/*_types.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(root, "api/v1alpha1/*_types.go")))(t)
 	sources := maps.Clone(replaced)
 	for _, file := range files {
 		sources[file] = cmp.Or(sources[file], file)

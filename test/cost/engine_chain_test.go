@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -89,10 +90,7 @@ func checkServer(t *testing.T, c *corev1.Container) {
 // checkSettings reads back what the server made of the settings: it rounds one up, and may have another value.
 func checkSettings(t *testing.T, config *result.Config) {
 	t.Helper()
-	e, err := engine.ByName(config.Server.Engine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(engine.ByName(config.Server.Engine))(t)
 	for cache, want := range map[string]result.SettingOutcome{
 		"3000000": result.SettingEffective, "3145728": result.SettingAdjusted, "9000000": result.SettingRefused,
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestDeadTime(t *testing.T) {
@@ -24,14 +25,9 @@ func TestDeadTime(t *testing.T) {
 		start = r.Summary.Identity.Ended
 		attempts = append(attempts, r)
 	}
-	data, err := json.Marshal(map[string]any{"attempts": attempts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(map[string]any{"attempts": attempts}))(t)
 	var out bytes.Buffer
-	if err := run(bytes.NewReader(data), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(bytes.NewReader(data), &out))
 	const want = "dead time between 4 trials: median 2.00 s (1.00–3.00 s)\n"
 	if out.String() != want {
 		t.Errorf("got  %swant %s", out.String(), want)

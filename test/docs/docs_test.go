@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/hack/prose"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const root = "../.."
@@ -122,10 +123,7 @@ func tracked(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", append([]string{"ls-files", "--cached", "--others", "--exclude-standard", "--"}, patterns...)...)
 	command.Dir = root
-	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(command.Output())(t)
 	var files []string
 	for file := range strings.FieldsSeq(string(out)) {
 		if strings.HasPrefix(file, "test/frozen/recorded/") {
@@ -143,10 +141,7 @@ func tracked(t *testing.T, patterns ...string) []string {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, file)))(t)
 	return string(text)
 }
 
@@ -204,14 +199,9 @@ func TestRulesOfTheSpecification(t *testing.T) {
 // customResource is the definition of a resource, and its size as compact JSON, in which kubectl and the API server keep it.
 func customResource(t *testing.T, plural string) (apiextensionsv1.CustomResourceDefinition, int) {
 	t.Helper()
-	text, err := yaml.YAMLToJSON([]byte(read(t, "config/crd/bases/benchrun.dev_"+plural+".yaml")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(yaml.YAMLToJSON([]byte(read(t, "config/crd/bases/benchrun.dev_"+plural+".yaml"))))(t)
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &crd))
 	return crd, len(text)
 }
 
@@ -229,9 +219,7 @@ func TestReadmeRun(t *testing.T) {
 	}
 	var shown, sample any
 	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/durable-or-not.yaml"): &sample} {
-		if err := yaml.Unmarshal([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal([]byte(text), into))
 	}
 	if diff := cmp.Diff(sample, shown); diff != "" {
 		t.Errorf("README.md is not the sample (-sample +README):\n%s", diff)

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // habits are what servers of an image make of settings that they are not told: these images do not exist where the tests run. The
@@ -134,10 +135,7 @@ func TestSettingsOfPublicationsAreEffective(t *testing.T) {
 
 func engineOf(t *testing.T, db *v1alpha1.DatabaseSpec) *engine.Engine {
 	t.Helper()
-	e, err := engine.ByName(cmp.Or(string(db.Engine), engine.MariaDB.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(engine.ByName(cmp.Or(string(db.Engine), engine.MariaDB.Name)))(t)
 	return e
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const originals = "test/docs/testdata/publications/"
@@ -61,9 +62,7 @@ func TestFiguresOfPublications(t *testing.T) {
 						Claims v1alpha1.Claims `json:"claims"`
 					} `json:"spec"`
 				}
-				if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, yaml.Unmarshal([]byte(document), &object))
 				for _, claim := range object.Spec.Claims {
 					for _, f := range claim.Published {
 						check(object.Metadata.Name, f.Of, cmp.Or(f.Metric, claim.Metric, headlineOf[number]), f.Value)
@@ -90,10 +89,7 @@ func TestFiguresOfPublications(t *testing.T) {
 func requestedTables(t *testing.T, name string) []presentation.Table {
 	t.Helper()
 	file := "config/samples/publications/" + name + ".plots"
-	q, err := report.ReadRequested(file, []byte(read(t, file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(report.ReadRequested(file, []byte(read(t, file))))(t)
 	return q.Tables
 }
 
@@ -157,10 +153,7 @@ func text(parameters map[string]v1alpha1.SelectedValue, name string) string {
 
 func parsed(t *testing.T, value string) float64 {
 	t.Helper()
-	f, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(strconv.ParseFloat(value, 64))(t)
 	return f
 }
 
@@ -226,10 +219,7 @@ func iibench(t *testing.T, _ string, of v1alpha1.PointSelector, metric string) f
 
 func commitSize(t *testing.T, name string, of v1alpha1.PointSelector, metric string) float64 {
 	t.Helper()
-	size, err := strconv.Atoi(text(of.Parameters, "rowsPerCommit"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	size := must.Get(strconv.Atoi(text(of.Parameters, "rowsPerCommit")))(t)
 	row := rowOf(t, "004", "exponent", strconv.Itoa(bits.Len(uint(size))-1))
 	rows := "100000 rows"
 	if strings.Contains(name, "to-1024") {

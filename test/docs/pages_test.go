@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/hack/prose"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // mostWords are those of a page that is read from top to bottom, without its tables and code.
@@ -118,9 +119,7 @@ func TestCitation(t *testing.T) {
 		License    string `json:"license"`
 		Repository string `json:"repository-code"`
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "CITATION.cff")), &citation); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(read(t, "CITATION.cff")), &citation))
 	if citation.Version != "1.2.0" || citation.Message == "" || citation.Title != "Benchrun" || len(citation.Authors) != 1 ||
 		citation.Authors[0].Name != "The Benchrun Authors" || citation.License != "Apache-2.0" {
 		t.Errorf("%+v", citation)

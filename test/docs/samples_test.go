@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // side is one of the runs of a publication, or a variant of one, by its name, with what it says otherwise than another
@@ -129,14 +130,9 @@ func TestSidesOfPublications(t *testing.T) {
 // flattened are the values of a specification by their paths, without claims, which say nothing of what is measured.
 func flattened(t *testing.T, spec *v1alpha1.BenchmarkRunSpec) map[string]string {
 	t.Helper()
-	text, err := yaml.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(yaml.Marshal(spec))(t)
 	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &tree))
 	delete(tree, "claims")
 	values := map[string]string{}
 	flatten(values, "", tree)

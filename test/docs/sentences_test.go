@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // ours is how the statement of a claim begins that is not in the publication's words.
@@ -79,9 +80,7 @@ func statements(t *testing.T, document string) []string {
 			Claims v1alpha1.Claims `json:"claims"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(document), &object))
 	var list []string
 	for _, claim := range object.Spec.Claims {
 		list = append(list, claim.Statement)

@@ -1,4 +1,4 @@
-//go:build e2e || faults || reliability
+//go:build reliability
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0

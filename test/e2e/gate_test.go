@@ -6,10 +6,8 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -79,13 +77,6 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 		Expect(got.summary).To(ContainSubstring("performance_schema"))
 	}, SpecTimeout(2*gateTime))
 
-	It("cannot say for one on a node that is too noisy", takesMinutes, func(ctx SpecContext) {
-		f.pushes(ctx, "refs/pull/9/head", map[string]string{"README.md": "A database.\n"})
-		makeNoise(ctx)
-		got := attempt(ctx, 9, 1, "ROUNDS: 20", "ROUNDS: 6")
-		Expect(got.code).To(Equal(2), "%s", got.summary)
-	}, SpecTimeout(gateTime))
-
 	It("fails one whose image does not start, and measures the push that mends it", takesMinutes, func(ctx SpecContext) {
 		f.pushes(ctx, "refs/pull/10/head", map[string]string{"Dockerfile": sameImage + `ENTRYPOINT ["false"]` + "\n"})
 		got := attempt(ctx, 10, 1)
@@ -95,15 +86,3 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 		Expect(got.code).To(BeNumerically("<", 3), "%s", got.summary)
 	}, SpecTimeout(2*gateTime))
 })
-
-// makeNoise for the rest of a spec: bursts of one to three seconds, with gaps as long, of six programs that compute.
-func makeNoise(ctx SpecContext) {
-	GinkgoHelper()
-	noise := exec.CommandContext(context.WithoutCancel(ctx), "bash", "-c",
-		`while :; do for i in 1 2 3 4 5 6; do timeout $((RANDOM % 3 + 1)) sha256sum /dev/zero & done; wait; sleep $((RANDOM % 3 + 1)); done`)
-	Expect(noise.Start()).To(Succeed())
-	DeferCleanup(func() {
-		Expect(noise.Process.Kill()).To(Succeed())
-		_ = noise.Wait() // it was killed
-	})
-}

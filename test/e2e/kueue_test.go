@@ -140,15 +140,6 @@ var _ = Describe("Kueue", Serial, func() {
 		nothingInQueue(ctx)
 	}, SpecTimeout(runTime))
 
-	It("with quota for the database alone lets the loader wait, in Kueue's words", func(ctx SpecContext) {
-		withQueues(ctx, "None", "1500m")
-		apply(ctx, inQueue(quick("narrow", "")))
-		waitsForKueue(ctx, "narrow", "trial 1 of 2", "has not admitted the loader's Job yet", "insufficient unused quota for cpu")
-		changeQueue(ctx, "resourceGroups/0/flavors/0/resources/0/nominalQuota", "4")
-		complete(ctx, "narrow")
-		Expect(outcomes(ctx, "narrow")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
-
 	It("whose queue is drained in mid-attempt lets the run wait for a new database, and go on", func(ctx SpecContext) {
 		withQueues(ctx, "None", "4")
 		apply(ctx, inQueue(long("drained", "")))

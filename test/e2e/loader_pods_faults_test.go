@@ -7,9 +7,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -89,22 +86,4 @@ var _ = It("measures whole runs where the servers of all variants do not fit at 
 	Expect(apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", status)
 	Expect(status.Alternation).To(Equal(v1alpha1.AlternateRuns))
 	Expect(status.AlternationReason).To(ContainSubstring("Insufficient cpu"))
-}, SpecTimeout(3*runTime))
-
-var _ = It("measures where connections are denied by default, with the policy of the documentation", Serial, func(ctx SpecContext) {
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "use-a-restricted-cluster.md"))
-	Expect(err).NotTo(HaveOccurred())
-	documented := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
-	Expect(documented).NotTo(BeNil())
-
-	enforce(ctx)
-	apply(ctx, denyAll)
-	apply(ctx, strings.Replace(small("denied", "")+modest, "trials: {", "trials: {startDeadlineSeconds: 30, ", 1))
-	Expect(failure(finished(ctx, "denied"))).To(HavePrefix(v1alpha1.ReasonDatabaseUnreachable))
-
-	applyText(ctx, string(documented[1]))
-	apply(ctx, inTurns) // whose loader reaches several servers and their observers
-	status := finished(ctx, "turns").Status
-	Expect(apimeta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", status)
-	Expect(status.Alternation).To(Equal(v1alpha1.AlternateSlices), status.AlternationReason)
 }, SpecTimeout(3*runTime))

@@ -82,11 +82,4 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 			HaveKeyWithValue("innodb_log_file_size", "33554432"), HaveKeyWithValue("innodb_flush_log_at_trx_commit", "2"),
 			HaveKeyWithValue("sync_binlog", "7"), HaveKeyWithValue("log_bin", "OFF")))
 	}, SpecTimeout(runTime))
-
-	It("that refuses its configuration is told from one that is slow", func(ctx SpecContext) {
-		unrestricted(ctx)
-		apply(ctx, operated("refused", "\n    variables: {innodb_flush_method: O_DIRCET}"))
-		Expect(failure(finished(ctx, "refused"))).To(And(
-			HavePrefix("ServerConfigurationRejected: the server reported: "), ContainSubstring("Error while setting value 'O_DIRCET'")))
-	}, SpecTimeout(runTime))
 })

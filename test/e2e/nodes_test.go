@@ -86,28 +86,9 @@ var _ = Describe("a node", Serial, func() {
 			"t1-a1": "Invalidated Evicted", "t1-a2": "Accepted", "t2-a1": "Accepted",
 		}))
 	}, SpecTimeout(runTime))
-
-	It("whose API server is restarted changes nothing", func(ctx SpecContext) {
-		apply(ctx, long("apiserver", ""))
-		measuring(ctx, "apiserver")
-		controlPlane := strings.TrimSpace(docker(ctx, "ps", "--filter", "name=benchrun-control-plane", "--format", "{{.Names}}"))
-		docker(ctx, "exec", controlPlane, "pkill", "-9", "kube-apiserver")
-		Eventually(func() error {
-			_, err := commandWith(ctx, "", "get", "--raw=/readyz")
-			return err
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(Succeed())
-		complete(ctx, "apiserver")
-		Expect(outcomes(ctx, "apiserver")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
 })
 
 var _ = Describe("a disk that is full", func() {
-	It("ends the run with the server's error", func(ctx SpecContext) {
-		apply(ctx, tooMuch("full", "InnoDB", 300))
-		Expect(failure(finished(ctx, "full"))).To(MatchRegexp(
-			`^LoaderFailed: trial 1: inserting rows \d+ to \d+: Error 1114 \(HY000\): The table 'inserts' is full`))
-	}, SpecTimeout(runTime))
-
 	// A server waits for room in a table of MyISAM, and asks again every minute: it never says no.
 	It("that the server waits for ends the run at its deadline", func(ctx SpecContext) {
 		apply(ctx, tooMuch("waits", "MyISAM", 60))

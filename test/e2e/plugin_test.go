@@ -73,18 +73,6 @@ var _ = Describe("the kubectl plugin", func() {
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Succeed())
 	}, SpecTimeout(2*runTime))
 
-	It("ends with exit code 3 and the reason when a run fails", func(ctx SpecContext) {
-		manifest := inLane(small("refused", "    variables: {innodb_flash_method: O_DIRECT}"))
-		code, _, errs := plugin(ctx, manifest, "run", "-f", "-", "--watch")
-		Expect(code).To(Equal(3))
-		Expect(errs).To(And(
-			HavePrefix("error: run refused failed: ServerConfigurationRejected: "), ContainSubstring("innodb_flash_method"),
-			HaveSuffix("\n")))
-		Expect(strings.Count(errs, "\n")).To(Equal(1), errs)
-		_, out, _ := plugin(ctx, "", "explain", "refused")
-		Expect(out).To(ContainSubstring("What to do: correct the variable."))
-	}, SpecTimeout(runTime))
-
 	It("follows the loader's log while it measures", func(ctx SpecContext) {
 		manifest := inLane(strings.ReplaceAll(small("long", ""), "rows: 200", "rows: 1000000000"))
 		code, _, errs := plugin(ctx, manifest, "run", "-f", "-")
@@ -135,15 +123,4 @@ var _ = Describe("a bundle", func() {
 		Expect(code).To(Or(Equal(0), Equal(2)), errs)
 		Expect(out).To(ContainSubstring("rowsPerCommit"))
 	}, SpecTimeout(2*runTime))
-})
-
-var _ = Describe("a user's tools", func() {
-	It("explain the API", func(ctx SpecContext) {
-		Expect(kubectl(ctx, "explain", "brun.spec.database")).To(And(
-			ContainSubstring("the server to measure"), ContainSubstring("settings that every benchmark should state"), ContainSubstring("variables are other server variables")))
-		Expect(kubectl(ctx, "explain", "brun.spec.database.settings")).To(ContainSubstring("innodb_buffer_pool_size"))
-		Expect(kubectl(ctx, "explain", "brun.spec.workload.commitSize.sweep")).To(
-			ContainSubstring("rowsPerCommit\t<[]integer>"))
-		Expect(kubectl(ctx, "api-resources", "--categories=benchmarks")).To(ContainSubstring("brun"))
-	}, SpecTimeout(time.Minute))
 })

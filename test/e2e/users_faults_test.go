@@ -6,20 +6,12 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/internal/database"
 )
 
 // notAllowed is the answer to whatever asks for users.
@@ -114,15 +106,18 @@ var _ = Describe("bad luck", func() {
 		Expect(failure(finished(ctx, "oom"))).To(And(HavePrefix("TooManyInvalid"), ContainSubstring("OutOfMemory")))
 	}, SpecTimeout(runTime))
 
-	It("a namespace that is deleted in mid-run is gone within two minutes", func(ctx SpecContext) {
-		apply(ctx, long("namespace", ""))
-		measuring(ctx, "namespace")
-		ns := &corev1.Namespace{}
-		Expect(cluster.Get(ctx, client.ObjectKey{Name: namespace}, ns)).To(Succeed())
-		Expect(cluster.Delete(ctx, ns)).To(Succeed())
-		Eventually(func() bool {
-			return apierrors.IsNotFound(cluster.Get(ctx, client.ObjectKey{Name: ns.Name}, ns))
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(BeTrue())
+	It("a server without enough memory says so", func(ctx SpecContext) {
+		// Its data lie in memory, and grow.
+		manifest := strings.NewReplacer(
+			"storage: {size: 1Gi}", "storage: {medium: Memory, size: 2Gi}, settings: {bufferPoolSize: 64Mi, redoLogSize: 16Mi}, "+
+				"resources: {limits: {cpu: '1', memory: 330Mi}}",
+			"type: CommitSize, commitSize: {rows: 100000000}", "type: BulkInsert, bulkInsert: {rows: 100000000}",
+			"seconds: 8", "seconds: 300", "trials: {repetitions: 2}", "trials: {repetitions: 1, maxInvalid: 0}",
+		).Replace(long("oom-server", ""))
+		apply(ctx, manifest)
+		why := failure(finished(ctx, "oom-server"))
+		Expect(why).To(And(HavePrefix("TooManyInvalid: "), ContainSubstring("DatabaseLost: the server ran out of memory and was killed")))
+		Expect(outcomes(ctx, "oom-server")).To(HaveKey("t1-a1"))
 	}, SpecTimeout(runTime))
 
 	DescribeTable("what cannot start fails within its deadline, in the cluster's words",
@@ -137,8 +132,6 @@ var _ = Describe("bad luck", func() {
 			"mariadb:0.0-no-such", SpecTimeout(runTime)),
 		Entry("a storage class that does not exist", "{size: 1Gi}", "{size: 1Gi, storageClassName: none-such}", "DatabaseNotStarted",
 			"the database's Pod cannot be scheduled", SpecTimeout(runTime)),
-		Entry("a node that does not exist", "image: mariadb:11.8", "nodeSelector: {no: such}", "DatabaseNotStarted",
-			"didn't match Pod's node affinity/selector", SpecTimeout(runTime)),
 		Entry("a loader that fits nowhere", "  seed: 7", "  loader: {nodeSelector: {no: such}}", "LoaderNotStarted",
 			"the loader's Pod cannot be scheduled", SpecTimeout(runTime)),
 	)
@@ -157,99 +150,4 @@ var _ = Describe("bad luck", func() {
 			`the loader's Pod is being created: Error creating: pods "stuck-t1-a1-0" is forbidden: exceeded quota: pods`,
 			SpecTimeout(runTime)),
 	)
-})
-
-// disturbedOnce are the outcomes of a run of two trials, whose first was disturbed once.
-func disturbedOnce(cause string) map[string]string {
-	return map[string]string{"t1-a1": "Invalidated " + cause, "t1-a2": "Accepted", "t2-a1": "Accepted"}
-}
-
-// throttledMicros is for how long a run's first server was held back so far, in the words of either version of control
-// groups.
-func throttledMicros(ctx context.Context, run string) int64 {
-	GinkgoHelper()
-	text := kubectl(ctx, "exec", run+"-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
-		"cat /sys/fs/cgroup/cpu.stat 2>/dev/null || cat /sys/fs/cgroup/cpu/cpu.stat")
-	match := regexp.MustCompile(`throttled_(usec|time) (\d+)`).FindStringSubmatch(text)
-	if match == nil {
-		return 0 // there was no limit yet
-	}
-	n, err := strconv.ParseInt(match[2], 10, 64)
-	Expect(err).NotTo(HaveOccurred())
-	if match[1] == "time" {
-		n /= 1000
-	}
-	return n
-}
-
-// resize the CPU limit of a run's first server in its Pod.
-func resize(ctx context.Context, run, cpu string) {
-	GinkgoHelper()
-	kubectl(ctx, "patch", "pod", run+"-db1-0", "--subresource=resize", "--type=strategic", "-p", fmt.Sprintf(
-		`{"spec":{"containers":[{"name":%q,"resources":{"limits":{"cpu":%q}}}]}}`, database.ServerContainer, cpu))
-}
-
-// tag moves a tag to another image, on every worker.
-func tag(ctx context.Context, image, name string) {
-	GinkgoHelper()
-	for _, node := range workers(ctx) {
-		docker(ctx, "exec", node, "ctr", "-n", "k8s.io", "images", "tag", "--force", "docker.io/library/"+image, "docker.io/library/"+name)
-	}
-}
-
-var _ = Describe("a measurement that is not what was asked for", func() {
-	It("a CPU limit that somebody else sets in mid-trial", func(ctx SpecContext) {
-		apply(ctx, strings.NewReplacer("seconds: 8", "seconds: 25",
-			"storage: {size: 1Gi}", "storage: {size: 1Gi}, resources: {requests: {cpu: 50m}, limits: {memory: 672Mi}}").Replace(long("cpu", "")))
-		measuring(ctx, "cpu")
-		resize(ctx, "cpu", "100m")
-		Eventually(func() int64 { return throttledMicros(ctx, "cpu") }).WithContext(ctx).WithTimeout(time.Minute).
-			WithPolling(300*time.Millisecond).Should(BeNumerically(">", 500_000), "the time for which the server was held back")
-		resize(ctx, "cpu", "8")
-		complete(ctx, "cpu")
-		Expect(outcomes(ctx, "cpu")).To(Equal(disturbedOnce("Throttled")))
-		Expect(record(ctx, "cpu-t1-a1").Message).To(And(
-			HavePrefix("the server was throttled at its CPU limit (8) for "), ContainSubstring("the run requests no CPU limit")))
-	}, SpecTimeout(runTime))
-
-	It("an image tag that moves between two trials", func(ctx SpecContext) {
-		const moving = "mariadb:moving"
-		tag(ctx, "mariadb:11.8", moving)
-		DeferCleanup(func(ctx SpecContext) {
-			for _, node := range workers(ctx) {
-				docker(ctx, "exec", node, "ctr", "-n", "k8s.io", "images", "rm", "docker.io/library/"+moving)
-			}
-		})
-		apply(ctx, strings.NewReplacer("mariadb:11.8", moving, "repetitions: 2", "repetitions: 2, server: PerTrial").Replace(long("moved", "")))
-		measuring(ctx, "moved")
-		tag(ctx, "mariadb:10.11", moving)
-		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/moved-t2-a1")
-		tag(ctx, "mariadb:11.8", moving)
-		complete(ctx, "moved")
-		Expect(outcomes(ctx, "moved")).To(Equal(map[string]string{
-			"t1-a1": "Accepted", "t2-a1": "Invalidated ImageChanged", "t2-a2": "Accepted",
-		}))
-	}, SpecTimeout(runTime))
-})
-
-var _ = Describe("an observer", func() {
-	It("that is killed in mid-trial changes nothing but what is known", func(ctx SpecContext) {
-		apply(ctx, long("unobserved", ""))
-		measuring(ctx, "unobserved")
-		var pod corev1.Pod
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "unobserved-db1-0"}, &pod)).To(Succeed())
-		// The two containers share processes and user: one can end the other's.
-		kubectl(ctx, "exec", "unobserved-db1-0", "-c", database.ServerContainer, "--", "sh", "-c",
-			`for p in /proc/[0-9]*; do if grep -aq observe "$p/cmdline" && [ "$p" != "/proc/$$" ]; then kill -9 "${p#/proc/}"; fi; done`)
-		Eventually(func(g Gomega) {
-			g.Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
-			for _, s := range pod.Status.InitContainerStatuses {
-				if s.Name == database.ObserverContainer {
-					g.Expect(s.RestartCount).To(BeNumerically(">", 0))
-				}
-			}
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(300 * time.Millisecond).Should(Succeed())
-		complete(ctx, "unobserved")
-		Expect(outcomes(ctx, "unobserved")).To(Equal(undisturbed))
-	}, SpecTimeout(runTime))
 })

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var api client.WithWatch
@@ -80,28 +81,19 @@ func TestEnvtestKustomizationNamesNoImage(t *testing.T) {
 
 // The commands of CONTRIBUTING.md install every image by the name that its reader gives.
 func TestEnvtestWhatIsBuiltIsInstalled(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, "CONTRIBUTING.md")))(t)
 	overlay := regexp.MustCompile(`(?s)cat >bin/install/kustomization\.yaml <<END\n(.*?)\nEND\n`).FindSubmatch(text)
 	if overlay == nil {
 		t.Fatal("CONTRIBUTING.md has no kustomization")
 	}
 	checkout := t.TempDir()
-	if err := os.CopyFS(filepath.Join(checkout, "config"), os.DirFS(filepath.Join(root, "config"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(checkout, "config"), os.DirFS(filepath.Join(root, "config"))))
 	folder := filepath.Join(checkout, "bin", "install")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o700))
 	filled := os.Expand(string(overlay[1]), func(name string) string {
 		return map[string]string{"REGISTRY": "example.com/mine", "TAG": "v1"}[name]
 	})
-	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(filled), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(folder, "kustomization.yaml"), filled)
 	c := deployment(t, kustomize(t, folder)).Spec.Template.Spec.Containers[0]
 	if c.Image != "example.com/mine/manager:v1" {
 		t.Errorf("the manager's image is %s", c.Image)
@@ -136,9 +128,7 @@ func TestEnvtestChartImages(t *testing.T) {
 			t.Errorf("arguments are %v, want %s", pod.Containers[0].Args, want)
 		}
 	}
-	if diff := cmp.Diff([]corev1.LocalObjectReference{{Name: "one"}, {Name: "two"}}, pod.ImagePullSecrets); diff != "" {
-		t.Errorf("pull secrets (-want +got):\n%s", diff)
-	}
+	must.Same(t, "pull secrets", []corev1.LocalObjectReference{{Name: "one"}, {Name: "two"}}, pod.ImagePullSecrets)
 	for name, labels := range map[string]map[string]string{"Deployment": d.Labels, "Pod": d.Spec.Template.Labels} {
 		if version := labels["app.kubernetes.io/version"]; version != "v1.2.3" {
 			t.Errorf("the %s is labeled with version %q", name, version)
@@ -193,10 +183,7 @@ func TestEnvtestUserRolesAreAggregated(t *testing.T) {
 			}
 		})
 	}
-	apart, err := helm(t, append(slices.Clone(images), "--set=aggregateUserRoles=false")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	apart := must.Get(helm(t, append(slices.Clone(images), "--set=aggregateUserRoles=false")...))(t)
 	for _, o := range apart {
 		for label := range o.GetLabels() {
 			if strings.HasPrefix(label, aggregate) {
@@ -209,10 +196,7 @@ func TestEnvtestUserRolesAreAggregated(t *testing.T) {
 // installations are the ways to install, as they are rendered.
 func installations(t *testing.T) map[string][]*unstructured.Unstructured {
 	t.Helper()
-	chart, err := helm(t, images...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chart := must.Get(helm(t, images...))(t)
 	return map[string][]*unstructured.Unstructured{"chart": chart, "kustomization": kustomize(t, "config/default")}
 }
 
@@ -250,14 +234,8 @@ func demandRight(t *testing.T, user, what string, allowed bool) {
 
 // What is rendered is what an API server takes.
 func TestEnvtestAccepted(t *testing.T) {
-	chart, err := helm(t, append(slices.Clone(images), "--set=metrics.enabled=true")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	restricted, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chart := must.Get(helm(t, append(slices.Clone(images), "--set=metrics.enabled=true")...))(t)
+	restricted := must.Get(helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}")...))(t)
 	for name, objects := range map[string][]*unstructured.Unstructured{
 		"chart": chart, "chart for one namespace": restricted, "kustomization": kustomize(t, "config/default"),
 	} {
@@ -277,14 +255,8 @@ func TestEnvtestAccepted(t *testing.T) {
 
 // The manager may hold the lanes of runs: in its own namespace, or in the one that several installations share.
 func TestEnvtestManagerHoldsLanes(t *testing.T) {
-	chart, err := helm(t, images...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shared, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}", "--set=laneNamespace=lanes")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chart := must.Get(helm(t, images...))(t)
+	shared := must.Get(helm(t, append(slices.Clone(images), "--set=watchNamespaces={default}", "--set=laneNamespace=lanes")...))(t)
 	for name, tc := range map[string]struct {
 		objects         []*unstructured.Unstructured
 		role, namespace string
@@ -328,10 +300,7 @@ func TestEnvtestUsersOfPods(t *testing.T) {
 		{[]string{openShift, "--set=podUsers=Image"}, false},
 		{[]string{"--set=podUsers=Cluster"}, true},
 	} {
-		objects, err := helm(t, slices.Concat(images, tc.args)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(helm(t, slices.Concat(images, tc.args)...))(t)
 		if got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--cluster-users"); got != tc.want {
 			t.Errorf("%v: the manager has the flag: %t", tc.args, got)
 		}
@@ -348,10 +317,7 @@ func TestEnvtestOtherNamespacesAreNotNamed(t *testing.T) {
 		if value != "" {
 			args = append(args, "--set=nameOtherNamespaces="+value)
 		}
-		objects, err := helm(t, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(helm(t, args...))(t)
 		got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--name-other-namespaces")
 		if got != named {
 			t.Errorf("nameOtherNamespaces=%s: the manager has the flag: %t", value, got)

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -29,6 +28,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // monitored is the chart with everything that watches the manager.
@@ -46,10 +46,7 @@ func monitored(t *testing.T, args ...string) []*unstructured.Unstructured {
 
 // By default nothing is served, and nothing is made that needs the kinds of other operators.
 func TestEnvtestNoMetricsByDefault(t *testing.T) {
-	objects, err := helm(t, images...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(helm(t, images...))(t)
 	for _, o := range objects {
 		if strings.Contains(o.GetName(), "metrics") || o.GetKind() == "ConfigMap" || strings.Contains(o.GetAPIVersion(), "coreos") {
 			t.Errorf("%s %s is rendered", o.GetKind(), o.GetName())
@@ -96,9 +93,7 @@ func TestEnvtestMetricsCertificate(t *testing.T) {
 					"ca":         map[string]any{"secret": map[string]any{"name": tc.secret, "key": "ca.crt"}},
 				}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("Prometheus' TLS (-want +got):\n%s", diff)
-			}
+			must.Same(t, "Prometheus' TLS", want, got)
 			has := slices.Contains(pod.Containers[0].Args, "--metrics-cert-dir=/etc/benchrun/metrics")
 			if has != (tc.secret != "") || has != (len(pod.Volumes) == 1) || has != (len(pod.Containers[0].VolumeMounts) == 1) {
 				t.Errorf("arguments %v, volumes %v", pod.Containers[0].Args, pod.Volumes)
@@ -146,9 +141,7 @@ func TestEnvtestMetricsReaders(t *testing.T) {
 	find(t, objects, "ClusterRole", "metrics-reader", &role)
 	find(t, objects, "ClusterRoleBinding", "metrics-reader", &binding)
 	want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
-	if diff := cmp.Diff(want, role.Rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rules", want, role.Rules)
 	subject := binding.Subjects[0]
 	if binding.RoleRef.Name != role.Name || subject.Namespace != "monitoring" || subject.Name != "prometheus" {
 		t.Errorf("binding: %+v", binding)
@@ -164,10 +157,7 @@ type selector struct {
 // selectors of expressions, by Prometheus' own parser.
 func selectors(t *testing.T, expressions []string) []selector {
 	t.Helper()
-	in, err := json.Marshal(expressions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(json.Marshal(expressions))(t)
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(t.Context(), "go", "run", ".")
 	command.Dir = filepath.Join(root, "hack", "tools", "promql")
@@ -176,9 +166,7 @@ func selectors(t *testing.T, expressions []string) []selector {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
 	var list []selector
-	if err := json.Unmarshal(stdout.Bytes(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(stdout.Bytes(), &list))
 	return list
 }
 
@@ -203,9 +191,7 @@ func expressionsIn(t *testing.T, objects []*unstructured.Unstructured) (alerts, 
 	if dashboard.Labels["grafana_dashboard"] != "1" {
 		t.Errorf("Grafana would not find the dashboard by the labels %v", dashboard.Labels)
 	}
-	if err := json.Unmarshal([]byte(dashboard.Data["benchrun.json"]), &content); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(dashboard.Data["benchrun.json"]), &content))
 	for _, g := range rule.Spec.Groups {
 		for _, r := range g.Rules {
 			alerts = append(alerts, r.Expr)
@@ -234,10 +220,7 @@ func served(t *testing.T) map[string]map[string][]string {
 	})
 	series := map[string]map[string][]string{}
 	for _, g := range []prometheus.Gatherer{registry, metrics.Registry} {
-		families, err := g.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		families := must.Get(g.Gather())(t)
 		for _, f := range families {
 			labels := map[string][]string{}
 			for _, s := range f.GetMetric() {

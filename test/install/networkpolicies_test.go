@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Where connections are denied by default, the chart allows what the documentation says: no more for runs than the policy that
@@ -32,15 +34,10 @@ func TestEnvtestNetworkPolicies(t *testing.T) {
 	manager, runs := new(networkingv1.NetworkPolicy), new(networkingv1.NetworkPolicy)
 	find(t, objects, "NetworkPolicy", "manager", manager)
 	find(t, objects, "NetworkPolicy", "runs", runs)
-	page, err := os.ReadFile("../../docs/how-to/use-a-restricted-cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/how-to/use-a-restricted-cluster.md"))(t)
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	documented := new(networkingv1.NetworkPolicy)
-	if err := yaml.UnmarshalStrict(block[1], documented); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict(block[1], documented))
 	if diff := cmp.Diff(documented.Spec, runs.Spec); diff != "" {
 		t.Errorf("policy for runs (-documented +chart):\n%s", diff)
 	}
@@ -132,10 +129,7 @@ func TestEnvtestHostTuningIsOff(t *testing.T) {
 		"hostTuning.namespaces=null": "", "hostTuning.namespaces={one,two}": "--host-tuning-namespaces=one,two",
 		"hostTuning.namespaces={one},watchNamespaces={default}": "--host-tuning-namespaces=one",
 	} {
-		objects, err := helm(t, append(slices.Clone(images), "--set="+arg)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(helm(t, append(slices.Clone(images), "--set="+arg)...))(t)
 		args := deployment(t, objects).Spec.Template.Spec.Containers[0].Args
 		named := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--host-tuning") })
 		if want == "" {
@@ -166,10 +160,7 @@ func TestEnvtestMariaDBOperatorIsOptional(t *testing.T) {
 		if value != "" {
 			args = append(args, "--set=mariadbOperator.enabled="+value)
 		}
-		objects, err := helm(t, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(helm(t, args...))(t)
 		if got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--mariadb-operator=false"); got != off {
 			t.Errorf("mariadbOperator.enabled=%s: the manager is told to do without: %t", value, got)
 		}

@@ -23,14 +23,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // create an object that is deleted after the test.
 func create(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := api.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), object))
 	t.Cleanup(func() {
 		if err := api.Delete(context.WithoutCancel(t.Context()), object); err != nil {
 			t.Error(err)
@@ -65,10 +65,7 @@ func helmChart(t *testing.T, chart string, args ...string) ([]*unstructured.Unst
 // kustomize builds a folder.
 func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
-	objects, err := output(t, exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(output(t, exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", folder)))(t)
 	return objects
 }
 
@@ -117,9 +114,7 @@ func find(t *testing.T, objects []*unstructured.Unstructured, kind, suffix strin
 		if o.GetKind() != kind || !strings.HasSuffix(o.GetName(), suffix) {
 			continue
 		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into))
 		return
 	}
 	t.Fatalf("there is no %s …%s", kind, suffix)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Two releases of the same name, each for its own namespace, have no object in common: Helm refuses to install the second one else.
@@ -21,10 +23,7 @@ func TestEnvtestReleasesOfTheSameNameShareNothing(t *testing.T) {
 		"--set=metrics.readers[0].namespace=monitoring", "--set=metrics.readers[0].name=prometheus")
 	owner := map[string]string{}
 	for _, in := range []string{"team-a", "team-b"} {
-		objects, err := helm(t, append(slices.Clone(common), "--namespace="+in, "--set=watchNamespaces={"+in+"}")...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		objects := must.Get(helm(t, append(slices.Clone(common), "--namespace="+in, "--set=watchNamespaces={"+in+"}")...))(t)
 		for _, o := range objects {
 			name := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
 			if other, taken := owner[name]; taken {
@@ -45,10 +44,7 @@ func TestEnvtestReleasesOfTheSameNameShareNothing(t *testing.T) {
 
 // The manager of some namespaces may do its work in each of them, and has no rights elsewhere.
 func TestEnvtestSomeNamespaces(t *testing.T) {
-	objects, err := helm(t, append(slices.Clone(images), "--set=watchNamespaces={one,two}")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(helm(t, append(slices.Clone(images), "--set=watchNamespaces={one,two}")...))(t)
 	if !slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--namespaces=one,two") {
 		t.Error("the manager is not told the namespaces")
 	}
@@ -111,9 +107,7 @@ func TestEnvtestExistingServiceAccount(t *testing.T) {
 // The chart of a release knows the digests of its images, and needs the registry alone. Who names another image or tag gets that.
 func TestEnvtestChartOfARelease(t *testing.T) {
 	chart := filepath.Join(t.TempDir(), "benchrun")
-	if err := os.CopyFS(chart, os.DirFS(filepath.Join(root, "charts", "benchrun"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(chart, os.DirFS(filepath.Join(root, "charts", "benchrun"))))
 	digest := func(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 	release := "digests: {manager: " + digest("a") + ", loader: " + digest("b") + ", loader-sysbench: " + digest("c") + "}\n"
 	const registry = "--set=registry=example.com:5000/mine"
@@ -145,13 +139,8 @@ func TestEnvtestChartOfARelease(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := os.WriteFile(filepath.Join(chart, "files", "release.yaml"), []byte(tc.release), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			objects, err := helmChart(t, chart, tc.args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, filepath.Join(chart, "files", "release.yaml"), tc.release)
+			objects := must.Get(helmChart(t, chart, tc.args...))(t)
 			c := deployment(t, objects).Spec.Template.Spec.Containers[0]
 			if c.Image != tc.manager {
 				t.Errorf("the manager is %s, want %s", c.Image, tc.manager)

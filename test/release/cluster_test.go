@@ -11,13 +11,14 @@ import (
 	"log"
 	"net"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	"k8s.io/client-go/util/cert"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // cluster is the name of the kind cluster that the test makes for itself.
@@ -38,9 +39,7 @@ kubeadmConfigPatches:
 func (u *user) startCluster(t *testing.T, nodeImage string) {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "kind.yaml")
-	if err := os.WriteFile(config, []byte(kindConfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, config, kindConfig)
 	u.do(t, "kind delete cluster --quiet") // of a test that was killed
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -64,31 +63,21 @@ func (u *user) startRegistry(t *testing.T) string {
 			host = gateway
 		}
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp4", net.JoinHostPort(host, "0")))(t)
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, []net.IP{net.ParseIP(host)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(tls.X509KeyPair(certificate, key))(t)
 	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	if err := server.Listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Listener.Close())
 	server.Listener = listener
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
 	trusted := filepath.Join(t.TempDir(), "registry.pem")
-	if err := os.WriteFile(trusted, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, trusted, certificate)
 	u.environment = append(u.environment, "SSL_CERT_FILE="+trusted)
 	u.do(t, "docker exec --interactive "+cluster+"-control-plane sh -c 'mkdir -p /etc/ssl/certs && cat >/etc/ssl/certs/registry.pem' <"+trusted)
 	return listener.Addr().String()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // container is where the stranger types.
@@ -106,19 +107,14 @@ func shortened(out string) string {
 // follows a tutorial but for its cleaning up.
 func (s *stranger) follows(t *testing.T, tutorial string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "tutorials", tutorial))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "tutorials", tutorial)))(t)
 	text, _, _ := strings.Cut(string(content), "\n## Clean up\n")
 	for _, step := range testutil.Steps(text) {
 		if step.File == "" {
 			s.types(t, step.Commands)
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(s.folder, step.File), []byte(step.Content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(s.folder, step.File), step.Content)
 	}
 }
 
@@ -136,7 +132,5 @@ beside the cluster, and the server's image is on its node. A line that begins wi
 Typed, with what was printed, by `+"`make first-hour`"+` on %s, on a kind cluster with one node on %d shared CPUs.
 
 `+"```console\n%s```\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), strings.TrimSpace(text)+"\n")
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(page), 0o644))
 }

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // small runs are enough to show that every image is there and runs.
@@ -85,10 +87,7 @@ func (u *user) docker(t *testing.T) {
 // verify that the files are what was signed.
 func (u *user) verify(t *testing.T) {
 	u.do(t, "minisign -Vqm SHA256SUMS -p "+os.Getenv("BENCHRUN_PUBLIC_KEY")+" && sha256sum --quiet --strict -c SHA256SUMS")
-	files, err := os.ReadDir(u.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(u.folder))(t)
 	sums := u.do(t, "cat SHA256SUMS")
 	for _, f := range files {
 		if !strings.Contains(sums, "  "+f.Name()+"\n") && !strings.HasPrefix(f.Name(), "SHA256SUMS") {
@@ -114,9 +113,7 @@ func (u *user) measure(t *testing.T, name, workload string) {
 	u.available(t)
 	run := strings.NewReplacer("NAME", name, "WORKLOAD", workload).Replace(small)
 	const file = "run.yaml"
-	if err := os.WriteFile(filepath.Join(u.folder, file), []byte(run), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(u.folder, file), run)
 	u.do(t, "kubectl apply -f "+file+" && kubectl wait --for=condition=Finished --timeout=10m benchmarkrun/"+name)
 	u.complete(t, name)
 	u.do(t, "kubectl delete -f "+file+" --timeout 2m")
@@ -151,9 +148,7 @@ type user struct {
 func newUser(t *testing.T) *user {
 	t.Helper()
 	u := &user{folder: t.TempDir(), tools: t.TempDir()}
-	if err := os.CopyFS(u.folder, os.DirFS(os.Getenv("BENCHRUN_RELEASE"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(u.folder, os.DirFS(os.Getenv("BENCHRUN_RELEASE"))))
 	home := t.TempDir()
 	u.environment = []string{
 		"PATH=" + u.tools + ":/usr/bin:/bin", "HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "kubeconfig"), "KIND_CLUSTER_NAME=" + cluster,
@@ -171,9 +166,7 @@ func (u *user) use(t *testing.T, name, variable string) {
 	if err := os.Remove(link); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(os.Getenv(variable), link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(os.Getenv(variable), link))
 }
 
 // do what a script says in the folder, and return what it prints.
@@ -204,10 +197,7 @@ func (u *user) run(t *testing.T, script string) (string, error) {
 // commands are the code blocks of a section of the documentation.
 func (u *user) commands(t *testing.T, document, heading string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(document)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(document))))(t)
 	_, section, _ := strings.Cut(string(text), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var blocks []string

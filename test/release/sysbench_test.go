@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Debian's packages were unpacked and not installed: sysbench and the loader are there, for the architecture of the image, and so
@@ -83,14 +85,8 @@ func demandLibraries(t *testing.T, name string, content []byte, machine elf.Mach
 // imageFiles are the files of the image loader-sysbench by their paths, and libraries by their names too, also those that are links.
 func imageFiles(t *testing.T, arch string) map[string][]byte {
 	t.Helper()
-	tag, err := name.NewTag("localhost/benchrun/loader-sysbench:" + os.Getenv("BENCHRUN_RELEASE_VERSION"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := tarball.ImageFromPath(filepath.Join(os.Getenv("BENCHRUN_RELEASE"), "benchrun-images_linux_"+arch+".tar"), &tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tag := must.Get(name.NewTag("localhost/benchrun/loader-sysbench:" + os.Getenv("BENCHRUN_RELEASE_VERSION")))(t)
+	image := must.Get(tarball.ImageFromPath(filepath.Join(os.Getenv("BENCHRUN_RELEASE"), "benchrun-images_linux_"+arch+".tar"), &tag))(t)
 	files, links := map[string][]byte{}, map[string]string{}
 	extracted := mutate.Extract(image)
 	defer extracted.Close()

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestVariantsMeasureEnoughForAnAnswer: the more pairs a run has, the more rounds its first answer takes. One whose
@@ -52,21 +53,14 @@ func TestVariantsMeasureEnoughForAnAnswer(t *testing.T) {
 func defaulted(t *testing.T, document string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	var object map[string]any
-	if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(document), &object))
 	if object["kind"] != "BenchmarkRun" {
 		return nil
 	}
-	schema, err := apischema.Runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Get(apischema.Runs())(t)
 	schema.Default(object)
 	run := new(v1alpha1.BenchmarkRun)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object, run))
 	if len(run.Spec.Variants) == 0 {
 		return nil
 	}

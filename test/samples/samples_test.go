@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -82,10 +83,7 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 // documents of a file.
 func documents(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	return strings.Split(string(text), "\n---\n")
 }
 
@@ -136,14 +134,8 @@ func requested(t *testing.T, run *v1alpha1.BenchmarkRun) corev1.ResourceList {
 // requestedBy is what the server of a run without variants requests, and what its loader does.
 func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun) (server, loader corev1.ResourceList) {
 	t.Helper()
-	objects, err := database.Objects(run, 1, "", podutil.Images{Loader: "loader"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(database.Objects(run, 1, "", podutil.Images{Loader: "loader"}))(t)
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	job, err := trial.Job(run, trial.Attempt{Trial: p.Trials[0], Point: p.Points[p.Trials[0].Point], Number: 1, Instance: 1},
 		podutil.Images{Loader: "loader", Sysbench: "sysbench"})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // comparisons is how many are simulated for each figure. With -short, as the race detector runs, it is an eighth.
@@ -138,15 +139,10 @@ func TestTables(t *testing.T) {
 		t.Errorf("%d files of %d tables, %v", len(files), len(tables), err)
 	}
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, tablesName), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(folder, tablesName), 0o700))
 	w := &writer{out: io.Discard, comparisons: 500}
 	w.bias()
-	list, err := measured()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(measured())(t)
 	w.real(list)
 	w.agreement(list)
 	if err := w.write(folder); err != nil || w.err != nil {
@@ -165,10 +161,7 @@ func TestTables(t *testing.T) {
 
 func rowsOf(t *testing.T, folder, name string) [][]string {
 	t.Helper()
-	file, err := os.Open(filepath.Join(folder, tablesName, name+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(folder, tablesName, name+".csv")))(t)
 	defer func() { _ = file.Close() }()
 	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil || len(rows) < 2 {
@@ -235,10 +228,7 @@ func TestNoFalseVerdictsBetweenRuns(t *testing.T) {
 // Of the comparisons of equals that real servers measured, a tenth at most are said to differ: what the method promises is 5%, of
 // which 40 comparisons can show no more than that.
 func TestRealEqualsAreNotSaidToDiffer(t *testing.T) {
-	list, err := measured()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(measured())(t)
 	differ, equals := 0, 0
 	for _, m := range list {
 		c := m.Replay()
@@ -260,10 +250,7 @@ func TestRealEqualsAreNotSaidToDiffer(t *testing.T) {
 
 // TestFrozenVerdicts: what the present rules say of each recorded comparison, to the last digit.
 func TestFrozenVerdicts(t *testing.T) {
-	list, err := measured()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(measured())(t)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	_ = w.Write([]string{"started", "second", "rules", "verdict", "decided", "rounds", "ratio", "low", "high", "cells"})

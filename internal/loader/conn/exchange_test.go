@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // tape is a connection that keeps what is written and plays answers.
@@ -42,9 +43,7 @@ func TestExchangeSends(t *testing.T) {
 		statement := bytes.Repeat([]byte("0123456789abcdef"), length/16+1)[:length]
 		out := &tape{}
 		e := newExchange(out, nil)
-		if err := e.send(mysqlwire.CommandQuery, statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.send(mysqlwire.CommandQuery, statement))
 		var payload []byte
 		rest := out.written.Bytes()
 		for sequence := byte(0); ; sequence++ {

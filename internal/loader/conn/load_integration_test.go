@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -35,15 +36,10 @@ func testServer(t *testing.T) result.Server {
 	}
 	write := func(name string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(env(name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, env(name))
 		return path
 	}
-	port, err := strconv.Atoi(env("PORT"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := must.Get(strconv.Atoi(env("PORT")))(t)
 	return result.Server{Engine: env("ENGINE"), Host: env("HOST"), Port: port, UserFile: write("USER"), PasswordFile: write("PASSWORD")}
 }
 
@@ -54,10 +50,7 @@ func overPlainAndEncrypted(t *testing.T, test func(t *testing.T, s *Session), ta
 		t.Run(name, func(t *testing.T) {
 			server := testServer(t)
 			server.TLS = tls
-			c, err := New(server)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(New(server))(t)
 			s, err := c.Session(t.Context(), "", append([]string{
 				"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test",
 			}, tables...))
@@ -96,10 +89,7 @@ func TestIntegrationLoad(t *testing.T) {
 // The server counts executions as what they are, and commits one of many rows once.
 func TestIntegrationPrepared(t *testing.T) {
 	server := testServer(t)
-	c, err := New(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(server))(t)
 	s, err := c.Session(t.Context(), "", []string{
 		"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test",
 		"CREATE TABLE prepared (n INT PRIMARY KEY)", "SET autocommit=1",
@@ -134,14 +124,9 @@ func TestIntegrationPrepared(t *testing.T) {
 	}
 	before := status(t, s)
 	for _, p := range all {
-		head, err := s.Prepare(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(s.Prepare(p))(t)
 		for _, h := range [][]byte{head.First, head.Later, head.Later} {
-			if _, err := s.ExecuteWhile(values(append([]byte(nil), h...), 3, p.Rows == 0), func() {}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.ExecuteWhile(values(append([]byte(nil), h...), 3, p.Rows == 0), func() {}))(t)
 		}
 	}
 	after := status(t, s)
@@ -155,10 +140,7 @@ func TestIntegrationPrepared(t *testing.T) {
 	}
 	// A duplicate undoes all rows of its execution.
 	last := all[1]
-	head, err := s.Prepare(last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(s.Prepare(last))(t)
 	next = 17
 	if _, err := s.ExecuteWhile(append([]byte(nil), values(head.First, 3, last.Rows == 0)...), func() {}); err == nil {
 		t.Error("a duplicate is no error")

@@ -14,9 +14,9 @@ import (
 	"testing/iotest"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -226,9 +226,7 @@ func TestPrepare(t *testing.T) {
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.err)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, got)
 		if sent := out.written.String(); tc.answers != nil && sent != "\x0b\x00\x00\x00\x16INSERT …" {
 			t.Errorf("%s: sent %q", name, sent)
 		}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -72,10 +72,7 @@ func TestHandshake(t *testing.T) {
 		h := &handshake{Conn: out}
 		read := make([]byte, 0, len(greeting))
 		for len(read) < len(greeting) {
-			n, err := h.Read(read[len(read):cap(read)])
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(h.Read(read[len(read):cap(read)]))(t)
 			read = read[:len(read)+n]
 		}
 		login := loginOf(tc.client, tc.requested)
@@ -130,10 +127,7 @@ func newEncryptingServer(t *testing.T) (*encryptingServer, result.Server) {
 	t.Helper()
 	web := httptest.NewTLSServer(nil)
 	t.Cleanup(web.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	s := &encryptingServer{
 		Listener: listener, certificates: web.TLS.Certificates, answered: make(chan struct{}), ended: make(chan struct{}),
@@ -141,9 +135,7 @@ func newEncryptingServer(t *testing.T) (*encryptingServer, result.Server) {
 	go s.serve(t)
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte("root"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, secret, "root")
 	return s, result.Server{
 		Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, UserFile: secret, PasswordFile: secret, TLS: result.TLSRequired,
 	}
@@ -202,14 +194,8 @@ func wholePacket(from io.Reader) ([]byte, error) {
 // the connection which the driver has encrypted is what another version of the driver may break.
 func TestEncryptedSession(t *testing.T) {
 	server, address := newEncryptingServer(t)
-	c, err := New(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Session(t.Context(), "", []string{"SET x = 1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(address))(t)
+	s := must.Get(c.Session(t.Context(), "", []string{"SET x = 1"}))(t)
 	if _, err := s.Prepare(workload.Prepared{SQL: "INSERT", Types: []mysqlwire.Type{mysqlwire.TypeInt}}); err != nil {
 		t.Error(err)
 	}

@@ -10,29 +10,19 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // socketPair is a socket and the other end of its connection.
 func socketPair(t testing.TB) (*socket, net.Conn) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	peer, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
+	peer := must.Get(listener.Accept())(t)
 	t.Cleanup(func() { peer.Close() })
-	s, err := newSocket(conn, func(net.Conn) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newSocket(conn, func(net.Conn) {}))(t)
 	return s, peer
 }
 

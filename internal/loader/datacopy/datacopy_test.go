@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // write makes files below a folder.
@@ -20,12 +20,8 @@ func write(t *testing.T, root string, content map[string]string) {
 	t.Helper()
 	for name, text := range content {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o640))
 	}
 }
 
@@ -68,9 +64,7 @@ func TestTakeWithoutAVolume(t *testing.T) {
 func TestRestore(t *testing.T) {
 	data, at, other := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, data, map[string]string{"ibdata1": "system", "bench/sbtest1.ibd": "rows", "empty/x": ""})
-	if err := os.MkdirAll(filepath.Join(data, "lost+found"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(data, "lost+found"), 0))
 	write(t, at, map[string]string{"data/half": "of a copy"})
 	if _, found, err := Restore(t.Context(), at, other); found || err != nil {
 		t.Fatalf("half of a copy: found %t, %v", found, err)
@@ -88,9 +82,7 @@ func TestRestore(t *testing.T) {
 		"ibdata1": "-rw-r----- system", "bench/sbtest1.ibd": "-rw-r----- rows", "empty/x": "-rw-r----- ",
 		"lost+found/x": "-rw-r----- the file system's",
 	}
-	if diff := cmp.Diff(want, read(t, other)); diff != "" {
-		t.Errorf("the data directory (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the data directory", want, read(t, other))
 	// The copy is still what it was: a server has its own files.
 	write(t, other, map[string]string{"ibdata1": "written"})
 	if got := read(t, filepath.Join(at, folder))["ibdata1"]; got != "-rw-r----- system" {
@@ -111,9 +103,7 @@ func TestTakeInterrupted(t *testing.T) {
 	if _, err := Take(t.Context(), data, at); err != nil || !Whole(at) {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]string{"a": "-rw-r----- 1"}, read(t, filepath.Join(at, folder))); diff != "" {
-		t.Errorf("the copy (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the copy", map[string]string{"a": "-rw-r----- 1"}, read(t, filepath.Join(at, folder)))
 }
 
 // touching is a context that touches a file whenever a caller asks whether to go on: before each file that is copied.
@@ -150,9 +140,7 @@ func TestTakeOfWhatChanges(t *testing.T) {
 	if err != nil || !changed {
 		t.Fatalf("changed %t, %v", changed, err)
 	}
-	if diff := cmp.Diff(read(t, data), read(t, filepath.Join(at, folder))); diff != "" {
-		t.Errorf("the copy (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the copy", read(t, data), read(t, filepath.Join(at, folder)))
 }
 
 // A server that goes on writing is not copied: half of its files would be older than the other half. One that stops to is.

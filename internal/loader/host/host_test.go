@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/host"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const (
@@ -30,9 +31,7 @@ func node(t *testing.T) *host.Host {
 		swappiness: "60\n", hugePages: "always [madvise] never\n", scheduler: "none [mq-deadline] kyber\n",
 	} {
 		file := filepath.Join(h.Root, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 	}
 	return h
 }
@@ -86,9 +85,7 @@ func TestNotEffective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := node(t)
-			if err := tc.change(h); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tc.change(h))
 			have, err := h.Apply(result.HostSettings{Swappiness: "1", IOScheduler: "none", TransparentHugePages: "never"}, true)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it has %+v and says %q, not %q", have, err, tc.want)

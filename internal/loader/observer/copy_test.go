@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // writer is a process that writes to a file of its data directory all the time, and an observer of it with a folder for a copy.
@@ -25,13 +26,9 @@ func writer(t *testing.T) (*Observer, *Client) {
 	files(t, dir, map[string]string{"password": secret})
 	files(t, data, map[string]string{"file": ""})
 	name := filepath.Join(dir, "writer"+strconv.Itoa(os.Getpid()%1000))
-	if err := os.Symlink("/bin/sh", name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/bin/sh", name))
 	cmd := exec.CommandContext(t.Context(), name, "-c", "while :; do echo x >> "+filepath.Join(data, "file")+"; done")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	o := &Observer{
 		Processes: []string{filepath.Base(name)}, Data: data, Copy: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: "/proc",
@@ -43,10 +40,7 @@ func writer(t *testing.T) (*Observer, *Client) {
 // size of the file that the writer writes.
 func size(t *testing.T, o *Observer) int64 {
 	t.Helper()
-	info, err := os.Stat(filepath.Join(o.Data, "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(filepath.Join(o.Data, "file")))(t)
 	return info.Size()
 }
 
@@ -89,16 +83,9 @@ func TestCopyFails(t *testing.T) {
 // An observer that begins has a server go on that the one before has stopped.
 func TestGoOn(t *testing.T) {
 	o, _ := writer(t)
-	server, err := o.server()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Kill(server.PID, unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	if err := waitStopped(t.Context(), server); err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(o.server())(t)
+	must.Do(t, unix.Kill(server.PID, unix.SIGSTOP))
+	must.Do(t, waitStopped(t.Context(), server))
 	o.goOn()
 	goesOn(t, o)
 }
@@ -115,9 +102,7 @@ func TestNoCopy(t *testing.T) {
 func TestDevice(t *testing.T) {
 	folder := t.TempDir()
 	var at unix.Stat_t
-	if err := unix.Stat(folder, &at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Stat(folder, &at))
 	line := "%4d %7d disk 70 1 900 3 80 2 700 5 0 8 9 0 0 0 0 0 0\n"
 	other, ours := fmt.Sprintf(line, 250, 250), fmt.Sprintf(line, unix.Major(at.Dev), unix.Minor(at.Dev))
 	for name, tc := range map[string]struct {

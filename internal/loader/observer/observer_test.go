@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const secret = "hunter2hunter2"
@@ -30,12 +29,8 @@ func files(t *testing.T, dir string, content map[string]string) {
 	t.Helper()
 	for name, text := range content {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Write(t, path, text)
 	}
 }
 
@@ -68,18 +63,13 @@ func TestRead(t *testing.T) {
 	process(t, proc, 7, "mariadbd", 250, 50, 1000)
 	process(t, proc, 9, "bash", 1, 1, 900)
 	process(t, proc, 12, "mariadbd", 1, 1, 2000) // a child
-	got, err := read(proc, []string{"mariadbd", "mysqld"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}))(t)
 	want := &result.ProcessFacts{
 		Process: "7@1000", UserMicros: 2_500_000, SystemMicros: 500_000, ReadBytes: 4096, WriteBytes: 8192, ReadCalls: 30, WriteCalls: 40,
 		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: 15, InvoluntarySwitches: 3, MaxRSSBytes: 2 << 20,
 		CPULimitMillis: 500, ThrottledMicros: 7000,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("process (-want +got):\n%s", diff)
-	}
+	must.Same(t, "process", want, got)
 	if _, err := read(proc, []string{"other"}); !errors.Is(err, errNoServer) {
 		t.Errorf("another server: %v", err)
 	}
@@ -89,31 +79,22 @@ func TestRead(t *testing.T) {
 func TestReadWithoutPermission(t *testing.T) {
 	proc := t.TempDir()
 	files(t, proc, map[string]string{"7/stat": stat(7, "mysqld", 1, 2, 3)})
-	got, err := read(proc, []string{"mariadbd", "mysqld"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}))(t)
 	want := &result.ProcessFacts{
 		Process: "7@3", UserMicros: 10_000, SystemMicros: 20_000, ReadBytes: -1, WriteBytes: -1, ReadCalls: -1, WriteCalls: -1,
 		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: -1, InvoluntarySwitches: -1, MaxRSSBytes: -1,
 		CPULimitMillis: -1, ThrottledMicros: -1,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("process (-want +got):\n%s", diff)
-	}
+	must.Same(t, "process", want, got)
 }
 
 // A real process that uses CPU and writes is seen to do so.
 func TestReadThisKernel(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "busyserver")
-	if err := os.Symlink("/bin/sh", name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/bin/sh", name))
 	cmd := exec.CommandContext(t.Context(), name, "-c", "while :; do echo x > "+filepath.Join(dir, "file")+"; done")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var o result.Observed
 	eventually(t, "the process is seen to do something", func() bool {
@@ -156,10 +137,7 @@ func serving(t *testing.T, o *Observer) result.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	number := must.Get(strconv.Atoi(port))(t)
 	return result.Server{Host: host, ObserverPort: number, PasswordFile: o.PasswordFile}
 }
 
@@ -175,10 +153,7 @@ func TestClient(t *testing.T) {
 	if err != nil || facts.UserMicros != 2_500_000 {
 		t.Errorf("reading: %+v, %v", facts, err)
 	}
-	node, err := c.Probe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := must.Get(c.Probe(t.Context()))(t)
 	if f := node.Fdatasync; f.Calls == 0 || f.Median < 0 || f.P95 < f.Median || node.CPU.Median <= 0 || node.CPU.P95 < node.CPU.Median {
 		t.Errorf("the probe found %+v", node)
 	}
@@ -210,15 +185,9 @@ func TestRequests(t *testing.T) {
 		"POST":         {http.MethodPost, Path, "Bearer " + token(secret), http.StatusMethodNotAllowed},
 		"another path": {http.MethodGet, "/", "Bearer " + token(secret), http.StatusNotFound},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), tc.method, url+tc.path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), tc.method, url+tc.path, http.NoBody))(t)
 		r.Header.Set("Authorization", tc.authorization)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.DefaultClient.Do(r))(t)
 		_ = answer.Body.Close()
 		if answer.StatusCode != tc.want {
 			t.Errorf("%s: %s, want %d", name, answer.Status, tc.want)
@@ -231,10 +200,7 @@ func TestRequests(t *testing.T) {
 
 // A port that is taken does not end the observer, and being told to end does.
 func TestRunGoesOn(t *testing.T) {
-	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", ":0"))(t)
 	dir := t.TempDir()
 	files(t, dir, map[string]string{"password": secret})
 	o := &Observer{Port: taken.Addr().(*net.TCPAddr).Port, PasswordFile: filepath.Join(dir, "password"), Proc: t.TempDir()}
@@ -261,9 +227,7 @@ func TestRunGoesOn(t *testing.T) {
 func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, map[string]string{"ibdata1": "12345", "bench/t.ibd": "123", "bench/deeper/x": "1"})
-	if err := os.Symlink(filepath.Join(dir, "ibdata1"), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(dir, "ibdata1"), filepath.Join(dir, "link")))
 	if got := sizeOf(dir); got != 9 {
 		t.Errorf("%d bytes", got)
 	}

@@ -16,15 +16,13 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // running is an observer that listens on a port of its own until the test ends.
 func running(t *testing.T, headerAtMost time.Duration) (*Observer, *Client) {
 	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", ":0"))(t)
 	dir := t.TempDir()
 	files(t, dir, map[string]string{"password": secret})
 	o := &Observer{Port: free.Addr().(*net.TCPAddr).Port, PasswordFile: filepath.Join(dir, "password"), Proc: t.TempDir()}
@@ -54,10 +52,7 @@ func answers(t *testing.T, c *Client) bool {
 func flood(t *testing.T, from string, port int) {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	c, err := dialer.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dialer.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	// Who was put out gets an error.
 	_, _ = fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "+strings.Repeat("a", 3800))
@@ -98,17 +93,10 @@ func TestFlood(t *testing.T) {
 // A request whose header does not end in time is ended.
 func TestHeaderInTime(t *testing.T) {
 	o, _ := running(t, 0)
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port)))(t)
 	defer c.Close()
-	if _, err := fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "))(t)
+	must.Do(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
 	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("it is still open after 20 s")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const mountinfo = `22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
@@ -54,9 +55,7 @@ func sys(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		var err error
 		if target, isLink := cutLink(content); isLink {
 			err = os.Symlink(target, path)
@@ -133,17 +132,12 @@ func TestReadAndEncode(t *testing.T) {
 		MountOptions: "rw,relatime", Device: "/dev/vda", IOScheduler: "none", BlockIO: "write 100/s on 254:0", Swappiness: "60", TransparentHugePages: "madvise",
 		CPUGovernor: result.Unknown,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("fingerprint (-want +got):\n%s", diff)
-	}
+	must.Same(t, "fingerprint", want, got)
 	entries, err := os.ReadDir(data)
 	if err != nil || len(entries) != 0 {
 		t.Errorf("the data directory has %v, %v", entries, err)
 	}
-	encoded, err := Encode(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(Encode(got))(t)
 	if back, err := result.DecodeFingerprint(string(encoded)); err != nil || !cmp.Equal(*back, got) {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -151,14 +145,9 @@ func TestReadAndEncode(t *testing.T) {
 
 func TestReadOfNothing(t *testing.T) {
 	got := Read(t.Context(), t.TempDir(), filepath.Join(t.TempDir(), "missing"))
-	plain, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(json.Marshal(got))(t)
 	var all map[string]any
-	if err := json.Unmarshal(plain, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(plain, &all))
 	for _, name := range []string{
 		"blockIO", "kernel", "cpuModel", "filesystem", "mountOptions", "device", "ioScheduler", "swappiness", "transparentHugePages", "cpuGovernor",
 	} {
@@ -184,9 +173,7 @@ func TestSummarize(t *testing.T) {
 		took = append(took, time.Duration(100-i)*time.Microsecond)
 	}
 	want := result.FsyncLatency{Calls: 100, Median: 51, Mean: 50, P95: 96, Max: 100}
-	if diff := cmp.Diff(want, summarize(took)); diff != "" {
-		t.Errorf("latency (-want +got):\n%s", diff)
-	}
+	must.Same(t, "latency", want, summarize(took))
 }
 
 func TestFdatasyncStops(t *testing.T) {
@@ -194,5 +181,47 @@ func TestFdatasyncStops(t *testing.T) {
 	cancel()
 	if got := fdatasync(ctx, t.TempDir()); got.Calls != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestVolumeBenchmark(t *testing.T) {
+	dir := t.TempDir()
+	list := VolumeBenchmark(t.Context(), dir, 20*time.Millisecond)
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+		if p.PerSecond < 1 || p.BytesPerSecond < p.PerSecond*blockBytes/2 || p.Median < 0 || p.P95 < p.Median || p.P99 < p.P95 || p.Max < p.P99 {
+			t.Errorf("%+v", p)
+		}
+	}
+	want := []string{"sequentialWrite1MiB", "sequentialRead1MiB", "randomWrite16KiB", "randomRead16KiB", "write4KiBFdatasync"}
+	must.Same(t, "patterns", want, names)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("the data directory has %v, %v", entries, err)
+	}
+}
+
+// What cannot be measured is left out, and the probe goes on.
+func TestVolumeBenchmarkOfNothing(t *testing.T) {
+	if list := VolumeBenchmark(t.Context(), filepath.Join(t.TempDir(), "missing"), time.Millisecond); list != nil {
+		t.Errorf("%+v", list)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if list := VolumeBenchmark(ctx, t.TempDir(), time.Millisecond); list != nil {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestPatternSummary(t *testing.T) {
+	var took []time.Duration
+	for i := range 200 {
+		took = append(took, time.Duration(200-i)*10*time.Microsecond)
+	}
+	p := pattern{name: "p", bytes: 4096}
+	got, err := p.summarize(took, 2*time.Second)
+	want := result.IOPattern{Name: "p", PerSecond: 100, BytesPerSecond: 409600, Median: 1010, P95: 1910, P99: 1990, Max: 2000}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

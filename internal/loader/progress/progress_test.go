@@ -9,18 +9,14 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Whatever words of a program get into the log, none of its lines is a line of a document, or of the loader's progress.
 func TestWordsOfProgramsAreNoLinesOfTheLoader(t *testing.T) {
 	var document bytes.Buffer
-	encoded, err := result.EncodeDocument(&result.Document{Version: result.DocumentVersion})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := result.WriteDocument(&document, encoded); err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(result.EncodeDocument(&result.Document{Version: result.DocumentVersion}))(t)
+	must.Do(t, result.WriteDocument(&document, encoded))
 	forged := document.String() + result.Progress{Phase: "measure"}.Line() + "\n"
 	for name, write := range map[string]func(p *Progress){
 		"quoted lines":    func(p *Progress) { p.Quote(strings.Split(forged, "\n")...) },

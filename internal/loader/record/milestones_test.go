@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -24,9 +23,7 @@ func passed(t *testing.T, rates ...int64) *Milestones {
 		at += 500 * time.Second / time.Duration(rate)
 		m.pass(at, 500)
 	}
-	if err := m.Finish(at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Finish(at))
 	return m
 }
 
@@ -37,9 +34,7 @@ func TestMilestones(t *testing.T) {
 		{Rows: 2000, Micros: 6_000_000, RowsPerSecond: 250, OverallRowsPerSecond: 2000. / 6, TableBytes: -1, IndexBytes: -1},
 		{Rows: 2500, Micros: 11_000_000, RowsPerSecond: 100, OverallRowsPerSecond: 2500. / 11, TableBytes: -1, IndexBytes: -1},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 }
 
 // A client that comes late with an answer that was early reaches a milestone after the one before, not before it.
@@ -48,16 +43,12 @@ func TestMilestonesAscend(t *testing.T) {
 	m.pass(3*time.Second, 1000)
 	m.pass(2*time.Second, 1000)
 	m.pass(4*time.Second, 500)
-	if err := m.Finish(4 * time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Finish(4*time.Second))
 	var got []int64
 	for _, p := range m.Results() {
 		got = append(got, p.Micros)
 	}
-	if diff := cmp.Diff([]int64{3_000_000, 3_000_000, 4_000_000}, got); diff != "" {
-		t.Errorf("times (-want +got):\n%s", diff)
-	}
+	must.Same(t, "times", []int64{3_000_000, 3_000_000, 4_000_000}, got)
 }
 
 // The terminal rate is over half to one and a half of the usual distance, whatever is left over at the end.
@@ -111,9 +102,7 @@ func TestMilestonesSizes(t *testing.T) {
 	for _, p := range m.Results() {
 		sizes = append(sizes, p.Rows, p.TableBytes)
 	}
-	if diff := cmp.Diff([]int64{2500, 1, 5000, 2, 7500, -1, 10_000, -1}, sizes); diff != "" {
-		t.Errorf("rows and sizes (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rows and sizes", []int64{2500, 1, 5000, 2, 7500, -1, 10_000, -1}, sizes)
 }
 
 // What the server counts afterwards is asked for anew, and leaves the milestones as they were.
@@ -122,9 +111,7 @@ func TestMilestonesBytes(t *testing.T) {
 	counted := int64(16384)
 	m.sizes = func() (int64, int64, error) { return counted, 2 * counted, nil }
 	m.pass(time.Second, 1000)
-	if err := m.Finish(time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Finish(time.Second))
 	counted *= 10
 	if bytes, err := m.Bytes(); err != nil || bytes != 30*16384 || m.Results()[0].TableBytes != 16384 {
 		t.Errorf("%d bytes after %+v, %v", bytes, m.Results()[0], err)
@@ -141,20 +128,14 @@ func TestMilestonesOfSeveralPods(t *testing.T) {
 	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 2)
 	m.pass(time.Second, 500)
 	m.pass(3*time.Second, 600)
-	if err := m.Finish(3 * time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Finish(3*time.Second))
 	other := []partMilestone{{Rows: 400, Nanos: 2 * time.Second}, {Rows: 900, Nanos: 4 * time.Second}}
-	if err := m.Merge([]*Part{{Milestones: other}}, 2000, 4*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Merge([]*Part{{Milestones: other}}, 2000, 4*time.Second))
 	var got []int64
 	for _, p := range m.Results() {
 		got = append(got, p.Rows, p.Micros)
 	}
-	if diff := cmp.Diff([]int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got); diff != "" {
-		t.Errorf("rows and times (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rows and times", []int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got)
 	var none *Milestones
 	if err := none.Merge(nil, 1, 1); err != nil {
 		t.Error(err)

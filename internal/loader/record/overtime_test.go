@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Buckets have no gap, each value is in one whose middle is nearly the value, and the largest latency is in the last.
@@ -56,14 +57,8 @@ func TestLatenciesOverTime(t *testing.T) {
 	for _, other := range all[1:] {
 		all[0].Merge(other)
 	}
-	p, err := elsewhere.Part(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	arrived, err := p.Recorder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(elsewhere.Part(nil))(t)
+	arrived := must.Get(p.Recorder())(t)
 	all[0].Merge(arrived)
 	got := all[0].OverTime()
 	var want []result.IntervalLatency
@@ -76,9 +71,7 @@ func TestLatenciesOverTime(t *testing.T) {
 		})
 	}
 	nearly := cmp.Comparer(func(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/40 })
-	if diff := cmp.Diff(want, got, nearly); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got, nearly)
 	for i := range got {
 		if got[i].Count != want[i].Count || got[i].MaxMicros != want[i].MaxMicros || got[i].EndMicros != want[i].EndMicros {
 			t.Errorf("%+v, want %+v", got[i], want[i])

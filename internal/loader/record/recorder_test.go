@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestRecorderSums(t *testing.T) {
@@ -22,9 +23,7 @@ func TestRecorderSums(t *testing.T) {
 	r.Insert(1000*ms, 3500*ms, 3) // a stall: the second and third interval have nothing
 	r.Commit(3500*ms, 3700*ms)
 	want := result.Totals{Rows: 5, Transactions: 2, Statements: 4}
-	if diff := cmp.Diff(want, r.Totals()); diff != "" {
-		t.Errorf("totals (-want +got):\n%s", diff)
-	}
+	must.Same(t, "totals", want, r.Totals())
 	series := r.Series()
 	wantSeries := []result.Interval{
 		{EndMicros: 1_000_000, Rows: 2, Transactions: 1, MaxMicros: 500_000},
@@ -32,9 +31,7 @@ func TestRecorderSums(t *testing.T) {
 		{EndMicros: 3_000_000},
 		{EndMicros: 3_700_000, Rows: 3, Transactions: 1, MaxMicros: 2_500_000},
 	}
-	if diff := cmp.Diff(wantSeries, series); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", wantSeries, series)
 }
 
 // The longest latency of an interval is that of whatever took longest in it, and nothing else happens to what is recorded.
@@ -69,14 +66,8 @@ func TestRecorderOperations(t *testing.T) {
 			t.Errorf("%s: latencies %+v, %v", operation, all, err)
 		}
 		// What another Pod recorded arrives whole.
-		part, err := r.Part(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		arrived, err := part.Recorder()
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := must.Get(r.Part(nil))(t)
+		arrived := must.Get(part.Recorder())(t)
 		arrived.Merge(r)
 		if again, err := arrived.Latencies(); err != nil || again[0].Count != 2 || arrived.Totals().Errors != 2*tc.want.Errors {
 			t.Errorf("%s: merged %+v, %v", operation, again, err)
@@ -89,13 +80,9 @@ func TestRecorderCommitted(t *testing.T) {
 	r := newRecorder(NewClock(time.Time{}))
 	r.Insert(0, time.Second, 3)
 	r.Committed()
-	if diff := cmp.Diff(result.Totals{Statements: 1, Rows: 3, Transactions: 1}, r.Totals()); diff != "" {
-		t.Errorf("totals (-want +got):\n%s", diff)
-	}
+	must.Same(t, "totals", result.Totals{Statements: 1, Rows: 3, Transactions: 1}, r.Totals())
 	want := []result.Interval{{EndMicros: 1_000_000, Rows: 3, Transactions: 1, MaxMicros: 1_000_000}}
-	if diff := cmp.Diff(want, r.Series()); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", want, r.Series())
 	if all, err := r.Latencies(); err != nil || len(all) != 1 {
 		t.Errorf("latencies %+v, %v", all, err)
 	}
@@ -129,17 +116,13 @@ func TestRecorderMerge(t *testing.T) {
 	b.Insert(0, 2*time.Second, 10)
 	b.Commit(2*time.Second, 2500*time.Millisecond)
 	a.Merge(b)
-	if diff := cmp.Diff(result.Totals{Rows: 11, Transactions: 1, Statements: 3}, a.Totals()); diff != "" {
-		t.Errorf("totals (-want +got):\n%s", diff)
-	}
+	must.Same(t, "totals", result.Totals{Rows: 11, Transactions: 1, Statements: 3}, a.Totals())
 	want := []result.Interval{
 		{EndMicros: 1_000_000, Rows: 1, MaxMicros: 1_000_000},
 		{EndMicros: 2_000_000, Rows: 10, MaxMicros: 2_000_000},
 		{EndMicros: 2_500_000, Transactions: 1, MaxMicros: 500_000},
 	}
-	if diff := cmp.Diff(want, a.Series()); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", want, a.Series())
 	if a.histograms[insert].TotalCount() != 2 || a.histograms[commit].TotalCount() != 1 {
 		t.Error("histograms were not added")
 	}
@@ -176,37 +159,17 @@ func TestRecorderDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkRecorder is what a statement and a commit cost the client besides sending them.
-func BenchmarkRecorder(b *testing.B) {
-	r := newRecorder(NewClock(time.Time{}))
-	for b.Loop() {
-		began := r.Now()
-		sent := r.Now()
-		r.Insert(began, sent, 16)
-		r.Commit(sent, r.Now())
-	}
-}
-
 // A transaction of an offered rate is measured from when it was due, and so is for how long it was not begun; it is no statement.
 func TestTransactionOfARate(t *testing.T) {
 	r, other := newRecorder(NewClock(time.Time{})), newRecorder(NewClock(time.Time{}))
 	r.Transaction(1*time.Second, 3*time.Second, 7*time.Second)
 	other.Transaction(2*time.Second, 5*time.Second, 6*time.Second)
 	r.Merge(other)
-	p, err := r.Part(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := p.Recorder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(r.Part(nil))(t)
+	again := must.Get(p.Recorder())(t)
 	for _, r := range []*Recorder{r, again} {
 		longest := map[string]float64{}
-		latencies, err := r.Latencies()
-		if err != nil {
-			t.Fatal(err)
-		}
+		latencies := must.Get(r.Latencies())(t)
 		for _, l := range latencies {
 			longest[l.Operation] = math.Round(float64(l.MaxMicros) / 1e6)
 		}

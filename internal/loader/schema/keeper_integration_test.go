@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const testSchema = "schema_test"
@@ -35,10 +36,7 @@ func newServer(t *testing.T) *sql.DB {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.Net = os.Getenv("BENCHRUN_TEST_USER"), os.Getenv("BENCHRUN_TEST_PASSWORD"), "tcp"
 	cfg.Addr = net.JoinHostPort(os.Getenv("BENCHRUN_TEST_HOST"), os.Getenv("BENCHRUN_TEST_PORT"))
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := must.Get(mysql.NewConnector(cfg))(t)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	mustExec(t, db, "DROP DATABASE IF EXISTS "+testSchema)
@@ -60,10 +58,7 @@ func acquire(t *testing.T, db *sql.DB, run string, attempt int) (*Keeper, error)
 
 func mustAcquire(t *testing.T, db *sql.DB, run string, attempt int) *Keeper {
 	t.Helper()
-	k, err := acquire(t, db, run, attempt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(acquire(t, db, run, attempt))(t)
 	t.Cleanup(func() { k.Close() })
 	return k
 }
@@ -82,15 +77,9 @@ func makes(t *testing.T, db *sql.DB, k *Keeper, table string) {
 
 func tables(t *testing.T, db *sql.DB) []string {
 	t.Helper()
-	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(db.Conn(t.Context()))(t)
 	defer conn.Close()
-	all, err := (&holding{conn: conn, dialect: testDialect, schema: testSchema}).objects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get((&holding{conn: conn, dialect: testDialect, schema: testSchema}).objects(t.Context()))(t)
 	var names []string
 	for _, o := range all {
 		if !slices.Contains(bookkeeping, o) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestExecuted(t *testing.T) {
@@ -253,9 +253,7 @@ func TestAMadeUpEngine(t *testing.T) {
 	file := database.MyCnf(&madeUp, db)
 	want := "# Made by Benchrun from spec.database of the run.\n[madeupd]\n" +
 		"cache_pages = 8192\nchange_stream = false\ndurability = LAZY\njournal = 16384K\nsql_mode = STRICT\nloose_turbo = 1\n"
-	if diff := cmp.Diff(want, file); diff != "" {
-		t.Errorf("option file (-want +got):\n%s", diff)
-	}
+	must.Same(t, "option file", want, file)
 	var requested []result.Setting
 	for _, s := range plan.Settings(&madeUp, db) {
 		requested = append(requested, result.Setting{Name: s.Name, Value: s.Value, Loose: s.Loose})
@@ -270,9 +268,7 @@ func TestAMadeUpEngine(t *testing.T) {
 		{Name: "sql_mode", Requested: "STRICT", Effective: "STRICT", Outcome: effective},
 		{Name: "turbo", Requested: "1", Outcome: ignored},
 	}
-	if diff := cmp.Diff(wantApplied, applied); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
+	must.Same(t, "read back", wantApplied, applied)
 	if err := RefusedSettings(&madeUp, requested, applied, variables); err != nil {
 		t.Error(err)
 	}

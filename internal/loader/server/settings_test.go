@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const (
@@ -279,9 +280,7 @@ func TestAdjustments(t *testing.T) {
 	want := []string{
 		"the server rounded b=1000 to 1011, which is 1.1% off", "the server rounded d=100M to 110100480, which is 5.0% off",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	must.Same(t, "warnings", want, got)
 }
 
 func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
@@ -299,9 +298,7 @@ func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 		t.Error("two servers that are set otherwise have one digest")
 	}
 	want := []string{`extra was "" and is now "1"`, `sync_binlog was "1" and is now "0"`}
-	if diff := cmp.Diff(want, ChangedVariables(&engine.MariaDB, one, other)); diff != "" {
-		t.Errorf("changed (-want +got):\n%s", diff)
-	}
+	must.Same(t, "changed", want, ChangedVariables(&engine.MariaDB, one, other))
 }
 
 func adjustmentTexts(applied []result.AppliedSetting) []string {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // No wait is too short, and some of a batch are too long by less than a timer of the Go runtime may be, whichever way they take.
@@ -35,9 +37,7 @@ func batch(t *testing.T, wait time.Duration) []time.Duration {
 	var late []time.Duration
 	for range 15 {
 		deadline := time.Now().Add(wait)
-		if err := Until(t.Context(), deadline); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Until(t.Context(), deadline))
 		late = append(late, time.Since(deadline))
 	}
 	slices.Sort(late)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestThrottled(t *testing.T) {
@@ -51,9 +52,7 @@ func TestUsageFacts(t *testing.T) {
 	before := Usage{User: time.Second, System: time.Second, Throttled: time.Second}
 	after := Usage{User: 3 * time.Second, System: 2 * time.Second, Throttled: 1500 * time.Millisecond, MaxRSSBytes: 5}
 	want := result.ClientFacts{UserMicros: 2e6, SystemMicros: 1e6, ThrottledMicros: 5e5, MaxRSSBytes: 5}
-	if diff := cmp.Diff(want, after.Facts(before)); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
-	}
+	must.Same(t, "facts", want, after.Facts(before))
 	before.Throttled, after.Throttled = -1, -1
 	if got := after.Facts(before).ThrottledMicros; got != -1 {
 		t.Errorf("throttled for %d although nobody knows", got)

@@ -20,6 +20,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // browser for all tests of a package.
@@ -67,9 +69,7 @@ func Open(t *testing.T, address string, how Look) *Tab {
 	ctx, end := chromedp.NewContext(browser)
 	t.Cleanup(end)
 	tab := &Tab{t: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, tab.hear); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Listen(ctx, tab.hear))
 	Must(tab, func(ctx context.Context, to *chromedp.Target) (cdp.Empty, error) {
 		for _, enable := range []func() error{
 			func() error { _, err := cdp.Call(ctx, to, log.Enable, cdp.Empty{}); return err },

@@ -22,6 +22,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var freeze = flag.Bool("freeze", false, "record anew what is frozen in test/frozen")
@@ -41,19 +43,14 @@ func Check(t testing.TB, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join(folder(), "recorded", name)
 	if *freeze {
-		if err := write(path, got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(path, got))
 		return
 	}
 	recorded, err := read(path)
 	if err != nil {
 		t.Fatalf("%v: it is recorded by make freeze", err)
 	}
-	tables, err := readTables(folder())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(readTables(folder()))(t)
 	left, err := tables.unexplained(name, recorded, got)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -61,9 +58,7 @@ func Check(t testing.TB, name string, got []byte) {
 	for _, d := range left {
 		t.Errorf("not as it was recorded: %s", d)
 	}
-	if err := tables.leaveUsed(os.Getenv(usedEnv)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tables.leaveUsed(os.Getenv(usedEnv)))
 }
 
 func write(path string, data []byte) error {

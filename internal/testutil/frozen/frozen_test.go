@@ -6,7 +6,7 @@ package frozen
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const before = `
@@ -32,10 +32,7 @@ data:
     [mysqld]
     new=1
 `
-	got, err := new(tables).unexplained("case.yaml", []byte(before), []byte(now))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(new(tables).unexplained("case.yaml", []byte(before), []byte(now)))(t)
 	want := []Difference{
 		{"case.yaml", "Job/run-t1.data.my.cnf", "", "new=1"},
 		{"case.yaml", "Job/run-t1.data.my.cnf", "old=1", ""},
@@ -44,9 +41,7 @@ data:
 		{"case.yaml", "Job/run-t1.spec.containers[before].name", "", "before"},
 		{"case.yaml", "Job/run-t1.spec.containers[loader].env[CONFIG].value.rows", "1", "2"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, got)
 }
 
 func TestTables(t *testing.T) {

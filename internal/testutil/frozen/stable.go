@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // unstable is what an API server and a clock make another one each time, and what stands for it.
@@ -26,10 +28,7 @@ var unstable = []struct {
 // Stable is values as JSON, without what differs from one execution to the next: UIDs, times, digests, and those names.
 func Stable(t testing.TB, values any, names ...string) []byte {
 	t.Helper()
-	text, err := json.MarshalIndent(values, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.MarshalIndent(values, "", " "))(t)
 	stable := string(text)
 	for _, name := range names {
 		stable = strings.ReplaceAll(stable, name, "NAME")

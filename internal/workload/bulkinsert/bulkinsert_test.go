@@ -5,17 +5,11 @@ package bulkinsert
 
 import (
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -25,10 +19,7 @@ func newTestBulkInsert(t testing.TB, change func(*Parameters)) *bulkInsert {
 		Table: "FileList", Tables: 1, Rows: 10, RowsPerStatement: 3, StatementsPerTransaction: 2, Clients: 1, StorageEngine: "InnoDB",
 	}
 	change(p)
-	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)}))(t)
 	return w.(*bulkInsert)
 }
 
@@ -70,78 +61,8 @@ func TestBulkInsertStatements(t *testing.T) {
 		return "INSERT INTO narrow (id, k) VALUES " + strings.Join(values, ",")
 	}
 	want := []string{insert(1, 2, 3), insert(4, 5, 6), "COMMIT", insert(7, 8, 9), insert(10), "COMMIT"}
-	if diff := cmp.Diff(want, s.Statements); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int64{6, 10}, s.Commits); diff != "" {
-		t.Errorf("rows at each commit (-want +got):\n%s", diff)
-	}
-}
-
-// Whatever the number of clients and whatever stops them, the rows are those from 1 on, each once, and all committed.
-func TestLoadDispensesEachRowOnce(t *testing.T) {
-	for _, clients := range []int{1, 3, 8} {
-		for _, limit := range []time.Duration{0, 20 * time.Millisecond} {
-			w := newTestBulkInsert(t, func(p *Parameters) {
-				narrowTable(p)
-				p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 1001, 7, 3, clients
-			})
-			scripts := make([]*workloadtest.Script, clients)
-			stops := make([]result.StoppedBy, clients)
-			var working sync.WaitGroup
-			for i := range scripts {
-				scripts[i] = &workloadtest.Script{}
-				working.Go(func() {
-					var err error
-					client := &workload.Client{Index: i, Session: scripts[i], Recorder: scripts[i], Limit: limit}
-					if stops[i], err = w.Measure(t.Context(), client); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			working.Wait()
-			rows := sent(t, scripts)
-			for i, n := range rows {
-				if n != int64(i+1) {
-					t.Fatalf("%d clients: row %d is sent in place of %d", clients, n, i+1)
-				}
-			}
-			whole := len(rows) == 1001
-			if limit == 0 && !whole {
-				t.Errorf("%d clients sent %d rows", clients, len(rows))
-			}
-			if limit > 0 && !whole && !slices.Contains(stops, result.StoppedBySeconds) {
-				t.Errorf("%d clients: stopped by %v after %d rows", clients, stops, len(rows))
-			}
-			if limit > 0 && clients == 1 && (whole || stops[0] != result.StoppedBySeconds) {
-				t.Errorf("one client sent %d rows within its limit, stopped by %s", len(rows), stops[0])
-			}
-		}
-	}
-}
-
-var narrowID = regexp.MustCompile(`\((\d+),`)
-
-// sent are the rows of all clients in order; each client must have committed its own.
-func sent(t *testing.T, scripts []*workloadtest.Script) []int64 {
-	t.Helper()
-	var rows []int64
-	for i, s := range scripts {
-		for _, statement := range s.Statements {
-			for _, match := range narrowID.FindAllStringSubmatch(statement, -1) {
-				n, err := strconv.ParseInt(match[1], 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows = append(rows, n)
-			}
-		}
-		if n := len(s.Commits); n > 0 && s.Commits[n-1] != s.Rows {
-			t.Errorf("client %d committed %d of %d rows", i, s.Commits[n-1], s.Rows)
-		}
-	}
-	slices.Sort(rows)
-	return rows
+	must.Same(t, "statements", want, s.Statements)
+	must.Same(t, "rows at each commit", []int64{6, 10}, s.Commits)
 }
 
 func TestBulkInsertErrors(t *testing.T) {
@@ -205,36 +126,5 @@ func TestFileListRows(t *testing.T) {
 	}
 	if string(newFileList(7).appendRow(nil, 5)) == string(newFileList(8).appendRow(nil, 5)) {
 		t.Error("two seeds have the same rows")
-	}
-}
-
-func TestLoadsDoNotAllocatePerRow(t *testing.T) {
-	for _, rows := range []int64{10_000, 100_000} {
-		for _, table := range []string{"FileList", "Narrow"} {
-			w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows, p.RowsPerStatement = table, rows, 1000 })
-			allocs := testing.AllocsPerRun(1, func() {
-				w.load.Taken.Store(0)
-				if _, err := w.Measure(t.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
-					t.Error(err)
-				}
-			})
-			if allocs > 40 {
-				t.Errorf("%s: %g allocations for %d rows", table, allocs, rows)
-			}
-		}
-	}
-}
-
-func BenchmarkAppendRow(b *testing.B) {
-	for _, table := range []string{"FileList", "Narrow"} {
-		b.Run(table, func(b *testing.B) {
-			w := newTestBulkInsert(b, func(p *Parameters) {
-				p.Table, p.Rows, p.RowsPerStatement = table, int64(b.N), 2000
-			})
-			b.ReportAllocs()
-			if _, err := w.Measure(b.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
-				b.Fatal(err)
-			}
-		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -29,9 +30,7 @@ import (
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(dir, name), text)
 	return dir
 }
 
@@ -56,19 +55,14 @@ func asItIs(*Parameters, *result.Data) {}
 
 func mustFileInsert(t testing.TB, text string, change func(*Parameters, *result.Data)) *bulkInsert {
 	t.Helper()
-	w, err := newTestFileInsert(t, text, change)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(newTestFileInsert(t, text, change))(t)
 	return w
 }
 
 func TestFileInsertStatements(t *testing.T) {
 	const text = "id,k\n1,one\n2,\"it's\"\n3,\\N\n4,\"a\nb\"\n"
 	w := mustFileInsert(t, text, func(_ *Parameters, d *result.Data) { d.HeaderLines = 1 })
-	if err := w.Plan().Stage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Plan().Stage(t.Context()))
 	s := &workloadtest.Script{}
 	if stopped, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil || stopped != result.StoppedByRows {
 		t.Fatalf("%v, %v", stopped, err)
@@ -77,14 +71,10 @@ func TestFileInsertStatements(t *testing.T) {
 		"INSERT INTO narrow (id, k) VALUES ('1','one'),('2','it''s'),('3',NULL)",
 		"INSERT INTO narrow (id, k) VALUES ('4','a\nb')", "COMMIT",
 	}
-	if diff := cmp.Diff(want, s.Statements); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
+	must.Same(t, "statements", want, s.Statements)
 	sum := sha256.Sum256([]byte(text))
 	input := result.Input{Name: "rows.txt", Bytes: int64(len(text)), Rows: 4, SHA256: hex.EncodeToString(sum[:])}
-	if diff := cmp.Diff(input, w.file.Before); diff != "" {
-		t.Errorf("input (-want +got):\n%s", diff)
-	}
+	must.Same(t, "input", input, w.file.Before)
 	// The buffer of a statement is as long as the longest one.
 	if got := w.load.StatementBytes(); got != int64(len(want[0]))+1 {
 		t.Errorf("the longest statement is said to have %d bytes, want %d", got, len(want[0])+1)
@@ -108,9 +98,7 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 			w := mustFileInsert(t, numbered(rows), func(p *Parameters, _ *result.Data) {
 				p.Clients, p.RowsPerStatement, p.StatementsPerTransaction = clients, perStatement, 3
 			})
-			if err := w.Plan().Stage(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Plan().Stage(t.Context()))
 			scripts := make([]*workloadtest.Script, clients)
 			var working sync.WaitGroup
 			for i := range scripts {
@@ -145,18 +133,14 @@ func TestFileInsertSendsEachRowOnce(t *testing.T) {
 
 func TestFileInsertRowsAreLimited(t *testing.T) {
 	w := mustFileInsert(t, numbered(100), func(p *Parameters, _ *result.Data) { p.Rows = 40 })
-	if err := w.Plan().Stage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Plan().Stage(t.Context()))
 	s := &workloadtest.Script{}
 	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil || s.Rows != 40 {
 		t.Errorf("%d rows, %v", s.Rows, err)
 	}
 	doc := &result.Document{Totals: result.Totals{Rows: 40, StoppedBy: result.StoppedBySeconds}}
 	w.Report(doc)
-	if diff := cmp.Diff([]string{"bulkInsert.rows uses only the first 40 of 100 rows of rows.txt"}, finding.Texts(doc.Findings)); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	must.Same(t, "warnings", []string{"bulkInsert.rows uses only the first 40 of 100 rows of rows.txt"}, finding.Texts(doc.Findings))
 	if len(doc.Inputs) != 1 || doc.Inputs[0].Rows != 100 || doc.Totals.StoppedBy != result.StoppedByRows {
 		t.Errorf("inputs %+v, totals %+v", doc.Inputs, doc.Totals)
 	}
@@ -181,13 +165,9 @@ func TestFileInsertRefusesParameters(t *testing.T) {
 // A file whose format is not said is as SELECT … INTO OUTFILE writes it.
 func TestFileInsertIsTSVByDefault(t *testing.T) {
 	w := mustFileInsert(t, "1\tone\\\ttwo\n", func(_ *Parameters, d *result.Data) { d.Format = "" })
-	if err := w.Plan().Stage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Plan().Stage(t.Context()))
 	s := &workloadtest.Script{}
-	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Measure(t.Context(), workloadtest.Client(0, s)))(t)
 	if want := "INSERT INTO narrow (id, k) VALUES ('1','one\ttwo')"; s.Statements[0] != want {
 		t.Errorf("statement %s, want %s", s.Statements[0], want)
 	}
@@ -218,9 +198,7 @@ func TestFileInsertRefusesFiles(t *testing.T) {
 		"opening the volume of dataFrom: ":                     {"", func(_ *Parameters, d *result.Data) { d.Root = "/no/such" }},
 		"dataFrom: reading link: path escapes from parent": {"", func(_ *Parameters, d *result.Data) {
 			d.Path = "link"
-			if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(d.Root, "link")))
 		}},
 	} {
 		w := mustFileInsert(t, tc.text, tc.change)
@@ -244,12 +222,8 @@ func TestFileInsertFindsAChangedFile(t *testing.T) {
 		"another number": {"1,2\n3,4\n5,6\n7,9\n", ""},
 	} {
 		w := mustFileInsert(t, "1,2\n3,4\n5,6\n7,8\n", asItIs)
-		if err := w.Plan().Stage(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(w.file.Root, "rows.txt"), []byte(tc.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Plan().Stage(t.Context()))
+		must.Write(t, filepath.Join(w.file.Root, "rows.txt"), tc.text)
 		s := &workloadtest.Script{}
 		_, err := w.Measure(t.Context(), workloadtest.Client(0, s))
 		if tc.want == "" {
@@ -271,34 +245,5 @@ func TestFileInsertFindsAChangedFile(t *testing.T) {
 	same := []result.Input{{Name: "a", SHA256: "x"}}
 	if check := userdata.Unchanged(same, same); !check.Passed {
 		t.Errorf("%+v", check)
-	}
-}
-
-// What a row of a file costs the loader: nothing is allocated.
-func BenchmarkFileRows(b *testing.B) {
-	line := "/some/folder/of/a/file/list/that/is/not/too/long/neither/file.dat\t2019-05-28 04:26:21.536790\t12345678\n"
-	w := mustFileInsert(b, strings.Repeat(line, 100_000), func(p *Parameters, d *result.Data) {
-		p.Table, d.Format = "FileList", result.DataTSV
-	})
-	if err := w.Plan().Stage(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	rows, err := w.file.Rows(3)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer rows.Close()
-	dst := make([]byte, 0, 1<<20)
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	n := int64(0)
-	for b.Loop() {
-		if n++; n > 100_000 {
-			n = 1
-		}
-		rows.AppendRow(dst, n)
-	}
-	if rows.Failed() != nil {
-		b.Fatal(rows.Failed())
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -116,12 +117,8 @@ func TestPreparedStatements(t *testing.T) {
 		})
 		s := &workloadtest.Script{}
 		plan := w.Plan()
-		if err := plan.Ready(1, s); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Measure(t.Context(), workloadtest.Client(1, s)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, plan.Ready(1, s))
+		must.Get(w.Measure(t.Context(), workloadtest.Client(1, s)))(t)
 		if diff := cmp.Diff(want, s.Prepared); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", protocol, diff)
 		}
@@ -181,17 +178,15 @@ func withChange(t *testing.T, change func(p *Parameters, cfg *result.Config)) er
 	return Definition.Validate(cfg)
 }
 
-func TestPreparedLoadsDoNotAllocatePerRow(t *testing.T) {
+func TestLoadsDoNotAllocatePerRow(t *testing.T) {
 	for _, rows := range []int64{10_000, 100_000} {
-		for _, protocol := range []string{"Prepared", "Bulk"} {
+		for _, protocol := range []string{"Text", "Prepared", "Bulk"} {
 			for _, table := range []string{tableFileList, tableNarrow} {
 				w := newTestBulkInsert(t, func(p *Parameters) {
 					p.Table, p.Rows, p.RowsPerStatement, p.Protocol = table, rows, 1000, protocol
 				})
 				client := &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}
-				if err := w.load.Ready(0, client.Session); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.load.Ready(0, client.Session))
 				allocs := testing.AllocsPerRun(1, func() {
 					w.load.Taken.Store(0)
 					if _, err := w.Measure(t.Context(), client); err != nil {
@@ -202,27 +197,6 @@ func TestPreparedLoadsDoNotAllocatePerRow(t *testing.T) {
 					t.Errorf("%s by %s: %g allocations for %d rows", table, protocol, allocs, rows)
 				}
 			}
-		}
-	}
-}
-
-func BenchmarkAppendValues(b *testing.B) {
-	for _, protocol := range []string{"Prepared", "Bulk"} {
-		for _, table := range []string{tableFileList, tableNarrow} {
-			b.Run(protocol+"/"+table, func(b *testing.B) {
-				w := newTestBulkInsert(b, func(p *Parameters) {
-					p.Table, p.Rows, p.RowsPerStatement, p.Protocol = table, int64(b.N), 2000, protocol
-				})
-				client := &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}
-				if err := w.load.Ready(0, client.Session); err != nil {
-					b.Fatal(err)
-				}
-				b.ReportAllocs()
-				b.ResetTimer()
-				if _, err := w.Measure(b.Context(), client); err != nil {
-					b.Fatal(err)
-				}
-			})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
@@ -21,10 +22,7 @@ import (
 
 func newTestCommitSize(t testing.TB, p Parameters) workload.Workload {
 	t.Helper()
-	w, err := New(&result.Config{Seed: 42, LimitSeconds: 1, Workload: workloadtest.Load(Definition, p)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(&result.Config{Seed: 42, LimitSeconds: 1, Workload: workloadtest.Load(Definition, p)}))(t)
 	return w
 }
 
@@ -51,9 +49,7 @@ func TestCommitSizeCommits(t *testing.T) {
 			if err != nil || stopped != result.StoppedByRows {
 				t.Fatalf("%v, %v", stopped, err)
 			}
-			if diff := cmp.Diff(tc.want, s.Commits); diff != "" {
-				t.Errorf("rows at each commit (-want +got):\n%s", diff)
-			}
+			must.Same(t, "rows at each commit", tc.want, s.Commits)
 			if got, want := len(s.Statements), int(tc.rows)+len(tc.want); got != want {
 				t.Errorf("%d statements, want %d", got, want)
 			}
@@ -73,32 +69,24 @@ func TestCommitSizeAutocommit(t *testing.T) {
 	if setup := w.(workload.Planned).Plan().Setup; len(setup) != 1 || setup[0] != "SET autocommit=1" {
 		t.Errorf("set up by %v", setup)
 	}
-	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Measure(t.Context(), workloadtest.Client(0, s)))(t)
 	if len(s.Statements) != 5 || s.Statements[2] != "ROLLBACK" || s.Statements[1] != s.Statements[3] || s.Rows != 3 {
 		t.Errorf("%d rows by %v", s.Rows, s.Statements)
 	}
-	if diff := cmp.Diff([]int64{1, 2, 3}, s.Commits); diff != "" {
-		t.Errorf("rows at each commit (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rows at each commit", []int64{1, 2, 3}, s.Commits)
 }
 
 func TestCommitSizeStatements(t *testing.T) {
 	s := &workloadtest.Script{}
 	w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
-	if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Measure(t.Context(), workloadtest.Client(0, s)))(t)
 	rows := generate.NewRows(42)
 	want := []string{
 		"INSERT INTO demo (id, data) VALUES (1, '" + string(rows.AppendText(nil, 1)) + "')",
 		"INSERT INTO demo (id, data) VALUES (2, '" + string(rows.AppendText(nil, 2)) + "')",
 		"COMMIT",
 	}
-	if diff := cmp.Diff(want, s.Statements); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
+	must.Same(t, "statements", want, s.Statements)
 }
 
 func TestCommitSizeStopsAtTheLimitWithEverythingCommitted(t *testing.T) {
@@ -156,17 +144,13 @@ func TestCommitSizeRetries(t *testing.T) {
 			return nil
 		}}
 		w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 3, AsPublished: asPublishedIsotopp})
-		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Measure(t.Context(), workloadtest.Client(0, s)))(t)
 		var got []string
 		for _, statement := range s.Statements {
 			id, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO demo (id, data) VALUES ("), ",")
 			got = append(got, id)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: statements (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name+": statements", tc.want, got)
 		if diff := cmp.Diff([]int64{1, 4, 5}, s.Commits); diff != "" || s.Errors != 1 {
 			t.Errorf("%s: %d errors, rows at each commit (-want +got):\n%s", name, s.Errors, diff)
 		}
@@ -200,21 +184,10 @@ func TestNewRefuses(t *testing.T) {
 // Without rows there are as many as fit into the limit; without a limit, 10000.
 func TestRowsUnset(t *testing.T) {
 	for limit, want := range map[int]workload.Plan{0: {Rows: 10_000}, 5: {ByTime: true}} {
-		w, err := New(&result.Config{LimitSeconds: limit, Workload: workloadtest.Load(Definition, Parameters{RowsPerCommit: 1})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(New(&result.Config{LimitSeconds: limit, Workload: workloadtest.Load(Definition, Parameters{RowsPerCommit: 1})}))(t)
 		if got := w.(workload.Planned).Plan(); got.Rows != want.Rows || got.ByTime != want.ByTime {
 			t.Errorf("limit %d: %d rows, by time %t; want %d, %t", limit, got.Rows, got.ByTime, want.Rows, want.ByTime)
 		}
-	}
-}
-
-func BenchmarkCommitSizeLoop(b *testing.B) {
-	w := newTestCommitSize(b, Parameters{Rows: int64(b.N), RowsPerCommit: 16})
-	b.ReportAllocs()
-	if _, err := w.Measure(b.Context(), &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}); err != nil {
-		b.Fatal(err)
 	}
 }
 

@@ -5,7 +5,6 @@ package custom
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -77,10 +77,7 @@ func TestCustomSubstitutes(t *testing.T) {
 		Prepare: []string{"${vu}"}, Cleanup: []string{"drop", "${text}"}, Env: map[string]string{"VU": "<${vu}>", "TEXT": "${text}"},
 		Parameters: map[string]string{"vu": "16", "text": "${vu} ${nobody}", "empty": ""},
 	}
-	tool, err := newTestCustom(t, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := must.Get(newTestCustom(t, p))(t)
 	for phase, want := range map[workload.ToolPhase][]string{
 		workload.PhaseMeasure: {"tool", "--vu=16", "16-$(HOME)-$$", "${vu} ${nobody}", "1616$}{"},
 		workload.PhasePrepare: {"16"},
@@ -128,16 +125,11 @@ func TestCustomPattern(t *testing.T) {
 	read := func(output string) (*workload.Reading, error) {
 		return tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: output}})
 	}
-	r, err := read("1 TPS, 2 ms\n812.5 TPS, 1.25e1 ms\r\nbye\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(read("1 TPS, 2 ms\n812.5 TPS, 1.25e1 ms\r\nbye\n"))(t)
 	want := []result.Metric{
 		{Name: "latency", Value: 12.5, Unit: "ms", Better: "lower"}, {Name: "tps", Value: 812.5, Unit: "transactions/s", Better: "higher"},
 	}
-	if diff := cmp.Diff(want, r.Metrics); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	must.Same(t, "metrics", want, r.Metrics)
 	for output, want := range map[string]string{
 		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is not a number`,
 		"nothing\n":        "printed no line that matches result.pattern",
@@ -263,13 +255,8 @@ func TestCustomResultFile(t *testing.T) {
 		`{"metrics": [` + metric + `], "warnings": [` + strings.Repeat(`"",`, 100) + `""]}`: "too long",
 		strings.Repeat(" ", maxResultFile+1):                                                "at most",
 	} {
-		tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(tool.dir, "result.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		tool := must.Get(newTestCustom(t, Parameters{Command: []string{"tool"}}))(t)
+		must.Write(t, filepath.Join(tool.dir, "result.json"), text)
 		r, err := tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Took: time.Second}})
 		switch {
 		case says == "" && (err != nil || r.Metrics[0].Value != 1 || r.Totals.Micros != 1_000_000):
@@ -283,9 +270,7 @@ func TestCustomResultFile(t *testing.T) {
 // Warnings are the program's own words; one that says nothing is none.
 func TestReportedWarnings(t *testing.T) {
 	want := []finding.Finding{finding.OfProgram("it was cold"), finding.OfProgram("cold")}
-	if diff := cmp.Diff(want, reported([]string{"it was cold", "", " \n", "cold"})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", want, reported([]string{"it was cold", "", " \n", "cold"}))
 }
 
 // Of long last lines, those are said that come last.

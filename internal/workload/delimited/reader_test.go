@@ -216,30 +216,3 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkReader(b *testing.B) {
-	for name, tc := range map[string]struct {
-		format Format
-		line   string
-	}{
-		"tsv": {tsv, "/some/folder/of/a/longer/name/file.dat\t2019-05-28 04:26:21.536790\t12345678\n"},
-		"csv": {rfc4180, "\"/some/folder/of/a/longer/name/file.dat\",2019-05-28 04:26:21.536790,12345678\n"},
-	} {
-		b.Run(name, func(b *testing.B) {
-			text := strings.Repeat(tc.line, 10000)
-			src := strings.NewReader(text)
-			r := NewReader(src, tc.format)
-			b.SetBytes(int64(len(tc.line)))
-			b.ReportAllocs()
-			for b.Loop() {
-				_, err := r.Next()
-				if errors.Is(err, io.EOF) {
-					src.Reset(text)
-					r.Reset(src, 0, 1)
-				} else if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -99,21 +99,6 @@ func TestChecksumNoticesDuplicates(t *testing.T) {
 	}
 }
 
-func BenchmarkRows(b *testing.B) {
-	rows, buf := NewRows(1), make([]byte, 0, TextLength)
-	b.SetBytes(TextLength)
-	b.ReportAllocs()
-	for n := int64(0); b.Loop(); n++ {
-		buf = rows.AppendText(buf[:0], n)
-	}
-}
-
-func BenchmarkChecksum(b *testing.B) {
-	for b.Loop() {
-		NewRows(1).Checksum(1000)
-	}
-}
-
 func TestAppendNumber(t *testing.T) {
 	numbers := []uint64{0, math.MaxUint64}
 	for power := uint64(1); power < 1e13; power *= 10 {
@@ -126,12 +111,5 @@ func TestAppendNumber(t *testing.T) {
 		if got, want := string(AppendNumber([]byte("x"), n)), "x"+strconv.FormatUint(n, 10); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
-	}
-}
-
-func BenchmarkAppendNumber(b *testing.B) {
-	var buf []byte
-	for n := uint64(1_000_000); b.Loop(); n++ {
-		buf = AppendNumber(buf[:0], n)
 	}
 }

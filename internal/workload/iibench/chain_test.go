@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -38,20 +39,14 @@ func newTestChain(t *testing.T, change func(*Parameters)) *chain {
 	t.Helper()
 	p := chainParams()
 	change(p)
-	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)}))(t)
 	return w.(*chain)
 }
 
 // playStage runs all clients of a stage against scripts, by their index.
 func playStage(t *testing.T, s *workload.Stage) []*workloadtest.Script {
 	t.Helper()
-	plan, err := s.Load.Prepare(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(s.Load.Prepare(t.Context(), nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	scripts, errs := make([]*workloadtest.Script, plan.Clients), make([]error, plan.Clients)
@@ -204,9 +199,7 @@ func TestSharedTable(t *testing.T) {
 // A server is primed with the load of the first stage.
 func TestChainAsAWorkload(t *testing.T) {
 	w := newTestChain(t, func(*Parameters) {})
-	if _, err := w.stages[0].Load.Prepare(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.stages[0].Load.Prepare(t.Context(), nil))(t)
 	s := &workloadtest.Script{}
 	if _, err := w.Measure(t.Context(), workloadtest.Client(1, s)); err != nil || s.Rows != 500 {
 		t.Errorf("%d rows, %v", s.Rows, err)

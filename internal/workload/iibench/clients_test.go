@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -42,9 +43,7 @@ func play(t *testing.T, w *iiBench) ([]*workloadtest.Script, []error) {
 func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Clients, p.Rows = 1500, 2, 10_000 })
 	scripts, errs := play(t, w)
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(errs...))
 	deleter := scripts[2]
 	if deleter.Deleted != 8500 {
 		t.Errorf("%d rows deleted of 10000, 1500 are to stay", deleter.Deleted)
@@ -123,10 +122,7 @@ func TestIIBenchQueriesWhatIsThere(t *testing.T) {
 	low, high := int64(1<<62), int64(0)
 	for range 1000 {
 		_, text, _ := strings.Cut(string(w.appendQuery(nil, &draws)), " = ")
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(strconv.ParseInt(text, 10, 64))(t)
 		low, high = min(low, id), max(high, id)
 	}
 	if low < 3001 || low > 3100 || high > 5000 || high < 4900 {
@@ -145,9 +141,7 @@ func TestIIBenchRoundTrips(t *testing.T) {
 			t.Errorf("%d rows per statement: setup %q, want %s", perStatement, setup, want.setup)
 		}
 		scripts, errs := play(t, w)
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errs...))
 		for i, s := range scripts {
 			if slices.Contains(s.Statements, "COMMIT") != want.commits {
 				t.Errorf("%d rows per statement: client %d sends %.100q", perStatement, i, s.Statements)
@@ -191,9 +185,7 @@ func TestIIBenchDeletesAgain(t *testing.T) {
 			failed[statement] = true
 			return workloadtest.ErrDeadlock
 		}}
-		if err := w.removeOldest(workloadtest.Client(0, s), 7, 9); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.removeOldest(workloadtest.Client(0, s), 7, 9))
 		const remove = "DELETE FROM purchases_index WHERE transactionid > 7 ORDER BY transactionid LIMIT 9"
 		want := []string{remove, "ROLLBACK", remove}
 		if perStatement == 500 {

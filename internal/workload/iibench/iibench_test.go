@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -26,10 +27,7 @@ func newTestIIBench(t testing.TB, change func(*Parameters)) *iiBench {
 	t.Helper()
 	p := iiBenchParams()
 	change(p)
-	w, err := New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(&result.Config{Seed: 42, Workload: workloadtest.Load(Definition, p)}))(t)
 	return w.(*iiBench)
 }
 
@@ -144,17 +142,5 @@ func TestContestDeviations(t *testing.T) {
 	if got := contestDeviations(p, "11.8.3-MariaDB"); len(got) != 3 || !strings.Contains(got[0].String(), "7 rows instead of 1000000000") ||
 		!strings.Contains(got[1].String(), "11.8.3-MariaDB") {
 		t.Errorf("%v", got)
-	}
-}
-
-func BenchmarkAppendRow(b *testing.B) {
-	for schema := range schemas {
-		b.Run(schema, func(b *testing.B) {
-			w := newTestIIBench(b, func(p *Parameters) { p.Table, p.Rows = schema, int64(b.N) })
-			silence := workloadtest.Silence{}
-			if _, err := w.Measure(b.Context(), &workload.Client{Session: silence, Recorder: silence}); err != nil {
-				b.Fatal(err)
-			}
-		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -101,9 +102,7 @@ func TestRetries(t *testing.T) {
 		for _, statement := range s.Statements {
 			got = append(got, strings.ReplaceAll(strings.TrimPrefix(statement, head), ",", ""))
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: statements (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name+": statements", tc.want, got)
 		if s.Rows != rows || !slices.Equal(s.Commits, []int64{5, 8}) || s.Errors != len(tc.fails) || l.Done() != rows {
 			t.Errorf("%s: %d rows, commits at %v, %d errors, %d done", name, s.Rows, s.Commits, s.Errors, l.Done())
 		}
@@ -119,9 +118,7 @@ func TestAutocommit(t *testing.T) {
 	l.Heads, l.RowBytes, l.Autocommit = []string{"INSERT "}, 8, true
 	l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 	s := &workloadtest.Script{}
-	if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Insert(t.Context(), workloadtest.Client(0, s)))(t)
 	if diff := cmp.Diff([]string{"INSERT 1,2", "INSERT 3,4", "INSERT 5"}, s.Statements); diff != "" || !slices.Equal(s.Commits, []int64{2, 4, 5}) {
 		t.Errorf("commits at %v, statements (-want +got):\n%s", s.Commits, diff)
 	}

@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -65,19 +64,13 @@ func TestPreparedStatements(t *testing.T) {
 			}
 			return nil
 		}}
-		if err := l.Ready(tc.client, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Ready(tc.client, s))
 		stopped, err := l.Insert(t.Context(), workloadtest.Client(tc.client, s))
 		if err != nil || stopped != result.StoppedByRows {
 			t.Fatalf("%s: %s, %v", name, stopped, err)
 		}
-		if diff := cmp.Diff(tc.prepared, s.Prepared); diff != "" {
-			t.Errorf("%s: prepared (-want +got):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(tc.want, s.Statements); diff != "" {
-			t.Errorf("%s: statements (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name+": prepared", tc.prepared, s.Prepared)
+		must.Same(t, name+": statements", tc.want, s.Statements)
 		if s.Rows != 8 || !slices.Equal(s.Commits, []int64{5, 8}) || s.Errors != len(tc.fails) {
 			t.Errorf("%s: %d rows, commits at %v, %d errors", name, s.Rows, s.Commits, s.Errors)
 		}
@@ -91,9 +84,7 @@ func TestPreparedSizes(t *testing.T) {
 	} {
 		l := preparedLoad(tc.rows, tc.perStatement, tc.perTransaction, false)
 		s := &workloadtest.Script{}
-		if err := l.Ready(0, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Ready(0, s))
 		sent := map[int64]bool{}
 		for l.left() {
 			for first, last := l.take(); first <= last; first += tc.perStatement {

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -54,9 +53,7 @@ func TestOfferedRate(t *testing.T) {
 		t.Fatalf("%s, %v", stopped, err)
 	}
 	want := []string{"INSERT 1,2", "INSERT 3", "COMMIT", "INSERT 4,5", "INSERT 6", "COMMIT", "INSERT 7,8", "COMMIT"}
-	if diff := cmp.Diff(want, s.Statements); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
+	must.Same(t, "statements", want, s.Statements)
 	if want := seconds(1.5, 3, 4); !slices.Equal(s.Slept, want) || !slices.Equal(dues(s), want) {
 		t.Errorf("waited until %v, due at %v, want %v", s.Slept, dues(s), want)
 	}
@@ -76,9 +73,7 @@ func TestOfferedRateNotReached(t *testing.T) {
 	l := numbers(4, 1, 1, workload.Share{Pods: 1}, pace.Parameters{RatePerSecond: 1})
 	l.Autocommit = true
 	s := &workloadtest.Script{Took: 3 * time.Second}
-	if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Insert(t.Context(), workloadtest.Client(0, s)))(t)
 	var latencies []time.Duration
 	for _, x := range s.Transactions {
 		latencies = append(latencies, (x.Ended - x.Due).Round(time.Second))
@@ -153,10 +148,7 @@ func rowsIn(t *testing.T, s *workloadtest.Script) []int64 {
 			continue
 		}
 		for text := range strings.SplitSeq(list, ",") {
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(strconv.ParseInt(text, 10, 64))(t)
 			all = append(all, n)
 		}
 	}
@@ -209,9 +201,7 @@ func TestDoneAfterWarmUp(t *testing.T) {
 	l.BeginWarmUp()
 	c := workloadtest.Client(0, &workloadtest.Script{Took: time.Second})
 	c.Limit = 3 * time.Second
-	if _, err := l.Insert(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Insert(t.Context(), c))(t)
 	before := l.Done()
 	l.Continue()
 	if _, err := l.Insert(t.Context(), workloadtest.Client(0, &workloadtest.Script{})); err != nil || l.Done() != before+6 || before < 2 {
@@ -232,20 +222,14 @@ func TestWarmUpByEveryProtocol(t *testing.T) {
 				l.Prepare(protocol == ProtocolBulk, twoInts, 8)
 			}
 			s := &workloadtest.Script{Took: 300 * time.Millisecond}
-			if err := l.Ready(0, s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Ready(0, s))
 			l.BeginWarmUp()
 			c := workloadtest.Client(0, s)
 			c.Limit = 3 * time.Second
-			if _, err := l.Insert(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.Insert(t.Context(), c))(t)
 			before := s.Rows
 			l.Continue()
-			if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.Insert(t.Context(), workloadtest.Client(0, s)))(t)
 			var sent []int64
 			for _, statement := range s.Statements {
 				for text := range strings.SplitSeq(statement[strings.LastIndexAny(statement, ": ")+1:], ",") {

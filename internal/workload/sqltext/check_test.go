@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
 )
 
@@ -172,13 +173,8 @@ func TestAllowed(t *testing.T) {
 
 // What mysqldump says of the whole server is not sent.
 func TestUnsent(t *testing.T) {
-	statements, err := sqltext.Split("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sqltext.Check(statements, bounds); err != nil {
-		t.Fatal(err)
-	}
+	statements := must.Get(sqltext.Split("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a"))(t)
+	must.Get(sqltext.Check(statements, bounds))(t)
 	for i, want := range []bool{true, true, false, true} {
 		if statements[i].Unsent != want {
 			t.Errorf("%s: unsent is %t", statements[i].Text, statements[i].Unsent)
@@ -193,10 +189,7 @@ func TestDumps(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if _, err := check(string(text)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -6,10 +6,11 @@ package tproch
 import (
 	"bytes"
 	"io"
-	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The data of a seed never changes: results of different releases would not be comparable.
@@ -42,10 +43,7 @@ func TestGolden(t *testing.T) {
 // whole is a table's text.
 func whole(t testing.TB, d *Data, table Table) []byte {
 	t.Helper()
-	data, err := io.ReadAll(d.Reader(table, 0, d.Units(table)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(d.Reader(table, 0, d.Units(table))))(t)
 	return data
 }
 
@@ -90,10 +88,7 @@ func TestPartsMadeAloneAreTheWhole(t *testing.T) {
 		d := New(3, 2)
 		for first, step := int64(0), d.Units(table)/7+1; first < d.Units(table); first += step {
 			// Another Data: nothing is remembered between parts.
-			part, err := io.ReadAll(New(3, 2).Reader(table, first, min(first+step, d.Units(table))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := must.Get(io.ReadAll(New(3, 2).Reader(table, first, min(first+step, d.Units(table)))))(t)
 			parts = append(parts, part...)
 		}
 		if !bytes.Equal(parts, whole(t, d, table)) {
@@ -144,34 +139,6 @@ func TestParseScale(t *testing.T) {
 		}
 		if err != nil && !strings.Contains(err.Error(), "must be 0.01 to 1000") {
 			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-func BenchmarkReader(b *testing.B) {
-	d := New(42, 100)
-	for _, table := range Tables()[Supplier:] {
-		b.Run(table.String(), func(b *testing.B) {
-			buf := make([]byte, 16<<10)
-			r := d.Reader(table, 0, math.MaxInt64)
-			b.SetBytes(int64(len(buf)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := io.ReadFull(r, buf); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkFirstRow is how long it takes until there is something to send, and how much memory.
-func BenchmarkFirstRow(b *testing.B) {
-	buf := make([]byte, 100)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := New(42, 100).Reader(LineItem, 0, 1000).Read(buf); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

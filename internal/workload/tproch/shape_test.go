@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // lines are a table's rows, split.
@@ -56,10 +58,7 @@ func position(t *testing.T, table Table, name string) int {
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(strconv.ParseFloat(text, 64))(t)
 	return value
 }
 
@@ -193,10 +192,7 @@ func TestForm(t *testing.T) {
 
 func day(t *testing.T, text string) int {
 	t.Helper()
-	at, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(time.Parse(time.DateOnly, text))(t)
 	return int(at.Unix() / (24 * 3600))
 }
 

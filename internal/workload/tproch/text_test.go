@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // orderFacts is what ORDERS says of an order, and what its items add up to.
@@ -94,7 +94,5 @@ func TestOrderKeysAreSparse(t *testing.T) {
 		got = append(got, orderKey(n))
 	}
 	want := []int64{1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35, 36, 37, 38, 39, 64, 65}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	must.Same(t, "keys", want, got)
 }

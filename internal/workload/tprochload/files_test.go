@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
@@ -30,16 +31,11 @@ import (
 func tprochFolder(t testing.TB, change map[string]string) *result.Data {
 	t.Helper()
 	d := &result.Data{Root: t.TempDir(), Path: "sf"}
-	if err := os.Mkdir(filepath.Join(d.Root, "sf"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(d.Root, "sf"), 0o700))
 	files := map[string]string{"readme.tbl": "not a table", "region.txt": "another file"}
 	data := tproch.New(42, 1)
 	for _, table := range tproch.Tables() {
-		text, err := io.ReadAll(data.Reader(table, 0, min(100, data.Units(table))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(data.Reader(table, 0, min(100, data.Units(table)))))(t)
 		files[strings.ToLower(table.String())+".tbl"] = string(text)
 	}
 	for name, text := range change {
@@ -48,9 +44,7 @@ func tprochFolder(t testing.TB, change map[string]string) *result.Data {
 		}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(d.Root, "sf", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(d.Root, "sf", name), text)
 	}
 	return d
 }
@@ -66,13 +60,9 @@ func TestTPROCHFilesAreLoadedInPieces(t *testing.T) {
 	w := newTestTPROCHFiles(t, map[string]string{
 		"region.tbl": "", "region_1.tbl": pieceOne, "region_10.tbl": pieceTen, "region_2.tbl": pieceTwo, "region_x.tbl": "no piece",
 	})
-	if err := w.Plan().Stage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Plan().Stage(t.Context()))
 	b := &bulk{}
-	if err := b.measure(t, w, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.measure(t, w, 1))
 	// A piece without a line feed at its end gets one, so that its last row is one of its own.
 	if got, want := b.text["REGION"], pieceOne+"\n"+pieceTwo+pieceTen+"\n"; got != want {
 		t.Errorf("REGION was loaded from %q, want %q", got, want)
@@ -88,15 +78,11 @@ func TestTPROCHFilesAreLoadedInPieces(t *testing.T) {
 		"sf/region_1.tbl", "sf/region_2.tbl", "sf/region_10.tbl", "sf/nation.tbl", "sf/supplier.tbl", "sf/customer.tbl", "sf/part.tbl",
 		"sf/partsupp.tbl", "sf/orders.tbl", "sf/lineitem.tbl",
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("inputs (-want +got):\n%s", diff)
-	}
+	must.Same(t, "inputs", want, names)
 	if check, err := w.files.check(t.Context()); err != nil || !check.Passed {
 		t.Errorf("%+v, %v", check, err)
 	}
-	if err := os.WriteFile(filepath.Join(w.files.root, "sf/part.tbl"), []byte("1|2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, filepath.Join(w.files.root, "sf/part.tbl"), "1|2\n")
 	if check, err := w.files.check(t.Context()); err != nil || check.Passed || !strings.Contains(check.Detail, "sf/part.tbl had") {
 		t.Errorf("%+v, %v", check, err)
 	}
@@ -105,9 +91,7 @@ func TestTPROCHFilesAreLoadedInPieces(t *testing.T) {
 func TestTPROCHFilesSayHowDatesAreWritten(t *testing.T) {
 	const order = "1996-JAN-02|1|2|1-URGENT|0|Clerk#1|O|12.50|text\n"
 	w := newTestTPROCHFiles(t, map[string]string{"orders.tbl": order})
-	if err := w.Plan().Stage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Plan().Stage(t.Context()))
 	for table, want := range map[tproch.Table]string{
 		tproch.Orders: "INTO TABLE ORDERS CHARACTER SET utf8mb4 FIELDS TERMINATED BY '|' (@O_ORDERDATE, O_ORDERKEY, O_CUSTKEY, " +
 			"O_ORDERPRIORITY, O_SHIPPRIORITY, O_CLERK, O_ORDERSTATUS, O_TOTALPRICE, O_COMMENT) " +
@@ -242,19 +226,6 @@ func TestLinesKeepTheSourcesError(t *testing.T) {
 			t.Errorf("%d lines: the error is %v", lines, err)
 		}
 		src = io.MultiReader(strings.NewReader("a\nb\n"), iotest.ErrReader(broken))
-	}
-}
-
-func BenchmarkLines(b *testing.B) {
-	p := make([]byte, 16<<10)
-	l := newLines(endless{}, func(int64, int64) {})
-	l.want(1 << 62)
-	b.SetBytes(int64(len(p)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := l.Read(p); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -39,10 +40,7 @@ func tprochConfig(change func(*result.Config, *Parameters)) *result.Config {
 
 func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *Parameters)) *tprochLoad {
 	t.Helper()
-	w, err := New(tprochConfig(change))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(New(tprochConfig(change)))(t)
 	return w.(*tprochLoad)
 }
 
@@ -114,13 +112,9 @@ func TestTPROCHLoadCompat(t *testing.T) {
 	w, b := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) {
 		p.AsPublished, p.ForeignKeyChecks = asPublishedMariaDBOrg, false
 	}), &bulk{}
-	if err := b.measure(t, w, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.measure(t, w, 1))
 	want := []string{"CUSTOMER", "LINEITEM", "NATION", "ORDERS", "PART", "PARTSUPP", "REGION", "SUPPLIER"}
-	if diff := cmp.Diff(want, b.begun); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	must.Same(t, "order", want, b.begun)
 	if got := w.clause(tproch.PartSupp); got != "INTO TABLE PARTSUPP FIELDS TERMINATED BY '|'" {
 		t.Errorf("it sends %s", got)
 	}
@@ -150,19 +144,12 @@ func TestTPROCHLoadSendsEveryTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, b := newTestTPROCHLoad(t, tc.change), &bulk{}
 			if w.stage != nil {
-				if err := w.stage.run(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.stage.run(t.Context()))
 			}
-			if err := b.measure(t, w, tc.clients); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.measure(t, w, tc.clients))
 			data := tproch.New(42, 1)
 			for _, table := range tproch.Tables() {
-				text, err := io.ReadAll(data.Reader(table, 0, data.Units(table)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(io.ReadAll(data.Reader(table, 0, data.Units(table))))(t)
 				if b.text[table.String()] != string(text) {
 					t.Errorf("%s: %d bytes were sent, want the table's %d", table, len(b.text[table.String()]), len(text))
 				}
@@ -192,9 +179,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 		want   []string
 	}{{true, inOrder}, {false, backwards}} {
 		b := &bulk{}
-		if err := b.measure(t, newTestTPROCHLoad(t, parallel(tc.checks)), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.measure(t, newTestTPROCHLoad(t, parallel(tc.checks)), 1))
 		if diff := cmp.Diff(tc.want, b.begun); diff != "" {
 			t.Errorf("order with checks %t (-want +got):\n%s", tc.checks, diff)
 		}
@@ -216,14 +201,9 @@ func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
 func TestTPROCHStageRecordsChecksums(t *testing.T) {
 	dir := t.TempDir()
 	w := newTestTPROCHLoad(t, func(c *result.Config, p *Parameters) { c.Scratch, p.Data = dir, dataStaged })
-	if err := w.stage.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.stage.run(t.Context()))
 	for _, table := range tproch.Tables() {
-		text, err := os.ReadFile(filepath.Join(dir, strings.ToLower(table.String())+".tbl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(dir, strings.ToLower(table.String())+".tbl")))(t)
 		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != w.stage.sums[table] {
 			t.Errorf("%s: the recorded checksum is %s", table, w.stage.sums[table])
 		}
@@ -254,15 +234,11 @@ func TestTPROCHPlans(t *testing.T) {
 		}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, newTestTPROCHLoad(t, tc.change).after()); diff != "" {
-				t.Errorf("phases (-want +got):\n%s", diff)
-			}
+			must.Same(t, "phases", tc.want, newTestTPROCHLoad(t, tc.change).after())
 		})
 	}
 	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.Indexes, p.ForeignKeyChecks = indexesAfter, false })
 	phases := w.after()
 	want := slices.Concat([]string{"SET autocommit=1, foreign_key_checks=0, unique_checks=1"}, tproch.Keys())
-	if diff := cmp.Diff([]workload.Phase{{Name: phaseIndex, Statements: want}}, phases); diff != "" {
-		t.Errorf("phases (-want +got):\n%s", diff)
-	}
+	must.Same(t, "phases", []workload.Phase{{Name: phaseIndex, Statements: want}}, phases)
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
 )
 
@@ -99,9 +98,7 @@ func TestComparisonLeavesOutWhatComesBackOtherwise(t *testing.T) {
 		t.Errorf("text %s", got)
 	}
 	const sql = "CONCAT_WS(':', COALESCE(CAST(`a` AS BINARY), 'NULL'), COALESCE(CAST(CONVERT(`c``` USING utf8mb4) AS BINARY), 'NULL'))"
-	if diff := cmp.Diff(sql, c.Expression()); diff != "" {
-		t.Errorf("expression (-want +got):\n%s", diff)
-	}
+	must.Same(t, "expression", sql, c.Expression())
 	none := NewComparison([]Column{{Name: "b", sqlType: "double"}})
 	if none.Compared() || !strings.HasPrefix(none.String(), "no values were compared; not compared: b") {
 		t.Errorf("%s", none)

@@ -1,0 +1,44 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package must says what has to be so in a test: that what the test only needs has no error, and that two values are the same.
+package must
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Do ends the test if there is an error.
+func Do(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Get is the value of a call, for a test that ends if there is an error: doc := must.Get(result.DecodeDocument(text))(t).
+func Get[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
+
+// Write a file that only its owner may read, and return its path.
+func Write[T string | []byte](t testing.TB, path string, content T) string {
+	t.Helper()
+	Do(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// Same fails the test, which goes on, if what it got is not what it wants.
+func Same(t testing.TB, what string, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
