@@ -43,7 +43,7 @@ workload() {
 	1) case ${WORKLOAD:-CommitSize} in
 		CommitSize) ;;
 		*)
-			echo "{type: Sysbench, sysbench: {script: $WORKLOAD, threads: ${CLIENTS:-16}, tables: 2, tableSize: 25000, seconds: $(seconds "$1")}}"
+			echo "{type: Sysbench, sysbench: {script: $WORKLOAD, clients: ${CLIENTS:-16}, tables: 2, tableSize: 25000, seconds: $(seconds "$1")}}"
 			return
 			;;
 		esac
