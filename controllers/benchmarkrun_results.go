@@ -205,25 +205,31 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 func (r *BenchmarkRunReconciler) resultFiles(
 	ctx context.Context, s *runStep, records []*result.Record, outcome string,
 ) ([]result.File, error) {
-	if s.seen.Compared != nil {
-		return r.publishVariants(ctx, s, records, outcome)
-	}
-	rep, err := report.OfRun(s.run, s.plan, records, outcome)
+	rep, err := r.report(s, records, outcome)
 	if err != nil {
 		return nil, err
 	}
-	status := lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
-	rep.Run.HostTuning = status.HostTuning
-	rep.Run.Findings = stats.ProbeFindings(rep.Accepted())
 	files, err := report.Files(rep)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := pages{r.Live, &r.decoding}.ofRun(ctx, s.run, rep)
-	if err != nil {
-		return nil, err
+	shown, err := pages{r.Live, &r.decoding}.of(ctx, s.run, rep)
+	return append(files, shown...), err
+}
+
+func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outcome string) (*report.Report, error) {
+	if c := s.seen.Compared; c != nil {
+		message := c.WhyStopped()
+		if failed := s.decision.Failure; failed != nil {
+			message = failed.Reason + ": " + failed.Message
+		}
+		return report.OfVariants(c, records, outcome, message)
 	}
-	return append(files, shown...), nil
+	rep, err := report.OfRun(s.run, s.plan, records, outcome)
+	if err == nil {
+		rep.HostTuning = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now).HostTuning
+	}
+	return rep, err
 }
 
 // digestOf is the digest of results.json.

@@ -15,8 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -102,39 +100,4 @@ func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.Be
 		}
 	}
 	return nil
-}
-
-// publishVariants are the files with the results of a run with variants.
-func (r *BenchmarkRunReconciler) publishVariants(
-	ctx context.Context, s *runStep, records []*result.Record, outcome string,
-) ([]result.File, error) {
-	c := s.seen.Compared
-	message := c.WhyStopped()
-	if failed := s.decision.Failure; failed != nil {
-		message = failed.Reason + ": " + failed.Message
-	}
-	rep, err := report.OfVariants(c, records, outcome, message)
-	if err != nil {
-		return nil, err
-	}
-	files, err := report.ComparisonFiles(rep)
-	if err != nil {
-		return nil, err
-	}
-	var details page.ComparisonDetails
-	add := func(record *result.Record, doc *result.Document) {
-		for _, side := range record.Sides {
-			details.Add(side.Variant, record.Side(side.Variant), doc.Side(side.Variant))
-		}
-	}
-	accepted := make([]*result.Record, 0, len(records))
-	for _, record := range records {
-		if record.Outcome == result.OutcomeAccepted {
-			accepted = append(accepted, record)
-		}
-	}
-	if err := (pages{r.Live, &r.decoding}).visit(ctx, s.run, accepted, add); err != nil {
-		return nil, err
-	}
-	return append(files, comparisonPage(ctx, rep, &details)...), nil
 }

@@ -30,17 +30,13 @@ type pages struct {
 	decoding *sync.Mutex
 }
 
-// ofRun is the page of a run as a file; none if it cannot be made.
-func (p pages) ofRun(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
+// of a report is its page as a file; none if it cannot be made.
+func (p pages) of(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
 	var details page.Details
 	if err := p.visit(ctx, run, rep.Accepted(), details.Add); err != nil {
 		return nil, err
 	}
-	return rendered(ctx, func(w io.Writer) error { return page.Run(w, rep, &details) }), nil
-}
-
-func comparisonPage(ctx context.Context, rep *report.Comparison, details *page.ComparisonDetails) []result.File {
-	return rendered(ctx, func(w io.Writer) error { return page.Comparison(w, rep, details) })
+	return rendered(ctx, func(w io.Writer) error { return page.Write(w, rep, &details) }), nil
 }
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the

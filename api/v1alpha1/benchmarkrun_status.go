@@ -70,11 +70,12 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Trials TrialCounts `json:"trials,omitzero"`
 
-	// result is the best point's median, for example "14970 rows/s at rowsPerCommit=1024".
+	// answer is the best point's median, for example "14970 rows/s at rowsPerCommit=1024", or what the pairs of variants show. It
+	// may change until Finished.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
-	Result string `json:"result,omitempty"`
+	Answer string `json:"answer,omitempty"`
 
 	// headline adds the interval and the points that may be as good: "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512
 	// may be as good".

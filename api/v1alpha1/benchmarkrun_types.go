@@ -14,7 +14,7 @@ import (
 // +kubebuilder:resource:shortName=brun,categories=benchmarks
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the run is doing, or how it ended"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`,description="Trials measured of those planned; with variants, rounds"
-// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.result`,description="The best point's median, or the answer about the variants"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.answer`,description="The best point's median, or the answer about the variants"
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the run's admission to the last result"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Headline",type=string,priority=1,JSONPath=`.status.headline`,description="The best point's median with its interval, and its rivals"

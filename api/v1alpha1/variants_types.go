@@ -117,12 +117,6 @@ type VariantsStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Baseline string `json:"baseline,omitempty"`
 
-	// answer is the same in a sentence. It may change until Finished.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	Answer string `json:"answer,omitempty"`
-
 	// pairs compare each variant with the baseline, point by point: at most 64. The results have all.
 	// +optional
 	// +listType=atomic

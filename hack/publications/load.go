@@ -145,31 +145,27 @@ func (p *publication) read(root, path string) ([]byte, error) {
 
 // decode what was measured.
 func (r *reported) decode(text []byte) error {
-	decode := r.decodeComparison
-	if len(r.of.run.Spec.Variants) == 0 {
-		decode = r.decodeRun
-	}
-	outcome, name, err := decode(text)
+	rep, err := report.FromResults(text)
 	switch {
 	case err != nil:
 		return err
-	case name != r.of.name:
-		return fmt.Errorf("it is of %s", name)
-	case outcome != v1alpha1.ConditionComplete:
-		return fmt.Errorf("%s has ended %s", name, outcome)
+	case rep.Name != r.of.name:
+		return fmt.Errorf("it is of %s", rep.Name)
+	case rep.Outcome != v1alpha1.ConditionComplete:
+		return fmt.Errorf("%s has ended %s", rep.Name, rep.Outcome)
 	}
-	return nil
+	r.claims, r.warnings, r.started = rep.Claims, rep.AllWarnings(), rep.Started
+	if rep.HasVariants() {
+		r.decodePairs(rep)
+	} else {
+		r.decodePoints(rep)
+	}
+	return r.request(rep)
 }
 
-func (r *reported) decodeRun(text []byte) (outcome, name string, err error) {
-	rep, err := report.FromResults(text)
-	if err != nil {
-		return "", "", err
-	}
-	r.claims, r.warnings, r.started = rep.Claims, rep.AllWarnings(), rep.Run.Started
+func (r *reported) decodePoints(rep *report.Report) {
 	r.answer = stats.Headline(rep.Points)
-	r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Run.Workload, len(rep.Accepted()), rep.Run.Planned,
-		rep.Run.Seed)
+	r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Workload, len(rep.Accepted()), rep.Planned, rep.Seed)
 	r.rows = map[string]float64{}
 	for _, point := range rep.Measured() {
 		r.headline = point.Metric
@@ -180,15 +176,10 @@ func (r *reported) decodeRun(text []byte) (outcome, name string, err error) {
 		}
 		r.rows[stats.Label(point.Parameters)] = stats.Summarize(rows).Median
 	}
-	return rep.Run.Outcome, rep.Run.Name, r.request(rep.Request, rep.RequestedTables)
 }
 
-func (r *reported) decodeComparison(text []byte) (outcome, name string, err error) {
-	rep, err := report.DecodeComparison(text)
-	if err != nil {
-		return "", "", err
-	}
-	r.claims, r.warnings, r.started, r.answer = rep.Claims, rep.AllWarnings(), rep.Started, rep.Answer()
+func (r *reported) decodePairs(rep *report.Report) {
+	r.answer = rep.Answer()
 	r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
 		rep.Seed, rep.Message)
 	for i := range rep.Runs {
@@ -197,11 +188,10 @@ func (r *reported) decodeComparison(text []byte) (outcome, name string, err erro
 	if len(rep.Pairs) > 0 {
 		r.headline = rep.Pairs[0].Metric
 	}
-	return rep.Outcome, rep.Name, r.request(rep.Request, rep.RequestedTables)
 }
 
 // request has a report show the plots and tables of the file that has the name of the object.
-func (r *reported) request(show func(*report.Requested) error, tables func() []report.RequestedTable) error {
+func (r *reported) request(rep *report.Report) error {
 	path := filepath.Join(r.root, samplesFolder, r.of.name+".plots")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -209,8 +199,8 @@ func (r *reported) request(show func(*report.Requested) error, tables func() []r
 	}
 	q, err := report.ReadRequested(path, text)
 	if err == nil {
-		err = show(q)
-		r.plots, r.tables = q.Plots, tables()
+		err = rep.Request(q)
+		r.plots, r.tables = q.Plots, rep.RequestedTables()
 	}
 	return err
 }

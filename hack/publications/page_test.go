@@ -29,9 +29,9 @@ func repository(t *testing.T) string {
 	run.Run.Spec = specOf(t, root, "100-commits")
 	inOrderOfPlan(t, root, run)
 	measure(t, root, "100-commits", run.Run.Name, func(b *bytes.Buffer) error { return report.JSON(b, run) }, "speed.against_rows")
-	comparison := pagetest.Comparison().Comparison
+	comparison := pagetest.Comparison().Report
 	comparison.Spec = specOf(t, root, "200-flush")
-	measure(t, root, "200-flush", comparison.Name, func(b *bytes.Buffer) error { return report.ComparisonJSON(b, comparison) }, "ratios")
+	measure(t, root, "200-flush", comparison.Name, func(b *bytes.Buffer) error { return report.JSON(b, comparison) }, "ratios")
 	return root
 }
 
@@ -175,14 +175,14 @@ func TestIncomplete(t *testing.T) {
 		},
 		"another's results": {
 			func(root string) {
-				other := pagetest.Comparison().Comparison
+				other := pagetest.Comparison().Report
 				var b bytes.Buffer
-				if err := report.ComparisonJSON(&b, other); err != nil {
+				if err := report.JSON(&b, other); err != nil {
 					panic(err)
 				}
 				write(t, root, folder+"/commit-size/results.json", b.String())
 			},
-			"results.json is not that of a run",
+			"it is of durable-or-not",
 		},
 		"a failure": {
 			func(root string) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/kubectl"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -98,8 +99,8 @@ func answers(text *bytes.Buffer) {
 // judged claims, each kind with each verdict that it can have.
 func judged(text *bytes.Buffer) {
 	text.WriteString(claimsHead)
-	at := func(value string) claims.Selector {
-		return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}}
+	at := func(value string) v1alpha1.PointSelector {
+		return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 	}
 	var series []claims.Series
 	for i, value := range []float64{100, 500, 1000, 1010} {
@@ -108,31 +109,31 @@ func judged(text *bytes.Buffer) {
 			Values: rounds(8, value+float64(i), 0.01),
 		})
 	}
-	ratio := func(of, to string, least float64) claims.Claim {
-		return claims.Claim{Ratio: &claims.Ratio{Of: at(of), To: at(to), AtLeast: least}}
+	ratio := func(of, to string, least v1alpha1.ClaimedNumber) v1alpha1.Claim {
+		return v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: at(of), To: at(to), AtLeast: least}}
 	}
-	same := func(of, to string, within int32) claims.Claim {
-		return claims.Claim{NoDifference: &claims.NoDifference{Of: at(of), To: at(to), WithinPercent: within}}
+	same := func(of, to string, within int32) v1alpha1.Claim {
+		return v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at(of), To: at(to), WithinPercent: within}}
 	}
 	list := []struct {
 		about string
-		claim claims.Claim
+		claim v1alpha1.Claim
 	}{
-		{"ratio, at least 4", ratio("16", "1", 4)},
-		{"ratio, at least 8", ratio("16", "1", 8)},
-		{"ratio, at least 5, which is what is measured", ratio("16", "1", 5)},
-		{"best at 256", claims.Claim{BestAt: &claims.BestAt{At: at("256")}}},
-		{"best at 16", claims.Claim{BestAt: &claims.BestAt{At: at("16")}}},
-		{"rising with rowsPerCommit", claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", WithinPercent: 5}}},
-		{"falling with rowsPerCommit", claims.Claim{
-			Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5},
+		{"ratio, at least 4", ratio("16", "1", "4")},
+		{"ratio, at least 8", ratio("16", "1", "8")},
+		{"ratio, at least 5, which is what is measured", ratio("16", "1", "5")},
+		{"best at 256", v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("256")}}},
+		{"best at 16", v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}}},
+		{"rising with rowsPerCommit", v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", WithinPercent: 5}}},
+		{"falling with rowsPerCommit", v1alpha1.Claim{
+			Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5},
 		}},
 		{"no difference within 10%", same("256", "1024", 10)},
 		{"no difference within 5%, but there is one", same("16", "1024", 5)},
 	}
 	for _, c := range list {
 		c.claim.Name = "claim"
-		j := claims.Judge([]claims.Claim{c.claim}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
+		j := claims.Judge([]v1alpha1.Claim{c.claim}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
 		fmt.Fprintf(text, "| %s | **%s**: %s |\n", c.about, report.VerdictText(j.Verdict), j.Detail)
 	}
 }

@@ -6,7 +6,6 @@ package analysis
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -15,52 +14,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
-
-// claimsOf are the claims of a specification.
-func claimsOf(list v1alpha1.Claims) []claims.Claim {
-	var all []claims.Claim
-	for i := range list {
-		c := &list[i]
-		claim := claims.Claim{Name: c.Name, Statement: c.Statement, Metric: c.Metric}
-		switch {
-		case c.Ratio != nil:
-			claim.Ratio = &claims.Ratio{
-				Of: selector(c.Ratio.Of), To: selector(c.Ratio.To), ToMetric: c.Ratio.ToMetric,
-				AtLeast: number(c.Ratio.AtLeast), AtMost: number(c.Ratio.AtMost),
-			}
-		case c.BestAt != nil:
-			claim.BestAt = &claims.BestAt{At: selector(c.BestAt.At), Among: selector(c.BestAt.Among)}
-		case c.Monotonic != nil:
-			claim.Monotonic = &claims.Monotonic{
-				Parameter: c.Monotonic.Parameter, Falling: c.Monotonic.Direction == v1alpha1.DirectionFalling,
-				Among: selector(c.Monotonic.Among), WithinPercent: c.Monotonic.WithinPercent,
-			}
-		case c.NoDifference != nil:
-			claim.NoDifference = &claims.NoDifference{
-				Of: selector(c.NoDifference.Of), To: selector(c.NoDifference.To), WithinPercent: c.NoDifference.WithinPercent,
-			}
-		}
-		for _, p := range c.Published {
-			claim.Published = append(claim.Published, claims.Figure{Of: selector(p.Of), Metric: p.Metric, Value: number(p.Value)})
-		}
-		all = append(all, claim)
-	}
-	return all
-}
-
-func selector(s v1alpha1.PointSelector) claims.Selector {
-	parameters := map[string]string{}
-	for name, value := range s.Parameters {
-		parameters[name] = value.String()
-	}
-	return claims.Selector{Variant: s.Variant, Parameters: parameters}
-}
-
-// number is 0 if there is none; the API server has checked its form.
-func number(n v1alpha1.ClaimedNumber) float64 {
-	v, _ := strconv.ParseFloat(string(n), 64)
-	return v
-}
 
 // pointsIn a plan, of a variant, without what is measured at them.
 func pointsIn(p *plan.Plan, variant string) []claims.Series {
@@ -85,7 +38,7 @@ func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(na
 		}
 		return all
 	}
-	return claims.Judge(claimsOf(list), points, stats.PairedRatio)
+	return claims.Judge(list, points, stats.PairedRatio)
 }
 
 // claimsOfRun are what the numbers of a run say of its claims.
@@ -107,7 +60,7 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 		}
 		return list
 	}
-	judged := claims.Judge(claimsOf(run.Spec.Claims), measured, stats.PairedRatio)
+	judged := claims.Judge(run.Spec.Claims, measured, stats.PairedRatio)
 	at := placeOfRun(run, points)
 	checkPremises(run.Spec.Claims, judged, func(int) []place {
 		if !slices.ContainsFunc(points, func(p stats.Point) bool { return len(p.Records) > 0 }) {
@@ -119,41 +72,32 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 	return judged
 }
 
-// claimsOfComparison are what the whole rounds of a comparison say of its claims.
-func claimsOfComparison(
-	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, rounds int,
-) []claims.Judgement {
+// judgedClaims are what the whole rounds say of the claims.
+func (c *Compared) judgedClaims() []claims.Judgement {
 	measured := func(metric string) []claims.Series {
 		var list []claims.Series
-		for v := range p.Variants {
-			series := pointsIn(p.Variants[v].Plan, comparison.Spec.Variants[v].Name)
-			for i, m := range p.Members[:rounds*len(p.Variants)] {
-				if m.Variant != v {
-					continue
-				}
-				of, values := runs.Members[i].Measured.Of(metric)
-				if values == nil {
-					return nil
-				}
-				for point := range series {
-					series[point].Metric = of
-					series[point].Values = append(series[point].Values, values[point])
-				}
+		for v := range c.Variants {
+			m, found := c.whole(v)[0].Metric(metric)
+			if !found {
+				return nil
 			}
-			list = append(list, series...)
+			for point, series := range pointsIn(c.Variants[v].Plan, c.Variants[v].Name) {
+				series.Metric, series.Values = m, c.values(v, metric, point)
+				list = append(list, series)
+			}
 		}
 		return list
 	}
-	d := DesignOf(&comparison.Spec, len(p.Pairs))
+	d := c.design()
 	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
 		d.Comparisons, d.Together = comparisons, false
 		return d.Interval(of, to)
 	}
-	list := claimsOf(comparison.Spec.Claims)
+	list := c.Run.Spec.Claims
 	judged := claims.Judge(list, measured, interval)
-	checkPremises(comparison.Spec.Claims, judged, func(i int) []place { return placesOfClaim(&list[i], comparison, p, runs) })
-	addComparisonReasons(judged, list, comparison, p, runs)
-	addReasons(comparison.Spec.Claims, judged, placeOfComparison(p, runs))
+	checkPremises(list, judged, func(i int) []place { return c.placesOf(&list[i]) })
+	c.addVariantReasons(judged, list)
+	addReasons(list, judged, c.place())
 	return judged
 }
 
@@ -199,22 +143,19 @@ func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 	return missing
 }
 
-// placesOfClaim are those of the variants that a claim names, or of all, as far as they were measured.
-func placesOfClaim(c *claims.Claim, comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns) []place {
+// placesOf a claim are those of the variants that it names, or of all, as far as they were measured.
+func (c *Compared) placesOf(claim *v1alpha1.Claim) []place {
 	var places []place
-	named := c.Variants()
-	for i := range p.Variants {
-		if len(named) > 0 && !slices.Contains(named, comparison.Spec.Variants[i].Name) {
-			continue
-		}
-		measured := environments(p, runs, i)
-		if len(measured) == 0 {
+	named := claims.Variants(claim)
+	for i := range c.Variants {
+		measured := c.environments(i)
+		if len(measured) == 0 || len(named) > 0 && !slices.Contains(named, c.Variants[i].Name) {
 			continue
 		}
 		e := measured[0]
 		places = append(places, place{
 			median: max(0, e.FdatasyncMicros), mean: max(0, e.FdatasyncMeanMicros),
-			cpus: serverCPUs(&p.Variants[i].Run.Spec, int(e.CPUs)),
+			cpus: serverCPUs(&c.Variants[i].Run.Spec, int(e.CPUs)),
 		})
 	}
 	return places

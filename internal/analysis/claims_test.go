@@ -56,22 +56,21 @@ func TestPremises(t *testing.T) {
 // A comparison looks at the servers of the variants that a claim names.
 func TestPlacesOfClaim(t *testing.T) {
 	s := testutil.Pair(testutil.FixedRounds(6))
-	p := planOfComparison(t, s)
-	runs := measuredRuns(s, p, 12)
-	onVolumes(runs, p)
-	for i := range p.Variants {
-		p.Variants[i].Run.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal // no limit of ours
+	c := measured(t, s, 12)
+	onVolumes(c)
+	for i := range c.Variants {
+		c.Variants[i].Run.Spec.Database.Provisioner = v1alpha1.ProvisionerExternal // no limit of ours
 	}
-	for _, m := range runs.Members {
-		m.Run.Status.Environment.CPUs = 4
+	for i := range c.Sides {
+		c.Sides[i].Environment.CPUs = 4
 	}
 	durable, lazy := place{median: 250, mean: 9870, cpus: 4}, place{median: 250, mean: 260, cpus: 4}
 	for variant, want := range map[string][]place{"durable": {durable}, "lazy": {lazy}, "": {durable, lazy}} {
-		claim := claims.Claim{BestAt: &claims.BestAt{Among: claims.Selector{Variant: variant}}}
-		if got := placesOfClaim(&claim, s, p, runs); !slices.Equal(got, want) {
+		claim := v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{Among: v1alpha1.PointSelector{Variant: variant}}}
+		if got := c.placesOf(&claim); !slices.Equal(got, want) {
 			t.Errorf("%q: %+v, want %+v", variant, got, want)
 		}
-		if got := placesOfClaim(&claim, s, p, measuredRuns(s, p, 0)); len(got) > 0 {
+		if got := measured(t, s, 0).placesOf(&claim); len(got) > 0 {
 			t.Errorf("nothing is measured, but %+v", got)
 		}
 	}
@@ -87,14 +86,5 @@ func TestPremiseOfRunBeforeItsMeasurements(t *testing.T) {
 	points := []stats.Point{{Parameters: map[string]string{"rowsPerCommit": "1"}}, {Parameters: map[string]string{"rowsPerCommit": "16"}}}
 	if j := claimsOfRun(run, points)[0]; j.Verdict != claims.CannotSay || j.Settled {
 		t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
-	}
-}
-
-func TestNamedMetricsOfRatios(t *testing.T) {
-	got := NamedMetrics(v1alpha1.Claims{
-		{Metric: "commitP50Micros", Ratio: &v1alpha1.RatioClaim{ToMetric: "insertP50Micros"}}, {Ratio: &v1alpha1.RatioClaim{}},
-	})
-	if want := []string{"commitP50Micros", "insertP50Micros"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }

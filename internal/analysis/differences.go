@@ -29,8 +29,8 @@ type OtherVariables struct {
 }
 
 // otherVariables of a variant; nil if they are not known yet.
-func otherVariables(p *ComparisonPlan, runs *ComparisonRuns, variant int) *OtherVariables {
-	u := variableDifferences(p, runs, variant)
+func (c *Compared) otherVariables(variant int) *OtherVariables {
+	u := c.variableDifferences(variant)
 	if u == nil {
 		return nil
 	}
@@ -39,8 +39,8 @@ func otherVariables(p *ComparisonPlan, runs *ComparisonRuns, variant int) *Other
 		OnlyVariant: u.OnlyOurs,
 	}
 	if o.OnlyBaseline+o.OnlyVariant > 0 {
-		o.BaselineEngine = string(p.Variants[p.Baseline].Run.Spec.Database.Engine)
-		o.VariantEngine = string(p.Variants[variant].Run.Spec.Database.Engine)
+		o.BaselineEngine = string(c.Variants[c.Baseline].Run.Spec.Database.Engine)
+		o.VariantEngine = string(c.Variants[variant].Run.Spec.Database.Engine)
 	}
 	return o
 }
@@ -104,10 +104,10 @@ func (v *ServerVariable) changed() bool {
 func (v *ServerVariable) Short() []string { return shortValues(v.Values) }
 
 // ServerVariables are all of them: first those that have changed, then those that some servers lack, by their names.
-func ServerVariables(p *ComparisonPlan, runs *ComparisonRuns) []ServerVariable {
+func (c *Compared) ServerVariables() []ServerVariable {
 	names := map[string]bool{}
-	for i := range p.Variants {
-		if u := variableDifferences(p, runs, i); u != nil {
+	for i := range c.Variants {
+		if u := c.variableDifferences(i); u != nil {
 			for _, d := range u.Differ {
 				names[d.Name] = true
 			}
@@ -116,8 +116,8 @@ func ServerVariables(p *ComparisonPlan, runs *ComparisonRuns) []ServerVariable {
 	var changed, lacked []ServerVariable
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		v := ServerVariable{Name: name}
-		for i := range p.Variants {
-			v.Values = append(v.Values, variableOf(runs.Variables[i], name))
+		for i := range c.Variants {
+			v.Values = append(v.Values, variableOf(c.Variants[i].Variables, name))
 		}
 		if v.changed() {
 			changed = append(changed, v)
@@ -143,12 +143,12 @@ func variableOf(variables map[string]string, name string) *string {
 }
 
 // variableDifferences say how the variables of a variant differ from the baseline's; nil if that is not known.
-func variableDifferences(p *ComparisonPlan, runs *ComparisonRuns, variant int) *plan.Unrequested {
-	if variant == p.Baseline || len(runs.Variables) == 0 || runs.Variables[variant] == nil || runs.Variables[p.Baseline] == nil {
+func (c *Compared) variableDifferences(variant int) *plan.Unrequested {
+	v, baseline := &c.Variants[variant], &c.Variants[c.Baseline]
+	if variant == c.Baseline || v.Variables == nil || baseline.Variables == nil {
 		return nil
 	}
-	u, err := plan.UnrequestedDifferences(&p.Variants[p.Baseline].Run.Spec, &p.Variants[variant].Run.Spec,
-		runs.Variables[p.Baseline], runs.Variables[variant])
+	u, err := plan.UnrequestedDifferences(&baseline.Run.Spec, &v.Run.Spec, baseline.Variables, v.Variables)
 	if err != nil { // an engine that is not known has no plan either
 		return nil
 	}

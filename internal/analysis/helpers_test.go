@@ -9,6 +9,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
@@ -41,30 +42,37 @@ func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) 
 	return r
 }
 
-func planOfComparison(t *testing.T, s *v1alpha1.BenchmarkRun) *ComparisonPlan {
+func planVariants(t *testing.T, run *v1alpha1.BenchmarkRun) *Compared {
 	t.Helper()
-	p, err := PlanComparison(s, planRun)
+	c, err := PlanVariants(run, planRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return c
 }
 
-// measuredRuns are so many runs of a comparison that are complete: those of lazy are three times as fast. The noise is small, and
-// the same whatever the number of runs.
-func measuredRuns(s *v1alpha1.BenchmarkRun, p *ComparisonPlan, n int) *ComparisonRuns {
-	runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
-	for i, m := range p.Members[:n] {
-		run := plan.Side(s, m.Variant, m.Round)
-		run.Name = plan.MemberName(s, m)
-		run.Status.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
-		runs.Members[i] = Member{Run: run, Measured: &Measurements{Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}}}
-		for range p.Variants[m.Variant].Plan.Points {
-			runs.Members[i].Measured.Values = append(runs.Members[i].Measured.Values,
-				testutil.PairValue(i, m.Variant))
+// measured is a run with variants of which so many sides are measured: those of lazy are three times as fast. The noise is small,
+// and the same whatever the number of sides.
+func measured(t *testing.T, run *v1alpha1.BenchmarkRun, sides int) *Compared {
+	t.Helper()
+	c := planVariants(t, run)
+	for i := range c.Sides[:sides] {
+		s := &c.Sides[i]
+		s.Trials = []int{i + 1}
+		s.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
+		for _, p := range c.Variants[s.Variant].Plan.Points {
+			record := testutil.Record(i+1, 1, p.Parameters, testutil.PairValue(i, s.Variant))
+			s.Points = append(s.Points, stats.Summarized(p.Parameters, []*result.Record{record}))
 		}
 	}
-	return runs
+	return c
+}
+
+// add a metric to all that is measured.
+func (s *Side) add(m result.Metric) {
+	for _, p := range s.Points {
+		p.Records[0].Summary.Metrics = append(p.Records[0].Summary.Metrics, m)
+	}
 }
 
 func rows(value string) v1alpha1.PointSelector {

@@ -115,7 +115,18 @@ func byTrial(records []*result.Record) map[int]*result.Record {
 	return accepted
 }
 
-// FailureOf a run or a comparison with these conditions is why it has failed, reason and message; empty if it has not.
+// LastServed is the newest database instance that served the attempts of these records.
+func LastServed(records []*result.Record) plan.Served {
+	last := plan.Served{}
+	for _, r := range records {
+		if r.Instance >= last.Number {
+			last = plan.Served{Number: r.Instance, PodUID: r.Place.DatabasePodUID}
+		}
+	}
+	return last
+}
+
+// FailureOf a run with these conditions is why it has failed, reason and message; empty if it has not.
 func FailureOf(conditions []metav1.Condition) string {
 	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
 	if c == nil || c.Status != metav1.ConditionTrue {

@@ -192,14 +192,11 @@ func TestEnvironmentOf(t *testing.T) {
 }
 
 // onVolumes puts the data of the first variant on a disk with a limit, and that of the second on one without.
-func onVolumes(runs *ComparisonRuns, p *ComparisonPlan) {
-	for i, m := range runs.Members {
-		if m.Run == nil {
-			continue
-		}
-		e := &m.Run.Status.Environment
+func onVolumes(c *Compared) {
+	for i := range c.Sides {
+		e := &c.Sides[i].Environment
 		e.Filesystem, e.FdatasyncMicros, e.FdatasyncMeanMicros = "ext4", 250, 9870
-		if p.Members[i].Variant == 1 {
+		if c.Sides[i].Variant == 1 {
 			e.FdatasyncMeanMicros = 260
 		}
 	}
@@ -241,15 +238,13 @@ func TestReasonsOfComparisonClaims(t *testing.T) {
 				}
 				s.Spec.Claims = about(tc.variant)
 			})
-			p := planOfComparison(t, s)
-			runs := measuredRuns(s, p, 12)
-			onVolumes(runs, p)
-			for _, m := range runs.Members {
-				m.Measured.Others = []MetricValues{{
-					Metric: result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction"}, Values: []float64{tc.fsyncs, tc.fsyncs},
-				}}
+			c := measured(t, s, 12)
+			onVolumes(c)
+			for i := range c.Sides {
+				c.Sides[i].add(result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Value: tc.fsyncs})
 			}
-			got := Judge(s, p, runs, Verdicts{}).Claims[0]
+			c.Judge(nil)
+			got := c.Claims[0]
 			if want := "1× (1–1×; claimed: at least 10×)" + tc.want; got.Detail != want {
 				t.Errorf("detail %q, want %q", got.Detail, want)
 			}
@@ -284,15 +279,13 @@ func TestClaimsAboutVariants(t *testing.T) {
 					Needs: v1alpha1.ClaimNeeds{FdatasyncMicros: v1alpha1.LeastNumber{AtLeast: tc.needs}},
 				}}
 			})
-			p := planOfComparison(t, s)
-			runs := measuredRuns(s, p, 12)
-			onVolumes(runs, p)
-			for _, m := range runs.Members {
-				m.Measured.Others = []MetricValues{{
-					Metric: result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction"}, Values: []float64{1},
-				}}
+			c := measured(t, s, 12)
+			onVolumes(c)
+			for i := range c.Sides {
+				c.Sides[i].add(result.Metric{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Value: 1})
 			}
-			got := Judge(s, p, runs, Verdicts{}).Claims[0]
+			c.Judge(nil)
+			got := c.Claims[0]
 			const numbers = "3× (2.99–3.01×; claimed: at least 10×)"
 			want, verdict := numbers+tc.want, claims.DoesNotHold
 			if tc.needs == 5000 {
@@ -328,13 +321,5 @@ func TestTableOf(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Mark{"", "", MarkBest}, marks); diff != "" || got.Rows[0].Ratio.Value != 1 || got.Rows[2].Ratio.Value < 1.9 {
 		t.Errorf("marks (-want +got):\n%s", diff)
-	}
-}
-
-// Metrics that claims name, each once.
-func TestNamedMetrics(t *testing.T) {
-	got := NamedMetrics(v1alpha1.Claims{{Metric: "b"}, {}, {Metric: "a"}, {Metric: "b"}})
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 }

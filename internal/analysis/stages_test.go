@@ -5,11 +5,8 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -66,12 +63,9 @@ func TestPointsOfStages(t *testing.T) {
 	if table.Rows[0].Mark != "" || table.Rows[1].Mark != "" {
 		t.Errorf("a stage has the mark %q or %q", table.Rows[0].Mark, table.Rows[1].Mark)
 	}
-	m := MeasurementsOf(p, records[:1], nil)
-	if diff := cmp.Diff([]float64{100, 10}, m.Values); diff != "" || m.Metric.Name != "operationsPerSecond" || m.RateMissed != nil {
-		t.Errorf("measurements %+v", m)
-	}
-	if _, costs := m.Of("serverMicrosPerOperation"); !slices.Equal(costs, []float64{1e4, 1e5}) {
-		t.Errorf("costs %v", costs)
+	side := &Side{Points: Points(run, p, records[:1])}
+	if m, _ := side.Metric(""); m.Name != "operationsPerSecond" || side.Value("serverMicrosPerOperation", 1) != 1e5 {
+		t.Errorf("metric %+v, costs %g", m, side.Value("serverMicrosPerOperation", 1))
 	}
 }
 
@@ -88,9 +82,6 @@ func TestInvalidatedChain(t *testing.T) {
 	}
 	if g := counted(ProgressOf(run, p, []*result.Record{lost})); g != (counts{Planned: 1, Invalidated: 1, Next: 1}) {
 		t.Errorf("progress %+v", g)
-	}
-	if m := MeasurementsOf(p, []*result.Record{lost}, nil); !math.IsNaN(m.Values[0]) || !math.IsNaN(m.Values[1]) {
-		t.Errorf("values %v", m.Values)
 	}
 }
 
@@ -120,23 +111,23 @@ func TestPrecisionOfStages(t *testing.T) {
 // Stages are paired across variants. One that missed its offered rate has no verdict, and does not count for the whole.
 func TestJudgeStages(t *testing.T) {
 	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) { chained(&s.Spec) })
-	p := planOfComparison(t, s)
-	if len(p.Pairs) != 2 || p.Pairs[1].Of != 1 || p.Pairs[1].With != 1 {
-		t.Fatalf("pairs %+v", p.Pairs)
+	if pairs := planVariants(t, s).Planned; len(pairs) != 2 || pairs[1].Of != 1 || pairs[1].With != 1 {
+		t.Fatalf("pairs %+v", pairs)
 	}
 	const rounds = 8
-	measure := func(missed bool) Verdicts {
-		runs := &ComparisonRuns{Members: make([]Member, len(p.Members))}
-		for i, m := range p.Members[:rounds*len(p.Variants)] {
-			v := testutil.PairValue(i, m.Variant)
+	measure := func(missed bool) *Compared {
+		c := planVariants(t, s)
+		for i := range c.Sides[:rounds*len(c.Variants)] {
+			side := &c.Sides[i]
+			v := testutil.PairValue(i, side.Variant)
 			r := inStages(1, v, v)
 			if missed && i == 3 {
 				r.Summary.Stages[1].Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
 			}
-			of := p.Variants[m.Variant]
-			runs.Members[i] = Member{Run: of.Run, Measured: MeasurementsOf(of.Plan, []*result.Record{r}, nil)}
+			side.Trials, side.Points = []int{1}, Points(c.Variants[side.Variant].Run, c.Variants[side.Variant].Plan, []*result.Record{r})
 		}
-		return Judge(s, p, runs, Verdicts{})
+		c.Judge(nil)
+		return c
 	}
 	for missed, want := range map[bool]string{false: "[Faster Faster] 1", true: "[Faster CannotSay] 0"} {
 		v := measure(missed)

@@ -5,7 +5,6 @@ package analysis
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -139,36 +138,23 @@ func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
 	return checkClaims(run.Spec.Claims, pointsIn(p, ""))
 }
 
-// CheckComparison does for a comparison what CheckRun does for a run: its points are those of all variants.
-func CheckComparison(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) error {
+// CheckClaims does for a run with variants what CheckRun does for one without: its points are those of all variants.
+func (c *Compared) CheckClaims() error {
 	var points []claims.Series
-	for i := range p.Variants {
-		points = append(points, pointsIn(p.Variants[i].Plan, comparison.Spec.Variants[i].Name)...)
+	for i := range c.Variants {
+		points = append(points, pointsIn(c.Variants[i].Plan, c.Variants[i].Name)...)
 	}
-	return checkClaims(comparison.Spec.Claims, points)
+	return checkClaims(c.Run.Spec.Claims, points)
 }
 
 // checkClaims says which claim is about points that are not measured.
 func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
-	for _, c := range claimsOf(list) {
-		if err := c.Check(points); err != nil {
+	for i := range list {
+		if err := claims.Check(&list[i], points); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// NamedMetrics are the names of the metrics that claims are about, besides the headline metric.
-func NamedMetrics(list v1alpha1.Claims) []string {
-	names := map[string]bool{}
-	for i := range list {
-		names[list[i].Metric] = true
-		if ratio := list[i].Ratio; ratio != nil {
-			names[ratio.ToMetric] = true
-		}
-	}
-	delete(names, "")
-	return slices.Sorted(maps.Keys(names))
 }
 
 // checkMetric refuses a headline that a program of one's own does not report, as far as it says what it does.

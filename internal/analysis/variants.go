@@ -5,25 +5,129 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Compared is what a run with variants says of them, from the records of its attempts so far.
+// Compared is a run with variants: what is compared, what was measured of it, and what that says.
 type Compared struct {
-	*Comparison
-	// Asked is the run, Plan how its variants are compared, and Runs what each variant measured in each round.
-	Asked *v1alpha1.BenchmarkRun
-	Plan  *ComparisonPlan
-	Runs  *ComparisonRuns
+	Run *v1alpha1.BenchmarkRun
+	// Alternation is that of the plan.
+	Alternation v1alpha1.Alternation
+	// Variants in the order of the specification; Baseline is an index into them.
+	Variants []Variant
+	Baseline int
+	// Sides are the variants in each round, in the order of measuring.
+	Sides []Side
+	// Rounds in which every variant was measured.
+	Rounds int
+	// Pairs are judged in the order of Planned, by the whole rounds. Overall has, of each variant with several points, what all of
+	// them say together.
+	Pairs, Overall []stats.Paired
+	// Planned are the points to compare.
+	Planned []PlannedPair
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
+	// Warnings must be read with the answer.
+	Warnings []stats.Warning
+	// Rows are those that pilots have decided, by the label of the point.
+	Rows map[string]int64
 	// records are how many it is made of.
 	records int
+}
+
+// Variant is what a run asks for in a variant, and what the records say of its server.
+type Variant struct {
+	Name string
+	// Run as the variant asks for it, in the first round, and the plan of that.
+	Run  *v1alpha1.BenchmarkRun
+	Plan *plan.Plan
+	// Differences from the baseline that are requested. Others is nil of the baseline, and if nothing is known of them.
+	Differences []plan.Difference
+	Others      *OtherVariables
+	// Volume is nil if nothing is known of it.
+	Volume *v1alpha1.VolumeStatus
+	// Variables of the server, as the first attempt that counts read them; nil if they are not known.
+	Variables map[string]string
+}
+
+// Side is a variant in a round.
+type Side struct {
+	plan.Member
+	// Trials that measure it, if any attempt of them is recorded, with what is known of where.
+	Trials      []int
+	Environment v1alpha1.Environment
+	// Invalidated is how many attempts were disturbed.
+	Invalidated int
+	// Points are those of the variant's plan with what was measured; nil until all trials are.
+	Points []stats.Point
+}
+
+// PlannedPair is a point of a variant that the baseline has too.
+type PlannedPair struct {
+	Variant int
+	// Of and With are the indexes of the point among those of the variant and of the baseline.
+	Of, With int
+}
+
+// PlanVariants is what a run with variants compares. What each variant asks for is planned by the function; it has the conditions
+// of the run. The error is for the author of a run that the API server accepts and that cannot be carried out.
+func PlanVariants(
+	run *v1alpha1.BenchmarkRun, planRun func(*v1alpha1.BenchmarkRun) (*plan.Plan, error),
+) (*Compared, error) {
+	c := &Compared{Run: run, Baseline: plan.Baseline(&run.Spec)}
+	for _, m := range plan.Members(&run.Spec) {
+		c.Sides = append(c.Sides, Side{Member: m})
+	}
+	for i := range run.Spec.Variants {
+		v := Variant{Name: run.Spec.Variants[i].Name, Run: plan.Side(run, i, 1)}
+		v.Run.Status = v1alpha1.BenchmarkRunStatus{Conditions: run.Status.Conditions}
+		var err error
+		if v.Plan, err = planRun(v.Run); err != nil {
+			return new(Compared), fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+		c.Variants = append(c.Variants, v)
+	}
+	baseline := &c.Variants[c.Baseline]
+	for i := range c.Variants {
+		if i == c.Baseline {
+			continue
+		}
+		v := &c.Variants[i]
+		pairs := pairsOf(i, v.Plan, baseline.Plan)
+		if len(pairs) == 0 {
+			return new(Compared), fmt.Errorf("variant %s has no point in common with the baseline %s: nothing can be compared",
+				v.Name, baseline.Name)
+		}
+		c.Planned = append(c.Planned, pairs...)
+		var err error
+		if v.Differences, err = plan.Differences(&baseline.Run.Spec, &v.Run.Spec); err != nil {
+			return new(Compared), fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+	}
+	return c, nil
+}
+
+// pairsOf are the points of a variant that the baseline has too, in the variant's order.
+func pairsOf(variant int, of, baseline *plan.Plan) []PlannedPair {
+	there := map[string]int{}
+	for i, point := range baseline.Points {
+		there[stats.Label(point.Parameters)] = i
+	}
+	var pairs []PlannedPair
+	for i, point := range of.Points {
+		if with, found := there[stats.Label(point.Parameters)]; found {
+			pairs = append(pairs, PlannedPair{Variant: variant, Of: i, With: with})
+		}
+	}
+	return pairs
 }
 
 // OfVariants analyses a run with that plan, unless that was done before for as many records; nil of a run without variants.
@@ -37,79 +141,50 @@ func OfVariants(
 	case before != nil && before.records == len(records):
 		return before
 	}
-	c := &Compared{Asked: run, records: len(records)}
-	var err error
-	if c.Plan, err = PlanComparison(c.Asked, func(one *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
-		return plan.ForRun(&one.Spec)
-	}); err != nil {
+	c, err := PlanVariants(run, func(one *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&one.Spec) })
+	if err != nil {
 		return nil // it was refused before anything was measured
 	}
-	c.Plan.Alternation = p.Alternation
-	c.Runs = memberRuns(run, p, c, records)
-	for _, name := range p.Variants {
-		c.Runs.Variables = append(c.Runs.Variables, variables[name])
+	c.Alternation, c.records, c.Rows = p.Alternation, len(records), decidedRows(records)
+	for i := range c.Sides {
+		c.measure(&c.Sides[i], p, records)
 	}
-	verdicts := Verdicts{}
-	if before != nil {
-		verdicts = before.Verdicts
+	for i := range c.Variants {
+		c.Variants[i].Variables = variables[c.Variants[i].Name]
 	}
-	c.Comparison = OfComparison(c.Asked, c.Plan, c.Runs, Judge(c.Asked, c.Plan, c.Runs, verdicts))
+	c.Judge(before)
 	return c
 }
 
-// Enough says whether no further round is needed.
-func (c *Compared) Enough() bool {
-	return c != nil && c.Rounds > 0 && DesignOf(&c.Asked.Spec, len(c.Plan.Pairs)).EarlyStop && c.Decided()
-}
-
-// WhyStopped says why no further round is measured.
-func (c *Compared) WhyStopped() string {
-	if !c.Enough() {
-		return fmt.Sprintf("all %d rounds are measured", c.Rounds)
+// measure sets what the records say of a side.
+func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record) {
+	trials, own := trialsOf(p, records, s.Member)
+	if len(own) == 0 {
+		return
 	}
-	if !c.Answered() {
-		return fmt.Sprintf("%d rounds are measured, and a few more would give no answer", c.Rounds)
+	for _, t := range trials {
+		s.Trials = append(s.Trials, t.Number)
 	}
-	what := "every pair"
-	if c.Policy == v1alpha1.RoundsOverallDecided && len(c.Overall) > 0 {
-		what = "every variant, over all points together,"
-	}
-	if len(c.Claims) > 0 {
-		what += " and every claim"
-	}
-	return fmt.Sprintf("%s has its answer after %d rounds", what, c.Rounds)
-}
-
-// memberRuns are what each variant measured in each round, as if each were a run of its own.
-func memberRuns(run *v1alpha1.BenchmarkRun, p *plan.Plan, c *Compared, records []*result.Record) *ComparisonRuns {
-	named := NamedMetrics(run.Spec.Claims)
-	runs := &ComparisonRuns{Members: make([]Member, len(c.Plan.Members))}
-	for i, m := range c.Plan.Members {
-		trials, own := trialsOf(p, records, m)
-		if len(own) == 0 {
-			continue
-		}
-		one := plan.Side(run, m.Variant, m.Round)
-		one.Name = plan.MemberName(c.Asked, m)
-		one.Status = memberStatus(run, own)
-		runs.Members[i].Run = one
-		for _, t := range trials {
-			runs.Members[i].Trials = append(runs.Members[i].Trials, t.Number)
-		}
-		if len(AcceptedIn(own)) == len(trials) {
-			of := &plan.Plan{Points: c.Plan.Variants[m.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
-			of.Trials = p.TrialsAt(trials, of.Points)
-			runs.Members[i].Measured = MeasurementsOf(of, own, named)
-			one.Status.Conditions = []metav1.Condition{
-				{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue},
-				{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue},
-			}
+	external := c.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
+	s.Environment = APIEnvironment(EnvironmentOf(own), external)
+	accepted := 0
+	for _, r := range own {
+		switch r.Outcome {
+		case result.OutcomeAccepted:
+			accepted++
+		case result.OutcomeInvalidated:
+			s.Invalidated++
+		case result.OutcomeFailed, result.OutcomePilot:
 		}
 	}
-	return runs
+	if accepted == len(trials) {
+		of := &plan.Plan{Points: c.Variants[s.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
+		of.Trials = p.TrialsAt(trials, of.Points)
+		s.Points = pointsOf(c.Run, of, own)
+	}
 }
 
-// trialsOf a member are those of its round that measure its variant, with their records as if nothing else was measured.
+// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured.
 func trialsOf(p *plan.Plan, records []*result.Record, m plan.Member) (trials []plan.Trial, own []*result.Record) {
 	numbers := map[int]bool{}
 	for _, t := range p.Trials {
@@ -125,17 +200,50 @@ func trialsOf(p *plan.Plan, records []*result.Record, m plan.Member) (trials []p
 	return trials, own
 }
 
-// memberStatus is what the records of a variant in a round say of where it was measured.
-func memberStatus(run *v1alpha1.BenchmarkRun, own []*result.Record) v1alpha1.BenchmarkRunStatus {
-	status := v1alpha1.BenchmarkRunStatus{Images: run.Status.Images}
-	external := run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
-	status.Environment = APIEnvironment(EnvironmentOf(own), external)
-	invalidated := int32(0)
-	for _, r := range own {
-		if r.Outcome == result.OutcomeInvalidated {
-			invalidated++
+// Metric that the side measured, by its name: empty is the headline metric. It says whether there is one.
+func (s *Side) Metric(name string) (m result.Metric, found bool) {
+	for i := range s.Points {
+		for _, r := range s.Points[i].Records {
+			if of, has := r.Summary.Metric(name); has {
+				m, found = of, true
+			}
 		}
 	}
-	status.Trials.Invalidated = ptr.To(invalidated)
-	return status
+	m.Value = 0
+	return m, found
+}
+
+// Value of a metric at a point, or not a number: several trials are those of one round on one server, and their mean is one value.
+func (s *Side) Value(name string, point int) float64 {
+	var values []float64
+	for _, r := range s.Points[point].Records {
+		if m, found := r.Summary.Metric(name); found {
+			values = append(values, m.Value)
+		}
+	}
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return stats.MeanOfTrials(values)
+}
+
+// MissedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.
+func MissedRate(r *result.Record) bool {
+	return r.Summary.Stage != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
+		return f.Code == finding.RateNotReached
+	})
+}
+
+// decidedRows are those of a run's pilots, by the label of their point. The first decision holds.
+func decidedRows(records []*result.Record) map[string]int64 {
+	var rows map[string]int64
+	for _, r := range records {
+		if label := stats.Label(r.Parameters); r.Outcome == result.OutcomePilot && rows[label] == 0 {
+			if rows == nil {
+				rows = map[string]int64{}
+			}
+			rows[label] = r.Rows
+		}
+	}
+	return rows
 }

@@ -26,9 +26,8 @@ func TestWhyStopped(t *testing.T) {
 		stats.CannotSay: "6 rounds are measured, and a few more would give no answer",
 	} {
 		pair := stats.Paired{Variant: "lazy", Comparison: stats.Comparison{Verdict: verdict, Decided: true}}
-		c := Compared{Asked: s, Plan: planOfComparison(t, s), Comparison: &Comparison{Verdicts: Verdicts{
-			Policy: v1alpha1.RoundsDecided, Rounds: 6, Pairs: []stats.Paired{pair},
-		}}}
+		c := planVariants(t, s)
+		c.Rounds, c.Pairs = 6, []stats.Paired{pair}
 		if got := c.WhyStopped(); got != want {
 			t.Errorf("%s: %s, want %s", verdict, got, want)
 		}
@@ -39,54 +38,59 @@ func TestJudge(t *testing.T) {
 	s := testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
 	})
-	p := planOfComparison(t, s)
+	judge := func(sides int) *Compared {
+		c := measured(t, s, sides)
+		c.Judge(nil)
+		return c
+	}
 	for n, want := range map[int]string{0: "0 []", 1: "0 []", 2: "1 [CannotSay CannotSay]", 11: "5 [CannotSay CannotSay]", 12: "6 [Faster Faster]"} {
-		j := Judge(s, p, measuredRuns(s, p, n), Verdicts{})
+		c := judge(n)
 		var verdicts []stats.Verdict
-		for _, pair := range j.Pairs {
+		for _, pair := range c.Pairs {
 			verdicts = append(verdicts, pair.Verdict)
 		}
-		if got := fmt.Sprint(j.Rounds, verdicts); got != want {
-			t.Errorf("after %d runs: %s, want %s", n, got, want)
+		if got := fmt.Sprint(c.Rounds, verdicts); got != want {
+			t.Errorf("after %d sides: %s, want %s", n, got, want)
 		}
 	}
-	if all := Judge(s, p, measuredRuns(s, p, 16), Verdicts{}).Overall; len(all) != 1 || all[0].Points != 2 || all[0].Verdict != stats.Faster {
+	// With one point open, the points together may have their answer.
+	c := judge(16)
+	if all := c.Overall; len(all) != 1 || all[0].Points != 2 || all[0].Verdict != stats.Faster {
 		t.Errorf("over all points: %+v", all)
 	}
-	// With one point open, the points together may have their answer.
-	j := Judge(s, p, measuredRuns(s, p, 16), Verdicts{})
-	j.Pairs[1].Decided = false
+	c.Pairs[1].Decided = false
 	for policy, want := range map[v1alpha1.RoundsUntil]bool{
-		v1alpha1.RoundsDecided: false, v1alpha1.RoundsOverallDecided: true, v1alpha1.RoundsAll: false,
+		v1alpha1.RoundsDecided: false, v1alpha1.RoundsAll: false, v1alpha1.RoundsOverallDecided: true,
 	} {
-		if j.Policy = policy; j.Decided() != want {
+		if s.Spec.Rounds.Until = policy; c.decided() != want {
 			t.Errorf("%s: decided is %t, want %t", policy, !want, want)
 		}
 	}
-	j.Policy = v1alpha1.RoundsOverallDecided
+	s.Spec.Rounds.Until = v1alpha1.RoundsOverallDecided
 	// A variant whose points do not count together, but for one, has its answer at that.
-	other := j.Pairs[1]
+	other := c.Pairs[1]
 	other.Variant = "other"
-	if j.Pairs = append(j.Pairs, other); j.Decided() {
+	if c.Pairs = append(c.Pairs, other); c.decided() {
 		t.Error("decided, although a variant without an overall answer is not")
 	}
-	j.Pairs = j.Pairs[:2]
-	j.Overall[0].Decided = false
-	if j.Decided() {
+	c.Pairs = c.Pairs[:2]
+	c.Overall[0].Decided = false
+	if c.decided() {
 		t.Error("decided, although the points together are not")
 	}
-	if one := (Verdicts{Policy: j.Policy, Pairs: j.Pairs[:1]}); !one.Decided() {
-		t.Error("the one point is decided, and the comparison is not")
+	if c.Pairs, c.Overall = c.Pairs[:1], nil; !c.decided() {
+		t.Error("the one point is decided, and the run is not")
 	}
-	runs := measuredRuns(s, p, 8)
-	before := Judge(s, p, runs, Verdicts{})
+	before, again := judge(8), measured(t, s, 8)
 	before.Pairs[0].Variant = "remembered"
-	if j := Judge(s, p, runs, before); j.Pairs[0].Variant != "remembered" {
+	if again.Judge(before); again.Pairs[0].Variant != "remembered" {
 		t.Error("the same rounds are judged again")
 	}
-	runs.Members[1].Measured.Metric.Unit = "s"
-	if j := Judge(s, p, runs, Verdicts{}); j.Pairs[0].Cause != stats.MetricsDiffer || j.Pairs[0].BaselineMetric == nil {
-		t.Errorf("different units were compared: %+v", j.Pairs[0].Comparison)
+	again.Sides[1].Points[1].Records[0].Summary.Metrics[0].Unit = "s"
+	again.Pairs = nil
+	again.Judge(nil)
+	if again.Pairs[0].Cause != stats.MetricsDiffer || again.Pairs[0].BaselineMetric == nil {
+		t.Errorf("different units were compared: %+v", again.Pairs[0].Comparison)
 	}
 }
 
@@ -103,24 +107,17 @@ func TestDesignOf(t *testing.T) {
 // Costs of a unit of work are compared by their medians, where both variants have them.
 func TestJudgeCosts(t *testing.T) {
 	s := testutil.Pair()
-	p := planOfComparison(t, s)
-	runs := measuredRuns(s, p, 8)
+	c := measured(t, s, 8)
 	for i := range 8 {
-		m := runs.Members[i].Measured
-		fsyncs := 1.0 / (1 + 9*float64(p.Members[i].Variant))
-		metrics := []result.Metric{
-			{Name: "rowsPerSecond", Value: 5, Unit: "rows/s"},
-			{Name: "errorPercent", Value: 0, Unit: "%"},
-			{Name: "fsyncsPerTransaction", Value: fsyncs, Unit: "fsyncs/transaction"},
-		}
-		if p.Members[i].Variant == p.Baseline {
-			metrics = append(metrics, result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
-		}
-		for _, metric := range metrics {
-			m.add(0, metric, []*result.Record{{Summary: &result.Summary{Metrics: []result.Metric{metric}}}})
+		side := &c.Sides[i]
+		side.add(result.Metric{Name: "errorPercent", Value: 0, Unit: "%"})
+		side.add(result.Metric{Name: "fsyncsPerTransaction", Value: 1 / (1 + 9*float64(side.Variant)), Unit: "fsyncs/transaction"})
+		if side.Variant == c.Baseline {
+			side.add(result.Metric{Name: "waitsPerRow", Value: 3, Unit: "waits/row"})
 		}
 	}
-	got := Judge(s, p, runs, Verdicts{}).Pairs[0].Costs
+	c.Judge(nil)
+	got := c.Pairs[0].Costs
 	want := []stats.Cost{{Name: "fsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1, Variant: 0.1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("costs (-want +got):\n%s", diff)

@@ -13,50 +13,48 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// warningsOfComparison are what must be read with the answer: runs that should have had the same environment and had not, and the
-// warnings of the runs themselves.
-func warningsOfComparison(
-	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns,
-) []stats.ComparisonFinding {
-	var list []stats.ComparisonFinding
-	for _, f := range comparisonFindings(comparison, p, runs) {
-		list = append(list, stats.ComparisonFinding{PointFinding: stats.PointFinding{Finding: f}})
+// describe sets what is known of the servers of the variants, and what must be read with the answer: sides that should have had
+// the same environment and had not, and the warnings of the sides themselves.
+func (c *Compared) describe() {
+	for i := range c.Variants {
+		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
 	}
-	return append(list, warningsOfRuns(runs)...)
+	c.Warnings = nil
+	for _, f := range c.findings() {
+		c.Warnings = append(c.Warnings, stats.Warning{Finding: f})
+	}
+	c.Warnings = append(c.Warnings, c.sideFindings()...)
 }
 
-// comparisonFindings are about the comparison, and about what its runs were to have in common.
-func comparisonFindings(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns) []finding.Finding {
-	list := tooFewRounds(comparison, p)
+// findings are about the run, and about what its sides were to have in common.
+func (c *Compared) findings() []finding.Finding {
+	list := c.tooFewRounds()
 	differ := func(whose string, s property, variant int) {
-		if values := s.several(environments(p, runs, variant)); values != nil {
+		if values := s.several(c.environments(variant)); values != nil {
 			list = append(list, finding.Differ(finding.EnvironmentsDiffer, whose, s.name, values))
 		}
 	}
 	for _, s := range shared {
 		differ("the measurements", s, -1)
 	}
-	for i := range comparison.Spec.Variants {
+	for i := range c.Variants {
 		for _, s := range ofVariant {
-			differ("the measurements of "+comparison.Spec.Variants[i].Name, s, i)
+			differ("the measurements of "+c.Variants[i].Name, s, i)
 		}
 	}
-	if p.Baseline < len(p.Variants) {
-		for i, v := range p.Variants {
-			list = append(list, unrequested(comparison, p, runs, i, v.Differences)...)
-			list = append(list, otherLog(comparison, p, runs, i)...)
-		}
+	for i := range c.Variants {
+		list = slices.Concat(list, c.unrequested(i), c.otherLog(i))
 	}
 	return list
 }
 
-// tooFewRounds says that no comparison can have a verdict.
-func tooFewRounds(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan) []finding.Finding {
-	first := DesignOf(&comparison.Spec, len(p.Pairs)).FirstLook()
-	if first <= int(plan.Rounds(&comparison.Spec).AtMost) {
+// tooFewRounds says that no pair can have a verdict.
+func (c *Compared) tooFewRounds() []finding.Finding {
+	first, most := c.design().FirstLook(), int(plan.Rounds(&c.Run.Spec).AtMost)
+	if first <= most {
 		return nil
 	}
-	return []finding.Finding{finding.FewRounds(int(plan.Rounds(&comparison.Spec).AtMost), first, len(p.Pairs))}
+	return []finding.Finding{finding.FewRounds(most, first, len(c.Planned))}
 }
 
 // property of an environment.
@@ -68,7 +66,7 @@ type property struct {
 var (
 	serverImage  = property{"server images", func(e *v1alpha1.Environment) string { return e.DatabaseImage }}
 	settingsRead = property{"server variables", func(e *v1alpha1.Environment) string { return e.SettingsDigest }}
-	// shared is what all runs of a comparison are to have in common, and ofVariant those of one variant.
+	// shared is what all sides are to have in common, and ofVariant those of one variant.
 	shared = []property{
 		{"database nodes", func(e *v1alpha1.Environment) string { return e.DatabaseNode }},
 		{"loader nodes", func(e *v1alpha1.Environment) string { return e.LoaderNode }},
@@ -84,12 +82,12 @@ var (
 	}
 )
 
-// environments of the finished runs of a variant, or of all with -1.
-func environments(p *ComparisonPlan, runs *ComparisonRuns, variant int) []*v1alpha1.Environment {
+// environments of the sides of a variant that were measured, or of all with -1.
+func (c *Compared) environments(variant int) []*v1alpha1.Environment {
 	var list []*v1alpha1.Environment
-	for i, m := range runs.Members {
-		if m.Measured != nil && (variant < 0 || p.Members[i].Variant == variant) {
-			list = append(list, &m.Run.Status.Environment)
+	for i := range c.Sides {
+		if s := &c.Sides[i]; s.Points != nil && (variant < 0 || s.Variant == variant) {
+			list = append(list, &s.Environment)
 		}
 	}
 	return list
@@ -114,14 +112,12 @@ const imageField = "database.image"
 
 // unrequested is a difference between a variant and the baseline that was not requested: the same image reference was another
 // image, or the server had other variables although none was to differ.
-func unrequested(
-	comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, variant int, requested []plan.Difference,
-) []finding.Finding {
-	ours, theirs := environments(p, runs, variant), environments(p, runs, p.Baseline)
+func (c *Compared) unrequested(variant int) []finding.Finding {
+	ours, theirs, requested := c.environments(variant), c.environments(c.Baseline), c.Variants[variant].Differences
 	if len(ours) == 0 || len(theirs) == 0 {
 		return nil
 	}
-	whose := fmt.Sprintf("%s and %s", comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name)
+	whose := fmt.Sprintf("%s and %s", c.Variants[variant].Name, c.Variants[c.Baseline].Name)
 	both := []*v1alpha1.Environment{ours[0], theirs[0]}
 	if slices.ContainsFunc(requested, func(d plan.Difference) bool { return d.Name == imageField }) {
 		return nil
@@ -140,58 +136,61 @@ func unrequested(
 
 // otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
 // the difference.
-func otherLog(comparison *v1alpha1.BenchmarkRun, p *ComparisonPlan, runs *ComparisonRuns, variant int) []finding.Finding {
-	ours, known := hasBinaryLog(p, runs, variant)
-	theirs, alsoKnown := hasBinaryLog(p, runs, p.Baseline)
-	asked := p.Variants[variant].Differences
-	alone := len(asked) == 1 && asked[0].Name == plan.BinaryLog(&p.Variants[variant].Run.Spec.Database).Name
-	if variant == p.Baseline || alone || !known || !alsoKnown || ours == theirs {
+func (c *Compared) otherLog(variant int) []finding.Finding {
+	ours, known := c.hasBinaryLog(variant)
+	theirs, alsoKnown := c.hasBinaryLog(c.Baseline)
+	asked := c.Variants[variant].Differences
+	alone := len(asked) == 1 && asked[0].Name == plan.BinaryLog(&c.Variants[variant].Run.Spec.Database).Name
+	if variant == c.Baseline || alone || !known || !alsoKnown || ours == theirs {
 		return nil
 	}
-	with, without := comparison.Spec.Variants[variant].Name, comparison.Spec.Variants[p.Baseline].Name
+	with, without := c.Variants[variant].Name, c.Variants[c.Baseline].Name
 	if theirs {
 		with, without = without, with
 	}
 	return []finding.Finding{finding.OtherLog(with, without)}
 }
 
-// hasBinaryLog says whether a variant's server writes a binary log, as far as that is known.
-func hasBinaryLog(p *ComparisonPlan, runs *ComparisonRuns, variant int) (on, known bool) {
-	log := plan.BinaryLog(&p.Variants[variant].Run.Spec.Database)
-	value := valueOf(p, runs, variant, log.Name)
+// hasBinaryLog says whether a variant's server writes a binary log: by what it said, or else by what is asked for; known is false
+// if it is neither.
+func (c *Compared) hasBinaryLog(variant int) (on, known bool) {
+	v := &c.Variants[variant]
+	log := plan.BinaryLog(&v.Run.Spec.Database)
+	value := plan.SettingOf(&v.Run.Spec.Database, log.Name)
+	if v.Variables != nil {
+		value = v.Variables[log.Name]
+	}
 	return value == log.Value, value != ""
 }
 
-// valueOf a variable of a variant's server: what it said, or what is asked for; empty if neither is known.
-func valueOf(p *ComparisonPlan, runs *ComparisonRuns, variant int, name string) string {
-	if variant < len(runs.Variables) && runs.Variables[variant] != nil {
-		return runs.Variables[variant][name]
-	}
-	return plan.SettingOf(&p.Variants[variant].Run.Spec.Database, name)
-}
+// Bounds of the warnings that are kept of a side: as many as a status can show of each, and not much longer.
+const maxSideWarnings, maxSideWarningBytes, maxSideMeasures = 64, 512, 16
 
-// warningsOfRuns are those of all points of all runs that were measured, with the number of their runs. Each is there
-// once: those that differ only in what they measured are one.
-func warningsOfRuns(runs *ComparisonRuns) []stats.ComparisonFinding {
-	var all []stats.PointFinding
+// sideFindings are those of all points of all sides that were measured, with the number of these. Each is there once: those that
+// differ only in what they measured are one.
+func (c *Compared) sideFindings() []stats.Warning {
+	var all []stats.Warning
 	var from []int
 	measured := 0
-	for i, m := range runs.Members {
-		if m.Measured == nil {
+	for i := range c.Sides {
+		if c.Sides[i].Points == nil {
 			continue
 		}
 		measured++
-		for _, w := range m.Measured.Warnings {
-			all, from = append(all, w), append(from, i)
+		merged := stats.WarningsAt(c.Sides[i].Points)
+		for _, m := range merged[:min(len(merged), maxSideWarnings)] {
+			m.Finding = m.Condensed(maxSideWarningBytes, maxSideMeasures)
+			all, from = append(all, m.Warning), append(from, i)
 		}
 	}
-	var list []stats.ComparisonFinding
-	for _, m := range stats.MergePointFindings(all) {
-		of := map[int]bool{}
+	var list []stats.Warning
+	for _, m := range stats.MergeWarnings(all) {
+		sides := map[int]bool{}
 		for _, i := range m.From {
-			of[from[i]] = true
+			sides[from[i]] = true
 		}
-		list = append(list, stats.ComparisonFinding{PointFinding: m.PointFinding, Runs: len(of), OfRuns: measured})
+		m.Runs, m.OfRuns = len(sides), measured
+		list = append(list, m.Warning)
 	}
 	return list
 }

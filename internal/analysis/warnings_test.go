@@ -16,11 +16,11 @@ import (
 )
 
 // Whatever differs between runs without being the variant stands beside the answer.
-func TestWarningsOfComparison(t *testing.T) {
-	environment := func(o *ComparisonRuns, i int) *v1alpha1.Environment { return &o.Members[i].Run.Status.Environment }
+func TestWarningsOfVariants(t *testing.T) {
+	environment := func(c *Compared, i int) *v1alpha1.Environment { return &c.Sides[i].Environment }
 	for name, tc := range map[string]struct {
 		comparison *v1alpha1.BenchmarkRun
-		see        func(*ComparisonRuns)
+		see        func(*Compared)
 		want       []string
 	}{
 		"nothing": {},
@@ -28,14 +28,14 @@ func TestWarningsOfComparison(t *testing.T) {
 			comparison: testutil.Pair(testutil.FixedRounds(2)),
 			want:       []string{"rounds.atMost (2) is too small for a verdict: the first is possible after 6 rounds (pairs: 1)"},
 		},
-		"nodes":  {see: func(o *ComparisonRuns) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the measurements had different database nodes: worker, other"}},
-		"loader": {see: func(o *ComparisonRuns) { environment(o, 1).LoaderNode = "other" }, want: []string{"the measurements had different loader nodes: worker2, other"}},
+		"nodes":  {see: func(o *Compared) { environment(o, 2).DatabaseNode = "other" }, want: []string{"the measurements had different database nodes: worker, other"}},
+		"loader": {see: func(o *Compared) { environment(o, 1).LoaderNode = "other" }, want: []string{"the measurements had different loader nodes: worker2, other"}},
 		"a tag that moved": {
-			see:  func(o *ComparisonRuns) { environment(o, 3).DatabaseImage = "mariadb@2" },
+			see:  func(o *Compared) { environment(o, 3).DatabaseImage = "mariadb@2" },
 			want: []string{"the measurements of lazy had different server images: mariadb@1, mariadb@2"},
 		},
 		"a tag that moved between variants": {
-			see: func(o *ComparisonRuns) {
+			see: func(o *Compared) {
 				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
 			},
 			want: []string{"lazy and durable had different server images although the specification is the same: mariadb@1, mariadb@2"},
@@ -44,12 +44,12 @@ func TestWarningsOfComparison(t *testing.T) {
 			comparison: testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
 				s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 			}),
-			see: func(o *ComparisonRuns) {
+			see: func(o *Compared) {
 				environment(o, 1).DatabaseImage, environment(o, 2).DatabaseImage = "mariadb@2", "mariadb@2"
 			},
 		},
 		"variables": {
-			see: func(o *ComparisonRuns) {
+			see: func(o *Compared) {
 				for i, digest := range []string{"a", "b", "b", "a"} {
 					environment(o, i).SettingsDigest = digest
 				}
@@ -71,27 +71,27 @@ func TestWarningsOfComparison(t *testing.T) {
 			want: []string{"durable writes a binary log and lazy does not: the difference includes the cost of the log"},
 		},
 		"a binary log that nobody asked for": {
-			see: func(o *ComparisonRuns) {
-				o.Variables = []map[string]string{{"log_bin": "OFF"}, {"log_bin": "ON"}}
+			see: func(o *Compared) {
+				o.Variants[0].Variables, o.Variants[1].Variables = map[string]string{"log_bin": "OFF"}, map[string]string{"log_bin": "ON"}
 			},
 			want: []string{"lazy writes a binary log and durable does not: the difference includes the cost of the log"},
 		},
 		"of a run": {
-			see: func(o *ComparisonRuns) {
-				o.Members[1].Measured.Warnings = []stats.PointFinding{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
+			see: func(o *Compared) {
+				o.Sides[1].Points[0].Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
 			},
 			want: []string{"beware (1 of 4 measurements)"},
 		},
 		"of runs with other figures": {
-			see: func(o *ComparisonRuns) {
+			see: func(o *Compared) {
 				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
-				for i, w := range []stats.PointFinding{
+				for i, w := range []stats.Warning{
 					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
 					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
 					{Finding: finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), Trials: 3, Of: 3},
 					{Finding: seven[0].Finding, Trials: 2, Of: 3},
 				} {
-					o.Members[i].Measured.Warnings = []stats.PointFinding{w}
+					o.Sides[i].Points[0].Warnings = []stats.Warning{w}
 				}
 			},
 			want: []string{
@@ -105,12 +105,12 @@ func TestWarningsOfComparison(t *testing.T) {
 			if s == nil {
 				s = testutil.Pair()
 			}
-			p := planOfComparison(t, s)
-			runs := measuredRuns(s, p, 4)
+			c := measured(t, s, 4)
 			if tc.see != nil {
-				tc.see(runs)
+				tc.see(c)
 			}
-			if diff := cmp.Diff(tc.want, stats.ComparisonTexts(OfComparison(s, p, runs, Verdicts{}).Warnings)); diff != "" {
+			c.describe()
+			if diff := cmp.Diff(tc.want, stats.WarningTexts(c.Warnings)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})

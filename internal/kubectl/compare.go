@@ -144,6 +144,8 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	return nil
 }
 
+var errOneArgument = errors.New("name two runs, two variants as RUN:VARIANT, or one run with variants")
+
 // compare what the arguments name.
 func (o *comparing) compare(from *opener, arguments []string) (*report.Compared, error) {
 	opened := make([]*reference, len(arguments))
@@ -155,21 +157,21 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 		opened[i] = ref
 	}
 	if len(opened) == 1 {
-		if opened[0].variant != "" {
+		if opened[0].variant != "" || !opened[0].HasVariants() {
 			return nil, errOneArgument
 		}
-		return opened[0].baseline(o.metric)
+		return report.CompareBaseline(opened[0].Report, o.metric)
 	}
 	a, b := opened[0], opened[1]
-	if a.uid() == b.uid() && a.variant != "" && b.variant != "" {
-		return a.variants(a.variant, b.variant, o.metric)
+	if a.UID == b.UID && a.variant != "" && b.variant != "" {
+		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
 	}
 	before, after := called(a, b)
-	x, err := a.side(a.variant, o.metric, before)
+	x, err := report.SideOf(a.Report, a.variant, o.metric, before)
 	if err != nil {
 		return nil, err
 	}
-	y, err := b.side(b.variant, o.metric, after)
+	y, err := report.SideOf(b.Report, b.variant, o.metric, after)
 	if err != nil {
 		return nil, err
 	}

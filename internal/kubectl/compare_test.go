@@ -59,7 +59,7 @@ func resultsJSON(t *testing.T, r *report.Report) []byte {
 // file of a run's results.
 func file(t *testing.T, r *report.Report) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), r.Run.Name+".json")
+	path := filepath.Join(t.TempDir(), r.Name+".json")
 	if err := os.WriteFile(path, resultsJSON(t, r), 0o600); err != nil {
 		t.Fatal(err)
 	}

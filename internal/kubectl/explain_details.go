@@ -102,19 +102,6 @@ func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) [
 // maxWarnings is how many warnings are listed.
 const maxWarnings = 5
 
-// eachOnce are the warnings of all points.
-func eachOnce(points []stats.Point) []string {
-	var all []stats.PointFinding
-	for i := range points {
-		all = append(all, points[i].Warnings...)
-	}
-	var texts []string
-	for _, m := range stats.MergePointFindings(all) {
-		texts = append(texts, m.String())
-	}
-	return texts
-}
-
 // warnings of the results or, as long as there are none that can be read, of the status. Those of results are values, so that
 // several that differ only in what they measured are one. Of a run with variants, the status has all.
 func warnings(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) []string {
@@ -124,9 +111,10 @@ func warnings(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRu
 	}
 	if run.Status.Results.ConfigMap != "" {
 		if p, err := published(ctx, from, run); err == nil { // or report says what is wrong with them
-			if r, is := p.anyReport.(runReport); is {
-				return append(all, eachOnce(r.Points)...)
+			for _, m := range stats.WarningsAt(p.Points) {
+				all = append(all, m.String())
 			}
+			return all
 		}
 	}
 	for i := range run.Status.Points {

@@ -138,8 +138,7 @@ func TestExplainEverything(t *testing.T) {
 func TestExplainVariants(t *testing.T) {
 	run := testutil.MakeVariants("sizes", "ns", "a", "b").Obj()
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "all 20 rounds are measured", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	run.Status.Answer, run.Status.Progress = "cannot say", "20/20"
-	run.Status.Headline = "1000 rows/s"
+	run.Status.Headline, run.Status.Progress = "cannot say", "20/20"
 	run.Status.Trials = v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](40), Invalidated: ptr.To[int32](1)}
 	run.Status.Environment.Warnings, run.Status.Warnings = []string{"the node is shared"}, []string{"too few rounds", "the node is shared"}
 	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of all variants as if they were one"}}}
@@ -199,14 +198,18 @@ func TestExplainHints(t *testing.T) {
 // Results have values, which become one line; the status has texts, each of which is printed once.
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{
-		{Warnings: []stats.PointFinding{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
-		{Warnings: []stats.PointFinding{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
+		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
+		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
 	}
 	want := []string{
 		"3–7 transactions (5.0–6.0% of all) were rolled back and retried (5 of 6 trials)",
 		"the binary log is not durable: sync_binlog is 0",
 	}
-	if d := cmp.Diff(want, eachOnce(points)); d != "" {
+	var got []string
+	for _, w := range stats.WarningsAt(points) {
+		got = append(got, w.String())
+	}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	objects := finishedRun(t, "sizes", 1)

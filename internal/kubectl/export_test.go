@@ -59,11 +59,11 @@ func TestExportVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := decodeReport(b.Results)
-		if err != nil || variantsOf(t, &printable{anyReport: r}).Rounds != 2 {
+		r, err := report.FromResults(b.Results)
+		if err != nil || r.Rounds != 2 {
 			t.Errorf("%s: %v", alternation, err)
 		}
-		if digest, err := plan.Digest(&run.Spec); b.Manifest.SpecDigest != digest || b.Manifest.Answer != run.Status.Answer || err != nil {
+		if digest, err := plan.Digest(&run.Spec); b.Manifest.SpecDigest != digest || b.Manifest.Answer != run.Status.Headline || err != nil {
 			t.Errorf("%s: %+v, want %s, %v", alternation, b.Manifest, digest, err)
 		}
 		files, documents := filesIn(t, path), 0
@@ -317,13 +317,13 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	objects, records := recordedAll(t, run, p, func(_ int, trial *plan.Trial) (*result.Record, *result.Document) {
 		return sidesOf(run, p, trial, 1000, 1000, change...)
 	})
-	run.Status.Answer, run.Status.Progress = "one and other are equal within 5%", "2/2"
+	run.Status.Headline, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	rep, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := report.ComparisonFiles(rep)
+	files, err := report.Files(rep)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
 	if err != nil {
 		return err
 	}
-	digest, err := printed.specDigest()
+	digest, err := printed.Digest()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
 	if err := g.addResults(printed.contents); err != nil {
 		return err
 	}
-	if err := g.addAttempts(ctx, run, printed.attempts()); err != nil {
+	if err := g.addAttempts(ctx, run, printed.Records); err != nil {
 		return err
 	}
 	return w.Close()

@@ -118,7 +118,7 @@ func openPath(name string) (*printable, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := decodeReport(b.Results)
+		r, err := report.FromResults(b.Results)
 		return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
 	}
 	info, err := os.Stat(name)
@@ -134,6 +134,6 @@ func openPath(name string) (*printable, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := decodeReport(text)
-	return &printable{anyReport: r}, err
+	r, err := report.FromResults(text)
+	return &printable{Report: r}, err
 }

@@ -57,13 +57,13 @@ func (p *picture) forTerminal(out io.Writer) error {
 
 // plot with that name; an empty name is that of the headline. Documents are read only if the results do not have the plot.
 func (p *printable) plot(ctx context.Context, docs *documents, name string) (*plot.Plot, error) {
-	drawn, missing := p.drawings(docs), "there is no plot of the headline"
+	drawn, missing := page.DrawingsOf(p.Report, &docs.details), "there is no plot of the headline"
 	of := drawn.Headline
 	if name != "" {
 		of, missing = drawn.Named(name), fmt.Sprintf("there is no plot %q", name)
 		if of == nil {
-			docs.read(ctx, p)
-			drawn = p.drawings(docs)
+			docs.read(ctx, p.Report)
+			drawn = page.DrawingsOf(p.Report, &docs.details)
 			of = drawn.Named(name)
 		}
 	}
@@ -101,8 +101,8 @@ func printPlot(
 
 // plotFiles are all plots of the page in each format and the tables of --plots, with remarks about those that are missing.
 func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
-	docs.read(ctx, p)
-	drawn := p.drawings(docs)
+	docs.read(ctx, p.Report)
+	drawn := page.DrawingsOf(p.Report, &docs.details)
 	for _, d := range drawn.All {
 		for _, as := range pictures() {
 			var b bytes.Buffer

@@ -84,13 +84,13 @@ func TestNoSuchPlot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	variants := pagetest.Comparison()
-	variants.Comparison.Pairs, variants.Comparison.Overall = nil, nil
-	_, err = (&printable{anyReport: variantsReport{variants.Comparison}}).plot(t.Context(), docs, "")
+	variants.Report.Pairs, variants.Report.Overall = nil, nil
+	_, err = (&printable{Report: variants.Report}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline; --plot takes one of against_rowsPerCommit" {
 		t.Errorf("%v", err)
 	}
 	failed := pagetest.Failed()
-	_, err = (&printable{anyReport: runReport{failed.Report}}).plot(t.Context(), docs, "")
+	_, err = (&printable{Report: failed.Report}).plot(t.Context(), docs, "")
 	if err == nil || err.Error() != "there is no plot of the headline: too little was measured to plot anything" {
 		t.Errorf("%v", err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -73,10 +74,9 @@ func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 type documents struct {
 	from      client.Reader
 	namespace string
-	// run is what pages show of those that were read of a run without variants, and variants of one with variants.
-	reading  sync.Once
-	run      page.Details
-	variants page.ComparisonDetails
+	// details are what pages show of those that were read.
+	reading sync.Once
+	details page.Details
 	// outputs of those that are read; nil if they are not wanted.
 	outputs *outputs
 	// missing is how many could not be read, and why the first of them.
@@ -92,7 +92,28 @@ func (d *documents) lack(why error) {
 }
 
 // read those of a report, once.
-func (d *documents) read(ctx context.Context, r anyReport) { d.reading.Do(func() { r.read(ctx, d) }) }
+func (d *documents) read(ctx context.Context, r *report.Report) {
+	d.reading.Do(func() {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: r.Name}}
+		for _, record := range r.Accepted() {
+			d.readOne(ctx, plan.AttemptName(run, record.Trial, record.Attempt), record)
+		}
+	})
+}
+
+func (d *documents) readOne(ctx context.Context, name string, record *result.Record) {
+	doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
+	switch {
+	case err != nil:
+		d.lack(err)
+	case doc == nil:
+		d.lack(fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
+	default:
+		d.outputs.add(name, doc)
+		record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
+		d.details.Add(record, doc)
+	}
+}
 
 // words say what is missing; empty if nothing is.
 func (d *documents) words() string {
@@ -105,27 +126,6 @@ func (d *documents) words() string {
 	}
 	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
 		what, stats.Counted(d.missing, "document"), explained(d.why))
-}
-
-// each gives add the documents of these attempts of a run.
-func (d *documents) each(
-	ctx context.Context, name string, records []*result.Record, add func(*result.Record, *result.Document),
-) {
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	for _, record := range records {
-		name := plan.AttemptName(run, record.Trial, record.Attempt)
-		doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
-		switch {
-		case err != nil:
-			d.lack(err)
-		case doc == nil:
-			d.lack(fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
-		default:
-			d.outputs.add(name, doc)
-			record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
-			add(record, doc)
-		}
-	}
 }
 
 // printRecord prints what is recorded of the attempt, or of the trial's newest one.

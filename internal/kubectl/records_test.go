@@ -208,7 +208,7 @@ func TestReportPlotsOfAFileOfVariants(t *testing.T) {
 	if err := p.Request(&q); err != nil {
 		t.Fatal(err)
 	}
-	docs.read(t.Context(), p)
+	docs.read(t.Context(), p.Report)
 	table := p.RequestedTables()[0]
 	if len(table.Missing) > 0 || strings.Count(string(table.CSV), "\n") != 9 || !strings.HasPrefix(string(table.CSV), "variant,round,durationSeconds,") {
 		t.Errorf("%v %s", table.Missing, table.CSV)

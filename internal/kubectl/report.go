@@ -120,7 +120,7 @@ func (r *reporting) request(ctx context.Context, errOut io.Writer, p *printable,
 	if err := p.Request(q); err != nil {
 		return fmt.Errorf("%s: %w", r.plots, err)
 	}
-	docs.read(ctx, p)
+	docs.read(ctx, p.Report)
 	if words := docs.words(); words != "" && pictureOf(r.output) == nil && r.dir == "" {
 		say(errOut, words)
 	}
@@ -137,7 +137,7 @@ func readRequested(file string) (*report.Requested, error) {
 
 // writeAll writes the files of all formats, all plots, and what programs printed that made the load.
 func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStreams, docs *documents, dir string) error {
-	docs.read(ctx, p)
+	docs.read(ctx, p.Report)
 	files, err := p.files(docs)
 	if err != nil {
 		return err
@@ -160,9 +160,7 @@ func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStr
 // formats are those of package report, and the page, with what was read of the documents of the attempts.
 func formats(docs *documents) []report.Format {
 	return append(report.Formats(), report.Format{
-		Name: "html", File: page.File,
-		Run:        func(w io.Writer, r *report.Report) error { return page.Run(w, r, &docs.run) },
-		Comparison: func(w io.Writer, r *report.Comparison) error { return page.Comparison(w, r, &docs.variants) },
+		Name: "html", File: page.File, Print: func(w io.Writer, r *report.Report) error { return page.Write(w, r, &docs.details) },
 	})
 }
 
@@ -188,6 +186,8 @@ func formatOf(name string, docs *documents) (report.Format, error) {
 	return all[i], nil
 }
 
+var errNeedsVariants = errors.New("this format is for runs with variants")
+
 // print the report in a format. A file that the operator has published is printed as it is: the operator has seen the documents
 // of the attempts, whose histograms results.json does not have.
 func (p *printable) print(w io.Writer, f report.Format) error {
@@ -199,7 +199,10 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 		_, err := w.Write(published)
 		return err
 	}
-	return p.write(w, f)
+	if f.Variants && !p.HasVariants() {
+		return fmt.Errorf("-o %s: %w", f.Name, errNeedsVariants)
+	}
+	return f.Print(w, p.Report)
 }
 
 // files of all formats.

@@ -85,13 +85,13 @@ func TestReportSoFar(t *testing.T) {
 				t.Errorf("%s does not say so:\n%s", format, got)
 			}
 		}
-		if runOf(t, p).Claims != nil {
+		if p.Claims != nil {
 			t.Error("a claim is judged before all trials are measured")
 		}
-		if len(runOf(t, p).Records) > 0 && runOf(t, p).Records[0].Trial != 1 {
-			t.Errorf("the first attempt is of trial %d", runOf(t, p).Records[0].Trial)
+		if len(p.Records) > 0 && p.Records[0].Trial != 1 {
+			t.Errorf("the first attempt is of trial %d", p.Records[0].Trial)
 		}
-		if got := len(runOf(t, p).Records); got != n {
+		if got := len(p.Records); got != n {
 			t.Errorf("%d attempts of %d", got, n)
 		}
 	}
@@ -119,10 +119,10 @@ func TestReportHasTheOperatorsFiles(t *testing.T) {
 	for format, file := range map[string]string{
 		"html": page.File, "markdown": report.SummaryFile, "csv": report.CSVFile, "benchfmt": report.BenchFile,
 	} {
-		if got := text(t, &printable{anyReport: runReport{rep}, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
+		if got := text(t, &printable{Report: rep, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
 			t.Errorf("%s prints %.300s", format, got)
 		}
-		if got := text(t, &printable{anyReport: runReport{rep}}, format); len(got) < 100 {
+		if got := text(t, &printable{Report: rep}, format); len(got) < 100 {
 			t.Errorf("without one, %s prints %.300s", format, got)
 		}
 	}
@@ -192,7 +192,7 @@ func TestMatrixOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = (&printable{anyReport: runReport{rep}}).print(io.Discard, format)
+	err = (&printable{Report: rep}).print(io.Discard, format)
 	if err == nil || err.Error() != "-o matrix: this format is for runs with variants" {
 		t.Error(err)
 	}
@@ -201,7 +201,7 @@ func TestMatrixOfARun(t *testing.T) {
 // A folder has a file of each format and their digests; what was changed since is an error.
 func TestFolder(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	files, err := (&printable{anyReport: runReport{rep}}).files(new(documents))
+	files, err := (&printable{Report: rep}).files(new(documents))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	ofRuns := slices.DeleteFunc(formats(nil), func(f report.Format) bool { return f.Run == nil })
+	ofRuns := slices.DeleteFunc(formats(nil), func(f report.Format) bool { return f.Variants })
 	if err != nil || len(entries) != len(ofRuns)+1 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
@@ -290,24 +290,4 @@ func TestReportFlags(t *testing.T) {
 	if code, _, errOut := plugin(t, "report", "x", "-o", "csv", "--dir", "y"); code != ExitError || !strings.Contains(errOut, "none of the others") {
 		t.Errorf("%d: %s", code, errOut)
 	}
-}
-
-// runOf is the report of a run.
-func runOf(t *testing.T, p *printable) *report.Report {
-	t.Helper()
-	r, is := p.anyReport.(runReport)
-	if !is {
-		t.Fatalf("it is the report of a %T", p.anyReport)
-	}
-	return r.Report
-}
-
-// variantsOf is the report of a run with variants.
-func variantsOf(t *testing.T, p *printable) *report.Comparison {
-	t.Helper()
-	r, is := p.anyReport.(variantsReport)
-	if !is {
-		t.Fatalf("it is the report of a %T", p.anyReport)
-	}
-	return r.Comparison
 }

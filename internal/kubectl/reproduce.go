@@ -99,7 +99,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 
 // reproduce measures and compares. Its error is an exit code if there is an answer.
 func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, namespace string, b *bundle.Bundle) error {
-	there, err := decodeReport(b.Results)
+	there, err := report.FromResults(b.Results)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, names
 	if err != nil {
 		return err
 	}
-	r, err := there.reproducedBy(here.anyReport, o.within.fraction, o.betweenRuns.fraction)
+	r, err := report.Reproduce(there, here.Report, o.within.fraction, o.betweenRuns.fraction)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (o *reproduction) create(ctx context.Context, cl client.Client, run *v1alph
 }
 
 // runIn is the run that a bundle specifies: its name and its specification, which is the one that the bundle's results are of.
-func runIn(b *bundle.Bundle, results anyReport) (*v1alpha1.BenchmarkRun, error) {
+func runIn(b *bundle.Bundle, results *report.Report) (*v1alpha1.BenchmarkRun, error) {
 	if b.Manifest.Kind != plan.RunKind {
 		return nil, fmt.Errorf("this version of kubectl benchrun does not know the kind %q", b.Manifest.Kind)
 	}
@@ -182,7 +182,7 @@ func runIn(b *bundle.Bundle, results anyReport) (*v1alpha1.BenchmarkRun, error) 
 	if err := yaml.UnmarshalStrict(b.Benchmark, run); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
 	}
-	measured, err := results.specDigest()
+	measured, err := results.Digest()
 	if err != nil {
 		return nil, err
 	}

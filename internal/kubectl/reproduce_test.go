@@ -147,20 +147,20 @@ func TestReproduceVariants(t *testing.T) {
 // Both runs have ratios of variants: the one in the bundle is there, the other one here. Without variants on one side, nothing can
 // be compared.
 func TestReproduceVariantsDirection(t *testing.T) {
-	with := func(ratio float64) anyReport {
+	with := func(ratio float64) *report.Report {
 		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
-		return variantsReport{&report.Comparison{Name: "s", Pairs: []stats.Paired{p}}}
+		return &report.Report{Variation: report.Variation{Variants: []report.Variant{{Name: "a"}, {Name: "b"}}}, Pairs: []stats.Paired{p}}
 	}
-	r, err := with(2).reproducedBy(with(3), 0, 0)
+	r, err := report.Reproduce(with(2), with(3), 0, 0)
 	if err != nil || len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
 		t.Errorf("%+v, %v", r.Points, err)
 	}
-	if r, err = with(2).reproducedBy(with(3), 0.6, 0); err != nil || r.Points[0].Verdict != report.Reproduced {
+	if r, err = report.Reproduce(with(2), with(3), 0.6, 0); err != nil || r.Points[0].Verdict != report.Reproduced {
 		t.Errorf("within 60 %%: %+v, %v", r.Points, err)
 	}
-	for _, pair := range [][2]anyReport{{with(2), runReport{new(report.Report)}}, {runReport{new(report.Report)}, with(2)}} {
-		if _, err := pair[0].reproducedBy(pair[1], 0, 0); !errors.Is(err, errVariantsDiffer) {
-			t.Errorf("the error is %v", err)
+	for _, pair := range [][2]*report.Report{{with(2), new(report.Report)}, {new(report.Report), with(2)}} {
+		if r, err := report.Reproduce(pair[0], pair[1], 0, 0); err == nil {
+			t.Errorf("%+v", r)
 		}
 	}
 }

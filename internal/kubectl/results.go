@@ -5,8 +5,6 @@ package kubectl
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,7 +48,7 @@ func labelsOf(name string) client.MatchingLabels {
 
 // printable is a report, and the files of it that were published, by name.
 type printable struct {
-	anyReport
+	*report.Report
 	contents map[string][]byte
 }
 
@@ -64,7 +62,7 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 		return published(ctx, from, run)
 	}
 	r, err := reportSoFar(ctx, from, run)
-	return &printable{anyReport: r}, err
+	return &printable{Report: r}, err
 }
 
 // published reads the report that the operator has written.
@@ -73,7 +71,7 @@ func published(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkR
 	if err != nil {
 		return nil, err
 	}
-	r, err := decodeReport(text)
+	r, err := report.FromResults(text)
 	return &printable{r, contents}, err
 }
 
@@ -106,32 +104,10 @@ func readResults(
 	return text, contents, nil
 }
 
-var errNoReport = errors.New(report.JSONFile + " is not that of a run")
-
-// decodeReport reads results.json.
-func decodeReport(text []byte) (anyReport, error) {
-	var has struct {
-		Run      json.RawMessage `json:"run"`
-		Variants json.RawMessage `json:"comparison"`
-	}
-	if err := json.Unmarshal(text, &has); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", report.JSONFile, err)
-	}
-	switch {
-	case has.Variants != nil:
-		r, err := report.DecodeComparison(text)
-		return variantsReport{r}, err
-	case has.Run != nil:
-		r, err := report.FromResults(text)
-		return runReport{r}, err
-	}
-	return nil, errNoReport
-}
-
 // reportSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
 // Unfinished, or Failed if the run has failed. The documents of the attempts are not read: variables that differ without being
 // requested are left out. Claims of a run without variants are judged when all trials are measured, and not before.
-func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (anyReport, error) {
+func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*report.Report, error) {
 	p, err := validation.PlanRun(run)
 	if err != nil {
 		return nil, fmt.Errorf("planning run %s: %w", run.Name, err)
@@ -145,13 +121,12 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 		outcome, message = v1alpha1.ConditionFailed, why
 	}
 	if len(run.Spec.Variants) > 0 {
-		r, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
-		return variantsReport{r}, err
+		return report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
 	}
 	r, err := report.OfRun(run, p, records, outcome)
 	if err != nil {
 		return nil, err
 	}
-	r.Claims, r.Run.Message = nil, message
-	return runReport{r}, nil
+	r.Claims, r.Message = nil, message
+	return r, nil
 }

@@ -119,7 +119,7 @@ spec:
 			`--set variants.nwe.database.image=x: spec.variants has no element "nwe"; it has base, new`,
 		},
 		"a variant and nothing of it": {file, []string{"--set", "variants.new=x"}, ExitError, "spec.variants.new has no value of its own"},
-		"no field of a variant":       {file, []string{"--set", "variants.new.img=x"}, ExitError, `spec.variants.new has no field "img"; it has database, name`},
+		"no field of a variant":       {file, []string{"--set", "variants.new.img=x"}, ExitError, `spec.variants.new has no field "img"; it has database, loader, name`},
 		"of all variants":             {file, []string{"--set", run}, ExitFine, "  database:\n    image: mariadb:12\n"},
 		"two":                         {file + "---\n" + runWith("database: {}"), []string{"x"}, ExitError, "NAME and --set take a file with one run, but there are 2"},
 		"a workload":                  {file, []string{"--workload", "CommitSize"}, ExitError, "with -f FILE, use --set"},

@@ -41,7 +41,7 @@ func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
 		done: int(ptr.Deref(status.Trials.Measured, 0)), planned: int(ptr.Deref(status.Trials.Planned, 0)),
 	}
 	if len(run.Spec.Variants) > 0 {
-		m.unit, m.answer, m.soFar, m.hints = "rounds", status.Answer, soFar(status.Pairs), closer(run)
+		m.unit, m.soFar, m.hints = "rounds", soFar(status.Pairs), closer(run)
 		m.mayEndEarly = plan.Rounds(&run.Spec).Until != v1alpha1.RoundsAll
 		m.done, m.planned = 0, 0
 		_, _ = fmt.Sscanf(status.Progress, "%d/%d", &m.done, &m.planned) // empty before the operator has seen it

@@ -207,7 +207,7 @@ func TestWatchVariants(t *testing.T) {
 		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
 		cl := fakeCluster(run)
 		out, _, err := watched(t, cl, fakeLogs{}, run, step{"3/20 rounds", func() {
-			run.Status.Answer = "lazy is 3.1 times as fast"
+			run.Status.Headline = "lazy is 3.1 times as fast"
 			setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 			if err := cl.Update(t.Context(), run); err != nil {
 				t.Error(err)

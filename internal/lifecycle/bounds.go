@@ -78,7 +78,7 @@ func shortText(text string, length int) string {
 func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 // warningTexts are the warnings that there is room for. If some are left out, the last one says how many.
-func warningTexts(warnings []stats.PointFinding, room *int) []string {
+func warningTexts(warnings []stats.Warning, room *int) []string {
 	var list []string
 	for i, w := range warnings {
 		text := cut(w.String(), maxWarning)

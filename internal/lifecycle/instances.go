@@ -26,7 +26,7 @@ func (s *situation) wantedInstance() int {
 		return s.wantedInstances()[0]
 	}
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
-	last := analysis.LastServed(s.seen.Records, plan.Served{})
+	last := analysis.LastServed(s.seen.Records)
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
 		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number

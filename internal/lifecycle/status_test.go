@@ -53,7 +53,7 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 	want := v1alpha1.BenchmarkRunStatus{
 		ObservedGeneration: ptr.To[int64](3), StartTime: run.Status.StartTime, Deadline: deadline, Elapsed: "1m3s", Progress: "3/4",
 		Trials:   v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
-		Result:   "14970 rows/s at rowsPerCommit=2",
+		Answer:   "14970 rows/s at rowsPerCommit=2",
 		Headline: "14970 rows/s (one trial) at rowsPerCommit=2; not ranked: fewer than 3 trials each",
 		Points: []v1alpha1.PointStatus{
 			{

@@ -91,15 +91,14 @@ func (s *situation) answered() *Decision {
 func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	c := s.compared
 	status.Alternation, status.AlternationReason = s.alternation()
-	status.Baseline = c.Asked.Spec.Variants[c.Plan.Baseline].Name
-	status.Result = stats.BriefAnswer(c.Overall, c.Pairs)
+	status.Baseline = c.Variants[c.Baseline].Name
+	status.Answer = stats.BriefAnswer(c.Overall, c.Pairs)
 	status.Headline = cut(stats.AnswerOf(c.Overall, c.Pairs).Text, maxComparisonText)
-	status.Answer = status.Headline
 	status.Pairs, status.Overall = pairStatuses(c.Pairs), pairStatuses(c.Overall)
 	status.Claims, status.Claimed = claimStatus(c.Claims)
-	status.Differences = texts(variantDifferences(c.Variants, status.Baseline), maxDifferences)
+	status.Differences = texts(variantDifferences(c), maxDifferences)
 	status.Volumes = volumes(c.Variants)
-	status.Warnings = texts(stats.ComparisonTexts(c.Warnings), maxPointWarnings)
+	status.Warnings = texts(stats.WarningTexts(c.Warnings), maxPointWarnings)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
 }
 
@@ -126,11 +125,12 @@ func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
 
 // variantDifferences say of each variant in what it asks for something else than the baseline, and which server variables differ
 // besides: a sentence or two for each.
-func variantDifferences(variants []analysis.Variant, baseline string) []string {
+func variantDifferences(c *analysis.Compared) []string {
 	var list []string
-	for i := range variants {
-		v := &variants[i]
-		if v.Baseline {
+	baseline := c.Variants[c.Baseline].Name
+	for i := range c.Variants {
+		v := &c.Variants[i]
+		if i == c.Baseline {
 			continue
 		}
 		text := fmt.Sprintf("%s has the same specification as %s", v.Name, baseline)
@@ -149,14 +149,10 @@ func variantDifferences(variants []analysis.Variant, baseline string) []string {
 func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
 	var list []v1alpha1.VolumeStatus
 	for i := range variants {
-		v := variants[i].Volume
-		if v == nil {
+		if variants[i].Volume == nil {
 			continue
 		}
-		volume := v1alpha1.VolumeStatus{
-			Variant: variants[i].Name, Filesystem: v.Filesystem, MountOptions: v.MountOptions, IOScheduler: v.IOScheduler,
-			BlockIO: v.BlockIO, FdatasyncMicros: v.FdatasyncMicros, FdatasyncMeanMicros: v.FdatasyncMeanMicros,
-		}
+		volume := *variants[i].Volume
 		shorten(64, &volume.Filesystem, &volume.IOScheduler)
 		shorten(512, &volume.BlockIO)
 		shorten(1024, &volume.MountOptions)

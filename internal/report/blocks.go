@@ -35,7 +35,10 @@ func listed(title string, lines []string) block { return block{title: title, lin
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	name := withOutcome(r.Run.Heading(), r.Run.Outcome)
+	name := withOutcome(r.Heading(), r.Outcome)
+	if r.HasVariants() {
+		return name + ": " + r.Answer()
+	}
 	return name + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
 }
 
@@ -57,10 +60,10 @@ func withOutcome(name, outcome string) string {
 
 // state says how much was measured, and how the run ended.
 func (r *Report) state() string {
-	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Run.Workload, len(r.Accepted()), r.Run.Planned,
-		r.Run.Seed, r.Run.Outcome)
-	if r.Run.Message != "" {
-		text += ": " + r.Run.Message
+	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Workload, len(r.Accepted()), r.Planned,
+		r.Seed, r.Outcome)
+	if r.Message != "" {
+		text += ": " + r.Message
 	}
 	return text
 }
@@ -68,6 +71,9 @@ func (r *Report) state() string {
 // blocks of a run's report: how much was measured, a table of the points in the order of the sweep, what must be read
 // with the numbers, and where they were measured.
 func (r *Report) blocks() []block {
+	if r.HasVariants() {
+		return r.pairBlocks()
+	}
 	list := []block{paragraphs(r.state())}
 	if t := r.Table(); t != nil {
 		points := r.Measured()
@@ -103,54 +109,51 @@ func tableBlocks(tables []RequestedTable) []block {
 }
 
 // Answer of all pairs, as a part of a sentence.
-func (s *Comparison) Answer() string { return s.answer().Text }
+func (r *Report) Answer() string { return r.answer().Text }
 
 // Sentence is the answer with a capital letter, unless it begins with a name.
-func (s *Comparison) Sentence() string { return s.answer().Sentence() }
+func (r *Report) Sentence() string { return r.answer().Sentence() }
 
-func (s *Comparison) answer() stats.Answer {
-	return cmp.Or(stats.AnswerOf(titled(s.Overall, s.titles()), titled(s.Pairs, s.titles())), stats.Answer{Text: "no answer"})
+func (r *Report) answer() stats.Answer {
+	return cmp.Or(stats.AnswerOf(titled(r.Overall, r.titles()), titled(r.Pairs, r.titles())), stats.Answer{Text: "no answer"})
 }
 
-// headline is the answer of a comparison in a line, as that of a run.
-func (s *Comparison) headline() string { return withOutcome(s.Name, s.Outcome) + ": " + s.Answer() }
-
-// blocks of a comparison's report: a table of the pairs, why the comparison stopped, what the variants differ in, and what
+// pairBlocks are those of a run with variants: a table of the pairs, why the run stopped, what the variants differ in, and what
 // must be read with the answer.
-func (s *Comparison) blocks() []block {
+func (r *Report) pairBlocks() []block {
 	var list []block
-	for i := range s.Variants {
-		baseline := &s.Variants[i]
+	for i := range r.Variants {
+		baseline := &r.Variants[i]
 		if !baseline.Baseline {
 			continue
 		}
-		for j := range s.Variants {
-			v := &s.Variants[j]
-			if pairs := s.Of(v.Name); len(pairs) > 0 {
-				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: s.table(pairs)})
+		for j := range r.Variants {
+			v := &r.Variants[j]
+			if pairs := r.Of(v.Name); len(pairs) > 0 {
+				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.table(pairs)})
 			}
 		}
 	}
-	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, %s, seed %d: %s.", s.Workload, s.Outcome,
-		s.Rounds, s.Planned, s.Paired(), s.Seed, s.Message), s.Reading()))
+	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, %s, seed %d: %s.", r.Workload, r.Outcome,
+		r.Rounds, r.Planned, r.Paired(), r.Seed, r.Message), r.Reading()))
 	return append(
-		append(list, tableBlocks(s.RequestedTables())...),
-		listed("Claims", claimLines(s.Claims)),
-		listed("Cost of a unit of work", s.costs()),
-		listed("How the variants differ", s.differences()),
-		listed("Volumes", s.Volumes()),
-		listed("Pairs without an answer", s.Undecided()),
-		listed("Warnings", s.AllWarnings()),
-		listed("Discarded", s.Discarded()),
+		append(list, tableBlocks(r.RequestedTables())...),
+		listed("Claims", claimLines(r.Claims)),
+		listed("Cost of a unit of work", r.costs()),
+		listed("How the variants differ", r.differences()),
+		listed("Volumes", r.Volumes()),
+		listed("Pairs without an answer", r.Undecided()),
+		listed("Warnings", r.AllWarnings()),
+		listed("Discarded", r.Discarded()),
 	)
 }
 
 // confidence says what the intervals of a comparison are.
-func (s *Comparison) confidence() string {
+func (r *Report) confidence() string {
 	switch {
-	case len(s.Overall) > 0:
+	case len(r.Overall) > 0:
 		return "95% confidence across all pairs and all points together, adjusted for early stopping"
-	case len(s.Pairs) == 1:
+	case len(r.Pairs) == 1:
 		return "95% confidence, adjusted for early stopping"
 	}
 	return "95% confidence across all pairs, adjusted for early stopping"

@@ -16,15 +16,13 @@ import (
 
 // Compared is a comparison of two things that were measured, and what must be read with it.
 type Compared struct {
-	// Title says what was compared: the workload, or the comparison.
+	// Title says what was compared: the workload, or the run with variants.
 	Title string
-	// Baseline and Variant name the two sides; in a comparison's own pairs, Variant is empty and the pairs name it.
+	// Baseline and Variant name the two sides; in a run's own pairs, Variant is empty and the pairs name it.
 	Baseline, Variant string
 	Pairs             []stats.Paired
-	// Overall has what all points of a variant say together, of a comparison's own pairs.
+	// Overall has what all points of a variant say together, of a run's own pairs.
 	Overall []stats.Paired
-	// OnlyOne are the points that only one side has, in words.
-	OnlyOne []string
 	// Method says how the two were measured and compared, in sentences.
 	Method []string
 	// Otherwise says in what the two did not measure the same; empty if they did, as far as that is known.
@@ -35,7 +33,7 @@ type Compared struct {
 	Warnings []string
 	// titles of variants in the headline, by their names.
 	titles map[string]string
-	// Unpaired, Changes and Findings are OnlyOne, the differences and the warnings in values.
+	// Unpaired are the points that only one side has; Changes and Findings are the differences and the warnings in values.
 	Unpaired []UnpairedPoint
 	Changes  []ComparedChange
 	Findings []ComparedFinding
@@ -108,7 +106,7 @@ func (c *Compared) Of(p *stats.Paired) Ruling {
 // side has.
 func (c *Compared) Ruling() Ruling {
 	all := Fine
-	if len(c.OnlyOne) > 0 || len(c.Pairs) == 0 {
+	if len(c.Unpaired) > 0 || len(c.Pairs) == 0 {
 		all = Undecided
 	}
 	for i := range c.Pairs {
@@ -123,37 +121,37 @@ func (c *Compared) Ruling() Ruling {
 	return all
 }
 
-// CompareBaseline is what a comparison says of its variants: its own pairs. The metric is the one that the comparison has
+// CompareBaseline is what a run says of its variants: its own pairs. The metric is the one that the run has
 // compared, or empty.
-func CompareBaseline(s *Comparison, metric string) (*Compared, error) {
-	if err := s.usable(); err != nil {
+func CompareBaseline(r *Report, metric string) (*Compared, error) {
+	if err := r.usable(); err != nil {
 		return nil, err
 	}
-	if published := s.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("run %s compared only %s, not %s", s.Name,
+	if published := r.Pairs[0].Metric.Name; metric != "" && metric != published {
+		return nil, fmt.Errorf("run %s compared only %s, not %s", r.Name,
 			published, metric)
 	}
 	return &Compared{
-		Title: s.Name, Baseline: s.Pairs[0].Baseline, Pairs: s.Pairs, Overall: s.Overall, Threshold: -1, titles: s.titles(),
-		Differences: s.differences(), Warnings: s.AllWarnings(), Changes: s.changes(), Findings: s.findings(),
-		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", s.Rounds,
-			s.Planned, s.confidence())},
+		Title: r.Name, Baseline: r.Pairs[0].Baseline, Pairs: r.Pairs, Overall: r.Overall, Threshold: -1, titles: r.titles(),
+		Differences: r.differences(), Warnings: r.AllWarnings(), Changes: r.changes(), Findings: r.sideFindings(),
+		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", r.Rounds,
+			r.Planned, r.confidence())},
 	}, nil
 }
 
 var errNoPairs = errors.New("it has no pairs: no round has measured every variant")
 
-// usable is an error if there is nothing in the comparison to compare, or if it cannot be trusted.
-func (s *Comparison) usable() error {
-	if s.Outcome != v1alpha1.ConditionComplete {
-		return fmt.Errorf("run %s has not completed: %s: %s", s.Name, cmp.Or(s.Outcome, Unfinished), s.Message)
+// usable is an error if there is nothing in the run to compare, or if it cannot be trusted.
+func (r *Report) usable() error {
+	if r.Outcome != v1alpha1.ConditionComplete {
+		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)
 	}
-	if len(s.Pairs) == 0 {
-		return fmt.Errorf("run %s: %w", s.Name, errNoPairs)
+	if len(r.Pairs) == 0 {
+		return fmt.Errorf("run %s: %w", r.Name, errNoPairs)
 	}
-	for _, p := range slices.Concat(s.Overall, s.Pairs) {
-		if !consistent(&p, s.Rounds) {
-			return fmt.Errorf("run %s: pair %s contradicts itself (%s): this is not what the operator wrote", s.Name,
+	for _, p := range slices.Concat(r.Overall, r.Pairs) {
+		if !consistent(&p, r.Rounds) {
+			return fmt.Errorf("run %s: pair %s contradicts itself (%s): this is not what the operator wrote", r.Name,
 				pairName(&p), p.Verdict)
 		}
 	}
@@ -180,29 +178,32 @@ func consistent(p *stats.Paired, rounds int) bool {
 	return false
 }
 
-// CompareVariants compares two variants of a comparison round by round. If the comparison has compared them so itself, these are
-// its own pairs; otherwise the method is the same, with the looks and the number of pairs of the comparison.
-func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared, error) {
-	all, err := CompareBaseline(s, metric)
+// CompareVariants compares two variants of a run round by round. If the run has compared them so itself, these are
+// its own pairs; otherwise the method is the same, with the looks and the number of pairs of the run.
+func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, error) {
+	if !r.HasVariants() {
+		return nil, r.noVariants()
+	}
+	all, err := CompareBaseline(r, metric)
 	if err != nil {
 		return nil, err
 	}
-	a, err := variantSide(s, baseline, "", s.Rounds)
+	a, err := SideOf(r, baseline, "", "")
 	if err != nil {
 		return nil, err
 	}
-	b, err := variantSide(s, variant, "", s.Rounds)
+	b, err := SideOf(r, variant, "", "")
 	if err != nil {
 		return nil, err
 	}
 	if baseline == variant {
-		return nil, fmt.Errorf("both are variant %s of run %s", variant, s.Name)
+		return nil, fmt.Errorf("both are variant %s of run %s", variant, r.Name)
 	}
 	c := &Compared{
-		Title: s.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
-		Warnings: s.AllWarnings(), Findings: s.findings(),
+		Title: r.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
+		Warnings: r.AllWarnings(), Findings: r.sideFindings(),
 	}
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
 			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the run's baseline in: %s", v.Name,
 				strings.Join(v.Requested(), ", ")))
@@ -211,23 +212,23 @@ func CompareVariants(s *Comparison, baseline, variant, metric string) (*Compared
 			}
 		}
 	}
-	design, err := s.design()
+	design, err := r.design()
 	if err != nil {
 		return nil, err
 	}
 	design.Comparisons = max(design.Comparisons, inCommon(a, b))
 	return c, c.pair(a, b, func(p *stats.Paired) {
-		if i := slices.IndexFunc(s.Pairs, func(own stats.Paired) bool {
+		if i := slices.IndexFunc(r.Pairs, func(own stats.Paired) bool {
 			return own.Baseline == p.Baseline && own.Variant == p.Variant && stats.Label(own.Parameters) == stats.Label(p.Parameters)
 		}); i >= 0 {
-			*p = s.Pairs[i]
+			*p = r.Pairs[i]
 			return
 		}
 		p.Judge(design)
 	})
 }
 
-// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different comparisons. The
+// CompareSides compares two things that were not measured in the same rounds: runs, or variants of different runs. The
 // error of 5% is divided by the number of points that both have. Smaller differences than that of so many percent count
 // as none. The medians of equal runs differ by the fraction betweenRuns (see stats.Design).
 func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Compared, error) {
@@ -280,7 +281,6 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 		q := b.at(p.label)
 		if q == nil {
 			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, p.parameters})
-			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(p.label, "the only point"), c.Baseline))
 			continue
 		}
 		pair := stats.Paired{
@@ -294,7 +294,6 @@ func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
 	for _, q := range b.points {
 		if a.at(q.label) == nil {
 			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Variant, q.parameters})
-			c.OnlyOne = append(c.OnlyOne, fmt.Sprintf("%s: only in %s", cmp.Or(q.label, "the only point"), c.Variant))
 		}
 	}
 	if len(c.Pairs) == 0 {

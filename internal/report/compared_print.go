@@ -46,7 +46,7 @@ func (r Ruling) inWords() string {
 	return "OK"
 }
 
-// answer of all pairs in a sentence: the worst regression, or what a comparison says of its pairs.
+// answer of all pairs in a sentence: the worst regression, or what a run says of its pairs.
 func (c *Compared) answer() string {
 	worst, regressions := -1, 0
 	for i := range c.Pairs {
@@ -144,11 +144,20 @@ func (c *Compared) blocks() []block {
 	return []block{
 		table,
 		listed("Points without an answer", open),
-		listed("Points measured on one side only, which are not compared", c.OnlyOne),
+		listed("Points measured on one side only, which are not compared", c.onlyOne()),
 		listed("The two did not measure the same thing", c.Otherwise),
 		listed(title, differences),
 		listed("Warnings", c.Warnings),
 	}
+}
+
+// onlyOne are the points that only one side has, in words.
+func (c *Compared) onlyOne() []string {
+	var list []string
+	for _, p := range c.Unpaired {
+		list = append(list, fmt.Sprintf("%s: only in %s", cmp.Or(stats.Label(p.Parameters), "the only point"), p.Of))
+	}
+	return list
 }
 
 // table has a row per comparison.
@@ -221,7 +230,7 @@ type comparedDocument struct {
 	Findings []ComparedFinding `json:"findings,omitempty"`
 }
 
-// ruledCompare is a comparison as in a comparison's results.json, with the ruling. Of separate runs, rounds are trials on the
+// ruledCompare is a pair as in results.json, with the ruling. Of separate runs, rounds are trials on the
 // smaller side.
 type ruledCompare struct {
 	Ruling   Ruling `json:"ruling"`
@@ -233,7 +242,7 @@ type ruledCompare struct {
 func ComparedJSON(w io.Writer, c *Compared) error {
 	d := comparedDocument{
 		Version: documentVersion, Title: c.Title, Baseline: c.Baseline, Variant: c.Variant, Ruling: c.Ruling(), Answer: c.answer(),
-		OnlyOne: c.OnlyOne, Method: c.Method, Otherwise: c.Otherwise, Differences: c.Differences, Warnings: c.Warnings,
+		OnlyOne: c.onlyOne(), Method: c.Method, Otherwise: c.Otherwise, Differences: c.Differences, Warnings: c.Warnings,
 		Unpaired: c.Unpaired, Changes: c.Changes, Findings: c.Findings,
 	}
 	if c.Threshold >= 0 {
@@ -275,7 +284,7 @@ func ComparedJUnit(w io.Writer, c *Compared) error {
 		}
 		cases = append(cases, one)
 	}
-	for _, text := range c.OnlyOne {
+	for _, text := range c.onlyOne() {
 		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: &junitReason{Message: text, Text: text}})
 	}
 	return writeJUnit(w, c.Title, time.Time{}, cases)

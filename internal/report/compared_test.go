@@ -37,14 +37,14 @@ func times(factor float64, values []float64) []float64 {
 // runOf has a point of rowsPerCommit for each list of values, 1, 2 and so on.
 func runOf(name string, points ...[]float64) *report.Report {
 	r := &report.Report{Run: run("Complete", "")}
-	r.Run.Name, r.Run.UID, r.Run.Planned = name, "uid of "+name, 0
-	r.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":100}},"database":{"image":"mariadb:11.8"}}`)
+	r.Name, r.UID, r.Planned = name, "uid of "+name, 0
+	r.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":100}},"database":{"image":"mariadb:11.8"}}`)
 	for i, values := range points {
 		parameters := map[string]string{"rowsPerCommit": fmt.Sprint(i + 1)}
 		var records []*result.Record
 		for _, v := range values {
-			r.Run.Planned++
-			records = append(records, testutil.Record(r.Run.Planned, 1, parameters, v))
+			r.Planned++
+			records = append(records, testutil.Record(r.Planned, 1, parameters, v))
 		}
 		r.Records = append(r.Records, records...)
 		r.Points = append(r.Points, stats.Summarized(parameters, records))
@@ -56,7 +56,7 @@ func compared(t *testing.T, a, b *report.Report, threshold float64) *report.Comp
 	t.Helper()
 	var sides []*report.Side
 	for _, r := range []*report.Report{a, b} {
-		side, err := report.RunSide(r, "", "ref of "+r.Run.Name)
+		side, err := report.SideOf(r, "", "", "ref of "+r.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +89,11 @@ func everyKind() (before, after *report.Report) {
 	record := testutil.Record(25, 1, parameters, 100)
 	after.Points = append(after.Points, stats.Summarized(parameters, []*result.Record{record}))
 	after.Records = append(after.Records, record)
-	after.Run.Started = before.Run.Started.Add(90 * time.Minute)
+	after.Started = before.Started.Add(90 * time.Minute)
 	// Claims, and which points there are, say nothing about what a trial measures.
-	after.Run.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
+	after.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
 		"database":{"image":"mariadb:12.0"},"claims":[{"name":"c"}],"trials":{"repetitions":6}}`)
-	after.Run.Findings = []finding.Finding{finding.OfProgram("the disk was not the same for all trials")}
+	after.Findings = []stats.Warning{{Finding: finding.OfProgram("the disk was not the same for all trials")}}
 	for _, r := range after.Records {
 		r.Summary.Totals.Rows, r.Place.DatabaseNode = 200, "other"
 		fingerprint := *r.Fingerprint
@@ -135,25 +135,25 @@ func TestComparedGolden(t *testing.T) {
 // Each error is said, and none of them is an answer.
 func TestWhatCannotBeCompared(t *testing.T) {
 	good := runOf("main", around100)
-	if _, err := report.RunSide(runOf("b"), "", ""); err == nil {
+	if _, err := report.SideOf(runOf("b"), "", "", ""); err == nil {
 		t.Error("a run without points is compared")
 	}
 	for outcome, r := range map[string]*report.Report{"Failed": runOf("b", around100), report.Unfinished: runOf("b", around100), "": runOf("b")} {
-		r.Run.Outcome = outcome
-		if _, err := report.RunSide(r, "", ""); err == nil || !strings.Contains(err.Error(), "has not completed") {
+		r.Outcome = outcome
+		if _, err := report.SideOf(r, "", "", ""); err == nil || !strings.Contains(err.Error(), "has not completed") {
 			t.Errorf("%q: %v", outcome, err)
 		}
 	}
 	cut := runOf("b", around100)
 	cut.Records = cut.Records[:5]
-	if _, err := report.RunSide(cut, "", ""); err == nil || !strings.Contains(err.Error(), "5 of 6 trials") {
+	if _, err := report.SideOf(cut, "", "", ""); err == nil || !strings.Contains(err.Error(), "5 of 6 trials") {
 		t.Errorf("a run without one of its trials: %v", err)
 	}
-	if _, err := report.RunSide(good, "nothing", ""); err == nil || !strings.Contains(err.Error(), "rowsPerSecond, clientCPUPerRow") {
+	if _, err := report.SideOf(good, "", "nothing", ""); err == nil || !strings.Contains(err.Error(), "rowsPerSecond, clientCPUPerRow") {
 		t.Errorf("a metric that there is not: %v", err)
 	}
 	side := func(r *report.Report) *report.Side {
-		s, err := report.RunSide(r, "", "")
+		s, err := report.SideOf(r, "", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		t.Errorf("a run and itself: %v", err)
 	}
 	other := single()
-	other.Run.UID, other.Run.Planned = "other", 1
+	other.UID, other.Planned = "other", 1
 	if _, err := report.CompareSides(side(good), side(other), 5, 0); err == nil || !strings.Contains(err.Error(), "no point in common") {
 		t.Errorf("other points: %v", err)
 	}
@@ -172,10 +172,10 @@ func TestWhatCannotBeCompared(t *testing.T) {
 // Two runs of one name are told apart by what the user calls them.
 func TestComparedNames(t *testing.T) {
 	after := runOf("main", around100)
-	after.Run.UID = "another"
+	after.UID = "another"
 	before := runOf("main", around100)
-	a, errA := report.RunSide(before, "", "./old/")
-	b, errB := report.RunSide(after, "", "./new/")
+	a, errA := report.SideOf(before, "", "", "./old/")
+	b, errB := report.SideOf(after, "", "", "./new/")
 	if errA != nil || errB != nil {
 		t.Fatal(errA, errB)
 	}
@@ -191,8 +191,8 @@ func TestComparedMetric(t *testing.T) {
 		r.Summary.Metrics[1].Value *= 2
 	}
 	sides := func(metric string) *report.Compared {
-		a, errA := report.RunSide(before, metric, "")
-		b, errB := report.RunSide(after, metric, "")
+		a, errA := report.SideOf(before, "", metric, "")
+		b, errB := report.SideOf(after, "", metric, "")
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
@@ -214,25 +214,25 @@ func TestComparedMetric(t *testing.T) {
 }
 
 // comparisonToCompare has six whole rounds at one point, of which the comparison has compared lazy with durable.
-func comparisonToCompare() *report.Comparison {
+func comparisonToCompare() *report.Report {
 	s := reportOfComparison()
 	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalentWithinPercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":6}}`)
 	s.Rounds = 6
 	s.Runs = nil
 	for round := range s.Rounds {
 		for v, variant := range []string{"durable", "lazy", "same"} {
-			s.Runs = append(s.Runs, report.ComparisonRun{
+			s.Runs = append(s.Runs, report.SideRun{
 				Round: round + 1, Variant: variant, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-				Values: []report.ComparisonValue{{
+				Values: []report.PointValue{{
 					Parameters: map[string]string{"rowsPerCommit": "1"}, Value: (1 - 0.1*float64(v)) * around100[round],
 				}},
 			})
 		}
 	}
 	// A round that is not whole does not count.
-	s.Runs = append(s.Runs, report.ComparisonRun{
+	s.Runs = append(s.Runs, report.SideRun{
 		Round: 7, Variant: "durable", Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-		Values: []report.ComparisonValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
+		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
 	})
 	s.Pairs, s.Overall = s.Pairs[:1], nil
 	s.Pairs[0].BaselineValues, s.Pairs[0].Values = around100, times(3, around100)
@@ -256,23 +256,23 @@ func TestCompareVariants(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		baseline, variant, metric, says string
-		change                          func(*report.Comparison)
+		change                          func(*report.Report)
 	}{
 		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
 		"itself":     {"durable", "durable", "", "both are variant durable", nil},
 		"metric":     {"durable", "lazy", "other", "compared only", nil},
-		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = report.Unfinished }},
-		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Comparison) { s.Outcome = "" }},
-		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Comparison) { s.Outcome = "Failed" }},
-		"empty":      {"durable", "lazy", "", "no pairs", func(s *report.Comparison) { s.Pairs = nil }},
-		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = stats.Slower }},
-		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Verdict = "Splendid" }},
-		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
-		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Comparison) {
+		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = report.Unfinished }},
+		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = "" }},
+		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Report) { s.Outcome = "Failed" }},
+		"empty":      {"durable", "lazy", "", "no pairs", func(s *report.Report) { s.Pairs = nil }},
+		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = stats.Slower }},
+		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = "Splendid" }},
+		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
+		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Report) {
 			s.Overall = slices.Clone(s.Pairs)
 			s.Overall[0].Verdict = stats.Slower
 		}},
-		"spec": {"lazy", "same", "", "reading the specification", func(s *report.Comparison) { s.Spec = json.RawMessage(`{`) }},
+		"spec": {"lazy", "same", "", "reading the specification", func(s *report.Report) { s.Spec = json.RawMessage(`{`) }},
 	} {
 		s := comparisonToCompare()
 		if test.change != nil {
@@ -289,11 +289,11 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 	for _, name := range []string{"other", "durable-or-not"} {
 		other := comparisonToCompare()
 		other.Name, other.UID = name, "other"
-		a, err := report.VariantSide(comparisonToCompare(), "durable", "", "")
+		a, err := report.SideOf(comparisonToCompare(), "durable", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := report.VariantSide(other, "same", "", "")
+		b, err := report.SideOf(other, "same", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,31 +23,30 @@ const (
 	SummaryFile = "summary.md"
 )
 
-// printer writes a report of some kind as a file.
-type printer[R any] struct {
-	name  string
-	print func(io.Writer, *R) error
-}
-
-// Files are all printed forms of a report, the summary first.
+// Files are all printed forms of a report that are published, the summary first.
 func Files(r *Report) ([]result.File, error) {
-	return printed(r, []printer[Report]{{SummaryFile, Summary}, {CSVFile, CSV}, {BenchFile, Bench}, {JSONFile, JSON}})
-}
-
-func printed[R any](r *R, printers []printer[R]) ([]result.File, error) {
 	var files []result.File
-	for _, p := range printers {
-		var buf bytes.Buffer
-		if err := p.print(&buf, r); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", p.name, err)
+	for _, name := range []string{SummaryFile, CSVFile, BenchFile, JSONFile} {
+		if name == BenchFile && r.HasVariants() {
+			continue
 		}
-		files = append(files, result.File{Name: p.name, Data: buf.Bytes()})
+		formats := Formats()
+		of := formats[slices.IndexFunc(formats, func(f Format) bool { return f.File == name })]
+		var buf bytes.Buffer
+		if err := of.Print(&buf, r); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", name, err)
+		}
+		files = append(files, result.File{Name: name, Data: buf.Bytes()})
 	}
 	return files, nil
 }
 
-// CSV writes a row per measured trial, of trials in stages one per stage. Latencies are in microseconds.
+// CSV writes a row per measured trial, of trials in stages one per stage; with variants, a row for each value of a variant in a
+// round. Latencies are in microseconds.
 func CSV(w io.Writer, r *Report) error {
+	if r.HasVariants() {
+		return writeCSV(w, r.sideRows())
+	}
 	parameters := r.Parameters()
 	rounds := r.roundOf()
 	metrics, operations := r.Columns()
@@ -64,6 +64,23 @@ func CSV(w io.Writer, r *Report) error {
 		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
 	}
 	return writeCSV(w, rows)
+}
+
+// sideRows have a row for each value: of a point, of a variant in a round.
+func (r *Report) sideRows() [][]string {
+	parameters := r.Parameters()
+	rows := [][]string{slices.Concat([]string{"round", "variant", "run"}, parameters, []string{"metric", "value", "unit", "seed"})}
+	for _, side := range r.Runs {
+		for _, v := range side.Values {
+			cells := []string{strconv.Itoa(side.Round), side.Variant, side.Name}
+			for _, name := range parameters {
+				cells = append(cells, v.Parameters[name])
+			}
+			rows = append(rows, append(cells, side.Metric, strconv.FormatFloat(v.Value, 'f', -1, 64), side.Unit,
+				strconv.FormatInt(side.Seed, 10)))
+		}
+	}
+	return rows
 }
 
 func row(record *result.Record, round int, parameters, metrics, operations []string) []string {
@@ -129,36 +146,36 @@ func latency(s *result.Summary, operation string) result.Latency {
 	return result.Latency{}
 }
 
-// Unfinished is the outcome of a run or comparison that has not ended: its report has what was measured so far.
+// Unfinished is the outcome of a run that has not ended: its report has what was measured so far.
 const Unfinished = "Unfinished"
 
-// failed is the outcome of a run or comparison that has failed.
+// failed is the outcome of a run that has failed.
 const failed = "Failed"
 
-// Format is a printed form of a report. Run and Comparison write what they are given and nothing else; they fail only if the
-// writer does.
+// Format is a printed form of a report.
 type Format struct {
 	// Name is what -o takes, and File the name of the file.
 	Name, File string
-	// Run prints the report of a run, and Comparison that of a comparison. Run is nil if the format is of comparisons alone.
-	Run        func(io.Writer, *Report) error
-	Comparison func(io.Writer, *Comparison) error
+	// Print writes what it is given and nothing else; it fails only if the writer does.
+	Print func(io.Writer, *Report) error
+	// Variants says that the format is of runs with variants alone.
+	Variants bool
 }
 
 // Formats are all of them, in the order in which people are told of them.
 func Formats() []Format {
 	return []Format{
-		{"text", "summary.txt", Text, ComparisonText},
-		{"markdown", SummaryFile, Summary, ComparisonSummary},
-		{"csv", CSVFile, CSV, ComparisonCSV},
-		{"matrix", "matrix.txt", nil, ComparisonMatrix},
-		{"matrix-csv", "matrix.csv", nil, ComparisonMatrixCSV},
-		{"variables", "variables.txt", nil, ComparisonVariables},
-		{"variables-csv", "variables.csv", nil, ComparisonVariablesCSV},
-		{"json", JSONFile, JSON, ComparisonJSON},
-		{"benchfmt", BenchFile, Bench, ComparisonBench},
-		{"junit", "results.junit.xml", JUnit, ComparisonJUnit},
-		{"github", "job-summary.md", GitHub, ComparisonGitHub},
+		{"text", "summary.txt", Text, false},
+		{"markdown", SummaryFile, Summary, false},
+		{"csv", CSVFile, CSV, false},
+		{"matrix", "matrix.txt", MatrixText, true},
+		{"matrix-csv", "matrix.csv", MatrixCSV, true},
+		{"variables", "variables.txt", VariablesText, true},
+		{"variables-csv", "variables.csv", VariablesCSV, true},
+		{"json", JSONFile, JSON, false},
+		{"benchfmt", BenchFile, Bench, false},
+		{"junit", "results.junit.xml", JUnit, false},
+		{"github", "job-summary.md", GitHub, false},
 	}
 }
 

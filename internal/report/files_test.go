@@ -4,12 +4,9 @@
 package report_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,21 +19,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-func printedComparison(t *testing.T, printer func(io.Writer, *report.Comparison) error, s *report.Comparison) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := printer(&b, s); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // hostile is a report whose names and messages have everything that some format gives a meaning.
 func hostile() *report.Report {
 	const nasty = "a|b <img src=x> & \"q\" 'x' `c` \\ @all\n# EOF\x1b[31m\x00 ünï 日本 **b** {x=\"1\"},;"
 	r := small()
-	r.Run.Name, r.Run.Outcome, r.Run.Message, r.Run.Workload = nasty, "Failed", nasty, nasty
-	r.Run.Findings = []finding.Finding{finding.OfProgram(nasty)}
+	r.Name, r.Outcome, r.Message, r.Workload = nasty, "Failed", nasty, nasty
+	r.Findings = []stats.Warning{{Finding: finding.OfProgram(nasty)}}
 	for i := range r.Points {
 		r.Points[i].Parameters = map[string]string{"a b": nasty + fmt.Sprint(i), "a-b": "", "a_b": "1"}
 		for _, record := range r.Points[i].Records {
@@ -69,17 +57,16 @@ func thousand() *report.Report {
 	return r
 }
 
-// The formats that Files and ComparisonFiles do not have.
+// The formats that Files does not have.
 func TestFormatsGolden(t *testing.T) {
-	published := []string{report.SummaryFile, report.CSVFile, report.JSONFile}
+	all := reports()
+	all["comparison"] = reportOfComparison()
 	for _, f := range report.Formats() {
-		for name, r := range reports() {
-			if f.Run != nil && !slices.Contains(append(published, report.BenchFile), f.File) {
-				testutil.Golden(t, name+"."+f.File, []byte(printed(t, f.Run, r)))
+		for name, r := range all {
+			published := f.File == report.SummaryFile || f.File == report.CSVFile || f.File == report.JSONFile
+			if !published && (name == "comparison" || !f.Variants && f.File != report.BenchFile) {
+				testutil.Golden(t, name+"."+f.File, []byte(printed(t, f.Print, r)))
 			}
-		}
-		if !slices.Contains(published, f.File) {
-			testutil.Golden(t, "comparison."+f.File, []byte(printedComparison(t, f.Comparison, reportOfComparison())))
 		}
 	}
 }
@@ -88,32 +75,24 @@ func TestFormatsGolden(t *testing.T) {
 // error.
 func TestFormats(t *testing.T) {
 	all := reports()
-	all["hostile"], all["thousand"], all["empty"] = hostile(), thousand(), new(report.Report)
+	all["hostile"], all["thousand"], all["empty"], all["comparison"] = hostile(), thousand(), new(report.Report), reportOfComparison()
 	names, files := map[string]bool{}, map[string]bool{}
 	for _, f := range report.Formats() {
 		if names[f.Name] || files[f.File] || strings.ContainsAny(f.File, "/\\ ") {
 			t.Errorf("%s, %s: not the only one, or no name of a file", f.Name, f.File)
 		}
 		names[f.Name], files[f.File] = true, true
-		check := func(name, text, again string, failing error) {
-			if !utf8.ValidString(text) || text != again || text != "" && !strings.HasSuffix(text, "\n") {
+		for name, r := range all {
+			if r.Spec == nil {
+				r.Spec = json.RawMessage("{}")
+			}
+			text := printed(t, f.Print, r)
+			if !utf8.ValidString(text) || text != printed(t, f.Print, r) || text != "" && !strings.HasSuffix(text, "\n") {
 				t.Errorf("%s of %s:\n%.500s", f.Name, name, text)
 			}
-			if text != "" && failing == nil {
+			if text != "" && f.Print(brokenWriter{}, r) == nil {
 				t.Errorf("%s of %s: the writer's error is lost", f.Name, name)
 			}
-		}
-		for name, r := range all {
-			if f.Run == nil {
-				break
-			}
-			if r.Run.Spec == nil {
-				r.Run.Spec = json.RawMessage("{}")
-			}
-			check(name, printed(t, f.Run, r), printed(t, f.Run, r), f.Run(brokenWriter{}, r))
-		}
-		for name, s := range map[string]*report.Comparison{"comparison": reportOfComparison(), "empty": {Spec: json.RawMessage("{}")}} {
-			check(name, printedComparison(t, f.Comparison, s), printedComparison(t, f.Comparison, s), f.Comparison(brokenWriter{}, s))
 		}
 	}
 }
@@ -148,14 +127,14 @@ func TestGitHubIsShort(t *testing.T) {
 	s := reportOfComparison()
 	for i := range 60 {
 		variant := fmt.Sprintf("variant-%d", i)
-		s.Variants = append(s.Variants, report.ComparisonVariant{Name: variant})
+		s.Variants = append(s.Variants, report.Variant{Name: variant})
 		for point := range 210 {
 			p := s.Pairs[0]
 			p.Variant, p.Parameters = variant, map[string]string{"rowsPerCommit": fmt.Sprint(point)}
 			s.Pairs = append(s.Pairs, p)
 		}
 	}
-	if text := printedComparison(t, report.ComparisonGitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
+	if text := printed(t, report.GitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
 		t.Errorf("%d bytes", len(text))
 	}
 }

@@ -19,13 +19,10 @@ import (
 // documentVersion is the version of results.json.
 const documentVersion = 1
 
-var (
-	errNoRun        = errors.New(JSONFile + " is not that of a run")
-	errNoComparison = errors.New(JSONFile + " is not that of a run with variants")
-)
+var errNoRun = errors.New(JSONFile + " is not that of a run")
 
-// document is the layout of a run's results.json.
-type document struct {
+// runDocument is the layout of results.json of a run without variants.
+type runDocument struct {
 	Version  int                `json:"version"`
 	Run      Run                `json:"run"`
 	Claims   []claims.Judgement `json:"claims,omitempty"`
@@ -33,13 +30,18 @@ type document struct {
 	Attempts []*result.Record   `json:"attempts"`
 }
 
-// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment. Histograms are left
-// out: the documents of the attempts have them.
+// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment; with variants, the
+// answer and the pairs. Histograms are left out: the documents of the attempts have them.
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	return enc.Encode(document{
-		Version: documentVersion, Run: r.Run, Claims: r.Claims, Plan: r.Trials, Attempts: withoutHistograms(r.Records),
+	if !r.HasVariants() {
+		return enc.Encode(runDocument{documentVersion, r.Run, r.Claims, r.Trials, withoutHistograms(r.Records)})
+	}
+	return enc.Encode(variantsDocument{
+		Version: documentVersion, Answer: stats.AnswerOf(r.Overall, r.Pairs).Text,
+		Pairs: encodePairs(r.Pairs), Overall: encodePairs(r.Overall),
+		Run: &variantsRun{r.Head, r.Ending, r.Rounds, r.Planned, r.Variation, r.Findings, r.Rows, r.Spec, r.Records},
 	})
 }
 
@@ -56,41 +58,67 @@ func withoutHistograms(records []*result.Record) []*result.Record {
 	return list
 }
 
-// Decode is the report whose results.json this is, without its points: these follow from the records.
+// Decode is the report whose results.json this is. A run without variants has no points: these follow from the records.
 func Decode(text []byte) (*Report, error) {
-	var d document
-	if err := decodeDocument(text, &d, &d.Version); err != nil {
-		return nil, err
+	var d struct {
+		Version  int                `json:"version"`
+		Run      *Run               `json:"run"`
+		Claims   []claims.Judgement `json:"claims"`
+		Plan     []Trial            `json:"plan"`
+		Attempts []*result.Record   `json:"attempts"`
+		Pairs    []pairDocument     `json:"pairs"`
+		Overall  []pairDocument     `json:"overall"`
+		Variants *variantsRun       `json:"comparison"`
 	}
-	if d.Run.Name == "" {
-		return nil, errNoRun
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
 	}
-	for i, record := range d.Attempts {
+	if d.Version != documentVersion {
+		return nil, fmt.Errorf("%s has version %d, this program reads %d", JSONFile, d.Version, documentVersion)
+	}
+	attempts := d.Attempts
+	if d.Variants != nil {
+		attempts = d.Variants.Attempts
+	}
+	for i, record := range attempts {
 		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
-			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(d.Attempts))
+			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(attempts))
 		}
 	}
-	return &Report{Run: d.Run, Trials: d.Plan, Claims: d.Claims, Records: d.Attempts}, nil
+	if v := d.Variants; v != nil && len(v.Variants) > 0 {
+		return &Report{
+			Run:       Run{Head: v.Head, Ending: v.Ending, Planned: v.Planned, Findings: v.Findings, Spec: v.Spec},
+			Variation: v.Variation, Rounds: v.Rounds, Rows: v.Rows, Records: v.Attempts,
+			Pairs: decodePairs(d.Pairs), Overall: decodePairs(d.Overall),
+		}, nil
+	}
+	if d.Run == nil || d.Run.Name == "" {
+		return nil, errNoRun
+	}
+	return &Report{Run: *d.Run, Variation: Variation{Claims: d.Claims}, Trials: d.Plan, Records: d.Attempts}, nil
 }
 
-// decodeDocument reads a document; version is a field of it.
-func decodeDocument(text []byte, d any, version *int) error {
-	if err := json.Unmarshal(text, d); err != nil {
-		return fmt.Errorf("reading %s: %w", JSONFile, err)
-	}
-	if *version != documentVersion {
-		return fmt.Errorf("%s has version %d, this program reads %d", JSONFile, *version, documentVersion)
-	}
-	return nil
+// variantsDocument is the layout of results.json of a run with variants.
+type variantsDocument struct {
+	Version int            `json:"version"`
+	Answer  string         `json:"answer"`
+	Pairs   []pairDocument `json:"pairs"`
+	Overall []pairDocument `json:"overall,omitempty"`
+	Run     *variantsRun   `json:"comparison"`
 }
 
-// comparisonDocument is the layout of a comparison's results.json.
-type comparisonDocument struct {
-	Version    int            `json:"version"`
-	Answer     string         `json:"answer"`
-	Pairs      []pairDocument `json:"pairs"`
-	Overall    []pairDocument `json:"overall,omitempty"`
-	Comparison *Comparison    `json:"comparison"`
+// variantsRun is the layout of the run in it.
+type variantsRun struct {
+	Head
+	Ending
+	// Rounds in which every variant was measured, of at most Planned.
+	Rounds  int `json:"rounds"`
+	Planned int `json:"planned"`
+	Variation
+	Findings []stats.Warning  `json:"findings,omitempty"`
+	Rows     map[string]int64 `json:"rows,omitempty"`
+	Spec     json.RawMessage  `json:"spec"`
+	Attempts []*result.Record `json:"attempts,omitempty"`
 }
 
 // pairDocument is the layout of a pair in results.json. Numbers that there are none of are left out.
@@ -120,10 +148,10 @@ type pairDocument struct {
 	BaselineMedian float64 `json:"baselineMedian"`
 	Median         float64 `json:"median"`
 	// BaselineValues and Values have one for each round.
-	BaselineValues []float64 `json:"baselineValues,omitempty"`
-	Values         []float64 `json:"values,omitempty"`
-	Costs          []cost    `json:"costs,omitempty"`
-	Detail         string    `json:"detail"`
+	BaselineValues []float64    `json:"baselineValues,omitempty"`
+	Values         []float64    `json:"values,omitempty"`
+	Costs          []stats.Cost `json:"costs,omitempty"`
+	Detail         string       `json:"detail"`
 }
 
 // metric is the layout of result.Metric without a value.
@@ -133,44 +161,20 @@ type metric struct {
 	Better string `json:"better"`
 }
 
-// cost is the layout of stats.Cost.
-type cost struct {
-	Name     string  `json:"name"`
-	Unit     string  `json:"unit"`
-	Baseline float64 `json:"baseline"`
-	Variant  float64 `json:"variant"`
+func encodePairs(pairs []stats.Paired) []pairDocument {
+	var list []pairDocument
+	for i := range pairs {
+		list = append(list, encodePair(&pairs[i]))
+	}
+	return list
 }
 
-// ComparisonJSON writes everything: what was asked, the answer, the pairs, and what every run measured.
-func ComparisonJSON(w io.Writer, s *Comparison) error {
-	d := comparisonDocument{Version: documentVersion, Answer: stats.AnswerOf(s.Overall, s.Pairs).Text, Comparison: s}
-	for i := range s.Pairs {
-		d.Pairs = append(d.Pairs, encodePair(&s.Pairs[i]))
+func decodePairs(list []pairDocument) []stats.Paired {
+	var pairs []stats.Paired
+	for i := range list {
+		pairs = append(pairs, list[i].decode())
 	}
-	for i := range s.Overall {
-		d.Overall = append(d.Overall, encodePair(&s.Overall[i]))
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	return enc.Encode(d)
-}
-
-// DecodeComparison is the comparison whose results.json this is.
-func DecodeComparison(text []byte) (*Comparison, error) {
-	var d comparisonDocument
-	if err := decodeDocument(text, &d, &d.Version); err != nil {
-		return nil, err
-	}
-	if d.Comparison == nil {
-		return nil, errNoComparison
-	}
-	for i := range d.Pairs {
-		d.Comparison.Pairs = append(d.Comparison.Pairs, d.Pairs[i].decode())
-	}
-	for i := range d.Overall {
-		d.Comparison.Overall = append(d.Comparison.Overall, d.Overall[i].decode())
-	}
-	return d.Comparison, nil
+	return pairs
 }
 
 func encodePair(p *stats.Paired) pairDocument {
@@ -181,13 +185,10 @@ func encodePair(p *stats.Paired) pairDocument {
 		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
 		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause,
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
-		BaselineValues: p.BaselineValues, Values: p.Values, Detail: p.String(),
+		BaselineValues: p.BaselineValues, Values: p.Values, Costs: p.Costs, Detail: p.String(),
 	}
 	if m := p.BaselineMetric; m != nil {
 		c.BaselineMetric, c.Incomparable = &metric{m.Name, m.Unit, m.Better}, p.Why()
-	}
-	for _, of := range p.Costs {
-		c.Costs = append(c.Costs, cost{of.Name, of.Unit, finite(of.Baseline), finite(of.Variant)})
 	}
 	return c
 }
@@ -197,7 +198,7 @@ func (c *pairDocument) decode() stats.Paired {
 		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters, Points: c.Points,
 		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
 		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
-		RateMissed: c.Cause == stats.RateMissed,
+		RateMissed: c.Cause == stats.RateMissed, Costs: c.Costs,
 		Comparison: stats.Comparison{
 			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,
 			High: cmp.Or(c.High, math.Inf(1)), Detectable: cmp.Or(c.Detectable, math.Inf(1)), RoundsNeeded: c.RoundsNeeded, Cause: c.Cause,
@@ -205,9 +206,6 @@ func (c *pairDocument) decode() stats.Paired {
 	}
 	if m := c.BaselineMetric; m != nil {
 		p.BaselineMetric = &result.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better}
-	}
-	for _, of := range c.Costs {
-		p.Costs = append(p.Costs, stats.Cost{Name: of.Name, Unit: of.Unit, Baseline: of.Baseline, Variant: of.Variant})
 	}
 	return p
 }

@@ -60,14 +60,14 @@ func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction
 		p.Costs = []stats.Cost{{Name: "fsyncs", Unit: "fsyncs/row", Baseline: 1, Variant: 0.1}}
 	}
-	s.Runs[0].Others = []report.ComparisonMetric{{Metric: "durationSeconds", Unit: "s", Values: []report.ComparisonValue{{
+	s.Runs[0].Others = []report.MetricValues{{Metric: "durationSeconds", Unit: "s", Values: []report.PointValue{{
 		Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 12,
 	}}}}
 	var text bytes.Buffer
-	if err := report.ComparisonJSON(&text, s); err != nil {
+	if err := report.JSON(&text, s); err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := report.DecodeComparison(text.Bytes())
+	decoded, err := report.Decode(text.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestComparisonJSONOfNoNumbers(t *testing.T) {
 	s := reportOfComparison()
 	p := &s.Pairs[0]
 	p.Ratio, p.Low, p.High, p.BaselineValues = math.NaN(), math.Inf(-1), math.Inf(1), nil
-	decoded, err := report.DecodeComparison([]byte(printedComparison(t, report.ComparisonJSON, s)))
+	decoded, err := report.Decode([]byte(printed(t, report.JSON, s)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,6 @@ func TestDecodeRefuses(t *testing.T) {
 		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)
 		}
-	}
-	if _, err := report.DecodeComparison([]byte(`{"version":1,"run":{"name":"a"}}`)); err == nil {
-		t.Error("the results of a run are decoded as those of a comparison")
 	}
 }
 
@@ -194,7 +191,7 @@ func TestStagesInSummary(t *testing.T) {
 func TestStagesCompared(t *testing.T) {
 	before, after := inStages(), inStages()
 	for _, r := range []*report.Report{before, after} {
-		r.Run.Planned, r.Records = 2, r.Records[:2]
+		r.Planned, r.Records = 2, r.Records[:2]
 	}
 	after.Run.UID = "another"
 	for _, record := range after.Points[1].Records {
@@ -202,7 +199,7 @@ func TestStagesCompared(t *testing.T) {
 	}
 	var sides []*report.Side
 	for _, r := range []*report.Report{before, after} {
-		side, err := report.RunSide(r, "", r.Run.Name)
+		side, err := report.SideOf(r, "", "", r.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,10 +215,11 @@ func TestStagesCompared(t *testing.T) {
 func TestStagesOfVariantsCompared(t *testing.T) {
 	at := map[string]string{"stage": "qr100"}
 	metric := result.Metric{Name: "operationsPerSecond", Unit: "operations/s", Better: "higher"}
-	s := &report.Comparison{
-		Name: "s", Rounds: 7, Planned: 7, Spec: []byte(`{"variants":[{"name":"old"},{"name":"slow"},{"name":"new"}]}`), Outcome: "Complete",
-		Variants: []report.ComparisonVariant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}},
+	s := &report.Report{
+		Run:       run("Complete", ""),
+		Variation: report.Variation{Variants: []report.Variant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}}}, Rounds: 7,
 	}
+	s.Spec = []byte(`{"variants":[{"name":"old"},{"name":"slow"},{"name":"new"}]}`)
 	for i, v := range s.Variants[1:] {
 		pair := stats.Paired{
 			Variant: v.Name, Baseline: "old", Parameters: at, Metric: metric, RateMissed: v.Name == "slow",
@@ -232,9 +230,9 @@ func TestStagesOfVariantsCompared(t *testing.T) {
 	}
 	for round := range 7 {
 		for i, v := range s.Variants {
-			s.Runs = append(s.Runs, report.ComparisonRun{
+			s.Runs = append(s.Runs, report.SideRun{
 				Variant: v.Name, Round: round + 1, Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
-				Values: []report.ComparisonValue{{Parameters: at, Value: float64(100*(i+1) + round)}},
+				Values: []report.PointValue{{Parameters: at, Value: float64(100*(i+1) + round)}},
 			})
 		}
 	}

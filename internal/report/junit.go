@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -66,51 +67,46 @@ func reason(kind, message string) *junitReason {
 	return &junitReason{Message: message, Type: kind, Text: message}
 }
 
-// JUnit writes a test case for the run, which has an error if it has failed and is skipped if it has not finished, one
-// for each point, which has an error if it was not measured, and one for each claim, which has failed if the claim does
-// not hold and is skipped if nothing can be said.
+// JUnit writes a test case for the run, which has an error if it has failed and is skipped if it has not finished, one for each
+// point or pair, and one for each claim, which has failed if the claim does not hold and is skipped if nothing can be said.
 func JUnit(w io.Writer, r *Report) error {
-	class := r.Run.Namespace + "." + r.Run.Name
-	cases := []junitCase{ended(class, r.Run.Outcome, r.Run.Message, r.state())}
+	class := r.Namespace + "." + r.Name
+	cases := []junitCase{r.ended(class)}
 	for i := range r.Points {
-		p := &r.Points[i]
-		name := stats.Label(p.Parameters)
-		if name == "" {
-			name = r.Run.Workload
-		}
-		c := junitCase{Name: name, ClassName: class + ".points", Time: seconds(p)}
-		switch {
-		case p.Summary.N > 0:
-			c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
-			if interval := p.Summary.Range(); interval != "" {
-				c.SystemOut += ", " + interval
-			}
-		case r.Run.Outcome == Unfinished:
-			c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
-		default:
-			c.Error = reason("NotMeasured", "no trial of this point counts")
-		}
-		cases = append(cases, c)
+		cases = append(cases, r.pointCase(class, &r.Points[i]))
 	}
-	return writeJUnit(w, r.Run.Name, r.Run.Started, append(cases, claimCases(class, r.Claims)...))
+	for i := range r.Pairs {
+		cases = append(cases, pairCase(class, &r.Pairs[i]))
+	}
+	return writeJUnit(w, r.Name, r.Started, append(cases, claimCases(class, r.Claims)...))
 }
 
-// ComparisonJUnit writes a test case for the comparison, one for each pair, which is skipped if nothing can be said and passes
-// whichever variant is faster, and one for each claim.
-func ComparisonJUnit(w io.Writer, s *Comparison) error {
-	class := s.Namespace + "." + s.Name
-	cases := []junitCase{ended(class, s.Outcome, s.Message, s.headline())}
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
-		c := junitCase{Name: pairName(p), ClassName: class + ".comparisons"}
-		if p.Verdict == stats.CannotSay {
-			c.Skipped = &junitReason{Message: p.String(), Text: p.String()}
-		} else {
-			c.SystemOut = p.String()
+// pointCase has an error if the point was not measured.
+func (r *Report) pointCase(class string, p *stats.Point) junitCase {
+	c := junitCase{Name: cmp.Or(stats.Label(p.Parameters), r.Workload), ClassName: class + ".points", Time: seconds(p)}
+	switch {
+	case p.Summary.N > 0:
+		c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
+		if interval := p.Summary.Range(); interval != "" {
+			c.SystemOut += ", " + interval
 		}
-		cases = append(cases, c)
+	case r.Outcome == Unfinished:
+		c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
+	default:
+		c.Error = reason("NotMeasured", "no trial of this point counts")
 	}
-	return writeJUnit(w, s.Name, s.Started, append(cases, claimCases(class, s.Claims)...))
+	return c
+}
+
+// pairCase is skipped if nothing can be said, and passes whichever variant is faster.
+func pairCase(class string, p *stats.Paired) junitCase {
+	c := junitCase{Name: pairName(p), ClassName: class + ".comparisons"}
+	if p.Verdict == stats.CannotSay {
+		c.Skipped = &junitReason{Message: p.String(), Text: p.String()}
+	} else {
+		c.SystemOut = p.String()
+	}
+	return c
 }
 
 // pairName names the comparison of a variant with the baseline at one point.
@@ -122,16 +118,18 @@ func pairName(p *stats.Paired) string {
 	return name
 }
 
-// ended is the test case of a run or comparison as a whole.
-func ended(class, outcome, message, state string) junitCase {
+// ended is the test case of the run as a whole.
+func (r *Report) ended(class string) junitCase {
 	c := junitCase{Name: "finished", ClassName: class}
-	switch outcome {
-	case failed:
-		c.Error = reason(failed, message)
-	case Unfinished:
-		c.Skipped = &junitReason{Message: message, Text: message}
+	switch {
+	case r.Outcome == failed:
+		c.Error = reason(failed, r.Message)
+	case r.Outcome == Unfinished:
+		c.Skipped = &junitReason{Message: r.Message, Text: r.Message}
+	case r.HasVariants():
+		c.SystemOut = r.headline()
 	default:
-		c.SystemOut = state
+		c.SystemOut = r.state()
 	}
 	return c
 }
@@ -164,19 +162,19 @@ func seconds(p *stats.Point) junitTime {
 
 // writeJUnit writes a test suite with its sums.
 func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) error {
-	comparison := junitSuite{Name: name, Tests: len(cases), Cases: cases}
+	suite := junitSuite{Name: name, Tests: len(cases), Cases: cases}
 	if !started.IsZero() {
-		comparison.Timestamp = started.UTC().Format("2006-01-02T15:04:05")
+		suite.Timestamp = started.UTC().Format("2006-01-02T15:04:05")
 	}
 	for _, c := range cases {
-		comparison.Time += c.Time
+		suite.Time += c.Time
 		switch {
 		case c.Failure != nil:
-			comparison.Failures++
+			suite.Failures++
 		case c.Error != nil:
-			comparison.Errors++
+			suite.Errors++
 		case c.Skipped != nil:
-			comparison.Skipped++
+			suite.Skipped++
 		}
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -185,8 +183,8 @@ func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) 
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
 	if err := enc.Encode(junitSuites{
-		Name: "benchrun", Tests: comparison.Tests, Failures: comparison.Failures, Errors: comparison.Errors, Time: comparison.Time,
-		Suites: []junitSuite{comparison},
+		Name: "benchrun", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time,
+		Suites: []junitSuite{suite},
 	}); err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}

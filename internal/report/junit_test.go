@@ -173,7 +173,7 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 		{parseJUnit(t, printed(t, report.JUnit, unmeasured())), map[string]string{"finished": "error", "rowsPerCommit=1": "error"}},
 		{parseJUnit(t, printed(t, report.JUnit, unfinished)), map[string]string{"finished": "skipped", "rowsPerCommit=1": "skipped"}},
 		{parseJUnit(t, printed(t, report.JUnit, single())), map[string]string{"finished": "passed", "CommitSize": "passed"}},
-		{parseJUnit(t, printedComparison(t, report.ComparisonJUnit, reportOfComparison())), map[string]string{
+		{parseJUnit(t, printed(t, report.JUnit, reportOfComparison())), map[string]string{
 			"finished": "passed", "lazy / durable at rowsPerCommit=1": "passed", "lazy / durable at rowsPerCommit=1024": "passed",
 			"same / durable at rowsPerCommit=1": "passed", "same / durable at rowsPerCommit=1024": "skipped", "threefold": "failure",
 		}},
@@ -194,7 +194,7 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 // of the headline.
 func repeated(name string, factor float64) *report.Report {
 	r := &report.Report{Run: run("Complete", "")}
-	r.Run.Name, r.Run.SpecDigest, r.Run.Seed = name, "v1:sha256:"+name, int64(len(name))
+	r.Name, r.SpecDigest, r.Seed = name, "v1:sha256:"+name, int64(len(name))
 	r.Points = small().Points
 	for trial := range 12 {
 		record := testutil.Record(trial+1, 1, r.Points[trial%2].Parameters, factor*float64(1000+14000*(trial%2)+trial))
@@ -269,7 +269,7 @@ func TestBenchstatComparesVariants(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "comparison.bench")
-	if err := os.WriteFile(file, []byte(printedComparison(t, report.ComparisonBench, s)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(printed(t, report.Bench, s)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "variant", file).CombinedOutput()

@@ -13,13 +13,13 @@ import (
 )
 
 // Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points
-// in the order of the sweep, what must be read with the numbers, and where they were measured.
-func Summary(w io.Writer, r *Report) error { return writeMarkdown(w, r.Run.Heading(), r.blocks()) }
-
-// ComparisonSummary writes what a person wants to know first, as Markdown that also reads well on a terminal: the answer, a
-// table of the pairs, why the comparison stopped, what the variants differ in, and what must be read with the answer.
-func ComparisonSummary(w io.Writer, s *Comparison) error {
-	return writeMarkdown(w, s.headline(), s.blocks())
+// in the order of the sweep, what must be read with the numbers, and where they were measured; with variants, the answer, a table
+// of the pairs, why the run stopped, what the variants differ in, and what must be read with the answer.
+func Summary(w io.Writer, r *Report) error {
+	if r.HasVariants() {
+		return writeMarkdown(w, r.headline(), r.blocks())
+	}
+	return writeMarkdown(w, r.Heading(), r.blocks())
 }
 
 // ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
@@ -96,11 +96,6 @@ const (
 // MiB: a table that is too long ends with a line that says how many rows are left out.
 func GitHub(w io.Writer, r *Report) error { return writeGitHub(w, r.headline(), r.blocks()) }
 
-// ComparisonGitHub writes a job summary of a comparison.
-func ComparisonGitHub(w io.Writer, s *Comparison) error {
-	return writeGitHub(w, s.headline(), s.blocks())
-}
-
 func writeGitHub(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
 	b.WriteString("### " + escaped(headline) + "\n")
@@ -173,9 +168,6 @@ func escaped(text string) string {
 
 // Text writes a report for a terminal: the answer first, columns that are aligned, and no Markdown.
 func Text(w io.Writer, r *Report) error { return writeText(w, r.headline(), r.blocks()) }
-
-// ComparisonText writes the report of a comparison for a terminal.
-func ComparisonText(w io.Writer, s *Comparison) error { return writeText(w, s.headline(), s.blocks()) }
 
 func writeText(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder

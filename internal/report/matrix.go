@@ -13,7 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Matrix has a row for each point of a comparison, and a column for each variant that is compared with the baseline.
+// Matrix has a row for each point of a run with variants, and a column for each variant that is compared with the baseline.
 type Matrix struct {
 	Baseline   string
 	Variants   []string
@@ -36,16 +36,16 @@ type MatrixRow struct {
 }
 
 // Matrix of the pairs; nil if there are none.
-func (s *Comparison) Matrix() *Matrix {
-	if len(s.Pairs) == 0 {
+func (r *Report) Matrix() *Matrix {
+	if len(r.Pairs) == 0 {
 		return nil
 	}
-	m := &Matrix{Baseline: s.Pairs[0].Baseline, Parameters: s.Parameters(), Metric: s.Pairs[0].Metric}
-	if base := s.Pairs[0].BaselineMetric; base != nil {
+	m := &Matrix{Baseline: r.Pairs[0].Baseline, Parameters: r.Parameters(), Metric: r.Pairs[0].Metric}
+	if base := r.Pairs[0].BaselineMetric; base != nil {
 		m.Metric = *base
 	}
 	column := map[string]int{}
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		if v.Name != m.Baseline {
 			column[v.Name] = len(m.Variants)
 			m.Variants = append(m.Variants, v.Name)
@@ -62,11 +62,11 @@ func (s *Comparison) Matrix() *Matrix {
 		}
 		m.Rows[at].Pairs[column[p.Variant]] = p
 	}
-	for i := range s.Overall {
-		add(AllPoints, &s.Overall[i], MatrixRow{All: true})
+	for i := range r.Overall {
+		add(AllPoints, &r.Overall[i], MatrixRow{All: true})
 	}
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
 		add("at "+stats.Label(p.Parameters), p, MatrixRow{Parameters: p.Parameters, Baseline: p.BaselineValues})
 	}
 	return m
@@ -106,12 +106,12 @@ func mark(p *stats.Paired) string {
 	return markOpen
 }
 
-// ComparisonMatrix writes the ratios of all variants to the baseline for a terminal: a row for each point, a column for each
+// MatrixText writes the ratios of all variants to the baseline for a terminal: a row for each point, a column for each
 // variant.
-func ComparisonMatrix(w io.Writer, s *Comparison) error {
-	m := s.Matrix()
+func MatrixText(w io.Writer, r *Report) error {
+	m := r.Matrix()
 	if m == nil {
-		return writeText(w, s.headline(), []block{paragraphs("There are no pairs of values.")})
+		return writeText(w, r.headline(), []block{paragraphs("There are no pairs of values.")})
 	}
 	rows := [][]string{append(append(append([]string(nil), m.Parameters...), m.Baseline), m.Variants...)}
 	for i := range m.Rows {
@@ -125,7 +125,7 @@ func ComparisonMatrix(w io.Writer, s *Comparison) error {
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
 		"%s faster, %s slower, %s equal, %s no answer. Intervals: -o matrix-csv.",
 		m.Baseline, m.Metric.Unit, m.Metric.Better, RatioOfRounds, markBetter, markWorse, markEqual, markOpen)
-	return writeText(w, s.headline(), []block{{rows: rows, lines: []string{reading}}})
+	return writeText(w, r.headline(), []block{{rows: rows, lines: []string{reading}}})
 }
 
 func matrixCell(p *stats.Paired) string {
@@ -139,9 +139,9 @@ func matrixCell(p *stats.Paired) string {
 // matrixColumns of a variant in the CSV, behind its name.
 var matrixColumns = []string{"", " low", " high", " verdict"}
 
-// ComparisonMatrixCSV writes the same as CSV, with the intervals of the ratios.
-func ComparisonMatrixCSV(w io.Writer, s *Comparison) error {
-	m := s.Matrix()
+// MatrixCSV writes the same as CSV, with the intervals of the ratios.
+func MatrixCSV(w io.Writer, r *Report) error {
+	m := r.Matrix()
 	if m == nil {
 		return nil
 	}
@@ -178,35 +178,35 @@ func matrixCSV(p *stats.Paired) []string {
 	return cells
 }
 
-// ComparisonVariables writes the server variables that differ without being asked for, for a terminal: a row for each, a column
+// VariablesText writes the server variables that differ without being asked for, for a terminal: a row for each, a column
 // for each variant.
-func ComparisonVariables(w io.Writer, s *Comparison) error {
-	rows := [][]string{s.variablesHead()}
-	for i := range s.Variables {
-		v := &s.Variables[i]
+func VariablesText(w io.Writer, r *Report) error {
+	rows := [][]string{r.variablesHead()}
+	for i := range r.Variables {
+		v := &r.Variables[i]
 		rows = append(rows, append([]string{v.Name}, v.Short()...))
 	}
 	if len(rows) == 1 {
-		return writeText(w, s.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
+		return writeText(w, r.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
 	}
 	reading := fmt.Sprintf("Server variables that differ from those of %s without being asked for: first those that several "+
-		"servers have, then those that are %s in some. Whole values: -o variables-csv.", s.Baseline(), plan.Unset)
-	return writeText(w, s.headline(), []block{{rows: rows, lines: []string{reading}}})
+		"servers have, then those that are %s in some. Whole values: -o variables-csv.", r.Baseline(), plan.Unset)
+	return writeText(w, r.headline(), []block{{rows: rows, lines: []string{reading}}})
 }
 
-func (s *Comparison) variablesHead() []string {
+func (r *Report) variablesHead() []string {
 	head := []string{"variable"}
-	for i := range s.Variants {
-		head = append(head, s.Variants[i].Name)
+	for i := range r.Variants {
+		head = append(head, r.Variants[i].Name)
 	}
 	return head
 }
 
-// ComparisonVariablesCSV writes the same as CSV, with whole values. What is not known is "?".
-func ComparisonVariablesCSV(w io.Writer, s *Comparison) error {
-	rows := [][]string{s.variablesHead()}
-	for i := range s.Variables {
-		v := &s.Variables[i]
+// VariablesCSV writes the same as CSV, with whole values. What is not known is "?".
+func VariablesCSV(w io.Writer, r *Report) error {
+	rows := [][]string{r.variablesHead()}
+	for i := range r.Variables {
+		v := &r.Variables[i]
 		cells := []string{v.Name}
 		for _, value := range v.Values {
 			text := "?"

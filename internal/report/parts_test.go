@@ -23,7 +23,7 @@ import (
 // tables is a report of a load of two tables, with and without checks.
 func tables() *report.Report {
 	r := &report.Report{Run: run("Complete", "")}
-	r.Run.Workload = "TPROCHLoad"
+	r.Workload = "TPROCHLoad"
 	for i, values := range [][][]float64{{{10, 8, 2}, {12, 9.5, 2.5}, {11, 8.5, 2.25}}, {{5, 4, 1}}} {
 		parameters := map[string]string{"uniqueChecks": []string{"true", "false"}[i]}
 		var records []*result.Record
@@ -58,7 +58,7 @@ func poisoned() *report.Report {
 	const text = "x [click](https://evil.example/) ![i](https://evil.example/p.png) \\[y](https://evil.example/) <script>1</script> " +
 		"\x1b]0;title\a\x1b[2J\r\u009b31m \u202egnp.exe\u2066 a|b ``` @all"
 	r := hostile()
-	r.Run.Name, r.Run.Message, r.Run.Workload, r.Run.Findings = text, text, text, []finding.Finding{finding.OfProgram(text)}
+	r.Name, r.Message, r.Workload, r.Findings = text, text, text, []stats.Warning{{Finding: finding.OfProgram(text)}}
 	for i := range r.Points {
 		r.Points[i].Parameters = map[string]string{"query": "=HYPERLINK(1)", "sum": "+1+1", "at": "@SUM(1)", "tab": "\t=1", text: "-2+3"}
 		for _, record := range r.Points[i].Records {

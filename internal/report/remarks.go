@@ -15,39 +15,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Remark is a warning, with the points that it is about.
-type Remark struct {
-	// Warning has the trials of all these points.
-	stats.PointFinding
-	// Points are their indexes.
-	Points []int
-}
-
-// Remarks are the warnings of points, each once: those that differ only in what they measured are one.
-func Remarks(points []stats.Point) []Remark {
-	var all []stats.PointFinding
-	var at []int
-	for i := range points {
-		for _, w := range points[i].Warnings {
-			all, at = append(all, w), append(at, i)
-		}
-	}
-	var list []Remark
-	for _, m := range stats.MergePointFindings(all) {
-		r := Remark{PointFinding: m.PointFinding}
-		for _, i := range m.From {
-			r.Points = append(r.Points, at[i])
-		}
-		list = append(list, r)
-	}
-	return list
-}
-
 // AllWarnings are what must be read with the numbers: about the run, and about its points.
-func (r *Report) AllWarnings() []string { return slices.Concat(r.Warnings(), warnings(r.Points)) }
-
-// AllWarnings are what must be read with the answer.
-func (s *Comparison) AllWarnings() []string { return stats.ComparisonTexts(s.Findings) }
+func (r *Report) AllWarnings() []string {
+	if r.HasVariants() {
+		return stats.WarningTexts(r.Findings)
+	}
+	return slices.Concat(r.Warnings(), warnings(r.Points))
+}
 
 // warnings of all points, a line for each, with the points that it is about.
 func warnings(points []stats.Point) []string {
@@ -58,9 +32,9 @@ func warnings(points []stats.Point) []string {
 		}
 	}
 	var list []string
-	for _, r := range Remarks(points) {
+	for _, r := range stats.WarningsAt(points) {
 		var at []map[string]string
-		for _, i := range r.Points {
+		for _, i := range r.From {
 			at = append(at, points[i].Parameters)
 		}
 		list = append(list, where(at, measured)+r.String())

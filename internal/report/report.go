@@ -19,8 +19,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Run says which run a report is of.
-type Run struct {
+// Head names a run, and says how it was seeded.
+type Head struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Title says in a few words what the run is; empty if no title was given.
@@ -28,16 +28,28 @@ type Run struct {
 	UID      string `json:"uid"`
 	Workload string `json:"workload"`
 	Seed     int64  `json:"seed"`
-	// Planned is how many trials were to be measured; a precision target may have made some needless.
-	Planned int `json:"planned"`
-	// SpecDigest is the same for runs that ask for the same.
-	SpecDigest string `json:"specDigest"`
-	// Outcome is Complete or Failed; Message says why it failed.
+}
+
+// Ending says how a run ended.
+type Ending struct {
+	// Outcome is Complete, Failed or Unfinished. Message says why it failed or, with variants, why there were no more rounds.
 	Outcome string    `json:"outcome"`
 	Message string    `json:"message,omitempty"`
 	Started time.Time `json:"started"`
-	// Findings are about the run as a whole: how the database's node differed between trials.
-	Findings []finding.Finding `json:"findings,omitempty"`
+}
+
+// Run says which run a report is of.
+type Run struct {
+	Head
+	// Planned is how many trials were to be measured; a precision target may have made some needless. With variants, it is the
+	// largest number of rounds.
+	Planned int `json:"planned"`
+	// SpecDigest is the same for runs that ask for the same.
+	SpecDigest string `json:"specDigest"`
+	Ending
+	// Findings are about the run as a whole: how the database's node differed between trials; with variants, all that must be read
+	// with the answer.
+	Findings []stats.Warning `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
 	HostTuning []v1alpha1.HostTuningStatus `json:"hostTuning,omitempty"`
 	// Spec is what was asked, as it is stored.
@@ -51,23 +63,31 @@ type Trial struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// Report is everything that the printers show.
+// Report is everything that the printers show of a run: its points or, of a run with variants, its pairs.
 type Report struct {
-	Run    Run
+	Run
+	Variation
+	// Trials and Points of a run without variants, in the order of measuring and of the sweep.
 	Trials []Trial
-	// Points in the order of the sweep.
 	Points []stats.Point
-	// Claims are judged in the order of the specification.
-	Claims []claims.Judgement
+	// Rounds in which every variant was measured. Pairs are judged by them. Overall has, of each variant with several points, what
+	// all of them say together.
+	Rounds         int
+	Pairs, Overall []stats.Paired
+	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
+	Rows map[string]int64
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
 	// Requested is what it shows besides what every report does.
 	Requested Requested
 }
 
+// HasVariants says whether the run has variants.
+func (r *Report) HasVariants() bool { return len(r.Variants) > 0 }
+
 // Warnings are the texts of what must be read with all numbers.
 func (r *Report) Warnings() []string {
-	return finding.Texts(slices.Concat(r.Run.Findings, r.ChangedInputs()))
+	return slices.Concat(stats.WarningTexts(r.Findings), finding.Texts(r.ChangedInputs()))
 }
 
 // Accepted are the attempts that count, in the order of measuring.
@@ -97,9 +117,17 @@ func (r *Report) Disturbed() []*result.Record {
 // Parameters are the names of the swept parameters.
 func (r *Report) Parameters() []string {
 	names := map[string]bool{}
-	for _, p := range r.Points {
-		for name := range p.Parameters {
+	add := func(parameters map[string]string) {
+		for name := range parameters {
 			names[name] = true
+		}
+	}
+	for _, p := range r.Points {
+		add(p.Parameters)
+	}
+	for _, side := range r.Runs {
+		for _, v := range side.Values {
+			add(v.Parameters)
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -110,48 +138,60 @@ func (r *Report) Measured() []stats.Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
 }
 
+// runOf is what a report says of a run whatever it measures.
+func runOf(run *v1alpha1.BenchmarkRun, outcome, message string) (Run, error) {
+	r := Run{
+		Head: Head{
+			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
+			Seed: plan.Seed(&run.Spec),
+		},
+		Ending: Ending{Outcome: outcome, Message: message},
+	}
+	if run.Status.StartTime != nil {
+		r.Started = run.Status.StartTime.UTC()
+	}
+	var err error
+	if r.SpecDigest, err = plan.Digest(&run.Spec); err != nil {
+		return r, err
+	}
+	if r.Spec, err = json.Marshal(run.Spec); err != nil {
+		return r, fmt.Errorf("encoding the specification: %w", err)
+	}
+	return r, nil
+}
+
 // OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run
 // ended: Complete or Failed.
 func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, outcome string) (*Report, error) {
-	digest, err := plan.Digest(&run.Spec)
+	message := ""
+	if outcome == v1alpha1.ConditionFailed {
+		message = analysis.FailureOf(run.Status.Conditions)
+	}
+	of, err := runOf(run, outcome, message)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(run.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the specification: %w", err)
+	a := analysis.OfRun(run, p, records)
+	rep := &Report{Run: of, Variation: Variation{Claims: a.Claims}, Points: a.Points, Records: records}
+	for _, f := range a.Findings {
+		rep.Findings = append(rep.Findings, stats.Warning{Finding: f})
 	}
-	rep := &Report{
-		Run: Run{
-			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
-			Workload: string(run.Spec.Workload.Type),
-			Seed:     plan.Seed(&run.Spec), SpecDigest: digest, Outcome: outcome, Spec: spec,
-		},
-		Records: records,
-	}
-	if run.Status.StartTime != nil {
-		rep.Run.Started = run.Status.StartTime.UTC()
-	}
-	if outcome == v1alpha1.ConditionFailed {
-		rep.Run.Message = analysis.FailureOf(run.Status.Conditions)
-	}
+	rep.Title, rep.Planned = run.Spec.Title, analysis.ProgressOf(run, p, records).Planned
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
 	}
-	a := analysis.OfRun(run, p, records)
-	rep.Run.Planned, rep.Points, rep.Claims = analysis.ProgressOf(run, p, records).Planned, a.Points, a.Claims
 	return rep, nil
 }
 
-// FromResults is the report that the results.json of a run was printed from. Latencies have no histograms: those are in the
-// documents of the attempts.
+// FromResults is the report that a results.json was printed from. Latencies have no histograms: those are in the documents of the
+// attempts.
 func FromResults(text []byte) (*Report, error) {
 	rep, err := Decode(text)
-	if err != nil {
-		return nil, err
+	if err != nil || rep.HasVariants() {
+		return rep, err
 	}
 	run := new(v1alpha1.BenchmarkRun)
-	if err := json.Unmarshal(rep.Run.Spec, &run.Spec); err != nil {
+	if err := json.Unmarshal(rep.Spec, &run.Spec); err != nil {
 		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
 	}
 	p, err := plan.ForRun(&run.Spec)
@@ -162,7 +202,19 @@ func FromResults(text []byte) (*Report, error) {
 	return rep, nil
 }
 
-// measuredTrial is a trial that counts: in a comparison, what a run measured at a point.
+// Digest of the specification that was measured.
+func (r *Report) Digest() (string, error) {
+	if r.SpecDigest != "" {
+		return r.SpecDigest, nil
+	}
+	var spec v1alpha1.BenchmarkRunSpec
+	if err := json.Unmarshal(r.Spec, &spec); err != nil {
+		return "", fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
+	}
+	return plan.Digest(&spec)
+}
+
+// measuredTrial is a trial that counts: with variants, what one of them measured at a point in a round.
 type measuredTrial struct {
 	claims.Series
 	round int
@@ -172,7 +224,8 @@ type measuredTrial struct {
 	of func(metric string) (result.Metric, bool)
 }
 
-// measuredTrials in the order of the sweep, and of measuring at each point.
+// measuredTrials in the order of the sweep, and of measuring at each point; with variants, in the order of these, of the rounds
+// and of the sweep.
 func (r *Report) measuredTrials() []measuredTrial {
 	var list []measuredTrial
 	rounds := r.roundOf()
@@ -182,23 +235,17 @@ func (r *Report) measuredTrials() []measuredTrial {
 			list = append(list, measuredTrial{Series: series, round: rounds[record.Trial], of: record.Summary.Metric})
 		}
 	}
-	return list
-}
-
-// measuredTrials in the order of the variants, of the rounds and of the sweep.
-func (s *Comparison) measuredTrials() []measuredTrial {
-	var list []measuredTrial
-	for i := range s.Variants {
-		settings := s.settings(&s.Variants[i])
-		for j := range s.Runs {
-			run := &s.Runs[j]
-			if run.Variant != s.Variants[i].Name || run.Round > s.Rounds {
+	for i := range r.Variants {
+		settings := r.settings(&r.Variants[i])
+		for j := range r.Runs {
+			side := &r.Runs[j]
+			if side.Variant != r.Variants[i].Name || side.Round > r.Rounds {
 				continue
 			}
-			for _, v := range run.Values {
-				of := func(metric string) (result.Metric, bool) { return run.at(metric, &v) }
-				series := claims.Series{Variant: run.Variant, Parameters: v.Parameters}
-				list = append(list, measuredTrial{series, run.Round, settings, of})
+			for _, v := range side.Values {
+				of := func(metric string) (result.Metric, bool) { return side.at(metric, &v) }
+				series := claims.Series{Variant: side.Variant, Parameters: v.Parameters}
+				list = append(list, measuredTrial{series, side.Round, settings, of})
 			}
 		}
 	}
@@ -207,10 +254,10 @@ func (s *Comparison) measuredTrials() []measuredTrial {
 
 // settings of a variant's server, as far as variants differ from the baseline in them: what is asked for. A variant that does not
 // differ has the baseline's value, which any of those that do has beside its own.
-func (s *Comparison) settings(of *ComparisonVariant) map[string]string {
+func (r *Report) settings(of *Variant) map[string]string {
 	values := map[string]string{}
-	for i := range s.Variants {
-		for _, d := range s.Variants[i].Differences {
+	for i := range r.Variants {
+		for _, d := range r.Variants[i].Differences {
 			values[d.Name] = d.From
 		}
 	}
@@ -221,13 +268,13 @@ func (s *Comparison) settings(of *ComparisonVariant) map[string]string {
 }
 
 // at the point of a value of the headline metric the value of a metric; false if there is none.
-func (r *ComparisonRun) at(metric string, v *ComparisonValue) (result.Metric, bool) {
+func (r *SideRun) at(metric string, v *PointValue) (result.Metric, bool) {
 	if metric == "" || metric == r.Metric {
 		return result.Metric{Name: r.Metric, Unit: r.Unit, Value: v.Value}, true
 	}
 	unit, values := r.Of(metric)
 	label := stats.Label(v.Parameters)
-	i := slices.IndexFunc(values, func(v ComparisonValue) bool { return stats.Label(v.Parameters) == label })
+	i := slices.IndexFunc(values, func(v PointValue) bool { return stats.Label(v.Parameters) == label })
 	if i < 0 {
 		return result.Metric{}, false
 	}

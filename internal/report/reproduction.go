@@ -23,7 +23,7 @@ const (
 	// FasterHere and SlowerHere: the difference is shown.
 	FasterHere ReproductionVerdict = "faster here"
 	SlowerHere ReproductionVerdict = "slower here"
-	// OtherRatio of a comparison: the difference is shown, as the intervals of the ratios there and here have nothing in common.
+	// OtherRatio of a pair: the difference is shown, as the intervals of the ratios there and here have nothing in common.
 	OtherRatio ReproductionVerdict = "another ratio here"
 	// NotComparable: there is no answer; the detail says why.
 	NotComparable ReproductionVerdict = "cannot say"
@@ -35,7 +35,7 @@ const maxReproducedFactor = 2
 
 // ReproducedPoint is a number that was measured there and here.
 type ReproducedPoint struct {
-	// Label is the point, with the variant in a comparison.
+	// Label is the point, with the variant if there are any.
 	Label string `json:"point"`
 	// There and Here are what was measured, for people: medians with their unit, or ratios with their intervals.
 	There string `json:"there"`
@@ -53,18 +53,31 @@ type ReproducedPoint struct {
 type Reproduction struct {
 	Name   string            `json:"name"`
 	Points []ReproducedPoint `json:"points"`
-	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out of comparisons.
+	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out of pairs.
 	BetweenRunsPercent *float64 `json:"betweenRunsPercent,omitempty"`
 	// Differences of the environments, in words.
 	Differences []string `json:"differences,omitempty"`
 }
 
-// Reproduce compares two reports of the same specification, point by point: that of another laboratory, and that of this one.
-// The points have one error of 5% together. A point is reproduced if no difference is shown, and if the interval of the ratio
-// excludes a factor of two. If within is above 0, a point is reproduced if the interval excludes a difference of this fraction;
-// a smaller one may be shown. The medians of equal runs differ by the fraction betweenRuns (see stats.Design).
-func Reproduce(there, here *Report, within, betweenRuns float64) *Reproduction {
-	r := &Reproduction{Name: there.Run.Name, BetweenRunsPercent: percentOf(betweenRuns)}
+var errVariantsDiffer = errors.New("one of the two runs has variants, and the other has none: nothing can be compared")
+
+// Reproduce compares two reports of the same specification: that of another laboratory, and that of this one. If within is above
+// 0, a point is reproduced if the interval excludes a difference of this fraction; a smaller one may be shown. The medians of
+// equal runs differ by the fraction betweenRuns (see stats.Design).
+func Reproduce(there, here *Report, within, betweenRuns float64) (*Reproduction, error) {
+	switch {
+	case there.HasVariants() != here.HasVariants():
+		return nil, errVariantsDiffer
+	case there.HasVariants():
+		return reproducePairs(there, here, within), nil
+	}
+	return reproducePoints(there, here, within, betweenRuns), nil
+}
+
+// reproducePoints compares point by point. The points have one error of 5% together. A point is reproduced if no difference is
+// shown, and if the interval of the ratio excludes a factor of two.
+func reproducePoints(there, here *Report, within, betweenRuns float64) *Reproduction {
+	r := &Reproduction{Name: there.Name, BetweenRunsPercent: percentOf(betweenRuns)}
 	byLabel := map[string]*stats.Point{}
 	for i := range here.Points {
 		byLabel[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
@@ -89,8 +102,8 @@ func Reproduce(there, here *Report, within, betweenRuns float64) *Reproduction {
 		}
 		r.Points = append(r.Points, p)
 	}
-	theirs, err := RunSide(there, "", "there")
-	ours, err2 := RunSide(here, "", "here")
+	theirs, err := SideOf(there, "", "", "there")
+	ours, err2 := SideOf(here, "", "", "here")
 	r.differ(theirs, ours, err, err2)
 	return r
 }
@@ -141,9 +154,9 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	}
 }
 
-// ReproduceComparison compares the ratios of two comparisons of the same specification. Values themselves are not compared: a
-// comparison is about what the variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
-func ReproduceComparison(there, here *Comparison, within float64) *Reproduction {
+// reproducePairs compares the ratios of runs with variants. Values themselves are not compared: such a run is about what the
+// variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
+func reproducePairs(there, here *Report, within float64) *Reproduction {
 	r := &Reproduction{Name: there.Name}
 	key := func(p *stats.Paired) string {
 		return strings.Join([]string{p.Variant, p.Baseline, stats.Label(p.Parameters)}, "\n")
@@ -173,13 +186,13 @@ func ReproduceComparison(there, here *Comparison, within float64) *Reproduction 
 		}
 		r.Points = append(r.Points, p)
 	}
-	side, err := VariantSide(there, there.Baseline(), "", "there")
-	side2, err2 := VariantSide(here, there.Baseline(), "", "here")
+	side, err := SideOf(there, there.Baseline(), "", "there")
+	side2, err2 := SideOf(here, there.Baseline(), "", "here")
 	r.differ(side, side2, err, err2)
 	return r
 }
 
-// ratioOf a comparison with its interval.
+// ratioOf a pair with its interval.
 func ratioOf(p *stats.Paired) string {
 	if !p.Bounded() {
 		return "no ratio"

@@ -28,6 +28,22 @@ func measuredRun(better string, values ...float64) *report.Report {
 	return &report.Report{Run: run("Complete", ""), Points: []stats.Point{stats.Summarized(parameters, records)}}
 }
 
+func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Reproduction {
+	t.Helper()
+	r, err := report.Reproduce(there, here, within, betweenRuns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A run with variants has ratios, and one without has values.
+func TestReproduceAnotherKind(t *testing.T) {
+	if r, err := report.Reproduce(reportOfComparison(), small(), 0, 0); err == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestReproduce(t *testing.T) {
 	there := []float64{1000, 1010, 990, 1005, 995, 1001}
 	times := func(factor float64) []float64 {
@@ -62,12 +78,12 @@ func TestReproduce(t *testing.T) {
 		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials (6 and 1)"},
 		"nothing":                {"higher", nil, 0, report.NotComparable, "it was not measured here"},
 	} {
-		got := report.Reproduce(measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within, 0).Points[0]
+		got := reproduced(t, measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within, 0).Points[0]
 		if got.Verdict != c.verdict || !strings.Contains(got.Detail, c.detail) || c.detail == "" && got.Detail != "" {
 			t.Errorf("%s: %+v, want %s %q", name, got, c.verdict, c.detail)
 		}
 	}
-	missing := report.Reproduce(measuredRun("higher", there...), &report.Report{}, 0, 0)
+	missing := reproduced(t, measuredRun("higher", there...), &report.Report{}, 0, 0)
 	if p := missing.Points[0]; p.Verdict != report.NotComparable || p.Detail != "it was not measured here" {
 		t.Errorf("%+v", p)
 	}
@@ -76,7 +92,7 @@ func TestReproduce(t *testing.T) {
 // What is printed of a point is there first, then here; the ratio is of here to there.
 func TestReproduceDirection(t *testing.T) {
 	there, here := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{2000, 2020, 1980, 2010, 1990, 2002}
-	p := report.Reproduce(measuredRun("higher", there...), measuredRun("higher", here...), 0, 0).Points[0]
+	p := reproduced(t, measuredRun("higher", there...), measuredRun("higher", here...), 0, 0).Points[0]
 	if p.There != "1000 rows/s" || p.Here != "2001 rows/s" || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
 		t.Errorf("%+v", p)
 	}
@@ -90,7 +106,7 @@ func TestReproduceOtherMetric(t *testing.T) {
 	} {
 		here := measuredRun("higher", values...)
 		change(&here.Points[0])
-		p := report.Reproduce(measuredRun("higher", values...), here, 0, 0).Points[0]
+		p := reproduced(t, measuredRun("higher", values...), here, 0, 0).Points[0]
 		if p.Verdict != report.NotComparable || p.Detail != "what was measured is not the same metric" || p.Ratio != 0 {
 			t.Errorf("another %s: %+v", name, p)
 		}
@@ -101,13 +117,13 @@ func TestReproduceOtherMetric(t *testing.T) {
 func TestReproducePointsTogether(t *testing.T) {
 	values := []float64{1000, 1010, 990, 1005, 995, 1001, 1003, 997}
 	there, here := measuredRun("higher", values...), measuredRun("higher", values...)
-	alone := report.Reproduce(there, here, 0, 0).Points[0]
+	alone := reproduced(t, there, here, 0, 0).Points[0]
 	for i := range 9 {
 		another := there.Points[0]
 		another.Parameters = map[string]string{"rowsPerCommit": strconv.Itoa(100 + i)}
 		there.Points, here.Points = append(there.Points, another), append(here.Points, another)
 	}
-	together := report.Reproduce(there, here, 0, 0).Points[0]
+	together := reproduced(t, there, here, 0, 0).Points[0]
 	if together.Low >= alone.Low || together.High <= alone.High {
 		t.Errorf("%+v of ten points, %+v of one", together, alone)
 	}
@@ -115,7 +131,7 @@ func TestReproducePointsTogether(t *testing.T) {
 
 // Without a point there is nothing that could be reproduced.
 func TestReproduceNothing(t *testing.T) {
-	r := report.Reproduce(&report.Report{}, measuredRun("higher", 1000), 0, 0)
+	r := reproduced(t, &report.Report{}, measuredRun("higher", 1000), 0, 0)
 	if got := r.Answer(); got != "there is nothing to compare" || len(r.Points) > 0 {
 		t.Errorf("%s: %+v", got, r.Points)
 	}
@@ -129,7 +145,7 @@ func TestReproduceDifferences(t *testing.T) {
 		fingerprint.Kernel = "6.6.0"
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
-	text := strings.Join(report.Reproduce(there, here, 0, 0).Differences, "\n")
+	text := strings.Join(reproduced(t, there, here, 0, 0).Differences, "\n")
 	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
 		t.Errorf("the differences are %s", text)
 	}
@@ -137,11 +153,11 @@ func TestReproduceDifferences(t *testing.T) {
 	for i := range comparison.Runs {
 		comparison.Runs[i].DatabaseNode = "elsewhere"
 	}
-	text = strings.Join(report.ReproduceComparison(reportOfComparison(), comparison, 0).Differences, "\n")
+	text = strings.Join(reproduced(t, reportOfComparison(), comparison, 0, 0).Differences, "\n")
 	if !strings.Contains(text, "database node: worker → elsewhere") {
 		t.Errorf("the differences of the comparisons are %s", text)
 	}
-	if got := report.Reproduce(runOf("there", around100), runOf("there", around100), 0, 0).Differences; len(got) > 0 {
+	if got := reproduced(t, runOf("there", around100), runOf("there", around100), 0, 0).Differences; len(got) > 0 {
 		t.Errorf("the differences of the same are %q", got)
 	}
 }
@@ -172,14 +188,14 @@ func TestReproduceComparison(t *testing.T) {
 		if c.ratio == 0 {
 			here.Pairs[0].Verdict = stats.CannotSay
 		}
-		r := report.ReproduceComparison(there, here, c.within)
+		r := reproduced(t, there, here, c.within, 0)
 		if p := r.Points[0]; p.Verdict != c.verdict || !strings.Contains(p.Detail, c.detail) || r.Points[1].Verdict != report.Reproduced {
 			t.Errorf("%s: %+v", name, r.Points)
 		}
 	}
 	here := reportOfComparison()
 	here.Pairs = here.Pairs[:1]
-	if got := report.ReproduceComparison(there, here, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
+	if got := reproduced(t, there, here, 0, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
 		t.Error(got)
 	}
 }
@@ -192,13 +208,13 @@ func TestReproduceComparisonDirection(t *testing.T) {
 	other := here.Pairs[0]
 	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
 	here.Pairs = append(here.Pairs, other)
-	p := report.ReproduceComparison(there, here, 0).Points[0]
+	p := reproduced(t, there, here, 0, 0).Points[0]
 	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
 		t.Errorf("%+v", p)
 	}
 	without := reportOfComparison()
 	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
-	p = report.ReproduceComparison(without, here, 0).Points[0]
+	p = reproduced(t, without, here, 0, 0).Points[0]
 	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
 		t.Errorf("%+v", p)
 	}
@@ -207,10 +223,10 @@ func TestReproduceComparisonDirection(t *testing.T) {
 // Somewhere else, a run may be another 3% slower by chance: a difference of 7% is none then.
 func TestReproduceBetweenRuns(t *testing.T) {
 	there, here := measuredRun("higher", 1000, 1001, 1002, 1003, 1004, 1005), measuredRun("higher", 930, 931, 932, 933, 934, 935)
-	if p := report.Reproduce(there, here, 0, 0).Points[0]; p.Verdict != report.SlowerHere {
+	if p := reproduced(t, there, here, 0, 0).Points[0]; p.Verdict != report.SlowerHere {
 		t.Errorf("nothing assumed: %+v", p)
 	}
-	r := report.Reproduce(there, here, 0, stats.DefaultBetweenRuns)
+	r := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
 	if p := r.Points[0]; p.Verdict != report.Reproduced || *r.BetweenRunsPercent != 3 {
 		t.Errorf("3%% between runs: %+v", p)
 	}
@@ -221,7 +237,7 @@ func TestReproduceBetweenRuns(t *testing.T) {
 }
 
 func TestReproductionPrinted(t *testing.T) {
-	r := report.Reproduce(measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0, 0)
+	r := reproduced(t, measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0, 0)
 	var b bytes.Buffer
 	if err := r.Print(&b); err != nil {
 		t.Fatal(err)

@@ -6,12 +6,14 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
@@ -117,36 +119,26 @@ func validateTable(t *presentation.Table, names map[string]bool) error {
 
 // Request has the report show plots and tables, unless they are of points that it does not have.
 func (r *Report) Request(q *Requested) error {
+	r.Requested = *q
 	var points []claims.Series
 	for i := range r.Points {
 		points = append(points, claims.Series{Parameters: r.Points[i].Parameters})
 	}
-	r.Requested = *q
-	return q.check(points)
-}
-
-// Request has the report show plots and tables, unless they are of points that were not measured.
-func (s *Comparison) Request(q *Requested) error {
-	points := s.Plotted(new(presentation.Curve))
-	if s.Requested = *q; len(points) == 0 {
-		return nil
+	if r.HasVariants() {
+		for i := range r.Runs {
+			r.readRequested(&r.Runs[i])
+		}
+		if points = r.Plotted(new(presentation.Curve)); len(points) == 0 {
+			return nil // nothing was measured yet
+		}
 	}
 	return q.check(points)
 }
 
 // Plotted are the points of a requested plot with their values of its metric.
 func (r *Report) Plotted(c *presentation.Curve) []claims.Series {
-	return plotted(c, r.measuredTrials())
-}
-
-// Plotted are the points of a requested plot with their values of its metric.
-func (s *Comparison) Plotted(c *presentation.Curve) []claims.Series {
-	return plotted(c, s.measuredTrials())
-}
-
-func plotted(c *presentation.Curve, trials []measuredTrial) []claims.Series {
 	var list []claims.Series
-	for _, p := range tabledAmong(c.Among, trials) {
+	for _, p := range tabledAmong(c.Among, r.measuredTrials()) {
 		if series := p.in(c.Metric); len(series.Values) > 0 {
 			list = append(list, series)
 		}
@@ -154,34 +146,47 @@ func plotted(c *presentation.Curve, trials []measuredTrial) []claims.Series {
 	return list
 }
 
-// Missing are the requested metrics that the comparison has not kept of a run.
-func (s *Comparison) Missing(of *ComparisonRun) []string {
+// metrics that are requested, each once.
+func (q *Requested) metrics() []string {
 	var names []string
-	for i := range s.Requested.Plots {
-		names = append(names, s.Requested.Plots[i].Metric)
+	for i := range q.Plots {
+		names = append(names, q.Plots[i].Metric)
 	}
-	for i := range s.Requested.Tables {
-		names = append(names, s.Requested.Tables[i].Metrics...)
+	for i := range q.Tables {
+		names = append(names, q.Tables[i].Metrics...)
 	}
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		_, kept := of.Of(name)
-		return kept != nil
-	})
+	return slices.Compact(names)
 }
 
-// Add what the run measured of these metrics, according to its own report: a value for each point.
-func (r *ComparisonRun) Add(metrics []string, run *Report) {
-	for _, name := range metrics {
-		m := ComparisonMetric{Metric: name}
-		for _, p := range tabledAmong(claims.Selector{}, run.measuredTrials()) {
-			if series := p.in(name); len(series.Values) > 0 {
-				m.Unit = series.Metric.Unit
-				m.Values = append(m.Values, ComparisonValue{series.Parameters, stats.MeanOfTrials(series.Values)})
+// readRequested adds the requested metrics that a variant has in a round, by the records of its trials: a value for each point.
+func (r *Report) readRequested(side *SideRun) {
+	measured := &analysis.Side{}
+	at := map[string]int{}
+	for _, record := range r.Accepted() {
+		if !record.Measures(side.Variant) || !slices.Contains(side.Trials, record.Trial) {
+			continue
+		}
+		for _, m := range record.Side(side.Variant).Measurements() {
+			label := stats.Label(m.Parameters)
+			if _, known := at[label]; !known {
+				at[label], measured.Points = len(measured.Points), append(measured.Points, stats.Point{Parameters: m.Parameters})
+			}
+			p := &measured.Points[at[label]]
+			p.Records = append(p.Records, m)
+		}
+	}
+	for _, name := range r.Requested.metrics() {
+		of, found := measured.Metric(name)
+		if _, kept := side.Of(name); kept != nil || !found {
+			continue
+		}
+		m := MetricValues{Metric: name, Unit: of.Unit}
+		for i := range measured.Points {
+			if value := measured.Value(name, i); !math.IsNaN(value) {
+				m.Values = append(m.Values, PointValue{measured.Points[i].Parameters, value})
 			}
 		}
-		if m.Values != nil {
-			r.Others = append(r.Others, m)
-		}
+		side.Others = append(side.Others, m)
 	}
 }

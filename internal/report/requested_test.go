@@ -12,6 +12,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 func TestReadRequested(t *testing.T) {
@@ -90,26 +91,24 @@ func TestRequestOfWhatIsNotMeasured(t *testing.T) {
 	}
 }
 
-// The metrics that are requested and that a comparison has not kept are read from the reports of its runs: the mean of each point.
-func TestAddMetrics(t *testing.T) {
-	s, run := reportOfComparison(), small()
-	q := pagetest.File("{plots: [{name: p, against: rowsPerCommit}, {name: q, against: rowsPerCommit, metric: durationSeconds}], " +
-		"tables: [{name: t, metrics: [durationSeconds, rowsPerSecond, lost]}]}")
-	if err := s.Request(&q); err != nil {
-		t.Fatal(err)
-	}
-	of := &s.Runs[0]
-	missing := s.Missing(of)
-	if got := strings.Join(missing, " "); got != "durationSeconds lost" {
-		t.Errorf("missing: %s", got)
-	}
+// The metrics that are requested and that are not kept are read from the records: the mean of each point.
+func TestRequestedMetrics(t *testing.T) {
+	r, run := reportOfComparison(), small()
+	side := &r.Runs[0]
 	for _, record := range run.Accepted() {
 		record.Summary.Totals.Micros = 2_000_000
+		record.Sides = []result.SideRecord{{Variant: side.Variant}}
+		side.Trials = append(side.Trials, record.Trial)
 	}
-	of.Add(missing, run)
-	if unit, values := of.Of("durationSeconds"); len(of.Others) != 1 || unit != "s" || len(values) != 2 || values[1].Value != 2 ||
+	r.Records = run.Records
+	q := pagetest.File("{plots: [{name: p, against: rowsPerCommit}, {name: q, against: rowsPerCommit, metric: durationSeconds}], " +
+		"tables: [{name: t, metrics: [durationSeconds, rowsPerSecond, lost]}]}")
+	if err := r.Request(&q); err != nil {
+		t.Fatal(err)
+	}
+	if unit, values := side.Of("durationSeconds"); len(side.Others) != 1 || unit != "s" || len(values) != 2 || values[1].Value != 2 ||
 		values[1].Parameters["rowsPerCommit"] != "1024" {
-		t.Errorf("%+v", of.Others)
+		t.Errorf("%+v", side.Others)
 	}
 }
 

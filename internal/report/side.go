@@ -14,13 +14,13 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Side is one of two things that are compared: a run, or a variant of a comparison.
+// Side is one of two things that are compared: a run, or a variant of one.
 type Side struct {
 	// name is for people; reference is what the user has written, which is used where two names are the same.
 	name, reference, uid, workload string
@@ -64,114 +64,106 @@ func (s *Side) at(label string) *sidePoint {
 	return &s.points[i]
 }
 
-// RunSide is a run that has completed, with the values of a metric; an empty one is the headline. The reference is what
-// the user calls it.
-func RunSide(r *Report, metric, reference string) (*Side, error) {
-	if r.Run.Outcome != v1alpha1.ConditionComplete {
-		return nil, fmt.Errorf("run %s has not completed: %s: %s", r.Run.Name, cmp.Or(r.Run.Outcome, Unfinished), r.Run.Message)
-	}
-	if n := len(r.Accepted()); n < r.Run.Planned {
-		return nil, fmt.Errorf("run %s has %d of %d trials: something is missing from its results", r.Run.Name, n, r.Run.Planned)
-	}
+// SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty one is
+// the headline, and a run with variants has that one only. The reference is what the user calls it.
+func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s := &Side{
-		name: r.Run.Name, reference: reference, uid: r.Run.UID, workload: r.Run.Workload, started: r.Run.Started, spec: r.Run.Spec,
-		probe: stats.ProbeOfAll(r.Accepted()), rows: map[string][]string{},
-		warnings: slices.Concat(r.Warnings(), warnings(r.Points)), findings: findingsOf(r),
+		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, warnings: r.AllWarnings(),
+		findings: r.sideFindings(),
 	}
-	found := false
-	for i := range r.Points {
-		p := &r.Points[i]
-		point := sidePoint{label: stats.Label(p.Parameters), parameters: p.Parameters}
-		wanted := func(p *stats.Point, m result.Metric) bool { return m.Name == cmp.Or(metric, p.Metric.Name) }
-		for _, m := range analysis.Metrics(r.Points[i:i+1], wanted) {
-			point.metric, point.values = m, analysis.ValuesOf(p.Records, m.Name)
+	if r.HasVariants() {
+		if err := r.checkVariant(variant, metric); err != nil {
+			return nil, err
 		}
-		point.rateMissed = slices.ContainsFunc(p.Records, analysis.MissedRate)
-		if found = found || len(point.values) > 0; len(point.values) > 0 {
-			s.points = append(s.points, point)
+		s.name, s.facts = r.Name+":"+variant, variantFacts(r, variant)
+	} else {
+		if err := r.checkWhole(variant); err != nil {
+			return nil, err
 		}
-		for _, record := range p.Records {
-			if t := record.Summary.Totals; t.StoppedBy == result.StoppedByRows {
-				s.rows[point.label] = appendNew(s.rows[point.label], strconv.FormatInt(t.Rows, 10))
-			}
-		}
+		s.spec, s.probe, s.rows, s.facts = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials(), factsOf(r.Accepted())
 	}
-	if !found {
-		return nil, fmt.Errorf("run %s has measured no %s; it has %s", r.Run.Name, cmp.Or(metric, "values"), namesOf(r))
+	missed := r.missedRates(variant)
+	for _, p := range tabledAmong(claims.Selector{Variant: variant}, r.measuredTrials()) {
+		series := p.in(metric)
+		if len(series.Values) == 0 {
+			continue
+		}
+		label := stats.Label(p.Parameters)
+		if r.HasVariants() {
+			series.Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
+		}
+		series.Metric.Value = 0
+		s.points = append(s.points, sidePoint{label, p.Parameters, series.Metric, series.Values, missed[label]})
 	}
-	s.facts = factsOf(r.Accepted())
+	if len(s.points) == 0 {
+		metrics, _ := r.Columns()
+		return nil, fmt.Errorf("run %s has measured no %s; it has %s", r.Name, cmp.Or(metric, "values"),
+			cmp.Or(strings.Join(metrics, ", "), "none"))
+	}
 	return s, nil
 }
 
-// namesOf the metrics that a run has.
-func namesOf(r *Report) string {
-	metrics, _ := r.Columns()
-	return cmp.Or(strings.Join(metrics, ", "), "none")
+func (r *Report) noVariants() error { return fmt.Errorf("run %s has no variants", r.Name) }
+
+// checkWhole says why a run without variants cannot be compared.
+func (r *Report) checkWhole(variant string) error {
+	switch n := len(r.Accepted()); {
+	case variant != "":
+		return r.noVariants()
+	case r.Outcome != v1alpha1.ConditionComplete:
+		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)
+	case n < r.Planned:
+		return fmt.Errorf("run %s has %d of %d trials: something is missing from its results", r.Name, n, r.Planned)
+	}
+	return nil
 }
 
-// VariantSide is a variant of a comparison that has completed. A comparison publishes the values of one metric only.
-func VariantSide(s *Comparison, variant, metric, reference string) (*Side, error) {
-	if err := s.usable(); err != nil {
-		return nil, err
+// checkVariant says why a variant cannot be compared.
+func (r *Report) checkVariant(variant, metric string) error {
+	if variant == "" {
+		return fmt.Errorf("run %s has variants: name it alone, or two of them as RUN:VARIANT", r.Name)
 	}
-	side, err := variantSide(s, variant, metric, s.Rounds)
-	if err != nil {
-		return nil, err
+	if err := r.usable(); err != nil {
+		return err
 	}
-	side.reference = reference
-	return side, nil
-}
-
-// variantSide has the values of the first rounds.
-func variantSide(s *Comparison, variant, metric string, rounds int) (*Side, error) {
 	var names []string
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		names = append(names, v.Name)
 	}
 	if !slices.Contains(names, variant) {
-		return nil, fmt.Errorf("run %s has no variant %q; it has %s", s.Name, variant, strings.Join(names, ", "))
+		return fmt.Errorf("run %s has no variant %q; it has %s", r.Name, variant, strings.Join(names, ", "))
 	}
-	side := &Side{
-		name: s.Name + ":" + variant, reference: s.Name + ":" + variant, uid: s.UID, workload: s.Workload, started: s.Started,
-		warnings: s.AllWarnings(), facts: comparisonFacts(s, variant), findings: s.findings(),
-	}
-	better := ""
-	for i := range s.Pairs {
-		better = s.Pairs[i].Metric.Better
-	}
-	for _, run := range s.Runs {
-		if run.Variant != variant || run.Round > rounds {
-			continue
-		}
-		if metric != "" && metric != run.Metric {
-			return nil, fmt.Errorf("run %s publishes %s and no other metric, so not %s", s.Name, run.Metric,
-				metric)
-		}
-		for _, v := range run.Values {
-			p := side.at(stats.Label(v.Parameters))
-			if p == nil {
-				side.points = append(side.points, sidePoint{
-					label: stats.Label(v.Parameters), parameters: v.Parameters,
-					metric: result.Metric{Name: run.Metric, Unit: run.Unit, Better: better},
-				})
-				p = &side.points[len(side.points)-1]
-			}
-			p.values = append(p.values, v.Value)
+	for _, side := range r.Runs {
+		if side.Variant == variant && side.Round <= r.Rounds && metric != "" && metric != side.Metric {
+			return fmt.Errorf("run %s publishes %s and no other metric, so not %s", r.Name, side.Metric, metric)
 		}
 	}
-	missed := s.missedRates(variant)
-	for i := range side.points {
-		side.points[i].rateMissed = missed[side.points[i].label]
-	}
-	return side, nil
+	return nil
 }
 
-// missedRates are the labels of the points at which a variant may not have reached the offered rate, as its pairs say: of the
-// baseline, at which all of its pairs say so.
-func (s *Comparison) missedRates(variant string) map[string]bool {
+// rowsOfTrials that ended with their rows, by the label of the point.
+func (r *Report) rowsOfTrials() map[string][]string {
+	rows := map[string][]string{}
+	for _, p := range r.Points {
+		label := stats.Label(p.Parameters)
+		for _, record := range p.Records {
+			if t := record.Summary.Totals; t.StoppedBy == result.StoppedByRows {
+				rows[label] = appendNew(rows[label], strconv.FormatInt(t.Rows, 10))
+			}
+		}
+	}
+	return rows
+}
+
+// missedRates are the labels of the points at which a run did not reach the offered rate. Of a variant, they are those at which it
+// may not have reached it, as its pairs say: of the baseline, at which all of its pairs say so.
+func (r *Report) missedRates(variant string) map[string]bool {
 	missed := map[string]bool{}
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
+	for _, p := range r.Points {
+		missed[stats.Label(p.Parameters)] = slices.ContainsFunc(p.Records, analysis.MissedRate)
+	}
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
 		label := stats.Label(p.Parameters)
 		switch variant {
 		case p.Variant:
@@ -184,14 +176,14 @@ func (s *Comparison) missedRates(variant string) map[string]bool {
 	return missed
 }
 
-// design is how the comparison compares: as its specification says, for as many pairs as it makes.
-func (s *Comparison) design() (stats.Design, error) {
+// design is how the run compares its variants: as its specification says, for as many pairs as it makes.
+func (r *Report) design() (stats.Design, error) {
 	var spec v1alpha1.BenchmarkRunSpec
-	if err := json.Unmarshal(s.Spec, &spec); err != nil {
-		return stats.Design{}, fmt.Errorf("reading the specification of %s: %w", s.Name, err)
+	if err := json.Unmarshal(r.Spec, &spec); err != nil {
+		return stats.Design{}, fmt.Errorf("reading the specification of %s: %w", r.Name, err)
 	}
-	d := analysis.DesignOf(&spec, len(s.Pairs))
-	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, s.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)
+	d := analysis.DesignOf(&spec, len(r.Pairs))
+	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, r.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)
 	return d, nil
 }
 
@@ -212,12 +204,12 @@ type ComparedFinding struct {
 	Of string `json:"of,omitempty"`
 	// Points are the parameters of those that it is about; none if it is about all of them.
 	Points []map[string]string `json:"points,omitempty"`
-	stats.ComparisonFinding
+	stats.Warning
 }
 
 // ComparedChange is a field of the specification or of the environment that has two values.
 type ComparedChange struct {
-	// Variant of the comparison; empty if two sides are compared.
+	// Variant of the run; empty if two sides are compared.
 	Variant string `json:"variant,omitempty"`
 	plan.Difference
 }
@@ -228,15 +220,21 @@ type UnpairedPoint struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// findingsOf a run, with the points that they are about.
-func findingsOf(r *Report) []ComparedFinding {
+// sideFindings are those of the report, with the points that they are about.
+func (r *Report) sideFindings() []ComparedFinding {
 	var list []ComparedFinding
-	for _, f := range slices.Concat(r.Run.Findings, r.ChangedInputs()) {
-		list = append(list, ComparedFinding{ComparisonFinding: aboutAll(f)})
+	for _, f := range r.Findings {
+		list = append(list, ComparedFinding{Warning: f})
 	}
-	for _, remark := range Remarks(r.Points) {
-		one := ComparedFinding{ComparisonFinding: stats.ComparisonFinding{PointFinding: remark.PointFinding}}
-		for _, i := range remark.Points {
+	if r.HasVariants() {
+		return list
+	}
+	for _, f := range r.ChangedInputs() {
+		list = append(list, ComparedFinding{Warning: stats.Warning{Finding: f}})
+	}
+	for _, remark := range stats.WarningsAt(r.Points) {
+		one := ComparedFinding{Warning: remark.Warning}
+		for _, i := range remark.From {
 			one.Points = append(one.Points, r.Points[i].Parameters)
 		}
 		list = append(list, one)
@@ -244,23 +242,10 @@ func findingsOf(r *Report) []ComparedFinding {
 	return list
 }
 
-func aboutAll(f finding.Finding) stats.ComparisonFinding {
-	return stats.ComparisonFinding{PointFinding: stats.PointFinding{Finding: f}}
-}
-
-// findings of a comparison.
-func (s *Comparison) findings() []ComparedFinding {
-	var list []ComparedFinding
-	for _, w := range s.Findings {
-		list = append(list, ComparedFinding{ComparisonFinding: w})
-	}
-	return list
-}
-
 // changes of the variants from the baseline.
-func (s *Comparison) changes() []ComparedChange {
+func (r *Report) changes() []ComparedChange {
 	var list []ComparedChange
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		for _, d := range v.Differences {
 			list = append(list, ComparedChange{v.Name, d})
 		}

@@ -54,8 +54,8 @@ func factsOf(records []*result.Record) []fact {
 	return list
 }
 
-// comparisonFacts about the runs of a variant.
-func comparisonFacts(s *Comparison, variant string) []fact {
+// variantFacts about a variant in all rounds.
+func variantFacts(r *Report, variant string) []fact {
 	list := []fact{
 		{name: "database node"},
 		{name: "loader node"},
@@ -63,7 +63,7 @@ func comparisonFacts(s *Comparison, variant string) []fact {
 		{name: "server version"},
 		{name: "settings digest"},
 	}
-	for _, run := range s.Runs {
+	for _, run := range r.Runs {
 		if run.Variant != variant {
 			continue
 		}

@@ -129,9 +129,9 @@ func (r *Report) where() []string {
 	if text := ProbeText(e.Probe); text != "" {
 		lines = append(lines, "probes before the trials, medians: "+text)
 	}
-	lines = append(lines, tuned(r.Run.HostTuning)...)
+	lines = append(lines, tuned(r.HostTuning)...)
 	lines = append(lines, inputLines(list[len(list)-1].Summary)...)
-	return append(lines, "settings "+e.SettingsDigest, "specification "+r.Run.SpecDigest)
+	return append(lines, "settings "+e.SettingsDigest, "specification "+r.SpecDigest)
 }
 
 // ProbeText says what a node was like before trials; it is empty if that is not known.

@@ -28,7 +28,7 @@ type RequestedTable struct {
 	// differ: variant first, and parameters.
 	Figures []Figure
 	By      []string
-	// CSV has a row for each trial, and a column for each metric. Of a comparison it also has the settings of each variant's server
+	// CSV has a row for each trial, and a column for each metric. With variants it also has the settings of each variant's server
 	// in which any of them differ.
 	CSV []byte
 	// Missing are the metrics that were not measured; the table has no place for them.
@@ -57,19 +57,11 @@ func (t *RequestedTable) Remark() string {
 	return fmt.Sprintf("The table %s is incomplete; these were not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
 }
 
-// RequestedTables are the tables besides those that every run has.
-func (r *Report) RequestedTables() []RequestedTable {
-	return requestedTables(r.Requested.Tables, r.measuredTrials())
-}
-
-// RequestedTables are the tables besides those that every comparison has, over the rounds that are whole.
-func (s *Comparison) RequestedTables() []RequestedTable {
-	return requestedTables(s.Requested.Tables, s.measuredTrials())
-}
-
-func requestedTables(tables []presentation.Table, trials []measuredTrial) (list []RequestedTable) {
-	for i := range tables {
-		list = append(list, *newTable(&tables[i], trials))
+// RequestedTables are the tables besides those that every run has, with variants over the rounds that are whole.
+func (r *Report) RequestedTables() (list []RequestedTable) {
+	trials := r.measuredTrials()
+	for i := range r.Requested.Tables {
+		list = append(list, *newTable(&r.Requested.Tables[i], trials))
 	}
 	return list
 }

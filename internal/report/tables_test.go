@@ -94,11 +94,11 @@ func TestTablesOfComparison(t *testing.T) {
 	} {
 		s := reportOfComparison()
 		for i := range s.Runs {
-			seconds := report.ComparisonMetric{Metric: "durationSeconds", Unit: "s"}
+			seconds := report.MetricValues{Metric: "durationSeconds", Unit: "s"}
 			for _, v := range s.Runs[i].Values {
-				seconds.Values = append(seconds.Values, report.ComparisonValue{Parameters: v.Parameters, Value: 7})
+				seconds.Values = append(seconds.Values, report.PointValue{Parameters: v.Parameters, Value: 7})
 			}
-			s.Runs[i].Others = []report.ComparisonMetric{seconds}
+			s.Runs[i].Others = []report.MetricValues{seconds}
 		}
 		late := s.Runs[0]
 		late.Round = 3
@@ -279,7 +279,7 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 		for i := range r.Points {
 			r.Points[i].Parameters["connections"] = "2"
 			if i < warned {
-				r.Points[i].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
+				r.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
 			}
 		}
 		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
@@ -292,8 +292,8 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 // A warning says how many trials of its points it is about, if not about all.
 func TestSummaryWarningOfSomeTrials(t *testing.T) {
 	r := pointsOf("higher", 1, 2, 3)
-	r.Points[0].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 1, Of: 3}}
-	r.Points[2].Warnings = []stats.PointFinding{{Finding: finding.OfProgram("x"), Trials: 3, Of: 3}}
+	r.Points[0].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 3}}
+	r.Points[2].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 3, Of: 3}}
 	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
 		t.Errorf("%s", text)
 	}
@@ -322,7 +322,7 @@ func TestSummaryWarnings(t *testing.T) {
 			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
 			for i := range r.Points {
 				for _, f := range tc.warnings[i] {
-					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.PointFinding{Finding: f, Trials: 1, Of: 1})
+					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
 				}
 			}
 			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
@@ -383,7 +383,7 @@ func TestTitle(t *testing.T) {
 	for title, want := range map[string]string{
 		"": "# commit-size\n", "Commit sizes on NVMe": "# Commit sizes on NVMe (commit-size)\n",
 	} {
-		r.Run.Title = title
+		r.Title = title
 		var summary, document strings.Builder
 		if err := errors.Join(report.Summary(&summary, r), report.JSON(&document, r)); err != nil {
 			t.Fatal(err)

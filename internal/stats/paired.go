@@ -43,8 +43,10 @@ type Paired struct {
 
 // Cost of a unit of work with the baseline and with the variant: medians over the rounds.
 type Cost struct {
-	Name, Unit        string
-	Baseline, Variant float64
+	Name     string  `json:"name"`
+	Unit     string  `json:"unit"`
+	Baseline float64 `json:"baseline"`
+	Variant  float64 `json:"variant"`
 }
 
 // Judge sets the comparison.

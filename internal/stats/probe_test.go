@@ -153,19 +153,19 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
-	said := func(list []stats.PointFinding) (all []string) {
+	said := func(list []stats.Warning) (all []string) {
 		for _, w := range list {
 			all = append(all, w.String())
 		}
 		return all
 	}
 	const text = "the server was throttled at its CPU limit for 11–20% of the measured phase: the number depends on that limit"
-	got := stats.PointFindings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
+	got := stats.PointWarnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
 	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	const most = "the server was throttled at its CPU limit for 100% of the measured phase: the number depends on that limit"
-	got = stats.PointFindings([]*result.Record{held(3)}, []float64{1})
+	got = stats.PointWarnings([]*result.Record{held(3)}, []float64{1})
 	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
 		t.Errorf("on several CPUs (-want +got):\n%s", diff)
 	}

@@ -146,7 +146,7 @@ type Point struct {
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary
-	Warnings []PointFinding
+	Warnings []Warning
 }
 
 // Summarized is the only point of a run, of a group of accepted attempts.
@@ -165,7 +165,7 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	}
 	p.Metric.Value = 0
 	p.Summary = l.Summary(p.Values)
-	p.Warnings = PointFindings(records, p.Values)
+	p.Warnings = PointWarnings(records, p.Values)
 	return p
 }
 

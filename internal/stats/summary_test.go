@@ -142,7 +142,7 @@ func TestWarnings(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, w := range stats.PointFindings(tc.records, tc.values) {
+			for _, w := range stats.PointWarnings(tc.records, tc.values) {
 				got = append(got, w.String())
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -159,7 +159,7 @@ func TestSummarizedPoint(t *testing.T) {
 	want := stats.Point{
 		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
-		Warnings: []stats.PointFinding{{Finding: finding.OfProgram("a"), Trials: 2, Of: 2}},
+		Warnings: []stats.Warning{{Finding: finding.OfProgram("a"), Trials: 2, Of: 2}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("point (-want +got):\n%s", diff)

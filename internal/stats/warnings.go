@@ -15,48 +15,39 @@ import (
 // wideSpread is the range of a point's values relative to their median from which on it is warned of.
 const wideSpread = 0.25
 
-// PointFinding is a finding that must be read with a number.
-type PointFinding struct {
+// Warning is a finding that must be read with a number, or with the answer about variants.
+type Warning struct {
 	finding.Finding
-	// Trials that it is about, of the point's Of trials; both are 0 if it is not about trials.
+	// Trials that it is about, of the Of trials of the points; both are 0 if it is not about trials.
 	Trials int `json:"trials,omitempty"`
 	Of     int `json:"ofTrials,omitempty"`
+	// Runs are the measurements of variants that it is about, of OfRuns; both are 0 if it is not about these.
+	Runs   int `json:"runs,omitempty"`
+	OfRuns int `json:"ofRuns,omitempty"`
 }
 
-// String says how many trials it is about, if it is not about all of them.
-func (w PointFinding) String() string {
+// String says how many trials and measurements it is about, if it is not about all of them.
+func (w Warning) String() string {
+	text := w.Finding.String()
 	if of := w.OfTrials(); of != "" {
-		return fmt.Sprintf("%s (%s)", w.Finding, of)
+		text += " (" + of + ")"
 	}
-	return w.Finding.String()
+	if w.Runs != w.OfRuns {
+		text += fmt.Sprintf(" (%d of %d measurements)", w.Runs, w.OfRuns)
+	}
+	return text
 }
 
 // OfTrials says how many trials it is about; empty if it is about all of them.
-func (w PointFinding) OfTrials() string {
+func (w Warning) OfTrials() string {
 	if w.Trials == w.Of {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d trials", w.Trials, w.Of)
 }
 
-// ComparisonFinding is a finding that must be read with the answer of a comparison.
-type ComparisonFinding struct {
-	PointFinding
-	// Runs that it is about, of the OfRuns that were measured; both are 0 if it is about the comparison itself.
-	Runs   int `json:"runs,omitempty"`
-	OfRuns int `json:"ofRuns,omitempty"`
-}
-
-// String says how many trials and runs it is about, if it is not about all of them.
-func (w ComparisonFinding) String() string {
-	if w.Runs == w.OfRuns {
-		return w.PointFinding.String()
-	}
-	return fmt.Sprintf("%s (%d of %d measurements)", w.PointFinding, w.Runs, w.OfRuns)
-}
-
-// ComparisonTexts are warnings for people, a line for each.
-func ComparisonTexts(list []ComparisonFinding) []string {
+// WarningTexts are warnings for people, a line for each.
+func WarningTexts(list []Warning) []string {
 	var texts []string
 	for _, w := range list {
 		texts = append(texts, w.String())
@@ -64,23 +55,23 @@ func ComparisonTexts(list []ComparisonFinding) []string {
 	return texts
 }
 
-// MergedFinding is what several warnings say.
-type MergedFinding struct {
-	// PointFinding has the trials of all of them.
-	PointFinding
+// MergedWarning is what several warnings say.
+type MergedWarning struct {
+	// Warning has the trials of all of them.
+	Warning
 	// From are their indexes.
 	From []int
 }
 
-// MergePointFindings says the warnings of several points or runs each once: see finding.Merge.
-func MergePointFindings(list []PointFinding) []MergedFinding {
+// MergeWarnings says the warnings of several points or variants each once: see finding.Merge.
+func MergeWarnings(list []Warning) []MergedWarning {
 	var found []finding.Finding
 	for _, w := range list {
 		found = append(found, w.Finding)
 	}
-	var merged []MergedFinding
+	var merged []MergedWarning
 	for _, m := range finding.Merge(found) {
-		w := MergedFinding{PointFinding{Finding: m.Finding}, m.From}
+		w := MergedWarning{Warning{Finding: m.Finding}, m.From}
 		for _, i := range m.From {
 			w.Trials, w.Of = w.Trials+list[i].Trials, w.Of+list[i].Of
 		}
@@ -89,8 +80,26 @@ func MergePointFindings(list []PointFinding) []MergedFinding {
 	return merged
 }
 
-// PointFindings are those that belong to a point: those of its trials, each once, and a wide spread.
-func PointFindings(records []*result.Record, values []float64) []PointFinding {
+// WarningsAt points, each once, from the points with these indexes: those that differ only in what they measured are one.
+func WarningsAt(points []Point) []MergedWarning {
+	var all []Warning
+	var at []int
+	for i := range points {
+		for _, w := range points[i].Warnings {
+			all, at = append(all, w), append(at, i)
+		}
+	}
+	merged := MergeWarnings(all)
+	for _, m := range merged {
+		for k, i := range m.From {
+			m.From[k] = at[i]
+		}
+	}
+	return merged
+}
+
+// PointWarnings are those that belong to a point: those of its trials, each once, and a wide spread.
+func PointWarnings(records []*result.Record, values []float64) []Warning {
 	var found []finding.Finding
 	var trials []int
 	for i, r := range records {
@@ -98,16 +107,16 @@ func PointFindings(records []*result.Record, values []float64) []PointFinding {
 			found, trials = append(found, f), append(trials, i)
 		}
 	}
-	var list []PointFinding
+	var list []Warning
 	for _, m := range finding.Merge(found) {
 		about := map[int]bool{}
 		for _, i := range m.From {
 			about[trials[i]] = true
 		}
-		list = append(list, PointFinding{Finding: m.Finding, Trials: len(about), Of: len(records)})
+		list = append(list, Warning{Finding: m.Finding, Trials: len(about), Of: len(records)})
 	}
 	if s := Summarize(values); s.N > 1 && slices.Max(values)-slices.Min(values) > wideSpread*math.Abs(s.Median) {
-		list = append(list, PointFinding{Finding: finding.Spread(100 * wideSpread), Trials: len(records), Of: len(records)})
+		list = append(list, Warning{Finding: finding.Spread(100 * wideSpread), Trials: len(records), Of: len(records)})
 	}
 	return list
 }

@@ -81,10 +81,10 @@ func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 
 // checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set
 // there, so that both would be measured with the same ones.
-func checkExternal(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan) error {
-	baseline := &p.Variants[p.Baseline].Run.Spec
-	for i := range p.Variants {
-		spec := &p.Variants[i].Run.Spec
+func checkExternal(c *analysis.Compared) error {
+	baseline := &c.Variants[c.Baseline].Run.Spec
+	for i := range c.Variants {
+		spec := &c.Variants[i].Run.Spec
 		from, to := baseline.Database.External, spec.Database.External
 		if from == nil || to == nil || from.Host != to.Host || from.Port != to.Port {
 			continue
@@ -95,7 +95,7 @@ func checkExternal(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan
 		}
 		if len(differences) > 0 {
 			return fmt.Errorf("variant %s: %s: it has the external server of the baseline, %s:%d, where Benchrun sets no variable; "+
-				"compare settings on servers that Benchrun creates, or on two external servers", comparison.Spec.Variants[i].Name,
+				"compare settings on servers that Benchrun creates, or on two external servers", c.Variants[i].Name,
 				plan.List(differences), to.Host, to.Port)
 		}
 	}
@@ -103,18 +103,18 @@ func checkExternal(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan
 }
 
 // checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(comparison *v1alpha1.BenchmarkRun, p *analysis.ComparisonPlan) error {
-	if comparison.Spec.Trials.MinSeconds == nil || len(comparison.Status.Conditions) > 0 {
+func checkPilots(c *analysis.Compared) error {
+	if c.Run.Spec.Trials.MinSeconds == nil || len(c.Run.Status.Conditions) > 0 {
 		return nil // what was accepted once stays so
 	}
-	rows := make([][]int64, len(p.Variants))
-	for i, v := range p.Variants {
+	rows := make([][]int64, len(c.Variants))
+	for i, v := range c.Variants {
 		rows[i] = trial.Rows(v.Run, v.Plan.Points...)
 	}
-	for _, pair := range p.Pairs {
-		if a, b := rows[pair.Variant][pair.Of], rows[p.Baseline][pair.With]; a != b {
+	for _, pair := range c.Planned {
+		if a, b := rows[pair.Variant][pair.Of], rows[c.Baseline][pair.With]; a != b {
 			return fmt.Errorf("variant %s: rows is %d, but the baseline has %d: trials.minSeconds sets the number of rows for all "+
-				"variants; make the numbers equal or leave out trials.minSeconds", comparison.Spec.Variants[pair.Variant].Name, a, b)
+				"variants; make the numbers equal or leave out trials.minSeconds", c.Variants[pair.Variant].Name, a, b)
 		}
 	}
 	return nil

@@ -44,15 +44,15 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if err := checkBytes(p.Bytes); err != nil {
 		return p, err
 	}
-	compared, err := analysis.PlanComparison(run, PlanRun)
+	compared, err := analysis.PlanVariants(run, PlanRun)
 	if err == nil {
-		err = checkExternal(run, compared)
+		err = checkExternal(compared)
 	}
 	if err == nil {
-		err = checkPilots(run, compared)
+		err = checkPilots(compared)
 	}
 	if err == nil {
-		err = analysis.CheckComparison(run, compared)
+		err = compared.CheckClaims()
 	}
 	return p, err
 }

@@ -31,24 +31,18 @@ import (
 // TestFrozenReports: the files and the pages of reports: of what was published, of every kind of page, and of samples that are
 // judged here.
 func TestFrozenReports(t *testing.T) {
-	runs, comparisons := judged(t)
-	published(t, runs, comparisons)
-	maps.Copy(runs, map[string]pagetest.Case{
+	cases := judged(t)
+	published(t, cases)
+	maps.Copy(cases, map[string]pagetest.Case{
 		"page-commit-size": pagetest.CommitSize(), "page-grid": pagetest.Grid(), "page-words": pagetest.Words(),
 		"page-iibench": pagetest.IIBench(), "page-failed": pagetest.Failed(), "page-single": pagetest.Single(),
+		"page-comparison": pagetest.Comparison(), "page-versions": pagetest.Versions(3, 2),
 	})
-	comparisons["page-comparison"], comparisons["page-versions"] = pagetest.Comparison(), pagetest.Versions(3, 2)
-	for name, c := range runs {
+	for name, c := range cases {
 		c.Report.Requested = requested(t, name)
 		files, err := report.Files(c.Report)
 		var b bytes.Buffer
-		checkFiles(t, name, files, err, page.Run(&b, c.Report, c.Details), &b)
-	}
-	for name, c := range comparisons {
-		c.Comparison.Requested = requested(t, name)
-		files, err := report.ComparisonFiles(c.Comparison)
-		var b bytes.Buffer
-		checkFiles(t, name, files, err, page.Comparison(&b, c.Comparison, c.Details), &b)
+		checkFiles(t, name, files, err, page.Write(&b, c.Report, c.Details), &b)
 	}
 }
 
@@ -75,7 +69,7 @@ func checkFiles(t *testing.T, name string, files []result.File, filesErr, pageEr
 }
 
 // published are the reports of results.json of the small publications.
-func published(t *testing.T, runs map[string]pagetest.Case, comparisons map[string]pagetest.ComparisonCase) {
+func published(t *testing.T, cases map[string]pagetest.Case) {
 	t.Helper()
 	files, err := filepath.Glob("inputs/*.json")
 	if err != nil || len(files) != 6 {
@@ -86,33 +80,28 @@ func published(t *testing.T, runs map[string]pagetest.Case, comparisons map[stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := "published-" + strings.TrimSuffix(filepath.Base(file), ".json")
-		if comparison, err := report.DecodeComparison(text); err == nil {
-			comparisons[name] = pagetest.ComparisonCase{Comparison: comparison}
-			continue
-		}
 		of, err := report.FromResults(text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		runs[name] = pagetest.Case{Report: of}
+		cases["published-"+strings.TrimSuffix(filepath.Base(file), ".json")] = pagetest.Case{Report: of}
 	}
 }
 
 // judged are reports of samples with measured values that were made with a seed.
-func judged(t *testing.T) (map[string]pagetest.Case, map[string]pagetest.ComparisonCase) {
+func judged(t *testing.T) map[string]pagetest.Case {
 	t.Helper()
-	runs, comparisons := map[string]pagetest.Case{}, map[string]pagetest.ComparisonCase{}
+	cases := map[string]pagetest.Case{}
 	for _, s := range samples(t) {
 		name := "judged-" + filepath.Base(s.name)
 		switch s.name {
 		case "commit-size/commit-size", "iibench/iibench", "sysbench/sysbench":
-			runs[name] = pagetest.Case{Report: judgedRun(t, s.run)}
+			cases[name] = pagetest.Case{Report: judgedRun(t, s.run)}
 		case "durable-or-not/durable-or-not", "000-file-list-inserts-small/file-list-small":
-			comparisons[name] = pagetest.ComparisonCase{Comparison: judgedVariants(t, &s)}
+			cases[name] = pagetest.Case{Report: judgedVariants(t, &s)}
 		}
 	}
-	return runs, comparisons
+	return cases
 }
 
 var started = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -149,12 +138,12 @@ func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 // them.
 func drawn(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]float64 {
 	t.Helper()
-	p, err := analysis.PlanComparison(run, validation.PlanRun)
+	p, err := analysis.PlanVariants(run, validation.PlanRun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made, values := newValues(), map[string]float64{}
-	for _, m := range p.Members {
+	for _, m := range p.Sides {
 		for _, trial := range p.Variants[m.Variant].Plan.Trials {
 			of := p.Variants[m.Variant].Plan
 			values[fmt.Sprint(m.Round, m.Variant, stats.Label(of.Points[trial.Point].Parameters))] = made.at(m.Variant, trial.Point)
@@ -164,7 +153,7 @@ func drawn(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]float64 {
 }
 
 // judgedVariants has rounds in each of which every variant has a value of its own at each point.
-func judgedVariants(t *testing.T, s *sample) *report.Comparison {
+func judgedVariants(t *testing.T, s *sample) *report.Report {
 	t.Helper()
 	made := drawn(t, s.run)
 	s.run.Status.StartTime = &started

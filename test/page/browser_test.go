@@ -31,17 +31,17 @@ func pages(t *testing.T) map[string][]byte {
 		"failed": pagetest.Failed(), "single": pagetest.Single(), "requested": pagetest.Requested(),
 	} {
 		var b bytes.Buffer
-		if err := reportpage.Run(&b, c.Report, c.Details); err != nil {
+		if err := reportpage.Write(&b, c.Report, c.Details); err != nil {
 			t.Fatal(err)
 		}
 		all[name] = b.Bytes()
 	}
 	const variants, points = 14, 33 // as many as people publish of the microbenchmarks
-	for name, c := range map[string]pagetest.ComparisonCase{
+	for name, c := range map[string]pagetest.Case{
 		"comparison": pagetest.Comparison(), "matrix": pagetest.Versions(variants, points),
 	} {
 		var b bytes.Buffer
-		if err := reportpage.Comparison(&b, c.Comparison, c.Details); err != nil {
+		if err := reportpage.Write(&b, c.Report, c.Details); err != nil {
 			t.Fatal(err)
 		}
 		all[name] = b.Bytes()

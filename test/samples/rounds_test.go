@@ -34,13 +34,13 @@ func TestVariantsMeasureEnoughForAnAnswer(t *testing.T) {
 				continue
 			}
 			checked++
-			p, err := analysis.PlanComparison(run, func(r *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&r.Spec) })
+			p, err := analysis.PlanVariants(run, func(r *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&r.Spec) })
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			if first := analysis.DesignOf(&run.Spec, len(p.Pairs)).FirstLook(); int(plan.Rounds(&run.Spec).AtMost) < first {
+			if first := analysis.DesignOf(&run.Spec, len(p.Planned)).FirstLook(); int(plan.Rounds(&run.Spec).AtMost) < first {
 				t.Errorf("%s: %d pairs have their first answer after %d rounds, and it measures at most %d",
-					file, len(p.Pairs), first, plan.Rounds(&run.Spec).AtMost)
+					file, len(p.Planned), first, plan.Rounds(&run.Spec).AtMost)
 			}
 		}
 	}

@@ -24,6 +24,9 @@ type Details struct {
 	digest    string
 	// changed are the trials whose server had other variables than the first one's, with the variables.
 	changed []string
+	// variants are the Details of each, and facts where they were measured.
+	variants map[string]*Details
+	facts    facts
 }
 
 // pointDetails are those of a point.
@@ -53,9 +56,23 @@ const (
 	maxChanged    = 20
 )
 
-// Add keeps what the page shows of an attempt that counts.
+// Add keeps what the page shows of an attempt that counts: of each variant that it measured, if there are any.
 func (d *Details) Add(record *result.Record, doc *result.Document) {
 	if record.Outcome != result.OutcomeAccepted {
+		return
+	}
+	for _, side := range record.Sides {
+		if d.variants == nil {
+			d.variants = map[string]*Details{}
+		}
+		if d.variants[side.Variant] == nil {
+			d.variants[side.Variant] = &Details{}
+		}
+		one := record.Side(side.Variant)
+		d.variants[side.Variant].Add(one, doc.Side(side.Variant))
+		d.facts.add(side.Variant, one)
+	}
+	if len(record.Sides) > 0 {
 		return
 	}
 	if d.points == nil {
@@ -217,30 +234,10 @@ func (p *pointDetails) addMilestones(list []result.Milestone) {
 	}
 }
 
-// ComparisonDetails are the Details of each variant. The zero value is ready.
-type ComparisonDetails struct {
-	variants map[string]*Details
-	facts    facts
-}
-
-// Add keeps what the page shows of an attempt of a variant.
-func (d *ComparisonDetails) Add(variant string, record *result.Record, doc *result.Document) {
-	if d.variants == nil {
-		d.variants = map[string]*Details{}
-	}
-	if d.variants[variant] == nil {
-		d.variants[variant] = &Details{}
-	}
-	d.variants[variant].Add(record, doc)
-	if record.Outcome == result.OutcomeAccepted {
-		d.facts.add(variant, record)
-	}
-}
-
-// of a variant; nil if nothing is known of it.
-func (d *ComparisonDetails) of(variant string) *Details {
+// variant of a run; nil if nothing is known of it.
+func (d *Details) variant(name string) *Details {
 	if d == nil {
 		return nil
 	}
-	return d.variants[variant]
+	return d.variants[name]
 }

@@ -20,7 +20,7 @@ type facts struct {
 	values map[string][]*value
 }
 
-// value of a fact, and who has it: trials of a run, or variants of a comparison.
+// value of a fact, and who has it: trials of a run, or its variants.
 type value struct {
 	text string
 	who  []string
@@ -170,7 +170,7 @@ func environment(r *report.Report, d *Details) (*table, string) {
 			t.Rows = append(t.Rows, row{Class: "differs", Cells: []cell{words("server variables that changed"), words(text)}})
 		}
 	}
-	t.Rows = append(t.Rows, row{Cells: []cell{words("digest of the specification"), words(r.Run.SpecDigest)}})
+	t.Rows = append(t.Rows, row{Cells: []cell{words("digest of the specification"), words(r.SpecDigest)}})
 	place := []string{f.one("server"), f.one("CPUs"), f.one("data file system")}
 	if fp := accepted[len(accepted)-1].Fingerprint; fp != nil && fp.FdatasyncMicros.Calls > 0 {
 		place = append(place, "fdatasync "+report.FdatasyncMicros(fp.FdatasyncMicros))
@@ -201,16 +201,16 @@ func settings(list []result.AppliedSetting) *table {
 func list(texts []string) string { return strings.Join(texts, ", ") }
 
 // variables that differ without being asked for, a column for each variant; nil if none are known.
-func variables(s *report.Comparison) *table {
-	if len(s.Variables) == 0 {
+func variables(r *report.Report) *table {
+	if len(r.Variables) == 0 {
 		return nil
 	}
 	t := &table{Name: "Server variables that differ without being asked for", Sorted: true, Head: texts("variable")}
-	for i := range s.Variants {
-		t.Head = slices.Concat(t.Head, texts(s.Variants[i].Name))
+	for i := range r.Variants {
+		t.Head = slices.Concat(t.Head, texts(r.Variants[i].Name))
 	}
-	for i := range s.Variables {
-		v := &s.Variables[i]
+	for i := range r.Variables {
+		v := &r.Variables[i]
 		cells := []cell{words(v.Name)}
 		for n, text := range v.Short() {
 			c := words(text)

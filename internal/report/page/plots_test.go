@@ -18,14 +18,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 )
 
-func drawingsOfRun(t *testing.T, c pagetest.Case) *page.Drawings {
+func drawingsOf(t *testing.T, c pagetest.Case) *page.Drawings {
 	t.Helper()
-	return page.RunDrawings(c.Report, c.Details)
-}
-
-func drawingsOfComparison(t *testing.T, c pagetest.ComparisonCase) *page.Drawings {
-	t.Helper()
-	return page.ComparisonDrawings(c.Comparison, c.Details)
+	return page.DrawingsOf(c.Report, c.Details)
 }
 
 func namesOf(d *page.Drawings) []string {
@@ -62,14 +57,14 @@ func TestNamesOfDrawings(t *testing.T) {
 		text  string
 		want  []string
 	}{
-		"sweep":           {drawingsOfRun(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
-		"no documents":    {drawingsOfRun(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
-		"grid":            {drawingsOfRun(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients", "against_clients_and_tableSize"}, times...)},
-		"fixed parameter": {drawingsOfRun(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[3:]...)},
-		"parts":           {drawingsOfRun(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
-		"milestones":      {drawingsOfRun(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
-		"nothing":         {drawingsOfRun(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
-		"comparison": {drawingsOfComparison(t, comparison), comparisonPage(t, comparison), []string{
+		"sweep":           {drawingsOf(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
+		"no documents":    {drawingsOf(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
+		"grid":            {drawingsOf(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients", "against_clients_and_tableSize"}, times...)},
+		"fixed parameter": {drawingsOf(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[3:]...)},
+		"parts":           {drawingsOf(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
+		"milestones":      {drawingsOf(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
+		"nothing":         {drawingsOf(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
+		"comparison": {drawingsOf(t, comparison), runPage(t, comparison), []string{
 			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
 			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
 			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
@@ -106,14 +101,14 @@ func TestHeadline(t *testing.T) {
 		}
 	}
 	undecided := pagetest.Comparison()
-	undecided.Comparison.Pairs, undecided.Comparison.Overall = nil, nil
+	undecided.Report.Pairs, undecided.Report.Overall = nil, nil
 	for name, c := range map[string]struct {
 		drawn *page.Drawings
 		want  string
 	}{
-		"run": {drawingsOfRun(t, pagetest.Grid()), "against_clients"}, "large": {drawingsOfRun(t, large), "against_clients_and_tableSize"},
-		"comparison": {drawingsOfComparison(t, pagetest.Comparison()), "ratios"}, "one trial": {drawingsOfRun(t, pagetest.Single()), ""},
-		"without pairs": {drawingsOfComparison(t, undecided), ""},
+		"run": {drawingsOf(t, pagetest.Grid()), "against_clients"}, "large": {drawingsOf(t, large), "against_clients_and_tableSize"},
+		"comparison": {drawingsOf(t, pagetest.Comparison()), "ratios"}, "one trial": {drawingsOf(t, pagetest.Single()), ""},
+		"without pairs": {drawingsOf(t, undecided), ""},
 	} {
 		if c.want == "" && c.drawn.Headline != nil || c.want != "" && c.drawn.Headline != c.drawn.Named(c.want) {
 			t.Errorf("%s: the headline is not %s", name, c.want)
@@ -133,7 +128,7 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	c := pagetest.Grid()
 	c.Report.Requested = pagetest.File(requested)
 	c.Report.Claims = pagetest.CommitSize().Report.Claims
-	d := drawingsOfRun(t, c)
+	d := drawingsOf(t, c)
 	want := []string{
 		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_clients", "against_clients_and_tableSize", "throughput_over_time-2",
 	}
@@ -167,18 +162,18 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 // kept of it.
 func TestRequestedPlotsOfComparison(t *testing.T) {
 	c := pagetest.Comparison()
-	c.Comparison.Requested = pagetest.File(`{"plots":[{"name":"both","against":"rowsPerCommit"},
+	c.Report.Requested = pagetest.File(`{"plots":[{"name":"both","against":"rowsPerCommit"},
 		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
 		{"name":"none","against":"rowsPerCommit","metric":"commits"}]}`)
-	for i := range c.Comparison.Runs {
-		run := &c.Comparison.Runs[i]
-		seconds := report.ComparisonMetric{Metric: "durationSeconds", Unit: "s"}
+	for i := range c.Report.Runs {
+		run := &c.Report.Runs[i]
+		seconds := report.MetricValues{Metric: "durationSeconds", Unit: "s"}
 		for _, v := range run.Values {
-			seconds.Values = append(seconds.Values, report.ComparisonValue{Parameters: v.Parameters, Value: 12.5})
+			seconds.Values = append(seconds.Values, report.PointValue{Parameters: v.Parameters, Value: 12.5})
 		}
-		run.Others = []report.ComparisonMetric{seconds}
+		run.Others = []report.MetricValues{seconds}
 	}
-	d := drawingsOfComparison(t, c)
+	d := drawingsOf(t, c)
 	both, one := svgOf(t, d.Named("both")), svgOf(t, d.Named("one"))
 	if strings.Count(both, "<title>lazy, rowsPerCommit=") != 6 || strings.Count(both, "<title>durable, rowsPerCommit=") != 6 {
 		t.Error(both)
@@ -190,7 +185,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
 		t.Errorf("remarks (-want +got):\n%s", diff)
 	}
-	if got := sections(comparisonPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
+	if got := sections(runPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
 		t.Errorf("the first sections are %s", got)
 	}
 }
@@ -208,7 +203,7 @@ func TestManyRequestedLines(t *testing.T) {
 			c.Report.Points = append(c.Report.Points, p)
 		}
 		c.Report.Requested = pagetest.File(`{"plots":[{"name":"p","title":"rate","against":"clients","lines":"tableSize"}]}`)
-		p := drawingsOfRun(t, c).Named("p")
+		p := drawingsOf(t, c).Named("p")
 		text := svgOf(t, p)
 		if p.Title != title || strings.Count(text, "<title>tableSize=") != min(n, plot.MaxLines) ||
 			strings.Index(text, ">tableSize=1<") > strings.Index(text, fmt.Sprintf(">tableSize=%d<", n)) {

@@ -10,17 +10,22 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// metricsOf the runs of a comparison that are in its report.
-func metricsOf(s *report.Comparison) []string {
+// metricsOf a report.
+func metricsOf(r *report.Report) []string {
+	if !r.HasVariants() {
+		names, _ := r.Columns()
+		return append(names, result.DurationMetric)
+	}
 	var names []string
-	for i := range s.Runs {
-		names = append(names, s.Runs[i].Metric)
-		for _, other := range s.Runs[i].Others {
+	for i := range r.Runs {
+		names = append(names, r.Runs[i].Metric)
+		for _, other := range r.Runs[i].Others {
 			names = append(names, other.Metric)
 		}
 	}
@@ -30,12 +35,11 @@ func metricsOf(s *report.Comparison) []string {
 
 // drawRequested draws the plots that a file asks for, under exactly their names. Those of which nothing was measured are left out
 // with a remark, which lists the metrics if that is the reason.
-func drawRequested(
-	wanted []presentation.Curve, points func(*presentation.Curve) []claims.Series, metrics []string,
-) (drawn []Drawing, remarks []string) {
-	for i := range wanted {
-		c := &wanted[i]
-		p := curve(c, points(c))
+func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
+	metrics := metricsOf(r)
+	for i := range r.Requested.Plots {
+		c := &r.Requested.Plots[i]
+		p := curve(c, r.Plotted(c))
 		switch {
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})
@@ -108,14 +112,14 @@ func inOrder(points []stats.Point, parameter string) {
 }
 
 // addTables adds the tables that a file asks for, with remarks about what they lack.
-func (f *frame) addTables(tables []report.RequestedTable) {
+func (v *view) addTables(tables []report.RequestedTable) {
 	for i := range tables {
 		requested := &tables[i]
 		if words := requested.Remark(); words != "" {
-			f.TableRemarks = append(f.TableRemarks, words)
+			v.TableRemarks = append(v.TableRemarks, words)
 		}
 		if len(requested.Rows) > 1 {
-			f.Tables = append(f.Tables, requestedTable(requested))
+			v.Tables = append(v.Tables, requestedTable(requested))
 		}
 	}
 }

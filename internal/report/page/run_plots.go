@@ -14,32 +14,45 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// runDrawings are the plots of a run's page by where they stand.
-type runDrawings struct {
-	// requested are those of a file, with remarks about the others of it; curves stand before the table, details after it.
-	requested, curves, details []Drawing
-	remarks                    []string
-	headline                   *plot.Plot
+// drawings are the plots of a page by where they stand.
+type drawings struct {
+	// requested are those of a file, with remarks about the others of it; ratios and rounds are of pairs, curves of what was
+	// measured; details stand after the table.
+	requested, ratios, rounds, curves, details []Drawing
+	remarks                                    []string
+	headline                                   *plot.Plot
 }
 
-// RunDrawings are the plots of the page of a run. Without details, or with empty ones, those that are made of them are missing.
-func RunDrawings(r *report.Report, d *Details) *Drawings {
-	v := drawRun(r, d)
-	return &Drawings{All: unique(slices.Concat(v.requested, v.curves, v.details)), Headline: v.headline, Remarks: v.remarks}
+// DrawingsOf the page of a report. Without details, or with empty ones, those that are made of them are missing.
+func DrawingsOf(r *report.Report, d *Details) *Drawings {
+	v := draw(r, d)
+	return &Drawings{
+		All:      unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)),
+		Headline: v.headline, Remarks: v.remarks,
+	}
 }
 
-func drawRun(r *report.Report, d *Details) *runDrawings {
-	v := new(runDrawings)
-	metrics, operations := r.Columns()
-	v.requested, v.remarks = drawRequested(r.Requested.Plots, r.Plotted, append(metrics, result.DurationMetric))
+func draw(r *report.Report, d *Details) *drawings {
+	v := new(drawings)
+	v.requested, v.remarks = drawRequested(r)
+	if r.HasVariants() {
+		v.addPairs(r, d)
+	} else {
+		v.addPoints(r, d)
+	}
+	return v
+}
+
+// addPoints draws what was measured at the points of a run without variants.
+func (v *drawings) addPoints(r *report.Report, d *Details) {
 	points := r.Measured()
 	if len(points) == 0 {
-		return v
+		return
 	}
+	_, operations := r.Columns()
 	v.addCurves(r, points)
 	chosen := choose(points)
 	v.details = with(v.details, milestonesPlot(chosen, d), "rate", against("rowsInserted"))
@@ -50,11 +63,10 @@ func drawRun(r *report.Report, d *Details) *runDrawings {
 	}
 	v.details = append(v.details, overTime(series, "", "of the first trial of each point")...)
 	v.details = append(v.details, percentiles(chosen, operations, d)...)
-	return v
 }
 
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
-func (v *runDrawings) addCurves(r *report.Report, points []stats.Point) {
+func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
 	constant := fixed(parameters, parametersOf(r.Points))
 	if len(points) == 1 {
@@ -92,20 +104,6 @@ func repetitions(point *stats.Point) *plot.Plot {
 	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
 	p.Text = m.Unit + " of each repetition, in the order of measuring."
 	return p
-}
-
-// addPlots sets the figures.
-func (v *runView) addPlots(r *report.Report, d *Details) (err error) {
-	drawn := drawRun(r, d)
-	v.PlotRemarks = drawn.remarks
-	if v.Requested, err = figures(drawn.requested); err != nil {
-		return err
-	}
-	if v.Curves, err = figures(drawn.curves); err != nil {
-		return err
-	}
-	v.Figures, err = figures(drawn.details)
-	return err
 }
 
 // chosen is a point that the further plots show.

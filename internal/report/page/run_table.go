@@ -18,11 +18,11 @@ import (
 )
 
 // addTable sets the table of the points, in the order of the sweep.
-func (v *runView) addTable(rep *report.Report, points []stats.Point) {
+func (v *view) addTable(rep *report.Report, points []stats.Point) {
 	of := rep.Table()
 	several, seconds := len(of.Rows) > 1, of.Rows[0].Metric.Unit != "s" // beside a rate, how long the measured phase took
 	t := &table{Name: "Every point", Sorted: len(of.Rows) > 2, Head: runHead(of, seconds)}
-	remarks := report.Remarks(points)
+	remarks := stats.WarningsAt(points)
 	_, scale := report.LatencyUnit(of)
 	for i := range of.Rows {
 		p := &of.Rows[i]
@@ -53,12 +53,12 @@ func (v *runView) addTable(rep *report.Report, points []stats.Point) {
 		t.Rows = append(t.Rows, r)
 	}
 	v.Points = t
-	v.Reading = []string{report.Intervals(points)}
+	v.Notes = []string{report.Intervals(points)}
 	if note := report.LatencyNote(of); note != "" {
-		v.Reading = append(v.Reading, note)
+		v.Notes = append(v.Notes, note)
 	}
 	if ranks := report.Ranks(points); ranks != "" {
-		v.Reading = append(v.Reading, ranks)
+		v.Notes = append(v.Notes, ranks)
 	}
 	for i := range remarks {
 		v.Remarks = append(v.Remarks, inWords(&remarks[i], len(points)))
@@ -100,10 +100,10 @@ func runHead(of *analysis.Table, seconds bool) []head {
 }
 
 // remarked are the numbers of the remarks about a point.
-func remarked(remarks []report.Remark, point int) []int {
+func remarked(remarks []stats.MergedWarning, point int) []int {
 	var list []int
 	for i := range remarks {
-		if slices.Contains(remarks[i].Points, point) {
+		if slices.Contains(remarks[i].From, point) {
 			list = append(list, i+1)
 		}
 	}
@@ -111,14 +111,14 @@ func remarked(remarks []report.Remark, point int) []int {
 }
 
 // inWords is a remark with how many points and trials it is about.
-func inWords(r *report.Remark, points int) string {
+func inWords(r *stats.MergedWarning, points int) string {
 	var about []string
 	switch {
 	case points == 1:
-	case len(r.Points) == points:
+	case len(r.From) == points:
 		about = []string{"everywhere"}
 	default:
-		about = []string{fmt.Sprintf("%d of %d points", len(r.Points), points)}
+		about = []string{fmt.Sprintf("%d of %d points", len(r.From), points)}
 	}
 	if of := r.OfTrials(); of != "" {
 		about = append(about, of)

@@ -25,16 +25,7 @@ import (
 func runPage(tb testing.TB, c pagetest.Case) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := page.Run(&b, c.Report, c.Details); err != nil {
-		tb.Fatal(err)
-	}
-	return b.String()
-}
-
-func comparisonPage(tb testing.TB, c pagetest.ComparisonCase) string {
-	tb.Helper()
-	var b bytes.Buffer
-	if err := page.Comparison(&b, c.Comparison, c.Details); err != nil {
+	if err := page.Write(&b, c.Report, c.Details); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -45,7 +36,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	commit, comparison, one := pagetest.CommitSize(), pagetest.Comparison(), pagetest.Comparison()
 	commit.Details, comparison.Details = nil, nil
-	one.Comparison.Pairs, one.Comparison.Runs, one.Comparison.Outcome = nil, nil, "Failed"
+	one.Report.Pairs, one.Report.Runs, one.Report.Outcome = nil, nil, "Failed"
 	unfinished := pagetest.CommitSize()
 	unfinished.Report.Run.Outcome, unfinished.Report.Claims = "", nil
 	for i := range unfinished.Report.Points[4:] {
@@ -57,8 +48,8 @@ func pages(t *testing.T) map[string]string {
 		"unfinished": runPage(t, unfinished),
 		"run":        runPage(t, pagetest.CommitSize()), "run without details": runPage(t, commit), "grid": runPage(t, pagetest.Grid()),
 		"words": runPage(t, pagetest.Words()), "milestones": runPage(t, pagetest.IIBench()), "failed": runPage(t, pagetest.Failed()),
-		"single": runPage(t, pagetest.Single()), "comparison": comparisonPage(t, pagetest.Comparison()), "comparison without details": comparisonPage(t, comparison),
-		"failed comparison": comparisonPage(t, one),
+		"single": runPage(t, pagetest.Single()), "comparison": runPage(t, pagetest.Comparison()), "comparison without details": runPage(t, comparison),
+		"failed comparison": runPage(t, one),
 	}
 }
 
@@ -115,11 +106,11 @@ func TestNothingFromOutside(t *testing.T) {
 func TestEscaping(t *testing.T) {
 	c := pagetest.CommitSize()
 	const evil = `<script>alert(1)</script>"'`
-	c.Report.Run.Name, c.Report.Run.Findings = evil, []finding.Finding{finding.OfProgram(evil)}
+	c.Report.Name, c.Report.Findings = evil, []stats.Warning{{Finding: finding.OfProgram(evil)}}
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.PointFinding{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")
@@ -173,7 +164,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
 
 func TestWriteErrors(t *testing.T) {
 	for name, err := range map[string]error{
-		"run": page.Run(full{}, pagetest.Single().Report, nil), "comparison": page.Comparison(full{}, pagetest.Comparison().Comparison, nil),
+		"run": page.Write(full{}, pagetest.Single().Report, nil), "comparison": page.Write(full{}, pagetest.Comparison().Report, nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "disk is full") {
 			t.Errorf("%s: error is %v", name, err)
@@ -235,7 +226,7 @@ func TestPilotsDoNotCount(t *testing.T) {
 // The matrix has a row for each point and one for all of them, and a cell for each variant; who points at one sees its interval.
 func TestMatrix(t *testing.T) {
 	const variants, points = 14, 33
-	text := comparisonPage(t, pagetest.Versions(variants, points))
+	text := runPage(t, pagetest.Versions(variants, points))
 	_, table, found := strings.Cut(text, "<caption>Ratios to 11-0</caption>")
 	table, _, _ = strings.Cut(table, "</table>")
 	if rows := strings.Count(table, `<tr><th scope="row"`); !found || rows != points+1 {
@@ -256,7 +247,7 @@ func TestMatrix(t *testing.T) {
 	if last := cells[len(cells)-1]; !tip.MatchString(last[2]) {
 		t.Errorf("%q", last[2])
 	}
-	if strings.Contains(comparisonPage(t, pagetest.Comparison()), "<caption>Ratios to") {
+	if strings.Contains(runPage(t, pagetest.Comparison()), "<caption>Ratios to") {
 		t.Error("one variant has a matrix beside its table of pairs")
 	}
 }
@@ -264,7 +255,7 @@ func TestMatrix(t *testing.T) {
 func BenchmarkMatrix(b *testing.B) {
 	c := pagetest.Versions(16, 67)
 	for b.Loop() {
-		b.ReportMetric(float64(len(comparisonPage(b, c))), "bytes")
+		b.ReportMetric(float64(len(runPage(b, c))), "bytes")
 	}
 }
 

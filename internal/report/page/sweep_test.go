@@ -162,10 +162,10 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 
 // A round that is not whole does not count.
 func TestMeasured(t *testing.T) {
-	s := &report.Comparison{Rounds: 1, Variants: []report.ComparisonVariant{{Name: "a"}, {Name: "b"}}}
+	s := &report.Report{Rounds: 1, Variation: report.Variation{Variants: []report.Variant{{Name: "a"}, {Name: "b"}}}}
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"a", "b"} {
-			s.Runs = append(s.Runs, report.ComparisonRun{Round: round, Variant: variant, Values: []report.ComparisonValue{{Value: float64(round)}}})
+			s.Runs = append(s.Runs, report.SideRun{Round: round, Variant: variant, Values: []report.PointValue{{Value: float64(round)}}})
 		}
 	}
 	points := measured(s, "a")

@@ -180,31 +180,21 @@ func size(bytes int) string {
 	return fmt.Sprintf("%.0f KiB", float64(bytes)/kibi)
 }
 
-// manifest is a resource as YAML, as kubectl takes it.
-func manifest(kind, namespace, name string, spec json.RawMessage) (string, error) {
-	text, err := json.Marshal(map[string]any{
-		"apiVersion": "benchrun.dev/v1alpha1", "kind": kind,
-		"metadata": map[string]string{"namespace": namespace, "name": name}, "spec": spec,
+// reproduced sets what was asked as YAML, as kubectl takes it, and the command for it.
+func (v *view) reproduced(r *report.Report) error {
+	object, err := json.Marshal(map[string]any{
+		"apiVersion": "benchrun.dev/v1alpha1", "kind": v.Kind,
+		"metadata": map[string]string{"namespace": r.Namespace, "name": r.Name}, "spec": r.Spec,
 	})
 	if err != nil {
-		return "", fmt.Errorf("encoding the specification: %w", err)
+		return fmt.Errorf("encoding the specification: %w", err)
 	}
-	out, err := yaml.JSONToYAML(text)
+	text, err := yaml.JSONToYAML(object)
 	if err != nil {
-		return "", fmt.Errorf("encoding the specification: %w", err)
+		return fmt.Errorf("encoding the specification: %w", err)
 	}
-	return string(out), nil
-}
-
-// reproduced sets what was asked and the command for it.
-func (f *frame) reproduced(kind, name string, spec json.RawMessage) error {
-	text, err := manifest(kind, f.Namespace, name, spec)
-	if err != nil {
-		return err
-	}
-	f.Spec = text
-	f.Command = "kubectl create --filename " + name + ".yaml"
-	d, err := packed(name+".yaml", "application/yaml", "the specification: kubectl creates it again", "", []byte(text))
-	f.Downloads = append(f.Downloads, d)
+	v.Spec, v.Command = string(text), "kubectl create --filename "+r.Name+".yaml"
+	d, err := packed(r.Name+".yaml", "application/yaml", "the specification: kubectl creates it again", "", text)
+	v.Downloads = append(v.Downloads, d)
 	return err
 }

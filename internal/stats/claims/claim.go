@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -95,23 +96,25 @@ func (s Selector) one(list []Series) (*Series, error) {
 		named[0].name(), named[1].name())
 }
 
-// Claim is something that is said of the numbers. Exactly one of Ratio, BestAt, Monotonic and NoDifference is set.
-type Claim struct {
-	Name, Statement string
-	// Metric that it is about; empty is the headline metric.
-	Metric       string
-	Ratio        *Ratio
-	BestAt       *BestAt
-	Monotonic    *Monotonic
-	NoDifference *NoDifference
-	// Published figures, on which the claim is judged as well.
-	Published []Figure
+// selector of points in a claim.
+func selector(s v1alpha1.PointSelector) Selector {
+	parameters := map[string]string{}
+	for name, value := range s.Parameters {
+		parameters[name] = value.String()
+	}
+	return Selector{Variant: s.Variant, Parameters: parameters}
+}
+
+// number is 0 if there is none; the API server has checked its form.
+func number(n v1alpha1.ClaimedNumber) float64 {
+	v, _ := strconv.ParseFloat(string(n), 64)
+	return v
 }
 
 // Variants are those that a claim names; none, if it is about all of them.
-func (c *Claim) Variants() []string {
+func Variants(c *v1alpha1.Claim) []string {
 	var list []string
-	add := func(all ...Selector) {
+	add := func(all ...v1alpha1.PointSelector) {
 		for _, s := range all {
 			if s.Variant != "" && !slices.Contains(list, s.Variant) {
 				list = append(list, s.Variant)
@@ -131,53 +134,14 @@ func (c *Claim) Variants() []string {
 	return list
 }
 
-// Ratio says that the values of a point are so many times those of another.
-type Ratio struct {
-	Of, To Selector
-	// ToMetric is the metric of To; empty is the claim's. With it, Of and To may name the same point.
-	ToMetric string
-	// AtLeast and AtMost bound the ratio; 0 is no bound.
-	AtLeast, AtMost float64
-}
-
-// BestAt says that the best point is one of some.
-type BestAt struct {
-	// At names the points that the best is said to be one of, Among those that are compared.
-	At, Among Selector
-}
-
-// Monotonic says that the values only grow, or only fall, with a parameter.
-type Monotonic struct {
-	Parameter string
-	// Falling: the values fall as the parameter grows.
-	Falling bool
-	// Among names the points: they differ in the parameter only.
-	Among Selector
-	// WithinPercent is how far a step may go the wrong way.
-	WithinPercent int32
-}
-
-// NoDifference says that the values of two points are equal but for a few percent.
-type NoDifference struct {
-	Of, To        Selector
-	WithinPercent int32
-}
-
-// Figure is a published value of a metric; empty is the claim's.
-type Figure struct {
-	Of     Selector
-	Metric string
-	Value  float64
-}
-
 // Check says what is wrong with a claim about some points, whose values are not needed.
-func (c *Claim) Check(points []Series) error {
-	_, err := c.subject(points)
+func Check(c *v1alpha1.Claim, points []Series) error {
+	_, err := subjectOf(c, points)
 	if err != nil {
 		return fmt.Errorf("claim %s: %w", c.Name, err)
 	}
 	for _, f := range c.Published {
-		if _, err := f.Of.one(points); err != nil {
+		if _, err := selector(f.Of).one(points); err != nil {
 			return fmt.Errorf("claim %s: published: %w", c.Name, err)
 		}
 	}
@@ -212,15 +176,16 @@ func (s *subject) name(one *Series) string {
 	return short.name()
 }
 
-func (c *Claim) subject(list []Series) (s subject, err error) {
+func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 	switch {
 	case c.Ratio != nil:
 		return pairOf(c.Ratio.Of, c.Ratio.To, list, c.Ratio.ToMetric != "")
 	case c.NoDifference != nil:
 		return pairOf(c.NoDifference.Of, c.NoDifference.To, list, false)
 	case c.BestAt != nil:
-		for _, one := range c.BestAt.Among.all(list) {
-			if c.BestAt.At.Names(one) {
+		at, among := selector(c.BestAt.At), selector(c.BestAt.Among)
+		for _, one := range among.all(list) {
+			if at.Names(one) {
 				s.in = append(s.in, one)
 			} else {
 				s.out = append(s.out, one)
@@ -228,22 +193,22 @@ func (c *Claim) subject(list []Series) (s subject, err error) {
 		}
 		switch {
 		case len(s.in) == 0:
-			return s, fmt.Errorf("bestAt: %s names no point of %s", c.BestAt.At, c.BestAt.Among)
+			return s, fmt.Errorf("bestAt: %s names no point of %s", at, among)
 		case len(s.out) == 0:
-			return s, fmt.Errorf("bestAt: %s names every point of %s: no point is left to compare with", c.BestAt.At, c.BestAt.Among)
+			return s, fmt.Errorf("bestAt: %s names every point of %s: no point is left to compare with", at, among)
 		}
 		return s, nil
 	}
-	s.steps, err = c.Monotonic.steps(list)
+	s.steps, err = stepsOf(c.Monotonic, list)
 	return s, err
 }
 
 // pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
-func pairOf(of, to Selector, list []Series, same bool) (s subject, err error) {
-	if s.of, err = of.one(list); err != nil {
+func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject, err error) {
+	if s.of, err = selector(of).one(list); err != nil {
 		return s, fmt.Errorf("of: %w", err)
 	}
-	if s.to, err = to.one(list); err != nil {
+	if s.to, err = selector(to).one(list); err != nil {
 		return s, fmt.Errorf("to: %w", err)
 	}
 	if s.of == s.to && !same {
@@ -252,9 +217,10 @@ func pairOf(of, to Selector, list []Series, same bool) (s subject, err error) {
 	return s, nil
 }
 
-// steps are the series by the value of the parameter. They differ in nothing else.
-func (m *Monotonic) steps(list []Series) ([]*Series, error) {
-	named := m.Among.all(list)
+// stepsOf are the series by the value of the parameter. They differ in nothing else.
+func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
+	among := selector(m.Among)
+	named := among.all(list)
 	values := map[*Series]float64{}
 	for _, s := range named {
 		text, known := s.Parameters[m.Parameter]
@@ -273,7 +239,7 @@ func (m *Monotonic) steps(list []Series) ([]*Series, error) {
 	}
 	const fewest = 3
 	if len(named) < fewest {
-		return nil, fmt.Errorf("monotonic: %s names %d points, but an order takes at least %d", m.Among, len(named), fewest)
+		return nil, fmt.Errorf("monotonic: %s names %d points, but an order takes at least %d", among, len(named), fewest)
 	}
 	slices.SortFunc(named, func(a, b *Series) int { return cmp.Compare(values[a], values[b]) })
 	return named, nil

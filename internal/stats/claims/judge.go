@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -50,20 +51,20 @@ type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why st
 
 // Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
 // 5%.
-func Judge(list []Claim, measured func(metric string) []Series, interval Interval) []Judgement {
+func Judge(list v1alpha1.Claims, measured func(metric string) []Series, interval Interval) []Judgement {
 	var all []Judgement
 	for i := range list {
 		c := &list[i]
 		j := Judgement{Name: c.Name, Statement: c.Statement, Metric: c.Metric, Verdict: CannotSay}
 		series := measured(c.Metric)
-		s, err := c.subject(series)
+		s, err := subjectOf(c, series)
 		missing := c.Metric
 		if err == nil && c.Ratio != nil && c.Ratio.ToMetric != "" {
 			others := measured(c.Ratio.ToMetric)
 			if len(others) == 0 {
 				series, missing = nil, c.Ratio.ToMetric
 			} else {
-				s.to, err = c.Ratio.To.one(others)
+				s.to, err = selector(c.Ratio.To).one(others)
 			}
 		}
 		switch {
@@ -77,7 +78,7 @@ func Judge(list []Claim, measured func(metric string) []Series, interval Interva
 		default:
 			j.Metric = series[0].Metric.Name
 			judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}.judge(&j)
-			j.Published, j.PublishedDetail = c.published(s, series[0].Metric.Name, series[0].Metric.Better == "lower")
+			j.Published, j.PublishedDetail = published(c, s, series[0].Metric.Name, series[0].Metric.Better == "lower")
 		}
 		all = append(all, j)
 	}
@@ -87,7 +88,7 @@ func Judge(list []Claim, measured func(metric string) []Series, interval Interva
 // judge has all that a judgement depends on.
 type judge struct {
 	subject
-	claim    *Claim
+	claim    *v1alpha1.Claim
 	claims   int
 	interval Interval
 	// lower values are the better ones.
@@ -117,22 +118,23 @@ func (g judge) ratio(j *Judgement) {
 		j.Detail = why
 		return
 	}
-	c := g.claim.Ratio
-	above, below := c.AtLeast == 0 || r.Low >= c.AtLeast, c.AtMost == 0 || r.High <= c.AtMost
+	least, most := bounds(g.claim.Ratio)
+	above, below := least == 0 || r.Low >= least, most == 0 || r.High <= most
 	few := ""
 	switch {
 	case above && below:
-		if j.Verdict = Holds; c.saysEqual() {
+		// With bounds on both sides of one, it is a claim of no difference in other words.
+		if j.Verdict = Holds; least > 0 && least < 1 && most > 1 {
 			few = g.enoughForEqual(j)
 		}
-	case c.AtLeast > 0 && r.High < c.AtLeast, c.AtMost > 0 && r.Low > c.AtMost:
+	case least > 0 && r.High < least, most > 0 && r.Low > most:
 		j.Verdict = DoesNotHold
 	default:
-		for _, bound := range []float64{c.AtLeast, c.AtMost} {
+		for _, bound := range []float64{least, most} {
 			j.Settled = j.Settled || bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
 		}
 	}
-	j.Detail = claimedTimes(r, c.claimed()) + few
+	j.Detail = claimedTimes(r, claimed(least, most)) + few
 }
 
 // enoughForEqual takes a claim of no difference that would hold back if it rests on fewer values than the verdict Equal does, and
@@ -146,18 +148,18 @@ func (g judge) enoughForEqual(j *Judgement) (few string) {
 	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
 
-// saysEqual says whether it is a claim of no difference in other words: its bounds are on both sides of one.
-func (c *Ratio) saysEqual() bool { return c.AtLeast > 0 && c.AtLeast < 1 && c.AtMost > 1 }
+// bounds of a ratio; 0 is none.
+func bounds(c *v1alpha1.RatioClaim) (least, most float64) { return number(c.AtLeast), number(c.AtMost) }
 
 // claimed says what was claimed.
-func (c *Ratio) claimed() string {
+func claimed(least, most float64) string {
 	switch {
-	case c.AtMost == 0:
-		return "at least " + stats.Format(c.AtLeast) + "×"
-	case c.AtLeast == 0:
-		return "at most " + stats.Format(c.AtMost) + "×"
+	case most == 0:
+		return "at least " + stats.Format(least) + "×"
+	case least == 0:
+		return "at most " + stats.Format(most) + "×"
 	}
-	return stats.Format(c.AtLeast) + "–" + stats.Format(c.AtMost) + "×"
+	return stats.Format(least) + "–" + stats.Format(most) + "×"
 }
 
 func (g judge) noDifference(j *Judgement) {
@@ -251,7 +253,7 @@ func (g judge) better(one, other *Series, comparisons int) (stats.Ratio, string)
 // one test is, so that the error is not divided among them.
 func (g judge) monotonic(j *Judgement) {
 	m, steps := g.claim.Monotonic, slices.Clone(g.steps)
-	if m.Falling {
+	if m.Direction == v1alpha1.DirectionFalling {
 		slices.Reverse(steps)
 	}
 	tolerated := 1 / (1 + float64(m.WithinPercent)/100)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -31,28 +32,40 @@ func bySize(better string, rounds int, values ...float64) []claims.Series {
 	return list
 }
 
-func at(value string) claims.Selector {
-	return claims.Selector{Parameters: map[string]string{"rowsPerCommit": value}}
+func at(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 }
 
-func judged(c claims.Claim, series []claims.Series) claims.Judgement {
+// number as the API has it; 0 is none.
+func number(v float64) v1alpha1.ClaimedNumber {
+	if v == 0 {
+		return ""
+	}
+	return v1alpha1.ClaimedNumber(strconv.FormatFloat(v, 'f', -1, 64))
+}
+
+func judged(c v1alpha1.Claim, series []claims.Series) claims.Judgement {
 	c.Name = "claim"
-	return claims.Judge([]claims.Claim{c}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
+	return claims.Judge([]v1alpha1.Claim{c}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
 }
 
 func TestJudge(t *testing.T) {
 	const six = 6
-	ratio := func(least, most float64) claims.Claim {
-		return claims.Claim{Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: least, AtMost: most}}
+	ratio := func(least, most float64) v1alpha1.Claim {
+		return v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: number(least), AtMost: number(most)}}
 	}
-	best := func(value string) claims.Claim { return claims.Claim{BestAt: &claims.BestAt{At: at(value)}} }
-	order := func(falling bool) claims.Claim {
-		return claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: falling, WithinPercent: 5}}
+	best := func(value string) v1alpha1.Claim { return v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at(value)}} }
+	order := func(falling bool) v1alpha1.Claim {
+		direction := v1alpha1.DirectionRising
+		if falling {
+			direction = v1alpha1.DirectionFalling
+		}
+		return v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: direction, WithinPercent: 5}}
 	}
 	nearly := ratio(0.95, 1.05)
-	equal := claims.Claim{NoDifference: &claims.NoDifference{Of: at("16"), To: at("4"), WithinPercent: 5}}
+	equal := v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("16"), To: at("4"), WithinPercent: 5}}
 	for name, tc := range map[string]struct {
-		claim   claims.Claim
+		claim   v1alpha1.Claim
 		series  []claims.Series
 		verdict claims.Verdict
 		settled bool
@@ -101,7 +114,7 @@ func TestJudge(t *testing.T) {
 func TestNoDifferenceOfRareStalls(t *testing.T) {
 	const times = 1000
 	random := rand.New(rand.NewPCG(5, 6))
-	claim := claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}}
+	claim := v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}}
 	for trials, atMost := range map[int]int{3: 0, 6: 0, 9: 0, 10: times * 4 / 10, 30: times / 10} {
 		holds := 0
 		for range times {
@@ -126,7 +139,7 @@ func TestNoDifferenceOfRareStalls(t *testing.T) {
 func TestTrueOrderOfModes(t *testing.T) {
 	const times = 1000
 	random := rand.New(rand.NewPCG(3, 4))
-	claim := claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}
+	claim := v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit"}}
 	for _, trials := range []int{3, 4, 5, 6} {
 		denied := 0
 		for range times {
@@ -150,12 +163,12 @@ func TestTrueOrderOfModes(t *testing.T) {
 // Where trials are too few for the steps to be denied, that is said, and the order is neither denied nor confirmed.
 func TestTooFewTrialsForManySteps(t *testing.T) {
 	series := bySize("higher", 3, 100, 200, 150, 300, 400, 500, 600, 700, 800, 900, 1000)
-	j := judged(claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}, series)
+	j := judged(v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit"}}, series)
 	if j.Verdict != claims.CannotSay || j.Settled || !strings.HasSuffix(j.Detail, "; too few trials (3): it takes 5 to tell points apart") {
 		t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
 	}
 	best := bySize("higher", 4, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 150)
-	j = judged(claims.Claim{BestAt: &claims.BestAt{At: at("1")}}, best)
+	j = judged(v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("1")}}, best)
 	if j.Verdict != claims.CannotSay || j.Detail != "too few trials (4): it takes 5 to tell points apart" {
 		t.Errorf("%s: %s", j.Verdict, j.Detail)
 	}
@@ -163,7 +176,7 @@ func TestTooFewTrialsForManySteps(t *testing.T) {
 
 // A metric that nothing was measured of is not worth another round.
 func TestUnknownMetric(t *testing.T) {
-	c := claims.Claim{Metric: "coffee", Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 1}}
+	c := v1alpha1.Claim{Metric: "coffee", Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: "1"}}
 	if j := judged(c, nil); j.Verdict != claims.CannotSay || !j.Settled || j.Detail != "no metric named coffee was measured" {
 		t.Errorf("%+v", j)
 	}
@@ -174,35 +187,35 @@ func TestUnknownMetric(t *testing.T) {
 }
 
 func TestPublished(t *testing.T) {
-	figures := func(values ...float64) (list []claims.Figure) {
+	figures := func(values ...float64) (list []v1alpha1.PublishedFigure) {
 		for i, v := range values {
-			list = append(list, claims.Figure{Of: at(strconv.Itoa(1 << (2 * i))), Value: v})
+			list = append(list, v1alpha1.PublishedFigure{Of: at(strconv.Itoa(1 << (2 * i))), Value: number(v)})
 		}
 		return list
 	}
-	ratio := &claims.Ratio{Of: at("16"), To: at("1"), AtLeast: 8}
-	order := &claims.Monotonic{Parameter: "rowsPerCommit", WithinPercent: 5}
+	ratio := &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: "8"}
+	order := &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", WithinPercent: 5}
 	for name, tc := range map[string]struct {
-		claim   claims.Claim
+		claim   v1alpha1.Claim
 		better  string
 		verdict claims.Verdict
 		says    string
 	}{
-		"none":             {claims.Claim{Ratio: ratio}, "higher", "", ""},
-		"one of two":       {claims.Claim{Ratio: ratio, Published: figures(100)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
-		"ratio":            {claims.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10×"},
-		"ratio, not so":    {claims.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60×"},
-		"best":             {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
-		"best of less":     {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is the best; closest rival rowsPerCommit=16: 7.60×"},
-		"best of two":      {claims.Claim{BestAt: &claims.BestAt{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1×"},
-		"order":            {claims.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90× overall, 0.98× from rowsPerCommit=4 to rowsPerCommit=16"},
-		"order, not so":    {claims.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80×"},
-		"order, gaps":      {claims.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
-		"no rival":         {claims.Claim{BestAt: &claims.BestAt{At: at("1")}, Published: figures(100)}, "higher", claims.CannotSay, "too few figures"},
-		"no difference":    {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
-		"a difference":     {claims.Claim{NoDifference: &claims.NoDifference{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
-		"falling":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3× overall"},
-		"falling, it rose": {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Falling: true, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "0.50× from rowsPerCommit=16 to rowsPerCommit=4"},
+		"none":             {v1alpha1.Claim{Ratio: ratio}, "higher", "", ""},
+		"one of two":       {v1alpha1.Claim{Ratio: ratio, Published: figures(100)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
+		"ratio":            {v1alpha1.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10×"},
+		"ratio, not so":    {v1alpha1.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60×"},
+		"best":             {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
+		"best of less":     {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is the best; closest rival rowsPerCommit=16: 7.60×"},
+		"best of two":      {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.DoesNotHold, "1×"},
+		"order":            {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "4.90× overall, 0.98× from rowsPerCommit=4 to rowsPerCommit=16"},
+		"order, not so":    {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80×"},
+		"order, gaps":      {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
+		"no rival":         {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("1")}, Published: figures(100)}, "higher", claims.CannotSay, "too few figures"},
+		"no difference":    {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
+		"a difference":     {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
+		"falling":          {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3× overall"},
+		"falling, it rose": {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "0.50× from rowsPerCommit=16 to rowsPerCommit=4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := judged(tc.claim, bySize(tc.better, 6, 100, 500, 1000))
@@ -236,20 +249,20 @@ func TestTwoMetrics(t *testing.T) {
 		"no such one": {"1", "1", "coffee", claims.CannotSay, "", "no metric named coffee was measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := claims.Claim{
-				Metric: "commitMicros", Ratio: &claims.Ratio{Of: at(tc.of), To: at(tc.to), ToMetric: tc.metric, AtLeast: 2},
-				Published: []claims.Figure{
-					{Of: at("1"), Value: 80},
-					{Of: at("1"), Metric: "insertMicros", Value: 20},
-					{Of: at("16"), Metric: "commitMicros", Value: 80},
-					{Of: at("16"), Metric: "insertMicros", Value: 160},
+			c := v1alpha1.Claim{
+				Metric: "commitMicros", Ratio: &v1alpha1.RatioClaim{Of: at(tc.of), To: at(tc.to), ToMetric: tc.metric, AtLeast: "2"},
+				Published: []v1alpha1.PublishedFigure{
+					{Of: at("1"), Value: "80"},
+					{Of: at("1"), Metric: "insertMicros", Value: "20"},
+					{Of: at("16"), Metric: "commitMicros", Value: "80"},
+					{Of: at("16"), Metric: "insertMicros", Value: "160"},
 				},
 			}
-			j := claims.Judge([]claims.Claim{c}, measured, stats.PairedRatio)[0]
+			j := claims.Judge([]v1alpha1.Claim{c}, measured, stats.PairedRatio)[0]
 			if j.Verdict != tc.verdict || j.Published != tc.published || !strings.Contains(j.Detail, tc.says) {
 				t.Errorf("%s, published %q: %s", j.Verdict, j.Published, j.Detail)
 			}
-			if err := c.Check(bySize("lower", 0, 1, 2, 3)); err != nil {
+			if err := claims.Check(&c, bySize("lower", 0, 1, 2, 3)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -263,34 +276,34 @@ func TestCheck(t *testing.T) {
 		c.Variant, series[i].Variant = "tuned", "default"
 		series = append(series, c)
 	}
-	of := func(variant, value string) claims.Selector {
+	of := func(variant, value string) v1alpha1.PointSelector {
 		s := at(value)
 		s.Variant = variant
 		return s
 	}
-	tuned := claims.Selector{Variant: "tuned"}
+	tuned := v1alpha1.PointSelector{Variant: "tuned"}
 	for name, tc := range map[string]struct {
-		claim claims.Claim
+		claim v1alpha1.Claim
 		says  string
 	}{
-		"ratio":          {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}}, ""},
-		"number":         {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1.0"), To: of("default", "1")}}, ""},
-		"two variants":   {claims.Claim{Ratio: &claims.Ratio{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
-		"no such value":  {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
-		"no parameter":   {claims.Claim{BestAt: &claims.BestAt{At: claims.Selector{Parameters: map[string]string{"x": "1"}}}}, "bestAt: x=1 names no point of everything"},
-		"the same":       {claims.Claim{NoDifference: &claims.NoDifference{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at clients=5, rowsPerCommit=1"},
-		"all are best":   {claims.Claim{BestAt: &claims.BestAt{At: tuned, Among: tuned}}, "names every point"},
-		"best variant":   {claims.Claim{BestAt: &claims.BestAt{At: tuned}}, ""},
-		"order":          {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: tuned}}, ""},
-		"mixed order":    {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit"}}, "differ in more than rowsPerCommit"},
-		"order of what":  {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "x", Among: tuned}}, "has no parameter x"},
-		"order of one":   {claims.Claim{Monotonic: &claims.Monotonic{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, but an order takes at least 3"},
-		"published":      {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: at("7"), Value: 1}}}, "published: rowsPerCommit=7 names no point"},
-		"published once": {claims.Claim{Ratio: &claims.Ratio{Of: of("tuned", "1"), To: of("default", "1")}, Published: []claims.Figure{{Of: of("tuned", "1"), Value: 1}}}, ""},
+		"ratio":          {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}}, ""},
+		"number":         {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1.0"), To: of("default", "1")}}, ""},
+		"two variants":   {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
+		"no such value":  {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
+		"no parameter":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"x": v1alpha1.SelectedText("1")}}}}, "bestAt: x=1 names no point of everything"},
+		"the same":       {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at clients=5, rowsPerCommit=1"},
+		"all are best":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: tuned, Among: tuned}}, "names every point"},
+		"best variant":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: tuned}}, ""},
+		"order":          {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Among: tuned}}, ""},
+		"mixed order":    {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit"}}, "differ in more than rowsPerCommit"},
+		"order of what":  {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "x", Among: tuned}}, "has no parameter x"},
+		"order of one":   {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, but an order takes at least 3"},
+		"published":      {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}, Published: []v1alpha1.PublishedFigure{{Of: at("7"), Value: "1"}}}, "published: rowsPerCommit=7 names no point"},
+		"published once": {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}, Published: []v1alpha1.PublishedFigure{{Of: of("tuned", "1"), Value: "1"}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.claim.Name = "c"
-			err := tc.claim.Check(series)
+			err := claims.Check(&tc.claim, series)
 			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
 				t.Errorf("error %v, want %q", err, tc.says)
 			}
@@ -302,10 +315,10 @@ func TestCheck(t *testing.T) {
 func TestErrorOverClaims(t *testing.T) {
 	const runs, rounds = 2000, 6
 	noise := rand.New(rand.NewPCG(3, 4))
-	list := []claims.Claim{
-		{Ratio: &claims.Ratio{Of: at("4"), To: at("1"), AtLeast: 1}},
-		{Ratio: &claims.Ratio{Of: at("16"), To: at("1"), AtMost: 1}},
-		{BestAt: &claims.BestAt{At: at("1")}},
+	list := []v1alpha1.Claim{
+		{Ratio: &v1alpha1.RatioClaim{Of: at("4"), To: at("1"), AtLeast: "1"}},
+		{Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtMost: "1"}},
+		{BestAt: &v1alpha1.BestAtClaim{At: at("1")}},
 	}
 	wrong := 0
 	for range runs {

@@ -7,15 +7,17 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
 // published judges a claim by its published figures, as they stand: how they scatter is unknown. Without any figure there is no
 // verdict, and with some of those that the claim compares they cannot say.
-func (c *Claim) published(s subject, metric string, lower bool) (verdict Verdict, detail string) {
+func published(c *v1alpha1.Claim, s subject, metric string, lower bool) (verdict Verdict, detail string) {
 	if len(c.Published) == 0 {
 		return "", ""
 	}
-	figure := func(of *Series) float64 { return c.figure(of, metric, metric) }
+	figure := func(of *Series) float64 { return figureOf(c, of, metric, metric) }
 	answer := func(holds bool, format string, args ...any) (Verdict, string) {
 		if holds {
 			return Holds, fmt.Sprintf(format, args...)
@@ -26,7 +28,7 @@ func (c *Claim) published(s subject, metric string, lower bool) (verdict Verdict
 	case c.Ratio != nil || c.NoDifference != nil:
 		of, to := figure(s.of), figure(s.to)
 		if c.Ratio != nil && c.Ratio.ToMetric != "" {
-			to = c.figure(s.to, c.Ratio.ToMetric, metric)
+			to = figureOf(c, s.to, c.Ratio.ToMetric, metric)
 		}
 		switch {
 		case of <= 0:
@@ -36,21 +38,22 @@ func (c *Claim) published(s subject, metric string, lower bool) (verdict Verdict
 		}
 		ratio := of / to
 		if c.Ratio != nil {
-			return answer(ratio >= c.Ratio.AtLeast && (c.Ratio.AtMost == 0 || ratio <= c.Ratio.AtMost), "%s×", factor(ratio))
+			least, most := bounds(c.Ratio)
+			return answer(ratio >= least && (most == 0 || ratio <= most), "%s×", factor(ratio))
 		}
 		within := 1 + float64(c.NoDifference.WithinPercent)/100
 		return answer(ratio > 1/within && ratio < within, "%s×", factor(ratio))
 	case c.BestAt != nil:
-		return c.publishedBest(s, figure, lower, answer)
+		return publishedBest(s, figure, lower, answer)
 	}
-	return c.publishedOrder(s, figure, answer)
+	return publishedOrder(c.Monotonic, s, figure, answer)
 }
 
-// figure that was published for a series of a metric, beside the metric that the claim is about; 0 if there is none.
-func (c *Claim) figure(of *Series, metric, claimed string) float64 {
+// figureOf is the value that was published for a series of a metric, beside the metric that the claim is about; 0 if there is none.
+func figureOf(c *v1alpha1.Claim, of *Series, metric, claimed string) float64 {
 	for _, f := range c.Published {
-		if f.Of.Names(of) && cmp.Or(f.Metric, claimed) == metric {
-			return f.Value
+		if selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric {
+			return number(f.Value)
 		}
 	}
 	return 0
@@ -66,7 +69,7 @@ func missing(name string) (Verdict, string) {
 
 type answerer func(holds bool, format string, args ...any) (Verdict, string)
 
-func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool, answer answerer) (Verdict, string) {
+func publishedBest(s subject, figure func(*Series) float64, lower bool, answer answerer) (Verdict, string) {
 	best := func(list []*Series) (which *Series) {
 		for _, one := range list {
 			if v := figure(one); v > 0 && (which == nil || v > figure(which) != lower && v != figure(which)) {
@@ -91,14 +94,14 @@ func (*Claim) publishedBest(s subject, figure func(*Series) float64, lower bool,
 	return answer(holds, "%s is the best; closest rival %s: %s×", s.name(first), s.name(second), factor(ratio))
 }
 
-func (c *Claim) publishedOrder(s subject, figure func(*Series) float64, answer answerer) (Verdict, string) {
+func publishedOrder(m *v1alpha1.MonotonicClaim, s subject, figure func(*Series) float64, answer answerer) (Verdict, string) {
 	for _, one := range s.steps {
 		if figure(one) <= 0 {
 			return missing(s.name(one))
 		}
 	}
-	m, known := c.Monotonic, slices.Clone(s.steps)
-	if m.Falling {
+	known := slices.Clone(s.steps)
+	if m.Direction == v1alpha1.DirectionFalling {
 		slices.Reverse(known)
 	}
 	ratio := func(from, to *Series) float64 { return figure(to) / figure(from) }

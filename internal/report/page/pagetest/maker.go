@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pagetest has runs and comparisons as they are measured, for tests of what shows them. The numbers are made up: they
+// Package pagetest has runs as they are measured, for tests of what shows them. The numbers are made up: they
 // follow what was measured, scatter as much, and are the same each time.
 package pagetest
 
@@ -37,9 +37,11 @@ func newMaker(name, workload, spec string) *maker {
 	return &maker{
 		Case: Case{
 			Report: &report.Report{Run: report.Run{
-				Namespace: "bench", Name: name, UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: workload, Seed: 42,
-				SpecDigest: "v1:sha256:5b0c1f6ad3", Outcome: "Complete", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
-				Spec: json.RawMessage(spec),
+				Head: report.Head{
+					Namespace: "bench", Name: name, UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: workload, Seed: 42,
+				},
+				Ending:     report.Ending{Outcome: "Complete", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC)},
+				SpecDigest: "v1:sha256:5b0c1f6ad3", Spec: json.RawMessage(spec),
 			}},
 			Details: &page.Details{},
 		},

@@ -4,7 +4,6 @@
 package pagetest
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -16,14 +15,11 @@ import (
 
 // Versions compares that many versions of a server with the first one, at that many points: the newer, the slower at every third
 // point.
-func Versions(variants, points int) ComparisonCase {
+func Versions(variants, points int) Case {
 	m := newMaker("versions", "Sysbench", comparisonSpec)
 	metric := result.Metric{Name: "transactionsPerSecond", Unit: "transactions/s", Better: "higher"}
-	s := &report.Comparison{
-		Namespace: "bench", Name: "versions", UID: "uid", Workload: "Sysbench", Seed: 42, Outcome: "Complete",
-		Message: "all 10 rounds are measured", Started: time.Date(2026, 11, 25, 18, 30, 0, 0, time.UTC),
-		Rounds: rounds, Planned: rounds, Spec: json.RawMessage(comparisonSpec),
-	}
+	s := m.variants("all 10 rounds are measured")
+	s.Started = time.Date(2026, 11, 25, 18, 30, 0, 0, time.UTC)
 	values := func(point, variant int) []float64 {
 		factor := 1.0
 		if point%3 == 0 {
@@ -40,7 +36,7 @@ func Versions(variants, points int) ComparisonCase {
 	}
 	name := func(variant int) string { return fmt.Sprintf("11-%d", variant) }
 	for variant := range variants {
-		s.Variants = append(s.Variants, report.ComparisonVariant{
+		s.Variants = append(s.Variants, report.Variant{
 			Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab",
 		})
 	}
@@ -59,7 +55,7 @@ func Versions(variants, points int) ComparisonCase {
 	}
 	for round := range rounds {
 		for variant := range variants {
-			run := report.ComparisonRun{
+			run := report.SideRun{
 				Name: fmt.Sprintf("versions-r%d-%s", round+1, name(variant)), Round: round + 1, Variant: name(variant),
 				Seed: int64(round + 1), Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
 			}
@@ -69,11 +65,11 @@ func Versions(variants, points int) ComparisonCase {
 				if variant > 0 {
 					value = pair.Values[round]
 				}
-				run.Values = append(run.Values, report.ComparisonValue{Parameters: pair.Parameters, Value: value})
+				run.Values = append(run.Values, report.PointValue{Parameters: pair.Parameters, Value: value})
 			}
 			s.Runs = append(s.Runs, run)
 		}
 	}
 	s.Overall = design.Overall(s.Pairs)
-	return ComparisonCase{s, nil}
+	return Case{s, nil}
 }

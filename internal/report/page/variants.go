@@ -4,10 +4,8 @@
 package page
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -19,9 +17,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// comparisonView is what the template of a comparison's page shows.
-type comparisonView struct {
-	frame
+// variantsView is what only the page of a run with variants shows.
+type variantsView struct {
 	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
 	Answer, Stopped string
 	// Differences of the variants, those that were not requested marked.
@@ -30,9 +27,8 @@ type comparisonView struct {
 	Variables *table
 	// Shared is what the variants have in common.
 	Shared []string
-	// Verdicts are the ratios, Rounds what was measured round by round, Curves the variants side by
-	// side.
-	Verdicts, Rounds, Curves []figure
+	// Verdicts are the ratios, Rounds what was measured round by round.
+	Verdicts, Rounds []figure
 	// Causes is what a unit of work takes.
 	Causes *table
 	// Matrix has the ratios of several variants at several points.
@@ -53,60 +49,42 @@ type difference struct {
 	Unrequested bool
 }
 
-func newComparisonView(s *report.Comparison, d *ComparisonDetails) (*comparisonView, error) {
-	v := &comparisonView{
-		frame: frame{
-			Name: s.Name, Heading: s.Name, Kind: "BenchmarkRun", Namespace: s.Namespace, Claims: judged(s.Claims),
-			Warnings:  s.AllWarnings(),
-			Discarded: discardedRuns(s), Environment: comparisonEnvironment(s, d),
-		},
-		Answer:    s.Sentence(),
-		Stopped:   fmt.Sprintf("%d of at most %d rounds, %s: %s.", s.Rounds, s.Planned, s.Paired(), strings.TrimSuffix(s.Message, ".")),
-		Undecided: s.Undecided(),
+// addVariants adds what the page shows of a run with variants.
+func (v *view) addVariants(r *report.Report, d *Details) {
+	v.Warnings, v.Discarded, v.Environment = r.AllWarnings(), discardedRuns(r), variantsEnvironment(r, d)
+	v.Answer, v.Undecided = r.Sentence(), r.Undecided()
+	v.Stopped = fmt.Sprintf("%d of at most %d rounds, %s: %s.", r.Rounds, r.Planned, r.Paired(), strings.TrimSuffix(r.Message, "."))
+	if r.Outcome == "Failed" {
+		v.Failed = r.Message
+		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", r.Rounds, r.Planned)
 	}
-	if s.Outcome == "Failed" {
-		v.Failed = s.Message
-		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", s.Rounds, s.Planned)
+	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
+	v.addDifferences(r)
+	v.Causes = causes(r)
+	if len(r.Pairs) > 0 {
+		v.Matrix, v.Pairs, v.Reading = matrix(r), pairsTable(r), r.Reading()
 	}
-	v.About = fmt.Sprintf("%s, %d variants, seed %d", s.Workload, len(s.Variants), s.Seed)
-	if !s.Started.IsZero() {
-		v.About += ", started " + s.Started.UTC().Format("2 January 2006 15:04 UTC")
-	}
-	v.About += "."
-	v.addDifferences(s)
-	v.Causes = causes(s)
-	if len(s.Pairs) > 0 {
-		v.Matrix, v.Pairs, v.Reading = matrix(s), pairsTable(s), s.Reading()
-	}
-	if baseline := d.of(s.Baseline()); baseline != nil {
+	if baseline := d.variant(r.Baseline()); baseline != nil {
 		v.Settings = settings(baseline.settings)
 		if v.Settings != nil {
-			v.Settings.Name += " of " + s.Baseline()
+			v.Settings.Name += " of " + r.Baseline()
 		}
 	}
-	if err := v.addPlots(s, d); err != nil {
-		return nil, err
-	}
-	v.addTables(s.RequestedTables())
-	if err := v.addDownloads(s); err != nil {
-		return nil, err
-	}
-	return v, v.reproduced("BenchmarkRun", s.Name, s.Spec)
 }
 
-func (v *comparisonView) addDifferences(s *report.Comparison) {
-	for _, variant := range s.Variants {
+func (v *view) addDifferences(r *report.Report) {
+	for _, variant := range r.Variants {
 		v.Differences = append(v.Differences, difference{
 			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Requested: variant.Requested(), Besides: variant.Besides,
 			Unrequested: variant.Unrequested > 0,
 		})
 	}
-	v.Variables, v.Shared = variables(s), s.Shared()
+	v.Variables, v.Shared = variables(r), r.Shared()
 }
 
 // causes is a table of what a unit of work takes, of the largest differences; nil if nothing is known.
-func causes(s *report.Comparison) *table {
-	pairs := s.Explained()
+func causes(r *report.Report) *table {
+	pairs := r.Explained()
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -170,16 +148,16 @@ func parameterHeads(parameters []string, pairs []stats.Paired) []head {
 	return list
 }
 
-func pairsTable(s *report.Comparison) *table {
-	pairs := changedFirst(s.Pairs)
-	parameters := s.Parameters()
+func pairsTable(r *report.Report) *table {
+	pairs := changedFirst(r.Pairs)
+	parameters := r.Parameters()
 	t := &table{Name: "Every pair", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
 	m := pairs[0].Metric
 	t.Head = slices.Concat(t.Head, parameterHeads(parameters, pairs), inUnit(m.Unit, pairs[0].Baseline, "variant"),
 		inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
 		texts("verdict"))
-	for i := range s.Overall {
-		o := &s.Overall[i]
+	for i := range r.Overall {
+		o := &r.Overall[i]
 		cells := []cell{words(pairName(o))}
 		for range parameters {
 			cells = append(cells, none())
@@ -210,8 +188,8 @@ func judgement(p *stats.Paired) []cell {
 }
 
 // discardedRuns are attempts and runs that do not count; nil if there are none.
-func discardedRuns(s *report.Comparison) *table {
-	lines := s.Discarded()
+func discardedRuns(r *report.Report) *table {
+	lines := r.Discarded()
 	if len(lines) == 0 {
 		return nil
 	}
@@ -222,14 +200,14 @@ func discardedRuns(s *report.Comparison) *table {
 	return t
 }
 
-// comparisonEnvironment is where the runs were measured.
-func comparisonEnvironment(s *report.Comparison, d *ComparisonDetails) *table {
+// variantsEnvironment is where the runs were measured.
+func variantsEnvironment(r *report.Report, d *Details) *table {
 	var f facts
 	if d != nil && len(d.facts.names) > 0 {
 		f = d.facts
 	} else {
-		for i := range s.Runs {
-			r := &s.Runs[i]
+		for i := range r.Runs {
+			r := &r.Runs[i]
 			f.set(r.Variant, "server", r.ServerVersion)
 			f.set(r.Variant, "server image", r.DatabaseImage)
 			f.set(r.Variant, "database node", r.DatabaseNode)
@@ -241,39 +219,18 @@ func comparisonEnvironment(s *report.Comparison, d *ComparisonDetails) *table {
 	if t == nil {
 		return nil
 	}
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		if v.Volume != "" {
 			t.Rows = append(t.Rows, row{Cells: []cell{words("data volume of " + v.Name), words(v.Volume)}})
 		}
 	}
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		t.Rows = append(t.Rows, row{Cells: []cell{words("specification of " + v.Name), words(v.SpecDigest)}})
 	}
 	return t
 }
 
-func (v *comparisonView) addDownloads(s *report.Comparison) error {
-	for _, file := range []struct {
-		name, media, about string
-		print              func(io.Writer, *report.Comparison) error
-	}{
-		{report.CSVFile, "text/csv", "a row per run and point", report.ComparisonCSV},
-		{report.JSONFile, "application/json", "the answer, the pairs and what every run measured", report.ComparisonJSON},
-	} {
-		var b bytes.Buffer
-		if err := file.print(&b, s); err != nil {
-			return err
-		}
-		d, err := packed(file.name, file.media, file.about, fmt.Sprintf("the ConfigMap %s-results has it", s.Name), b.Bytes())
-		if err != nil {
-			return err
-		}
-		v.Downloads = append(v.Downloads, d)
-	}
-	return nil
-}
-
 // measured are the points of a variant with their values of the headline metric, over the rounds that are whole.
-func measured(s *report.Comparison, variant string) []stats.Point {
-	return pointsOf(s.Plotted(&presentation.Curve{Among: claims.Selector{Variant: variant}}))
+func measured(r *report.Report, variant string) []stats.Point {
+	return pointsOf(r.Plotted(&presentation.Curve{Among: claims.Selector{Variant: variant}}))
 }

@@ -16,27 +16,27 @@ import (
 )
 
 // Reading says what the numbers of the pairs are; empty if there are none.
-func (s *Comparison) Reading() string {
-	if len(s.Pairs) == 0 {
+func (r *Report) Reading() string {
+	if len(r.Pairs) == 0 {
 		return ""
 	}
-	m := s.Pairs[0].Metric
+	m := r.Pairs[0].Metric
 	return fmt.Sprintf("Values are medians in %s (%s is better). "+
 		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
-		m.Unit, m.Better, s.confidence()) + s.readingOverall()
+		m.Unit, m.Better, r.confidence()) + r.readingOverall()
 }
 
 // readingOverall says what the ratios over all points are; empty if there are none.
-func (s *Comparison) readingOverall() string {
-	if len(s.Overall) == 0 {
+func (r *Report) readingOverall() string {
+	if len(r.Overall) == 0 {
 		return ""
 	}
 	return " Over all points, the ratio is the geometric mean of the ratios of the points."
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
-func (s *Comparison) Baseline() string {
-	for _, v := range s.Variants {
+func (r *Report) Baseline() string {
+	for _, v := range r.Variants {
 		if v.Baseline {
 			return v.Name
 		}
@@ -45,9 +45,9 @@ func (s *Comparison) Baseline() string {
 }
 
 // titles of the variants that have one, by their names.
-func (s *Comparison) titles() map[string]string {
+func (r *Report) titles() map[string]string {
 	titles := map[string]string{}
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		titles[v.Name] = v.Title
 	}
 	return titles
@@ -64,7 +64,7 @@ func titled(pairs []stats.Paired, titles map[string]string) []stats.Paired {
 }
 
 // Called is the variant's name, with its title if it has one.
-func (v *ComparisonVariant) Called() string {
+func (v *Variant) Called() string {
 	if v.Title == "" {
 		return v.Name
 	}
@@ -72,18 +72,18 @@ func (v *ComparisonVariant) Called() string {
 }
 
 // Of are the pairs of a variant.
-func (s *Comparison) Of(variant string) []stats.Paired {
-	return slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
+func (r *Report) Of(variant string) []stats.Paired {
+	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
 }
 
 // table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict. The first row is about
 // all points together, if there are several.
-func (s *Comparison) table(pairs []stats.Paired) [][]string {
-	header := s.Parameters()
+func (r *Report) table(pairs []stats.Paired) [][]string {
+	header := r.Parameters()
 	header = append(header, pairs[0].Baseline, pairs[0].Variant, ratioHead(false), "interval", "verdict")
 	rows := [][]string{header}
-	for i := range s.Overall {
-		if o := &s.Overall[i]; o.Variant == pairs[0].Variant {
+	for i := range r.Overall {
+		if o := &r.Overall[i]; o.Variant == pairs[0].Variant {
 			cells := make([]string, len(header))
 			cells[0] = AllPoints
 			ratio, interval := PairTexts(o)
@@ -94,7 +94,7 @@ func (s *Comparison) table(pairs []stats.Paired) [][]string {
 	for i := range pairs {
 		p := &pairs[i]
 		var cells []string
-		for _, name := range s.Parameters() {
+		for _, name := range r.Parameters() {
 			cells = append(cells, p.Parameters[name])
 		}
 		ratio, interval := PairTexts(p)
@@ -153,10 +153,10 @@ func VerdictWords(p *stats.Paired) string {
 
 // Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and in what was
 // measured are one.
-func (s *Comparison) Undecided() []string {
+func (r *Report) Undecided() []string {
 	var pairs []*stats.Paired
-	for i := range s.Pairs {
-		if p := &s.Pairs[i]; !p.Answered() {
+	for i := range r.Pairs {
+		if p := &r.Pairs[i]; !p.Answered() {
 			pairs = append(pairs, p)
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Comparison) Undecided() []string {
 		for _, i := range u.From {
 			at = append(at, pairs[i].Parameters)
 		}
-		list = append(list, where(at, len(s.Of(pairs[u.From[0]].Variant)))+u.String())
+		list = append(list, where(at, len(r.Of(pairs[u.From[0]].Variant)))+u.String())
 	}
 	return list
 }
@@ -175,8 +175,8 @@ func (s *Comparison) Undecided() []string {
 const maxExplained = 8
 
 // Explained are the pairs with the largest differences, if their costs are known.
-func (s *Comparison) Explained() []stats.Paired {
-	pairs := slices.DeleteFunc(slices.Clone(s.Pairs), func(p stats.Paired) bool {
+func (r *Report) Explained() []stats.Paired {
+	pairs := slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool {
 		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
 	})
 	slices.SortStableFunc(pairs, func(a, b stats.Paired) int {
@@ -186,9 +186,9 @@ func (s *Comparison) Explained() []stats.Paired {
 }
 
 // costs of the pairs with the largest differences.
-func (s *Comparison) costs() []string {
+func (r *Report) costs() []string {
 	var list []string
-	for _, p := range s.Explained() {
+	for _, p := range r.Explained() {
 		var parts []string
 		for _, c := range p.Costs {
 			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
@@ -203,9 +203,9 @@ func (s *Comparison) costs() []string {
 }
 
 // differences of the variants from the baseline, a line for each.
-func (s *Comparison) differences() []string {
+func (r *Report) differences() []string {
 	var list []string
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		if v.Baseline {
 			continue
 		}
@@ -218,13 +218,13 @@ func (s *Comparison) differences() []string {
 		}
 		list = append(list, text)
 	}
-	return append(list, s.Shared()...)
+	return append(list, r.Shared()...)
 }
 
 // Volumes say of each variant on what its data was, a line for each; none if that is not known.
-func (s *Comparison) Volumes() []string {
+func (r *Report) Volumes() []string {
 	var list []string
-	for _, v := range s.Variants {
+	for _, v := range r.Variants {
 		if v.Volume != "" {
 			list = append(list, v.Name+": data on "+v.Volume)
 		}
@@ -233,11 +233,11 @@ func (s *Comparison) Volumes() []string {
 }
 
 // Shared is what the variants have in common.
-func (s *Comparison) Shared() []string {
+func (r *Report) Shared() []string {
 	var list []string
 	list = append(list, "all variants of a round use the same seed and the same data")
-	if len(s.Rows) > 0 {
-		list = append(list, "rows per trial, set by the first pilot for all variants: "+s.pilots())
+	if len(r.Rows) > 0 {
+		list = append(list, "rows per trial, set by the first pilot for all variants: "+r.pilots())
 	}
 	return list
 }
@@ -246,10 +246,10 @@ func (s *Comparison) Shared() []string {
 const maxPilots = 12
 
 // pilots are the rows that were decided.
-func (s *Comparison) pilots() string {
+func (r *Report) pilots() string {
 	var parts []string
-	for _, point := range slices.Sorted(maps.Keys(s.Rows)) {
-		text := strconv.FormatInt(s.Rows[point], 10)
+	for _, point := range slices.Sorted(maps.Keys(r.Rows)) {
+		text := strconv.FormatInt(r.Rows[point], 10)
 		if point != "" {
 			text += " (" + point + ")"
 		}
@@ -262,14 +262,14 @@ func (s *Comparison) pilots() string {
 }
 
 // Discarded are attempts and runs that do not count.
-func (s *Comparison) Discarded() []string {
+func (r *Report) Discarded() []string {
 	var list []string
-	for _, run := range s.Runs {
+	for _, run := range r.Runs {
 		if run.Invalidated > 0 {
 			list = append(list, fmt.Sprintf("round %d, %s: disturbed attempts, measured again: %d (run %s)", run.Round,
 				run.Variant, run.Invalidated, run.Name))
 		}
-		if run.Round > s.Rounds && s.Outcome != Unfinished { // the round may still become whole
+		if run.Round > r.Rounds && r.Outcome != Unfinished { // the round may still become whole
 			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round (run %s: %s)", run.Round,
 				run.Variant, run.Name, run.Outcome))
 		}

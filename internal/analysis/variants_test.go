@@ -15,83 +15,39 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// A comparison knows the plan of a variant by one seed, and every round measures the points in an order of its own.
-func TestMeasurementsInAnotherOrder(t *testing.T) {
-	p := planOf(t, oneAxis(3, 1))
-	var records []*result.Record
-	for number, point := range []int{2, 0, 1} {
-		records = append(records, testutil.Record(number+1, 1, p.Points[point].Parameters, float64(10*(point+1))))
-	}
-	if diff := cmp.Diff([]float64{10, 20, 30}, MeasurementsOf(p, records, nil).Values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-}
-
-// A run's warnings are those of its points, each once, and of bounded size.
-func TestMeasurementsHaveWarnings(t *testing.T) {
-	p := planOf(t, oneAxis(2, 2))
-	var records []*result.Record
-	for number, point := range []int{1, 0, 0, 1} {
-		r := testutil.Record(number+1, 1, p.Points[point].Parameters, 10)
-		if point == 1 {
-			r.Summary.Findings = []finding.Finding{finding.Retried(int64(number+1), 1)}
-		}
-		records = append(records, r)
-	}
-	records[1].Summary.Findings = []finding.Finding{finding.Retried(9, 2)}
-	want := []stats.PointFinding{{Finding: finding.Merge([]finding.Finding{finding.Retried(1, 1), finding.Retried(9, 2)})[0].Finding, Trials: 3, Of: 4}}
-	if diff := cmp.Diff(want, MeasurementsOf(p, records, nil).Warnings); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+// The warnings of a side are those of its points, each once, and of bounded size.
+func TestSidesHaveWarnings(t *testing.T) {
+	c := measured(t, testutil.Pair(), 1)
+	warnings := &c.Sides[0].Points[0].Warnings
 	for i := range 1000 {
 		f := finding.OfProgram(fmt.Sprintf("%d%s", i, strings.Repeat("x", 10_000)))
-		records[0].Summary.Findings = append(records[0].Summary.Findings, f)
+		*warnings = append(*warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
 	}
-	got := MeasurementsOf(p, records, nil).Warnings
-	if len(got) != 64 || len(got[63].String()) > 600 {
+	if got := c.sideFindings(); len(got) != 64 || len(got[63].String()) > 600 {
 		t.Errorf("%d warnings, the last has %d bytes", len(got), len(got[63].String()))
 	}
 }
 
-// Values are those of accepted attempts, in the order of the points; a point without one is not a number.
-func TestMeasurementsOf(t *testing.T) {
-	p := planOf(t, oneAxis(3, 1))
-	lost := disturbed(2, 1, result.OutcomeInvalidated, result.CauseEvicted)
-	at := func(point int) map[string]string { return p.Points[point].Parameters }
-	got := MeasurementsOf(p, []*result.Record{testutil.Record(3, 1, at(2), 30), lost, testutil.Record(1, 1, at(0), 10)}, nil)
-	want := &Measurements{
-		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}, Values: []float64{10, math.NaN(), 30},
-		Served: plan.Served{Number: 1, PodUID: "db-pod"}, Servers: []string{"db-pod"},
+// A claim may be about a metric that is not compared, and a value may be missing at a point.
+func TestMetricsOfSides(t *testing.T) {
+	c := measured(t, testutil.Pair(func(s *v1alpha1.BenchmarkRun) {
+		s.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
+	}), 1)
+	s := &c.Sides[0]
+	summary := s.Points[1].Records[0].Summary
+	summary.Metrics = append(summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
+	for name, unit := range map[string]string{"": "rows/s", "rowsPerSecond": "rows/s", "lineitemSeconds": "s", "durationSeconds": "s"} {
+		if m, found := s.Metric(name); !found || m.Unit != unit || m.Value != 0 {
+			t.Errorf("%q: %+v", name, m)
+		}
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A claim may be about a metric that is not compared.
-func TestMeasurementsOfClaimedMetrics(t *testing.T) {
-	p := planOf(t, oneAxis(2, 1))
-	r := testutil.Record(2, 1, p.Points[1].Parameters, 30)
-	r.Summary.Metrics = append(r.Summary.Metrics, result.Metric{Name: "lineitemSeconds", Value: 7, Unit: "s", Better: "lower"})
-	m := MeasurementsOf(p, []*result.Record{r}, []string{"lineitemSeconds", "none", "durationSeconds", "rowsPerSecond"})
-	of, values := m.Of("lineitemSeconds")
-	if of.Unit != "s" || of.Value != 0 || len(values) != 2 || values[1] != 7 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if of, values := m.Of("durationSeconds"); of.Unit != "s" || len(values) != 2 || values[1] != 1 {
-		t.Errorf("%+v %v", of, values)
-	}
-	if _, values := m.Of("none"); values != nil {
-		t.Errorf("%v", values)
-	}
-	if of, _ := m.Of(""); of.Name != "rowsPerSecond" || m.index("rowsPerSecond") >= 0 {
-		t.Errorf("%+v", of)
+	if _, found := s.Metric("none"); found || !math.IsNaN(s.Value("lineitemSeconds", 0)) || s.Value("lineitemSeconds", 1) != 7 {
+		t.Errorf("%g and %g", s.Value("lineitemSeconds", 0), s.Value("lineitemSeconds", 1))
 	}
 }
 
@@ -103,17 +59,18 @@ func TestMeanOfTrials(t *testing.T) {
 		}}}
 	}
 	trials := []*result.Record{trial(100, 0), trial(400, 2), trial(200, 1)}
+	of := func(trials []*result.Record) *Side { return &Side{Points: []stats.Point{{Records: trials}}} }
 	for name, want := range map[string]float64{"rowsPerSecond": 200, "fsyncsPerRow": 1} {
-		if got := meanOf(trials, name); math.Abs(got-want) > 1e-9 {
+		if got := of(trials).Value(name, 0); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if got := meanOf(trials[:1], "rowsPerSecond"); got != 100 {
+	if got := of(trials[:1]).Value("rowsPerSecond", 0); got != 100 {
 		t.Errorf("of one trial: %v", got)
 	}
 }
 
-func TestPlanComparison(t *testing.T) {
+func TestPlanVariants(t *testing.T) {
 	sweep := func(values ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.CommitSizeSweep {
 		return &v1alpha1.CommitSizeSweep{RowsPerCommit: values}
 	}
@@ -142,7 +99,7 @@ func TestPlanComparison(t *testing.T) {
 		}, nil, "variant lazy: sweep.mode OneFactor goes with workload.commitSize.sweep: points are measured as they are listed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := PlanComparison(testutil.Pair(tc.change), planRun)
+			p, err := PlanVariants(testutil.Pair(tc.change), planRun)
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -150,7 +107,7 @@ func TestPlanComparison(t *testing.T) {
 			if message != tc.says {
 				t.Errorf("it says %q, want %q", message, tc.says)
 			}
-			if diff := cmp.Diff(tc.pairs, p.Pairs, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tc.pairs, p.Planned, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("pairs (-want +got):\n%s", diff)
 			}
 		})
@@ -160,14 +117,14 @@ func TestPlanComparison(t *testing.T) {
 // Of many variables that differ, a few are named, and no value is longer than a person reads.
 func TestManyDifferences(t *testing.T) {
 	s := testutil.Pair()
-	p := planOfComparison(t, s)
-	runs := measuredRuns(s, p, 2)
-	runs.Variables = []map[string]string{{}, {}}
+	c := measured(t, s, 2)
+	first, second := map[string]string{}, map[string]string{}
+	c.Variants[0].Variables, c.Variants[1].Variables = first, second
 	for i := range 20 {
 		name := fmt.Sprintf("v%02d", i)
-		runs.Variables[0][name], runs.Variables[1][name] = "1", strings.Repeat("x", 1000)
+		first[name], second[name] = "1", strings.Repeat("x", 1000)
 	}
-	others := OfComparison(s, p, runs, Verdicts{}).Variants[1].Others
+	others := c.otherVariables(1)
 	text := others.String()
 	if others.Differing != 20 || len(others.Differ) != maxOthers || !strings.Contains(text, "20 of the other 20") || !strings.HasSuffix(text, "and 8 more: `kubectl benchrun report -o variables` has all") ||
 		len(text) > 1500 || !strings.Contains(text, "v11 (1 → xxx") {
@@ -184,8 +141,7 @@ func TestServerVariables(t *testing.T) {
 		other := v1alpha1.Variant{Name: "mysql", Database: &v1alpha1.DatabaseSpec{Engine: v1alpha1.EngineMySQL, Image: "mysql:9.7"}}
 		s.Spec.Variants = append(s.Spec.Variants, *third, other)
 	})
-	p := planOfComparison(t, s)
-	runs := measuredRuns(s, p, 1)
+	c := measured(t, s, 1)
 	base := map[string]string{"a_new": "", "character_set_server": "latin1", "sql_mode": "", "hostname": "h1", "innodb_log_file_size": "1"}
 	second := map[string]string{"character_set_server": "utf8mb4", "sql_mode": "", "hostname": "h2", "innodb_log_file_size": "1"}
 	mysql := map[string]string{"character_set_server": "latin1", "sql_mode": "ANSI", "gtid_mode": "OFF", "innodb_redo_log_capacity": "2"}
@@ -207,8 +163,12 @@ func TestServerVariables(t *testing.T) {
 			of("sql_mode", new(""), new(""), new(""), new("ANSI")), of("a_new", new(""), new(""), &unset, &unset),
 		}},
 	} {
-		runs.Variables = tc.variables
-		if diff := cmp.Diff(tc.want, ServerVariables(p, runs)); diff != "" {
+		for i := range c.Variants {
+			if c.Variants[i].Variables = nil; i < len(tc.variables) {
+				c.Variants[i].Variables = tc.variables[i]
+			}
+		}
+		if diff := cmp.Diff(tc.want, c.ServerVariables()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -27,25 +27,25 @@ import (
 )
 
 // reportOfComparison has three points, of which two differ, and a round in which only one variant was measured.
-func reportOfComparison() *report.Comparison {
+func reportOfComparison() *report.Report {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
-	s := &report.Comparison{
-		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1, Outcome: "Complete",
-		Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Rounds: 2, Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
-		Findings: []stats.ComparisonFinding{{
-			PointFinding: stats.PointFinding{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
-		}},
-		Variants: []report.ComparisonVariant{
-			{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
-			{
-				Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-				Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
-			},
-			{
-				Name: "same", SpecDigest: "v1:sha256:01",
-				Volume: "xfs (rw,relatime), I/O scheduler none, fdatasync takes 0.131 ms (median)",
-			},
+	s := &report.Report{Rounds: 2, Run: report.Run{
+		Head: report.Head{Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1},
+		Ending: report.Ending{
+			Outcome: "Complete", Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		},
+		Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
+		Findings: []stats.Warning{{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})}},
+	}}
+	s.Variants = []report.Variant{
+		{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
+		{
+			Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
+			Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, Besides: "the other 214 variables are identical",
+		},
+		{
+			Name: "same", SpecDigest: "v1:sha256:01",
+			Volume: "xfs (rw,relatime), I/O scheduler none, fdatasync takes 0.131 ms (median)",
 		},
 	}
 	s.Variables = []analysis.ServerVariable{
@@ -61,12 +61,12 @@ func reportOfComparison() *report.Comparison {
 	base := map[string]float64{"1": 3400, "1024": 12500}
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"durable", "lazy", "same"} {
-			run := report.ComparisonRun{
+			run := report.SideRun{
 				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
 				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
 			}
 			for _, value := range []string{"1", "1024"} {
-				run.Values = append(run.Values, report.ComparisonValue{
+				run.Values = append(run.Values, report.PointValue{
 					Parameters: map[string]string{"rowsPerCommit": value}, Value: base[value] * factor[variant][value] * float64(100+round) / 100,
 				})
 			}
@@ -77,7 +77,7 @@ func reportOfComparison() *report.Comparison {
 		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3× (2.80–3.21×; claimed: at least 8×)",
 	}}
 	s.Runs[1].Invalidated = 1
-	s.Runs = append(s.Runs, report.ComparisonRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
+	s.Runs = append(s.Runs, report.SideRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
 	for _, pair := range []struct {
 		variant, value string
 		stats.Comparison
@@ -113,7 +113,7 @@ func reportOfComparison() *report.Comparison {
 }
 
 func TestComparisonFilesGolden(t *testing.T) {
-	files, err := report.ComparisonFiles(reportOfComparison())
+	files, err := report.Files(reportOfComparison())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	s := reportOfComparison()
 	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
 	var b strings.Builder
-	if err := report.ComparisonSummary(&b, s); err != nil {
+	if err := report.Summary(&b, s); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
@@ -145,7 +145,7 @@ func TestUndecidedPoints(t *testing.T) {
 			Comparison: stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, RoundsNeeded: rounds, Detectable: detectable},
 		}
 	}
-	s := &report.Comparison{Pairs: []stats.Paired{
+	s := &report.Report{Pairs: []stats.Paired{
 		undecided("lazy", "1", 323, 0.58), undecided("lazy", "32", 189, 0.41),
 		{Variant: "lazy", Baseline: "durable", Comparison: stats.Comparison{Verdict: stats.Equal, Ratio: 1}},
 		undecided("same", "1", 116, 0.31), undecided("same", "32", 122, 0.31), undecided("same", "1024", 392, 0.65),
@@ -162,86 +162,69 @@ func TestUndecidedPoints(t *testing.T) {
 	}
 }
 
-func summaryOfComparison(t *testing.T, s *report.Comparison) string {
-	t.Helper()
-	var b strings.Builder
-	if err := report.ComparisonSummary(&b, s); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // The rows that pilots have decided are said once, for all variants.
 func TestComparisonSummaryOfPilots(t *testing.T) {
 	s := reportOfComparison()
 	s.Rows = map[string]int64{"rowsPerCommit=1": 4400, "rowsPerCommit=1024": 190_000}
 	want := "- rows per trial, set by the first pilot for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
-	if text := summaryOfComparison(t, s); !strings.Contains(text, want) {
+	if text := printed(t, report.Summary, s); !strings.Contains(text, want) {
 		t.Errorf("summary lacks %q:\n%s", want, text)
 	}
 	for i := range 20 {
 		s.Rows[fmt.Sprintf("rowsPerCommit=%d", 2000+i)] = 1
 	}
-	if text := summaryOfComparison(t, s); !strings.Contains(text, "and 10 more\n") {
+	if text := printed(t, report.Summary, s); !strings.Contains(text, "and 10 more\n") {
 		t.Errorf("summary lists all of %d:\n%s", len(s.Rows), text)
 	}
 }
 
-// pair is a comparison of which one run is complete, one has failed and one is under way.
-func pair(t *testing.T) (*v1alpha1.BenchmarkRun, *analysis.ComparisonPlan, *analysis.ComparisonRuns) {
+// pair is a run with variants of which one side is measured.
+func pair(t *testing.T) *analysis.Compared {
 	t.Helper()
-	comparison := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkRun) {
+	run := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Variants[1].Title = "once a second"
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 	}).Obj()
-	p, err := analysis.PlanComparison(comparison, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) })
+	c, err := analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &analysis.ComparisonRuns{
-		Members:   make([]analysis.Member, len(p.Members)),
-		Variables: []map[string]string{{"sort_buffer_size": "1"}, {"sort_buffer_size": "2"}},
+	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
+	points := c.Variants[0].Plan.Points
+	c.Sides[0].Points = []stats.Point{
+		stats.Summarized(points[0].Parameters, nil),
+		stats.Summarized(points[1].Parameters, []*result.Record{testutil.Record(1, 1, points[1].Parameters, 4000)}),
 	}
-	for i, m := range p.Members[:3] {
-		run := plan.Side(comparison, m.Variant, m.Round)
-		run.Name = plan.MemberName(comparison, m)
-		run.Status.Results.Digest = "sha256:" + run.Name
-		if i < 2 {
-			run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
-		}
-		seen.Members[i].Run = run
-	}
-	seen.Members[0].Measured = &analysis.Measurements{
-		Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s"}, Values: []float64{math.NaN(), 4000},
-	}
-	return comparison, p, seen
+	c.Judge(nil)
+	return c
 }
 
-func TestOfComparison(t *testing.T) {
-	comparison, p, seen := pair(t)
-	rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, report.Unfinished, "so far")
+func reportOfPair(t *testing.T, c *analysis.Compared, outcome, message string) *report.Report {
+	t.Helper()
+	rep, err := report.OfVariants(c, nil, outcome, message)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rep.Name != "pair" || rep.Namespace != "bench" || rep.UID != string(comparison.UID) || rep.Workload != "CommitSize" ||
+	return rep
+}
+
+func TestOfVariants(t *testing.T) {
+	c := pair(t)
+	rep := reportOfPair(t, c, report.Unfinished, "so far")
+	if rep.Name != "pair" || rep.Namespace != "bench" || rep.UID != string(c.Run.UID) || rep.Workload != "CommitSize" ||
 		rep.Outcome != "Unfinished" || rep.Message != "so far" || rep.Planned != 20 || rep.Seed != 1 ||
 		!rep.Started.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("%+v", rep)
 	}
-	want := []report.ComparisonRun{
-		{
-			Name: seen.Members[0].Run.Name, Round: 1, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-			Values: []report.ComparisonValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
-		},
-		{Name: seen.Members[1].Run.Name, Round: 1, Outcome: "Failed"},
-	}
-	for i := range want {
-		m := p.Members[i]
-		want[i].Variant, want[i].Seed, want[i].Results = comparison.Spec.Variants[m.Variant].Name, m.Seed, "sha256:"+want[i].Name
-	}
+	first := c.Sides[0]
+	want := []report.SideRun{{
+		Name: plan.MemberName(c.Run, first.Member), Round: 1, Variant: c.Variants[first.Variant].Name, Seed: first.Seed, Outcome: "Complete",
+		Metric: "rowsPerSecond", Unit: "rows/s",
+		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
+	}}
 	if diff := cmp.Diff(want, rep.Runs); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
+		t.Errorf("sides (-want +got):\n%s", diff)
 	}
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
@@ -251,34 +234,26 @@ func TestOfComparison(t *testing.T) {
 }
 
 // How often a round measures each point is said where trials alternate, and only there.
-func TestOfComparisonOfAlternatingTrials(t *testing.T) {
-	comparison, p, seen := pair(t)
-	comparison.Spec.Trials.Repetitions = ptr.To[int32](6)
+func TestOfVariantsOfAlternatingTrials(t *testing.T) {
+	c := pair(t)
+	c.Run.Spec.Trials.Repetitions = ptr.To[int32](6)
 	for alternation, want := range map[v1alpha1.Alternation]string{
 		v1alpha1.AlternateRuns: "paired", v1alpha1.AlternateTrials: "paired, alternating trials (6 per round)",
 	} {
-		comparison.Spec.Alternation, p.Alternation = alternation, alternation
-		rep, err := report.OfComparison(comparison, p, seen, analysis.Verdicts{}, report.Unfinished, "so far")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text := summaryOfComparison(t, rep); !strings.Contains(text, " of at most 20 rounds, "+want+", seed 1: so far") {
+		c.Alternation = alternation
+		if text := printed(t, report.Summary, reportOfPair(t, c, report.Unfinished, "so far")); !strings.Contains(text, " of at most 20 rounds, "+want+", seed 1: so far") {
 			t.Errorf("%s:\n%s", alternation, text)
 		}
 	}
 }
 
 // What was judged is in the report as it is.
-func TestOfComparisonHasWhatWasJudged(t *testing.T) {
-	comparison, p, seen := pair(t)
-	verdicts := analysis.Verdicts{
-		Rounds: 3, Pairs: []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, Claims: []claims.Judgement{{Name: "twice"}},
-	}
-	comparison.Spec.Rounds.AtMost = 1
-	rep, err := report.OfComparison(comparison, p, seen, verdicts, "Failed", "why")
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestOfVariantsHasWhatWasJudged(t *testing.T) {
+	c := pair(t)
+	c.Run.Spec.Rounds.AtMost = 1
+	c.Judge(nil)
+	c.Rounds, c.Pairs, c.Claims = 3, []stats.Paired{{Variant: "lazy", Baseline: "durable"}}, []claims.Judgement{{Name: "twice"}}
+	rep := reportOfPair(t, c, "Failed", "why")
 	if rep.Rounds != 3 || len(rep.Pairs) != 1 || rep.Pairs[0].Variant != "lazy" || len(rep.Claims) != 1 || rep.Claims[0].Name != "twice" ||
 		rep.Outcome != "Failed" || rep.Message != "why" || len(rep.Findings) != 1 ||
 		rep.Findings[0].Code != finding.TooFewRounds {

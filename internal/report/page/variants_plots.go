@@ -18,32 +18,14 @@ import (
 // maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
 const maxRounds, maxFacets = 6, 4
 
-// comparisonDrawings are the plots of a comparison's page by where they stand.
-type comparisonDrawings struct {
-	// requested are those of a file, with remarks about the others of it.
-	requested, ratios, rounds, curves []Drawing
-	remarks                           []string
-}
-
-// ComparisonDrawings are the plots of the page of a comparison: without details, or with empty ones, those not made of them.
-func ComparisonDrawings(s *report.Comparison, d *ComparisonDetails) *Drawings {
-	v := drawComparison(s, d)
-	of := &Drawings{All: unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves)), Remarks: v.remarks}
-	if len(v.ratios) > 0 {
-		of.Headline = v.ratios[0].Plot
-	}
-	return of
-}
-
-func drawComparison(s *report.Comparison, d *ComparisonDetails) *comparisonDrawings {
-	v := new(comparisonDrawings)
-	v.requested, v.remarks = drawRequested(s.Requested.Plots, s.Plotted, metricsOf(s))
-	pairs := changedFirst(s.Pairs)
-	shown := s.Pairs
+// addPairs draws the pairs of a run with variants, and what these measured.
+func (v *drawings) addPairs(r *report.Report, d *Details) {
+	pairs := changedFirst(r.Pairs)
+	shown := r.Pairs
 	if len(shown) > plot.MaxRatios {
 		shown = pairs
 	}
-	shown = slices.Concat(s.Overall, shown)
+	shown = slices.Concat(r.Overall, shown)
 	name := pairName
 	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || placeName(&p) == "" }) {
 		name = placeName
@@ -54,41 +36,23 @@ func drawComparison(s *report.Comparison, d *ComparisonDetails) *comparisonDrawi
 		p := &pairs[i]
 		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
-	v.curves = slices.Concat(sideBySide(s), variantsOverTime(s, pairs, d), latenciesOfVariants(s, pairs, d))
-	return v
-}
-
-// addPlots sets the figures.
-func (v *comparisonView) addPlots(s *report.Comparison, d *ComparisonDetails) (err error) {
-	drawn := drawComparison(s, d)
-	v.PlotRemarks = drawn.remarks
-	if v.Requested, err = figures(drawn.requested); err != nil {
-		return err
+	v.curves = slices.Concat(sideBySide(r), variantsOverTime(r, pairs, d), latenciesOfVariants(r, pairs, d))
+	if len(v.ratios) > 0 {
+		v.headline = v.ratios[0].Plot
 	}
-	if v.Verdicts, err = figures(drawn.ratios); err != nil {
-		return err
-	}
-	if v.Rounds, err = figures(drawn.rounds); err != nil {
-		return err
-	}
-	for i := range v.Rounds {
-		v.Rounds[i].Text = "" // the titles say it all
-	}
-	v.Curves, err = figures(drawn.curves)
-	return err
 }
 
 // sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.
-func sideBySide(s *report.Comparison) []Drawing {
-	parameters := s.Parameters()
+func sideBySide(r *report.Report) []Drawing {
+	parameters := r.Parameters()
 	if len(parameters) == 0 {
-		return with(nil, variantsOnly(s), against("variant"))
+		return with(nil, variantsOnly(r), against("variant"))
 	}
 	var facets []string
 	series := map[string][]plot.Series{}
 	var along, unit, metric string
-	for _, variant := range s.Variants {
-		points := measured(s, variant.Name)
+	for _, variant := range r.Variants {
+		points := measured(r, variant.Name)
 		if len(points) == 0 {
 			continue
 		}
@@ -114,10 +78,10 @@ func sideBySide(s *report.Comparison) []Drawing {
 }
 
 // variantsOnly shows variants that are compared at one point.
-func variantsOnly(s *report.Comparison) *plot.Plot {
+func variantsOnly(r *report.Report) *plot.Plot {
 	var line plot.Series
 	metric, unit := "", ""
-	for _, of := range s.Plotted(new(presentation.Curve)) {
+	for _, of := range r.Plotted(new(presentation.Curve)) {
 		metric, unit = of.Metric.Name, of.Metric.Unit
 		line.Points = append(line.Points, plot.Point{At: of.Variant, Values: of.Values, Summary: stats.Summarize(of.Values)})
 	}
@@ -125,33 +89,33 @@ func variantsOnly(s *report.Comparison) *plot.Plot {
 }
 
 // variantsOverTime shows the course of the measured phase where the difference is the largest.
-func variantsOverTime(s *report.Comparison, pairs []stats.Paired, d *ComparisonDetails) []Drawing {
+func variantsOverTime(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
 	if len(pairs) == 0 {
 		return nil
 	}
 	at := pairs[0].Parameters
 	var series []timed
-	for _, variant := range spread(s.Variants, plot.MaxSeries) {
-		series = append(series, d.of(variant.Name).timed(variant.Name, at))
+	for _, variant := range spread(r.Variants, plot.MaxSeries) {
+		series = append(series, d.variant(variant.Name).timed(variant.Name, at))
 	}
 	return overTime(series, stats.Label(at), "of the first run of each variant")
 }
 
 // latenciesOfVariants shows the distributions where the difference is the largest.
-func latenciesOfVariants(s *report.Comparison, pairs []stats.Paired, d *ComparisonDetails) []Drawing {
+func latenciesOfVariants(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
 	if d == nil || len(pairs) == 0 {
 		return nil
 	}
 	at := pairs[0].Parameters
 	var operations []string
 	lines := map[string][]plot.Line{}
-	for _, variant := range spread(s.Variants, plot.MaxSeries) {
-		of := d.of(variant.Name).of(at)
+	for _, variant := range spread(r.Variants, plot.MaxSeries) {
+		of := d.variant(variant.Name).of(at)
 		if of == nil {
 			continue
 		}
 		for _, op := range slices.Sorted(maps.Keys(of.latencies)) {
-			h := histogram(chosen{Point: stats.Point{Parameters: at}}, op, d.of(variant.Name))
+			h := histogram(chosen{Point: stats.Point{Parameters: at}}, op, d.variant(variant.Name))
 			if h == nil {
 				continue
 			}
@@ -173,16 +137,16 @@ func latenciesOfVariants(s *report.Comparison, pairs []stats.Paired, d *Comparis
 	return drawn
 }
 
-// matrix of a comparison with several points and, besides the baseline, several variants: a row for each point, a column for each
-// variant, with the ratios to the baseline. Nil of another comparison, whose table of pairs says the same.
-func matrix(s *report.Comparison) *table {
-	m := s.Matrix()
+// matrix of a run with several points and, besides the baseline, several variants: a row for each point, a column for each
+// variant, with the ratios to the baseline. Nil of another run, whose table of pairs says the same.
+func matrix(r *report.Report) *table {
+	m := r.Matrix()
 	if m == nil || len(m.Variants) < 2 || len(m.Rows) < 2 {
 		return nil
 	}
 	t := &table{
 		Name: "Ratios to " + m.Baseline, Sorted: true,
-		Head: slices.Concat(parameterHeads(m.Parameters, s.Pairs), inUnit(m.Metric.Unit, m.Baseline), numbers(m.Variants...)),
+		Head: slices.Concat(parameterHeads(m.Parameters, r.Pairs), inUnit(m.Metric.Unit, m.Baseline), numbers(m.Variants...)),
 	}
 	for i := range m.Rows {
 		r := &m.Rows[i]

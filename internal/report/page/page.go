@@ -1,0 +1,201 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// File is the name of the page among the results.
+const File = "report.html"
+
+// assets are the parts of the page that do not depend on what was measured.
+//
+//go:embed assets
+var assets embed.FS
+
+var (
+	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).
+			ParseFS(assets, "assets/*.html"))
+	style  = asset("style.css")
+	script = asset("sort.js")
+)
+
+func asset(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}
+
+// view is what the templates show: run.html of a run without variants, variants.html of one with variants.
+type view struct {
+	Name, Kind string
+	// Heading of the page.
+	Heading string
+	// Namespace and Name are the resource's.
+	Namespace string
+	// Failed says why there is no whole result, or is empty.
+	Failed string
+	// About is what was measured and on what, in a line.
+	About string
+	// Warnings are about the whole.
+	Warnings []string
+	Claims   []claim
+	// Requested are the plots that a file asks for, PlotRemarks say which of them are left out.
+	Requested   []figure
+	PlotRemarks []string
+	// Tables are those that it asks for, TableRemarks say what they lack.
+	Tables       []*table
+	TableRemarks []string
+	// Curves are of what was measured; without variants, Figures come after the table.
+	Curves, Figures []figure
+	Discarded       *table
+	Environment     *table
+	Settings        *table
+	// Spec is the resource as it can be created again; Command creates it.
+	Spec, Command string
+	Downloads     []download
+	pointsView
+	variantsView
+}
+
+// pointsView is what only the page of a run without variants shows.
+type pointsView struct {
+	// Best is the best point; nil if nothing was measured.
+	Best   *stats.Lead
+	Points *table
+	// Remarks are what must be read with rows of the table, by the numbers that these have.
+	Notes, Remarks []string
+	// Milestones and Parts are tables of plots.
+	Milestones, Parts *table
+	Pilots            []string
+}
+
+// Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
+func Write(w io.Writer, r *report.Report, d *Details) error {
+	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Namespace: r.Namespace, Claims: judged(r.Claims)}
+	name := "run.html"
+	if r.HasVariants() {
+		name = "variants.html"
+		v.addVariants(r, d)
+	} else {
+		v.addPoints(r, d)
+	}
+	if err := v.addPlots(r, d); err != nil {
+		return err
+	}
+	v.addTables(r.RequestedTables())
+	if err := v.addDownloads(r); err != nil {
+		return err
+	}
+	if err := v.reproduced(r); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, v); err != nil { // nothing reaches w if that fails
+		return fmt.Errorf("filling %s: %w", name, err)
+	}
+	if _, err := b.WriteTo(w); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
+}
+
+// addPlots sets the figures.
+func (v *view) addPlots(r *report.Report, d *Details) error {
+	drawn := draw(r, d)
+	v.PlotRemarks = drawn.remarks
+	for _, to := range []struct {
+		of   []Drawing
+		list *[]figure
+	}{
+		{drawn.requested, &v.Requested}, {drawn.ratios, &v.Verdicts}, {drawn.rounds, &v.Rounds}, {drawn.curves, &v.Curves},
+		{drawn.details, &v.Figures},
+	} {
+		var err error
+		if *to.list, err = figures(to.of); err != nil {
+			return err
+		}
+	}
+	for i := range v.Rounds {
+		v.Rounds[i].Text = "" // the titles say it all
+	}
+	return nil
+}
+
+// maxAttempts is how many records a page of a run without variants has as JSON: each takes some kilobytes.
+const maxAttempts = 1000
+
+func (v *view) addDownloads(r *report.Report) error {
+	rows, everything := "a row per trial", "the specification, the plan and the record of every attempt"
+	if r.HasVariants() {
+		rows, everything = "a row per run and point", "the answer, the pairs and what every run measured"
+	}
+	elsewhere := fmt.Sprintf("the ConfigMap %s-results has it", r.Name)
+	for _, file := range []struct {
+		name, media, about string
+		print              func(io.Writer, *report.Report) error
+	}{{report.CSVFile, "text/csv", rows, report.CSV}, {report.JSONFile, "application/json", everything, report.JSON}} {
+		if file.name == report.JSONFile && !r.HasVariants() && len(r.Records) > maxAttempts {
+			v.Downloads = append(v.Downloads, download{
+				Name: file.name, Size: fmt.Sprintf("%d attempts", len(r.Records)),
+				About: file.about + "; it is too large for this page: " + elsewhere,
+			})
+			continue
+		}
+		var b bytes.Buffer
+		if err := file.print(&b, r); err != nil {
+			return err
+		}
+		d, err := packed(file.name, file.media, file.about, elsewhere, b.Bytes())
+		if err != nil {
+			return err
+		}
+		v.Downloads = append(v.Downloads, d)
+	}
+	return nil
+}
+
+// Style is the style sheet.
+func (view) Style() template.CSS { return template.CSS(style) } //nolint:gosec // it is embedded
+
+// Script sorts tables.
+func (view) Script() template.JS { return template.JS(script) } //nolint:gosec // it is embedded
+
+// Policy keeps the page from loading anything, and from running any script but its own.
+func (view) Policy() string {
+	sum := sha256.Sum256([]byte(script))
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// figure is a plot with what is said about it.
+type figure struct {
+	Title, Text string
+	SVG         template.HTML
+}
+
+// figures are those of drawings.
+func figures(drawn []Drawing) ([]figure, error) {
+	var list []figure
+	for _, d := range drawn {
+		var b bytes.Buffer
+		if err := d.SVG(&b); err != nil {
+			return nil, err
+		}
+		list = append(list, figure{d.Title, d.Text, template.HTML(b.String())}) //nolint:gosec // its texts are escaped
+	}
+	return list, nil
+}
