@@ -124,7 +124,9 @@ func judged(text *bytes.Buffer) {
 		{"ratio, at least 5, which is what is measured", ratio("16", "1", "5")},
 		{"best at 256", v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("256")}}},
 		{"best at 16", v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}}},
-		{"rising with rowsPerCommit", v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", WithinPercent: 5}}},
+		{"rising with rowsPerCommit", v1alpha1.Claim{
+			Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", WithinPercent: 5},
+		}},
 		{"falling with rowsPerCommit", v1alpha1.Claim{
 			Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5},
 		}},

@@ -213,7 +213,8 @@ func (s *Side) Metric(name string) (m result.Metric, found bool) {
 	return m, found
 }
 
-// Value of a metric at a point, or not a number: several trials are those of one round on one server, and their mean is one value.
+// Value of a metric at a point, or not a number: several trials are those of one round on one server, and their mean is one
+// value.
 func (s *Side) Value(name string, point int) float64 {
 	var values []float64
 	for _, r := range s.Points[point].Records {

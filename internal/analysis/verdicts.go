@@ -163,7 +163,8 @@ func (c *Compared) costs(pair PlannedPair) []stats.Cost {
 		return nil
 	}
 	var list []stats.Cost
-	for _, m := range Metrics(first.Points, func(p *stats.Point, m result.Metric) bool { return isCost(m) && m.Name != p.Metric.Name }) {
+	costs := func(p *stats.Point, m result.Metric) bool { return isCost(m) && m.Name != p.Metric.Name }
+	for _, m := range Metrics(first.Points, costs) {
 		median := func(variant, point int) (float64, bool) {
 			values := slices.DeleteFunc(c.values(variant, m.Name, point), math.IsNaN)
 			return stats.Summarize(values).Median, len(values) > 0
@@ -184,8 +185,8 @@ func isCost(m result.Metric) bool {
 	return found && per != "s"
 }
 
-// DesignOf a run with variants is how it makes that many pairs. If these are more than there are variants besides the baseline, there
-// are several points.
+// DesignOf a run with variants is how it makes that many pairs. If these are more than there are variants besides the
+// baseline, there are several points.
 func DesignOf(spec *v1alpha1.BenchmarkRunSpec, comparisons int) stats.Design {
 	rounds := plan.Rounds(spec)
 	return stats.Design{

@@ -29,8 +29,8 @@ const (
 	mostStageRows     = 1_000_000_000
 )
 
-// writtenOut is a workload whose stages are written out as SmallDatum published them: what is planned, measured and recorded has the
-// stages themselves. Any other is returned as it is. The error is for the run's author.
+// writtenOut is a workload whose stages are written out as SmallDatum published them: what is planned, measured and recorded
+// has the stages themselves. Any other is returned as it is. The error is for the run's author.
 func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	if w.IIBench == nil || w.IIBench.AsPublished != v1alpha1.AsPublishedSmallDatum {
 		return w, nil
@@ -46,8 +46,8 @@ func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	}
 	s := smallDatum{scale: scale, clients: int64(max(1, chain.Clients)), deletes: chain.Tables != v1alpha1.IIBenchShared}
 	if most := s.rows(indexedRows); most > mostStageRows {
-		return nil, fmt.Errorf("asPublished %s at scale %s inserts %d rows in a stage for %d clients, but at most %d are allowed: reduce "+
-			"scale or clients", chain.AsPublished, strconv.FormatFloat(scale, 'f', -1, 64), most, s.clients, mostStageRows)
+		return nil, fmt.Errorf("asPublished %s at scale %s inserts %d rows in a stage for %d clients, but at most %d are allowed: "+
+			"reduce scale or clients", chain.AsPublished, strconv.FormatFloat(scale, 'f', -1, 64), most, s.clients, mostStageRows)
 	}
 	chain.AsPublished, chain.Scale, chain.Stages = v1alpha1.AsPublishedNone, "", s.stages()
 	return written, nil

@@ -178,6 +178,20 @@ func consistent(p *stats.Paired, rounds int) bool {
 	return false
 }
 
+// addDifferences says how the two variants differ from the run's baseline.
+func (c *Compared) addDifferences(r *Report) {
+	for _, v := range r.Variants {
+		if v.Baseline || v.Name != c.Baseline && v.Name != c.Variant || len(v.Differences) == 0 {
+			continue
+		}
+		c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the run's baseline in: %s", v.Name,
+			strings.Join(v.Requested(), ", ")))
+		for _, d := range v.Differences {
+			c.Changes = append(c.Changes, ComparedChange{v.Name, d})
+		}
+	}
+}
+
 // CompareVariants compares two variants of a run round by round. If the run has compared them so itself, these are
 // its own pairs; otherwise the method is the same, with the looks and the number of pairs of the run.
 func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, error) {
@@ -203,15 +217,7 @@ func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, er
 		Title: r.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
 		Warnings: r.AllWarnings(), Findings: r.sideFindings(),
 	}
-	for _, v := range r.Variants {
-		if !v.Baseline && (v.Name == baseline || v.Name == variant) && len(v.Differences) > 0 {
-			c.Differences = append(c.Differences, fmt.Sprintf("%s differs from the run's baseline in: %s", v.Name,
-				strings.Join(v.Requested(), ", ")))
-			for _, d := range v.Differences {
-				c.Changes = append(c.Changes, ComparedChange{v.Name, d})
-			}
-		}
-	}
+	c.addDifferences(r)
 	design, err := r.design()
 	if err != nil {
 		return nil, err

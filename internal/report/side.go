@@ -64,8 +64,8 @@ func (s *Side) at(label string) *sidePoint {
 	return &s.points[i]
 }
 
-// SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty one is
-// the headline, and a run with variants has that one only. The reference is what the user calls it.
+// SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty
+// one is the headline, and a run with variants has that one only. The reference is what the user calls it.
 func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s := &Side{
 		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, warnings: r.AllWarnings(),

@@ -121,7 +121,10 @@ func (v *view) addPlots(r *report.Report, d *Details) error {
 		of   []Drawing
 		list *[]figure
 	}{
-		{drawn.requested, &v.Requested}, {drawn.ratios, &v.Verdicts}, {drawn.rounds, &v.Rounds}, {drawn.curves, &v.Curves},
+		{drawn.requested, &v.Requested},
+		{drawn.ratios, &v.Verdicts},
+		{drawn.rounds, &v.Rounds},
+		{drawn.curves, &v.Curves},
 		{drawn.details, &v.Figures},
 	} {
 		var err error

@@ -130,11 +130,14 @@ func (g judge) ratio(j *Judgement) {
 	case least > 0 && r.High < least, most > 0 && r.Low > most:
 		j.Verdict = DoesNotHold
 	default:
-		for _, bound := range []float64{least, most} {
-			j.Settled = j.Settled || bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
-		}
+		j.Settled = j.Settled || near(r, least) || near(r, most)
 	}
 	j.Detail = claimedTimes(r, claimed(least, most)) + few
+}
+
+// near says whether the whole of an interval is near a bound; 0 is none.
+func near(r stats.Ratio, bound float64) bool {
+	return bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
 }
 
 // enoughForEqual takes a claim of no difference that would hold back if it rests on fewer values than the verdict Equal does, and

@@ -49,7 +49,8 @@ func published(c *v1alpha1.Claim, s subject, metric string, lower bool) (verdict
 	return publishedOrder(c.Monotonic, s, figure, answer)
 }
 
-// figureOf is the value that was published for a series of a metric, beside the metric that the claim is about; 0 if there is none.
+// figureOf is the value that was published for a series of a metric, beside the metric that the claim is about; 0 if there is
+// none.
 func figureOf(c *v1alpha1.Claim, of *Series, metric, claimed string) float64 {
 	for _, f := range c.Published {
 		if selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric {

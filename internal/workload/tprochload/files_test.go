@@ -229,16 +229,6 @@ func TestLinesKeepTheSourcesError(t *testing.T) {
 	}
 }
 
-// endless is a text without an end whose lines have 128 bytes.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := 127; i < len(p); i += 128 {
-		p[i] = '\n'
-	}
-	return len(p), nil
-}
-
 // bulk is a server that takes all files, and the recorders of several clients.
 type bulk struct {
 	workloadtest.Silence

@@ -161,8 +161,8 @@ func IIBench() Case {
 func Failed() Case {
 	m := newMaker("cannot-start", "CommitSize", commitSpec)
 	parameters := map[string]string{"rowsPerCommit": "1"}
-	m.Report.Run.Outcome, m.Report.Run.Message = "Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"
-	m.Report.Run.Planned = 66
+	m.Report.Outcome, m.Report.Message = "Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"
+	m.Report.Planned = 66
 	m.Report.Trials = []report.Trial{{Number: 1, Round: 1, Parameters: parameters}}
 	m.Report.Points = []stats.Point{stats.Summarized(parameters, nil)}
 	m.Report.Records = []*result.Record{{

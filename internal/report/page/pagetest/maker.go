@@ -74,7 +74,7 @@ func (m *maker) measure(
 	for i, p := range points {
 		m.Report.Points = append(m.Report.Points, stats.Summarized(p, byPoint[i]))
 	}
-	m.Report.Run.Planned = len(m.Report.Trials)
+	m.Report.Planned = len(m.Report.Trials)
 }
 
 // document of a trial of ten seconds at that rate.
