@@ -155,7 +155,7 @@ func (r *BenchmarkRunReconciler) retained(ctx context.Context, o *observer) erro
 		return nil
 	}
 	rep, digest, err := r.retainedReport(ctx, run, &results)
-	if err != nil || rep == nil || rep.Run.UID != from {
+	if err != nil || rep == nil || rep.UID != from {
 		return err
 	}
 	c, err := r.retainedChain(ctx, run, rep.Records, from)
@@ -193,8 +193,8 @@ func (r *BenchmarkRunReconciler) retainedReport(
 		return nil, "", nil
 	}
 	rep, err = report.Decode(text)
-	if err != nil || rep.Run.SpecDigest != want || rep.Run.Name != run.Name || rep.Run.Namespace != run.Namespace ||
-		rep.Run.Outcome != v1alpha1.ConditionComplete || len(rep.Records) == 0 {
+	if err != nil || rep.SpecDigest != want || rep.Name != run.Name || rep.Namespace != run.Namespace ||
+		rep.Outcome != v1alpha1.ConditionComplete || len(rep.Records) == 0 {
 		return nil, "", nil // somebody has written something else
 	}
 	return rep, digest, nil

@@ -155,8 +155,8 @@ func (r *Report) rowsOfTrials() map[string][]string {
 	return rows
 }
 
-// missedRates are the labels of the points at which a run did not reach the offered rate. Of a variant, they are those at which it
-// may not have reached it, as its pairs say: of the baseline, at which all of its pairs say so.
+// missedRates are the labels of the points at which a run did not reach the offered rate. Of a variant, they are those at
+// which it may not have reached it, as its pairs say: of the baseline, at which all of its pairs say so.
 func (r *Report) missedRates(variant string) map[string]bool {
 	missed := map[string]bool{}
 	for _, p := range r.Points {

@@ -77,8 +77,8 @@ func sticky() Noise {
 		}
 		return list
 	}
-	n.Means = "a server that stays in a mode is taken for a better or worse variant. `trials.server: PerTrial` draws the mode anew " +
-		"for each trial."
+	n.Means = "a server that stays in a mode is taken for a better or worse variant. `trials.server: PerTrial` draws the mode " +
+		"anew for each trial."
 	return n
 }
 
