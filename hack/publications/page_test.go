@@ -26,9 +26,9 @@ func repository(t *testing.T) string {
 	root := t.TempDir()
 	must.Do(t, os.CopyFS(root, os.DirFS("testdata")))
 	run := pagetest.CommitSize().Report
-	run.Run.Spec = specOf(t, root, "100-commits")
+	run.Spec = specOf(t, root, "100-commits")
 	inOrderOfPlan(t, root, run)
-	measure(t, root, "100-commits", run.Run.Name, func(b *bytes.Buffer) error { return report.JSON(b, run) }, "speed.against_rows")
+	measure(t, root, "100-commits", run.Name, func(b *bytes.Buffer) error { return report.JSON(b, run) }, "speed.against_rows")
 	comparison := pagetest.Comparison().Report
 	comparison.Spec = specOf(t, root, "200-flush")
 	measure(t, root, "200-flush", comparison.Name, func(b *bytes.Buffer) error { return report.JSON(b, comparison) }, "ratios")
@@ -187,7 +187,7 @@ func TestIncomplete(t *testing.T) {
 		"a failure": {
 			func(root string) {
 				failed := pagetest.CommitSize().Report
-				failed.Run.Spec, failed.Run.Outcome = specOf(t, root, "100-commits"), "Failed"
+				failed.Spec, failed.Outcome = specOf(t, root, "100-commits"), "Failed"
 				var b bytes.Buffer
 				if err := report.JSON(&b, failed); err != nil {
 					panic(err)
