@@ -80,10 +80,10 @@ func TestCompareExitCodes(t *testing.T) {
 		return r
 	}
 	few := made("few", 1)
-	few.Run.Planned = 0
+	few.Planned = 0
 	few.Records = few.Records[:4] // two trials of each point
 	failed := made("failed", 1)
-	failed.Run.Outcome = v1alpha1.ConditionFailed
+	failed.Outcome = v1alpha1.ConditionFailed
 	unfinished := made("unfinished", 1)
 	unfinished.Run.Outcome = report.Unfinished
 	main, same, slow, slower, fast := file(t, made("main", 1)), file(t, made("same", 1.002)), file(t, made("slow", 0.96)),

@@ -38,7 +38,7 @@ func pages(t *testing.T) map[string]string {
 	commit.Details, comparison.Details = nil, nil
 	one.Report.Pairs, one.Report.Runs, one.Report.Outcome = nil, nil, "Failed"
 	unfinished := pagetest.CommitSize()
-	unfinished.Report.Run.Outcome, unfinished.Report.Claims = "", nil
+	unfinished.Report.Outcome, unfinished.Report.Claims = "", nil
 	for i := range unfinished.Report.Points[4:] {
 		p := &unfinished.Report.Points[4+i]
 		*p = stats.Summarized(p.Parameters, nil)
