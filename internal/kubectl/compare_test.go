@@ -85,7 +85,7 @@ func TestCompareExitCodes(t *testing.T) {
 	failed := made("failed", 1)
 	failed.Outcome = v1alpha1.ConditionFailed
 	unfinished := made("unfinished", 1)
-	unfinished.Run.Outcome = report.Unfinished
+	unfinished.Outcome = report.Unfinished
 	main, same, slow, slower, fast := file(t, made("main", 1)), file(t, made("same", 1.002)), file(t, made("slow", 0.96)),
 		file(t, made("slower", 0.9)), file(t, made("fast", 2))
 	for _, test := range []struct {

@@ -180,7 +180,7 @@ func TestPosition(t *testing.T) {
 func TestCompareNamesFiles(t *testing.T) {
 	_, r := measuredRun(t, "main", 1)
 	_, again := measuredRun(t, "main", 1)
-	again.Run.UID = "another"
+	again.UID = "another"
 	dir := t.TempDir()
 	for name, of := range map[string]*report.Report{"a.json": r, "b.json": again, "sub/a.json": again} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {

@@ -193,7 +193,7 @@ func TestStagesCompared(t *testing.T) {
 	for _, r := range []*report.Report{before, after} {
 		r.Planned, r.Records = 2, r.Records[:2]
 	}
-	after.Run.UID = "another"
+	after.UID = "another"
 	for _, record := range after.Points[1].Records {
 		record.Summary.Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
 	}

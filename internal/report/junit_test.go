@@ -162,7 +162,7 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 		parseJUnit(t, printed(t, report.JUnit, r))
 	}
 	unfinished := unmeasured()
-	unfinished.Run.Outcome = report.Unfinished
+	unfinished.Outcome = report.Unfinished
 	for _, test := range []struct {
 		root *element
 		want map[string]string

@@ -267,10 +267,10 @@ func TestOfRunSaysWhyItFailed(t *testing.T) {
 		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Finished", Message: "it has ended"},
 		{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "TooManyInvalid", Message: "4 attempts"},
 	}
-	if got := reportOf(t, run, 1, v1alpha1.ConditionFailed).Run.Message; got != "TooManyInvalid: 4 attempts" {
+	if got := reportOf(t, run, 1, v1alpha1.ConditionFailed).Message; got != "TooManyInvalid: 4 attempts" {
 		t.Errorf("message %q", got)
 	}
-	if got := reportOf(t, run, 1, v1alpha1.ConditionComplete).Run.Message; got != "" {
+	if got := reportOf(t, run, 1, v1alpha1.ConditionComplete).Message; got != "" {
 		t.Errorf("a run that is complete says %q", got)
 	}
 }
