@@ -56,6 +56,7 @@ func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch 
 		waiting, err := server.Counter(ctx, l.dialect, l.admin, l.engine.Counters.LockWaits)
 		return busy <= waiting, err
 	}
+	h.Begin()
 	p, err := process.Start(ctx, command, watch)
 	if err != nil {
 		return nil, err

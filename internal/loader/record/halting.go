@@ -62,9 +62,14 @@ func (h *Halting) read() reading {
 	return reading{before.Add(time.Since(before) / 2), n}
 }
 
+// Begin is called before the program is started, which sends something before its first slice is known.
+func (h *Halting) Begin() { h.resumed = h.read() }
+
 // Go implements alternate.Clock: the window is open when it returns.
 func (h *Halting) Go(length time.Duration) time.Duration {
-	h.resumed = h.read()
+	if h.turns > 0 {
+		h.resumed = h.read()
+	}
 	length, ramp := h.steady(length)
 	if err := h.Program.Continue(); err != nil {
 		h.Failed(err)
@@ -114,7 +119,7 @@ func (h *Halting) Stop() {
 
 // drain waits until the server has finished what was under way.
 func (h *Halting) drain(asked time.Time) {
-	for seen := 0; seen < 2; time.Sleep(idleEvery) {
+	for seen := 0; seen < 3; time.Sleep(idleEvery) {
 		idle, err := h.Idle()
 		if seen++; !idle {
 			seen = 0

@@ -25,7 +25,7 @@ const (
 	maxLatencyMicros  = 3600 * second
 	significantDigits = 3
 	// slicesAgree is how far, as a part, what the server counts in slices may be from what sysbench does.
-	slicesAgree = 0.01
+	slicesAgree = 0.02
 	// maxSeries is how many intervals a document holds.
 	maxSeries = 3600
 )
