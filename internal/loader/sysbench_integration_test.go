@@ -368,7 +368,7 @@ func TestSysbenchInterrupted(t *testing.T) {
 // Two programs take turns: what counts are their statements in their slices, as the server counts them; what they say of times is
 // not known.
 func TestSysbenchSlices(t *testing.T) {
-	const seconds = 2
+	const seconds = 3
 	for _, script := range []string{"oltp_read_write", "oltp_point_select", "scan", "tpcc"} {
 		t.Run(script, func(t *testing.T) {
 			var pair []*trial
@@ -385,8 +385,8 @@ func TestSysbenchSlices(t *testing.T) {
 			for i := range doc.Sides {
 				side := doc.Side(doc.Sides[i].Variant)
 				whole, counts := side.Work(), side.Totals
-				if side.Turns == nil || side.Turns.Slices < 3 || counts.Micros > whole.Micros || counts.Micros < seconds*1e6/4 ||
-					counts.Transactions < 1 || counts.Transactions > whole.Transactions || whole.Micros > 2*seconds*1e6 {
+				if side.Turns == nil || side.Turns.Slices < 3 || counts.Micros < 1 || counts.Micros >= whole.Micros ||
+					counts.Transactions < 1 || counts.Transactions > whole.Transactions {
 					t.Errorf("%d: %+v of %+v, turns %+v", i, counts, whole, side.Turns)
 				}
 				if rate := float64(counts.Transactions) / float64(counts.Micros) * 1e6; side.Metrics[0].Value < 0.99*rate || side.Metrics[0].Value > 1.01*rate {
