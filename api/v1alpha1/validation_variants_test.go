@@ -89,7 +89,7 @@ func TestEnvtestVariantRules(t *testing.T) {
 			refused: []string{lazy("database: {settings: {flushLogAtTrxCommit: 4}}")}, says: "less than or equal to 3",
 		},
 		"unknown field of an overlay": {
-			refused: []string{lazy("database: {setings: {}}"), lazy("trials: {order: Sequential}"), lazy("loader: {pods: 2}")},
+			refused: []string{lazy("database: {setings: {}}"), lazy("trials: {order: Sequential}"), lazy("loader: {pod: 2}")},
 			says:    "unknown field",
 		},
 		"rules of what is replaced as a whole": {
