@@ -36,7 +36,7 @@ type sysbenchTool struct {
 	password string
 	share    workload.Share
 	// sides are how many programs take turns.
-	sides int32
+	sides int
 	// warmupEvents are those of the warm-up.
 	warmupEvents int64
 }
@@ -49,7 +49,7 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 	}
 	return &sysbenchTool{
 		cfg: in.Config, params: p, script: p.script(), dir: in.Dir, user: in.User, password: in.Password,
-		share: workload.ShareOf(in.Config), sides: int32(max(in.Sides, 1)), //nolint:gosec // a few
+		share: workload.ShareOf(in.Config), sides: max(in.Sides, 1),
 	}, nil
 }
 
@@ -82,7 +82,7 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 		}
 	case workload.PhaseMeasure:
 		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
-			fmt.Sprintf("--time=%d", t.sides*t.params.Seconds), "--report-interval=1", "--histogram=on")...)
+			fmt.Sprintf("--time=%d", t.sides*int(t.params.Seconds)), "--report-interval=1", "--histogram=on")...)
 	case workload.PhaseVerify:
 		if has("check") {
 			add("check", "--rand-seed="+t.seed())
