@@ -116,8 +116,8 @@ func (c *Compared) values(variant int, metric string, point int) []float64 {
 // Judge sets what must be read with the answer, and compares the variants by their whole rounds, unless that was done before for
 // as many.
 func (c *Compared) Judge(before *Compared) {
-	c.describe()
 	c.Rounds = c.wholeRounds()
+	c.describe()
 	if c.Rounds == 0 {
 		return
 	}
@@ -135,6 +135,9 @@ func (c *Compared) Judge(before *Compared) {
 			Parameters:     c.Variants[pair.Variant].Plan.Points[pair.Of].Parameters,
 			BaselineValues: baselines[pair.With], Values: c.values(pair.Variant, "", pair.Of),
 			RateMissed: c.rateMissed(pair.Variant, pair.Of) || c.rateMissed(c.Baseline, pair.With), Costs: c.costs(pair),
+		}
+		if unused := c.notExercised(pair); unused != nil {
+			paired.NotExercised = unused.Where["variable"]
 		}
 		ours, _ := c.whole(pair.Variant)[0].Metric("")
 		theirs, _ := c.whole(c.Baseline)[0].Metric("")

@@ -43,7 +43,7 @@ func (c *Compared) findings() []finding.Finding {
 		}
 	}
 	for i := range c.Variants {
-		list = slices.Concat(list, c.unrequested(i), c.otherLog(i))
+		list = slices.Concat(list, c.unrequested(i), c.otherLog(i), c.unexercised(i))
 	}
 	return list
 }

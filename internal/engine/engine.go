@@ -130,6 +130,8 @@ type Counters struct {
 	LockWaits string
 	// PagesWritten is how many pages the server has written back.
 	PagesWritten string
+	// PoolData is how many bytes of pages the buffer pool holds, RedoWritten how many of redo log the server has written.
+	PoolData, RedoWritten string
 	// RestPattern selects those below, for LIKE.
 	RestPattern string
 	// Debt is what the server has put off: it falls while the server works off what was before.

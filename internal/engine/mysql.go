@@ -80,7 +80,8 @@ var MySQL = Engine{
 		Fsyncs:       []Fsyncs{{Counter: "Innodb_os_log_fsyncs", Metric: "redoFsyncsPerTransaction"}},
 		LockWaits:    "Innodb_row_lock_current_waits",
 		PagesWritten: "Innodb_buffer_pool_pages_flushed",
-		RestPattern:  "Innodb%",
+		PoolData:     "Innodb_buffer_pool_bytes_data", RedoWritten: "Innodb_os_log_written",
+		RestPattern: "Innodb%",
 		Debt: []Gauge{
 			{
 				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",

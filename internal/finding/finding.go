@@ -198,6 +198,7 @@ const (
 	SettingRounded          Code = "SettingRounded"
 	SettingNotVerifiable    Code = "SettingNotVerifiable"
 	ServerNotAtRest         Code = "ServerNotAtRest"
+	SettingNotExercised     Code = "SettingNotExercised"
 	ObserverSilent          Code = "ObserverSilent"
 	SchemaLeft              Code = "SchemaLeft"
 	SchemaDropped           Code = "SchemaDropped"

@@ -162,6 +162,10 @@ var samples = []struct {
 		"a and b had different server images although the specification is the same: x, y",
 	},
 	{
+		finding.NotExercised("innodb_log_file_size", "a", "b", 5<<20, 96<<20),
+		"a and b differ in innodb_log_file_size, and the load used at most 5 MiB of it: the smaller one has 96 MiB",
+	},
+	{
 		finding.OtherLog("a", "b"),
 		"a writes a binary log and b does not: the difference includes the cost of the log",
 	},

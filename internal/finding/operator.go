@@ -112,6 +112,14 @@ func OtherLog(with, without string) Finding {
 	return made(BinaryLogDiffers, map[string]string{"with": with, "without": without})
 }
 
+// NotExercised is a variable for a size of which two variants have other values, and of which neither used more than the smaller.
+func NotExercised(variable, variant, baseline string, used, smaller int64) Finding {
+	return made(SettingNotExercised, map[string]string{"variable": variable, "variant": variant, "baseline": baseline},
+		measure("used", float64(used)/mebibyte, "MiB"), measure("smaller", float64(smaller)/mebibyte, "MiB"))
+}
+
+const mebibyte = 1 << 20
+
 // ofOperator are the findings that the operator makes, of an attempt's place and of several trials.
 var ofOperator = map[Code]Entry{
 	PodsArrived: {
@@ -154,6 +162,13 @@ var ofOperator = map[Code]Entry{
 			"limit",
 		"The kernel throttled the server at its CPU limit.",
 		"raise `database.resources.limits.cpu`, unless the limit is what you want to measure.",
+	},
+	SettingNotExercised: {
+		Warning, "{variant} and {baseline} differ in {variable}, and the load used at most {used:0} MiB of it: the smaller one has " +
+			"{smaller:0} MiB",
+		"A buffer pool that holds all data, or a redo log that a measured phase does not fill, is as good as a larger one. That " +
+			"such variants are equally fast says nothing about another load, and is no answer.",
+		"measure with more data than the smaller buffer pool holds, or for so long that the log is written several times over.",
 	},
 	SummaryTooLarge: {
 		Notice, "the summary of the result document has {bytes} bytes, of which at most {most} are kept: see {file} for all " +

@@ -143,6 +143,7 @@ func (c *chain) document() (*result.Document, error) {
 	doc := c.about()
 	doc.Stages, doc.Checks, doc.Totals, doc.Metrics = c.stages, c.checks, c.totals(), []result.Metric{}
 	doc.Server.StatusBefore, doc.Server.StatusAfter = first.StatusBefore, last.StatusAfter
+	doc.Server.WorkingSet = server.WorkingSet(c.engine, first.StatusBefore, last.StatusAfter)
 	doc.Client, doc.Findings = c.clients(), slices.Clone(c.findings)
 	return doc, nil
 }

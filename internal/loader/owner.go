@@ -109,6 +109,7 @@ func (o *owner) countAfter(ctx context.Context) (err error) {
 	if o.server.StatusAfter, err = server.Status(ctx, o.dialect, o.admin); err != nil {
 		return err
 	}
+	o.server.WorkingSet = server.WorkingSet(o.engine, o.server.StatusBefore, o.server.StatusAfter)
 	up, err := server.Uptime(o.engine, o.server.StatusAfter)
 	o.server.UptimeSeconds = int64(up.Seconds())
 	return err

@@ -244,6 +244,15 @@ type ServerFacts struct {
 	StatusAfter  map[string]string `json:"statusAfter"`
 	// UptimeSeconds of the server at the end of what was measured, by its own clock.
 	UptimeSeconds int64 `json:"uptimeSeconds"`
+	// WorkingSet is nil if it is not known.
+	WorkingSet *WorkingSet `json:"workingSet,omitempty"`
+}
+
+// WorkingSet is how much there was for a server's caches to hold.
+type WorkingSet struct {
+	// BufferPoolBytes of pages were in the buffer pool after the measured phase, and RedoLogBytes were written in it.
+	BufferPoolBytes int64 `json:"bufferPoolBytes"`
+	RedoLogBytes    int64 `json:"redoLogBytes"`
 }
 
 // SettingOutcome says how a requested setting fared.
@@ -334,6 +343,8 @@ type Summary struct {
 	Findings       []finding.Finding `json:"findings,omitempty"`
 	// Observed is nil if nothing is known.
 	Observed *ObservedSummary `json:"observed,omitempty"`
+	// WorkingSet is nil if it is not known.
+	WorkingSet *WorkingSet `json:"workingSet,omitempty"`
 	// Inputs are the document's; more than MaxSummaryInputs are one, see there.
 	Inputs []Input `json:"inputs,omitempty"`
 	// Sides are the document's, as Stages are.

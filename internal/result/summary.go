@@ -104,7 +104,7 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 		Version: DocumentVersion, Identity: d.Identity,
 		DocumentSHA256: doc.SHA256, DocumentBytes: int64(len(doc.Gzip)),
 		Totals: d.Totals, Metrics: d.Metrics,
-		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest,
+		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest, WorkingSet: d.Server.WorkingSet,
 		Findings: d.Findings, Observed: d.Observed.Summarize(),
 	}
 	s.Inputs = condense(d.Inputs)

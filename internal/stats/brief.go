@@ -109,6 +109,8 @@ func (p *Paired) briefCause() string {
 		return "no answer: metrics differ"
 	case RateMissed:
 		return "no answer: offered rate not reached"
+	case SettingNotExercised:
+		return "no answer: setting not exercised"
 	case Contradiction:
 		return "no answer: rounds contradict earlier ones"
 	case BetweenRuns:
@@ -158,6 +160,7 @@ type reason struct {
 	metric, baselineMetric               result.Metric
 	verdict                              Verdict
 	cause                                Cause
+	notExercised                         string
 	percent                              int32
 	firstLook                            int
 	separate, needsRounds, hasDetectable bool
@@ -165,7 +168,7 @@ type reason struct {
 
 func (p *Paired) reason() reason {
 	r := reason{
-		variant: p.Variant, baseline: p.Baseline, verdict: p.Verdict, cause: p.Cause, percent: p.EquivalencePercent,
+		variant: p.Variant, baseline: p.Baseline, verdict: p.Verdict, cause: p.Cause, notExercised: p.NotExercised, percent: p.EquivalencePercent,
 		firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(), hasDetectable: p.hasDetectable(),
 	}
 	if p.BaselineMetric != nil {
@@ -243,6 +246,9 @@ func (u *Unanswered) cause() string {
 		return "a value is missing, zero or negative"
 	case low.Cause == RateMissed:
 		return "the offered rate was not reached, so the rest of the load had less competition"
+	case low.Cause == SettingNotExercised:
+		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", low.Low, high.High,
+			low.NotExercised)
 	case low.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}

@@ -132,6 +132,8 @@ func TestBriefAnswer(t *testing.T) {
 	noisy.Cause = stats.Noise
 	missed := said(stats.CannotSay, 1, 0.5, 2)
 	missed.Cause = stats.RateMissed
+	unused := said(stats.CannotSay, 1, 0.99, 1.01)
+	unused.Cause = stats.SettingNotExercised
 	for _, tc := range []struct {
 		overall, list []stats.Paired
 		want          string
@@ -145,6 +147,7 @@ func TestBriefAnswer(t *testing.T) {
 		{nil, []stats.Paired{none}, "no difference shown (0.94–1.06)"},
 		{nil, []stats.Paired{early}, "too few rounds for an answer (2 of 6)"},
 		{nil, []stats.Paired{noisy}, "no answer: too much noise"},
+		{nil, []stats.Paired{unused}, "no answer: setting not exercised"},
 		{nil, []stats.Paired{missed}, "no answer: offered rate not reached"},
 		{[]stats.Paired{faster}, []stats.Paired{faster, equal}, "lazy 1.7× as fast (1.6–1.9×) overall"},
 		{nil, []stats.Paired{equal, faster, noisy}, "lazy 1.7× as fast; 1 of 3 differs"},

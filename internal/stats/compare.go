@@ -61,6 +61,8 @@ const (
 	MetricsDiffer Cause = "MetricsDiffer"
 	// RateMissed: the offered rate was not reached with one of the two, which did its other work with less beside it.
 	RateMissed Cause = "RateMissed"
+	// SettingNotExercised: the two are as fast as each other, and nothing that was measured used the setting in which they differ.
+	SettingNotExercised Cause = "SettingNotExercised"
 	// Contradiction: the mean of all rounds lies where an earlier look has excluded the ratio. Something changed on the way.
 	Contradiction Cause = "Contradiction"
 )

@@ -48,8 +48,11 @@ func sameMetric(pairs []Paired) bool {
 // together are the pairs of a variant as one, without a verdict.
 func together(pairs []Paired) Paired {
 	p := pairs[0]
-	all := Paired{Variant: p.Variant, Baseline: p.Baseline, Metric: p.Metric, Points: len(pairs)}
+	all := Paired{Variant: p.Variant, Baseline: p.Baseline, Metric: p.Metric, Points: len(pairs), NotExercised: p.NotExercised}
 	for i := range pairs {
+		if pairs[i].NotExercised == "" {
+			all.NotExercised = "" // one point that uses the setting decides
+		}
 		all.BaselineValues = times(all.BaselineValues, pairs[i].BaselineValues, len(pairs))
 		all.Values = times(all.Values, pairs[i].Values, len(pairs))
 	}

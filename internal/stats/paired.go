@@ -36,6 +36,9 @@ type Paired struct {
 	BaselineMetric *result.Metric
 	// RateMissed says that the variant or the baseline did not reach the offered rate.
 	RateMissed bool
+	// NotExercised names a variable of which the two have other values, where neither used what the smaller one allows; empty if
+	// there is none.
+	NotExercised string
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
 	Comparison
@@ -60,6 +63,9 @@ func (p *Paired) Judge(d Design) {
 		p.FirstLook, p.Comparison = d.FirstSeparate(), d.CompareSeparate(p.Metric.Better, p.BaselineValues, p.Values)
 	} else {
 		p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
+	}
+	if p.NotExercised != "" && p.Verdict == Equal {
+		p.Verdict, p.Cause = CannotSay, SettingNotExercised
 	}
 	if p.RateMissed {
 		// The ratio has an error that no interval covers. More rounds do not make it good.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // eachRow of a query is scanned.
@@ -142,6 +143,16 @@ func RedoFsyncs(e *engine.Engine, before, after map[string]string) (metric strin
 		}
 	}
 	return "", 0
+}
+
+// WorkingSet between two readings of a server's counters; nil if one of these is missing.
+func WorkingSet(e *engine.Engine, before, after map[string]string) *result.WorkingSet {
+	redo, counted := Growth(before, after, e.Counters.RedoWritten)
+	pool, known := Growth(map[string]string{e.Counters.PoolData: "0"}, after, e.Counters.PoolData)
+	if !counted || !known {
+		return nil
+	}
+	return &result.WorkingSet{BufferPoolBytes: pool, RedoLogBytes: redo}
 }
 
 // description is what a server says about the values of a variable: numbers are multiples of step, which is at least 1, and an

@@ -1,0 +1,83 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
+)
+
+// A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured says
+// nothing about its size.
+
+// sizes are the variables for the size of a cache, with what a load must exceed to exercise the smaller of two.
+func sizes(e *engine.Engine) map[string]func(*result.WorkingSet) int64 {
+	return map[string]func(*result.WorkingSet) int64{
+		e.Options.BufferPoolSize(0).Name: func(w *result.WorkingSet) int64 { return w.BufferPoolBytes },
+		e.Options.RedoLogSize(0, 0).Name: func(w *result.WorkingSet) int64 { return w.RedoLogBytes },
+	}
+}
+
+// notExercised is about a size in which the two of a pair were asked to differ, and whose smaller value neither of them exceeded
+// in any trial; nil if there is none, or if that is not known.
+func (c *Compared) notExercised(pair PlannedPair) *finding.Finding {
+	v := &c.Variants[pair.Variant]
+	e, err := engine.ByName(string(v.Run.Spec.Database.Engine))
+	if err != nil {
+		return nil
+	}
+	for name, used := range sizes(e) {
+		ours, errOurs := strconv.ParseInt(v.Variables[name], 10, 64)
+		theirs, errTheirs := strconv.ParseInt(c.Variants[c.Baseline].Variables[name], 10, 64)
+		asked := slices.ContainsFunc(v.Differences, func(d plan.Difference) bool { return d.Name == name })
+		if !asked || errOurs != nil || errTheirs != nil || ours == theirs {
+			continue
+		}
+		smaller, most := min(ours, theirs), int64(0)
+		known := c.eachWorkingSet(pair, func(w *result.WorkingSet) { most = max(most, used(w)) })
+		if known && most <= smaller {
+			f := finding.NotExercised(name, v.Name, c.Variants[c.Baseline].Name, most, smaller)
+			return &f
+		}
+	}
+	return nil
+}
+
+// eachWorkingSet of the trials of a pair; false if one of them is not known.
+func (c *Compared) eachWorkingSet(pair PlannedPair, use func(*result.WorkingSet)) (known bool) {
+	for _, side := range []struct{ variant, point int }{{pair.Variant, pair.Of}, {c.Baseline, pair.With}} {
+		for _, s := range c.whole(side.variant) {
+			for _, r := range s.Points[side.point].Records {
+				if r.Summary.WorkingSet == nil {
+					return false
+				}
+				use(r.Summary.WorkingSet)
+			}
+		}
+	}
+	return true
+}
+
+// unexercised are the findings about the pairs of a variant.
+func (c *Compared) unexercised(variant int) []finding.Finding {
+	var list []finding.Finding
+	for _, pair := range c.Planned {
+		if pair.Variant != variant || c.Rounds == 0 {
+			continue
+		}
+		if f := c.notExercised(pair); f != nil {
+			list = append(list, *f)
+		}
+	}
+	var merged []finding.Finding
+	for _, m := range finding.Merge(list) {
+		merged = append(merged, m.Finding)
+	}
+	return merged
+}
