@@ -30,12 +30,16 @@ race_detector() {
 	export CGO_ENABLED=1
 }
 
-# tally LAYER [NAME…] counts what the files of these names say, by default that of the layer, and adds a line to the results.
+# tally LAYER [NAME…] counts what the files of these names say, by default that of the layer, and adds a line to the results, with
+# the seconds since the one before it: set-up and all.
+counted=$SECONDS
 tally() {
 	local names=("${@:2}") result
 	[ $# -gt 1 ] || names=("$1")
 	names=("${names[@]/#/$LOGS/}")
 	result=$(go run ./hack/tally "$1" "$status" "${names[@]/%/.xml}") || failed=1
+	result+=" in $((SECONDS - counted)) s"
+	counted=$SECONDS
 	echo "$result" >>"$LOGS/results"
 	if [ -n "$recording" ]; then locked test-results record "$result"; fi
 }
