@@ -25,7 +25,7 @@ variant() {
 	flush) echo 'database: {settings: {flushLogAtTrxCommit: 0}}' ;;
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
 	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
-	mysql) echo 'database: {engine: MySQL, image: "mysql:9.7"}' ;;
+	mysql) echo 'database: {image: "mysql:9.7"}' ;;
 	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
 	slow-log) echo 'database: {variables: {slow_query_log: "ON", long_query_time: "0"}}' ;;
 	logs-[1-9])

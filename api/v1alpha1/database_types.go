@@ -22,12 +22,12 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.volumeBenchmark) || self.storage.volumeBenchmark == 'Disabled'",message="storage.volumeBenchmark Enabled needs provisioner StatefulSet: it is measured before the server starts"
-// +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
-// +kubebuilder:validation:XValidation:rule="self.engine != 'MySQL' || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
+// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('^([^/]*/)*[^/:@]*(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
+// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('^([^/]*/)*[^/:@]*(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server. Defaults to MariaDB.
+	// engine is the family of the database server. Unset: MySQL if the name of the image, before its tag, has mysql or percona in
+	// it, and otherwise MariaDB.
 	// +optional
-	// +kubebuilder:default=MariaDB
 	// +kubebuilder:validation:Enum=MariaDB;MySQL
 	Engine Engine `json:"engine,omitempty"`
 

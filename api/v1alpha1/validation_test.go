@@ -148,14 +148,26 @@ func TestEnvtestRules(t *testing.T) {
 		},
 		"MySQL by the MariaDB operator": {
 			allowed: []string{spec(`database: {engine: MySQL, provisioner: External, external: {host: h, credentialsSecretName: s}}`)},
-			refused: []string{spec(`database: {engine: MySQL, provisioner: MariaDBOperator}`)},
-			says:    "with engine MySQL it must be StatefulSet or External",
+			refused: []string{
+				spec(`database: {engine: MySQL, provisioner: MariaDBOperator}`), spec(`database: {image: "mysql:8.4", provisioner: MariaDBOperator}`),
+			},
+			says: "with engine MySQL it must be StatefulSet or External",
 		},
 		"MySQL's log file bound": {
-			refused: []string{spec(`database: {engine: MySQL, settings: {redoLogSize: 7Mi}}`)}, says: "at least 8Mi with engine MySQL",
+			allowed: []string{spec(`database: {image: "mysql.example/mariadb:mysql", settings: {redoLogSize: 7Mi}}`)},
+			refused: []string{
+				spec(`database: {engine: MySQL, settings: {redoLogSize: 7Mi}}`),
+				spec(`database: {image: "mysql:9.7", settings: {redoLogSize: 7Mi}}`),
+				spec(`database: {image: "example.com:5000/percona/percona-server@sha256:0", settings: {redoLogSize: 7Mi}}`),
+			},
+			says: "at least 8Mi with engine MySQL",
 		},
 		"MySQL's flush bound": {
-			refused: []string{spec(`database: {engine: MySQL, settings: {flushLogAtTrxCommit: 3}}`)}, says: "0, 1 or 2 with engine MySQL",
+			refused: []string{
+				spec(`database: {engine: MySQL, settings: {flushLogAtTrxCommit: 3}}`),
+				spec(`database: {image: mysql, settings: {flushLogAtTrxCommit: 3}}`),
+			},
+			says: "0, 1 or 2 with engine MySQL",
 		},
 		"redo log capacity said twice": {
 			allowed: []string{spec(`database: {engine: MySQL, variables: {innodb_redo_log_capacity: 128M}}`)},

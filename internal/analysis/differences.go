@@ -39,8 +39,7 @@ func (c *Compared) otherVariables(variant int) *OtherVariables {
 		OnlyVariant: u.OnlyOurs,
 	}
 	if o.OnlyBaseline+o.OnlyVariant > 0 {
-		o.BaselineEngine = string(c.Variants[c.Baseline].Run.Spec.Database.Engine)
-		o.VariantEngine = string(c.Variants[variant].Run.Spec.Database.Engine)
+		o.BaselineEngine, o.VariantEngine = u.Theirs, u.Ours
 	}
 	return o
 }

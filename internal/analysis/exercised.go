@@ -28,7 +28,7 @@ func sizes(e *engine.Engine) map[string]func(*result.WorkingSet) int64 {
 // in any trial; nil if there is none, or if that is not known.
 func (c *Compared) notExercised(pair PlannedPair) *finding.Finding {
 	v := &c.Variants[pair.Variant]
-	e, err := engine.ByName(string(v.Run.Spec.Database.Engine))
+	e, err := plan.EngineOf(&v.Run.Spec.Database)
 	if err != nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ type Object interface {
 // password. A node that is not empty binds the instance to it.
 func Objects(whole *v1alpha1.BenchmarkRun, instance int, node string, images podutil.Images) ([]Object, error) {
 	run := plan.Side(whole, plan.VariantOf(whole, instance), 1)
-	e, err := engine.ByName(string(run.Spec.Database.Engine))
+	e, err := plan.EngineOf(&run.Spec.Database)
 	if err != nil {
 		return nil, err
 	}

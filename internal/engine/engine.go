@@ -10,6 +10,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,8 +43,9 @@ type Engine struct {
 
 // Image is what the official container image and its server expect and do.
 type Image struct {
-	// Default is the image of a run that names none.
+	// Default is the image of a run that names none. One of Names is in the names of the engine's images.
 	Default string
+	Names   []string
 	// Port is where the server listens; the startup probe connects to it. PortName is its name in the Pod and in the Service.
 	Port     int32
 	PortName string
@@ -168,6 +170,25 @@ func ByName(name string) (*Engine, error) {
 		names = append(names, e.Name)
 	}
 	return nil, fmt.Errorf("engine is %q but must be %s", name, strings.Join(names, " or "))
+}
+
+// Named finds an engine by its name in the API or, without one, by its image; MariaDB if neither says anything.
+func Named(name, image string) (*Engine, error) {
+	if name != "" {
+		return ByName(name)
+	}
+	return cmp.Or(OfImage(image), &MariaDB), nil
+}
+
+// OfImage is the engine whose name is in the last part of an image's, before tag and digest; nil if none is.
+func OfImage(image string) *Engine {
+	repository := strings.FieldsFunc(image[strings.LastIndex(image, "/")+1:], func(r rune) bool { return r == ':' || r == '@' })
+	for _, e := range engines {
+		if len(repository) > 0 && slices.ContainsFunc(e.Image.Names, func(name string) bool { return strings.Contains(repository[0], name) }) {
+			return e
+		}
+	}
+	return nil
 }
 
 // NamesIn are the settings that the API has by name and whose variable has another name in another engine, with that name.

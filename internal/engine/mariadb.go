@@ -14,6 +14,7 @@ var MariaDB = Engine{
 	Name: "MariaDB",
 	Image: Image{
 		Default:  "mariadb:11.8",
+		Names:    []string{"mariadb"},
 		Port:     3306,
 		PortName: "mysql",
 		User:     999,

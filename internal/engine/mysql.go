@@ -14,6 +14,7 @@ var MySQL = Engine{
 	Name: "MySQL",
 	Image: Image{
 		Default:  "mysql:8.4",
+		Names:    []string{"mysql", "percona"},
 		Port:     3306,
 		PortName: "mysql",
 		User:     999,

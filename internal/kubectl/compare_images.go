@@ -36,8 +36,8 @@ func newCompareImages(c *cluster, streams genericiooptions.IOStreams) *cobra.Com
 		Short: "Compare versions of a database server: a run with an image for each variant",
 		Long: `Compare versions of a database server: start a run that has each of these images as a variant.
 
-The first image is the baseline. Every other image is a variant that differs in nothing but the image, and in the engine if its
-name says that it is of the other one. The name of a variant is the image's tag. --images reads more images from a file, one in
+The first image is the baseline. Every other image is a variant that differs in nothing but the image, whose name says of which
+engine it is. The name of a variant is the image's tag. --images reads more images from a file, one in
 a line; empty lines and lines that begin with # are skipped.
 
 Claims, trials.repetitions and trials.precision of the file are left out, and that is said. --set sets fields of the run: its
@@ -151,13 +151,24 @@ func ofImages(run *unstructured.Unstructured, images []string) (spec map[string]
 		database = map[string]any{}
 		spec["database"] = database
 	}
-	engine, _ := database["engine"].(string)
-	maps.Copy(database, databaseOf(references[0], engine))
-	engine, _ = database["engine"].(string)
+	said := database["engine"]
+	delete(database, "engine")
+	if e := engine.OfImage(references[0].String()); e != nil {
+		said = e.Name
+	}
+	// databaseOf an image has the engine of the first one, or of the file, where its own name says nothing.
+	databaseOf := func(reference containername.Reference) map[string]any {
+		of := map[string]any{"image": reference.String()}
+		if said != nil && engine.OfImage(reference.String()) == nil {
+			of["engine"] = said
+		}
+		return of
+	}
+	maps.Copy(database, databaseOf(references[0]))
 	variants := []any{map[string]any{"name": names[0], "title": images[0]}}
 	for i, reference := range references[1:] {
 		variants = append(variants, map[string]any{
-			"name": names[i+1], "title": images[i+1], "database": databaseOf(reference, engine),
+			"name": names[i+1], "title": images[i+1], "database": databaseOf(reference),
 		})
 	}
 	spec["variants"] = variants
@@ -231,23 +242,6 @@ func freeVariant(text string, taken map[string]bool) string {
 		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
 	}
 	return name
-}
-
-// databaseOf is a database with this image; with its engine, if its name says that it is not of this one. No engine is the
-// default.
-func databaseOf(reference containername.Reference, other string) map[string]any {
-	database := map[string]any{"image": reference.String()}
-	of := ""
-	switch repository := repositoryOf(reference); {
-	case strings.Contains(repository, "mariadb"):
-		of = engine.MariaDB.Name
-	case strings.Contains(repository, "mysql"), strings.Contains(repository, "percona"): // which is made of MySQL
-		of = engine.MySQL.Name
-	}
-	if of != "" && of != cmp.Or(other, engine.MariaDB.Name) {
-		database["engine"] = of
-	}
-	return database
 }
 
 // shortened is a name with a suffix, of which there are so many characters at most.

@@ -313,12 +313,10 @@ spec:
     name: mariadb-11-8
     title: mariadb:11.8
   - database:
-      engine: MySQL
       image: mysql:9.7
     name: mysql-9-7
     title: mysql:9.7
   - database:
-      engine: MySQL
       image: percona/percona-server:8.4
     name: percona-server-8-4
     title: percona/percona-server:8.4
@@ -333,11 +331,11 @@ spec:
 	}
 }
 
-// TestCompareImagesEngine: a baseline of another engine than the run's file sets it for all that do not say otherwise.
+// TestCompareImagesEngine: an image whose name says nothing has the engine of the first one.
 func TestCompareImagesEngine(t *testing.T) {
 	code, out, errs := runMain(t, runWith("seed: 3"), "compare-images", "-f", "-", "mysql:9.7", "example.com/build:42", "mariadb:11.8",
 		"--dry-run=client", "-o", "jsonpath={.spec.database} {.spec.variants[*].database}")
-	want := `{"engine":"MySQL","image":"mysql:9.7"} {"image":"example.com/build:42"} {"engine":"MariaDB","image":"mariadb:11.8"}`
+	want := `{"image":"mysql:9.7"} {"engine":"MySQL","image":"example.com/build:42"} {"image":"mariadb:11.8"}`
 	if code != ExitFine || out != want {
 		t.Errorf("%d %s\n%s\n%s", code, errs, out, want)
 	}

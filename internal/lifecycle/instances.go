@@ -302,10 +302,10 @@ func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
 		place := first.Side(name).Place
 		ran(&pinned.Loader, place.LoaderImage)
 		ran(&pinned.Sysbench, place.LoaderImage)
-		if db := &one.Spec.Database; db.Image == "" {
-			server := pinned.Databases[string(db.Engine)]
+		if e, err := plan.EngineOf(&one.Spec.Database); err == nil && one.Spec.Database.Image == "" {
+			server := pinned.Databases[e.Name]
 			ran(&server, place.DatabaseImage)
-			pinned.Databases[string(db.Engine)] = server
+			pinned.Databases[e.Name] = server
 		}
 	}
 	return pinned

@@ -215,6 +215,7 @@ func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	rest.Cleanup = ""
 	rest.ImagePullSecrets = nil
 	rest.Results = v1alpha1.ResultsSpec{}
+	nameEngine(&rest.Database)
 	return rest
 }
 

@@ -45,9 +45,21 @@ func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 	return list
 }
 
+// EngineOf a server: that which is named, or that of its image. The error is about a name that is not known.
+func EngineOf(db *v1alpha1.DatabaseSpec) (*engine.Engine, error) {
+	return engine.Named(string(db.Engine), db.Image)
+}
+
+// nameEngine names the engine of a server that follows from its image: which of the two a specification says makes no difference.
+func nameEngine(db *v1alpha1.DatabaseSpec) {
+	if e, err := EngineOf(db); err == nil {
+		db.Engine = v1alpha1.Engine(e.Name)
+	}
+}
+
 // SettingOf is what a specification asks a variable of the server to be; empty if it asks for nothing.
 func SettingOf(db *v1alpha1.DatabaseSpec, name string) string {
-	e, err := engine.ByName(string(db.Engine))
+	e, err := EngineOf(db)
 	if err != nil { // an engine that is not known has no settings
 		return ""
 	}
@@ -61,7 +73,7 @@ func SettingOf(db *v1alpha1.DatabaseSpec, name string) string {
 
 // BinaryLog is the setting that switches the binary log on; its zero value for an unknown engine.
 func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
-	e, err := engine.ByName(string(db.Engine))
+	e, err := EngineOf(db)
 	if err != nil {
 		return engine.Setting{}
 	}
@@ -71,7 +83,7 @@ func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
 // CommitsWait says whether commits on the server of a specification wait for the disk. If known is false, the fsync calls that
 // the server counts tell.
 func CommitsWait(db *v1alpha1.DatabaseSpec) (wait, known bool) {
-	e, err := engine.ByName(string(db.Engine))
+	e, err := EngineOf(db)
 	if err != nil {
 		return false, false
 	}
@@ -202,6 +214,8 @@ type Unrequested struct {
 	Same int
 	// OnlyTheirs and OnlyOurs are how many variables one engine has, and the other has not. They are 0 if the engine is the same.
 	OnlyTheirs, OnlyOurs int
+	// Theirs and Ours are the names of the engines.
+	Theirs, Ours string
 }
 
 // UnrequestedDifferences of the variables of two servers.
@@ -233,7 +247,7 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		return p.common(of, rest)
 	}
 	theirs, ours = known(p.from, theirs), known(p.to, ours)
-	var u Unrequested
+	u := Unrequested{Theirs: p.from.Name, Ours: p.to.Name}
 	for name, value := range ours {
 		if other, found := theirs[name]; found && other == value {
 			u.Same++
@@ -254,10 +268,10 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 type pair struct{ from, to *engine.Engine }
 
 func enginesOf(from, to *v1alpha1.BenchmarkRunSpec) (p pair, err error) {
-	if p.from, err = engine.ByName(string(from.Database.Engine)); err != nil {
+	if p.from, err = EngineOf(&from.Database); err != nil {
 		return pair{}, err
 	}
-	p.to, err = engine.ByName(string(to.Database.Engine))
+	p.to, err = EngineOf(&to.Database)
 	return p, err
 }
 
@@ -289,6 +303,7 @@ func settingValues(e *engine.Engine, spec *v1alpha1.BenchmarkRunSpec) map[string
 func leaves(spec *v1alpha1.BenchmarkRunSpec) (map[string]string, error) {
 	rest := spec.DeepCopy()
 	rest.Database.Settings, rest.Database.Variables, rest.Seed = v1alpha1.ServerSettings{}, nil, nil
+	nameEngine(&rest.Database)
 	text, err := json.Marshal(rest)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the specification: %w", err)

@@ -127,7 +127,7 @@ func TestUnrequested(t *testing.T) {
 		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
 	}
 	got := must.Get(plan.UnrequestedDifferences(&from, to, theirs, ours))(t)
-	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2}
+	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2, Theirs: "MariaDB", Ours: "MariaDB"}
 	must.Same(t, "", want, got)
 }
 
@@ -150,7 +150,7 @@ func TestUnrequestedBuild(t *testing.T) {
 func TestUnrequestedOfTwoEngines(t *testing.T) {
 	from := testutil.MakeRun("r", "ns").Obj().Spec
 	to := from.DeepCopy()
-	to.Database.Engine = v1alpha1.EngineMySQL
+	from.Database.Engine, to.Database.Engine, to.Database.Image = "", "", "mysql:9.7"
 	to.Database.Settings.RedoLogSize, from.Database.Settings.RedoLogSize = nil, nil
 	theirs := map[string]string{
 		"innodb_log_file_size": "1", "innodb_flush_method": "fsync", "sql_mode": "", "aria_group_commit": "none", "gtid_slave_pos": "1",
@@ -165,7 +165,7 @@ func TestUnrequestedOfTwoEngines(t *testing.T) {
 		Differ: []plan.Difference{
 			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
 		},
-		Same: 1, OnlyTheirs: 2, OnlyOurs: 2,
+		Same: 1, OnlyTheirs: 2, OnlyOurs: 2, Theirs: "MariaDB", Ours: "MySQL",
 	}
 	must.Same(t, "", want, got)
 	if _, found := theirs["innodb_log_file_size"]; !found || ours["innodb_redo_log_capacity"] == "" {

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -108,7 +107,7 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 		return nil, err
 	}
 	db := &run.Spec.Database
-	server, err := engine.ByName(string(db.Engine))
+	server, err := plan.EngineOf(db)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +119,7 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 		Parameters: a.Point.Swept(), Metric: a.Metric,
 		Seed: plan.Seed(&run.Spec),
 		Server: result.Server{
-			Engine: string(db.Engine), Host: host, Port: port,
+			Engine: server.Name, Host: host, Port: port,
 			UserFile:     podutil.CredentialPath + "/" + podutil.UserKey,
 			PasswordFile: podutil.CredentialPath + "/" + podutil.PasswordKey,
 			Schema:       plan.Schema(run),

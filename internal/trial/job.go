@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -203,7 +202,7 @@ func serverAddress(server *result.Server, address string) []corev1.HostAlias {
 
 // serverGroup is the group as which the database's server runs.
 func serverGroup(run *v1alpha1.BenchmarkRun) int64 {
-	e, err := engine.ByName(string(run.Spec.Database.Engine))
+	e, err := plan.EngineOf(&run.Spec.Database)
 	if err != nil { // the API knows no other
 		return loaderUser
 	}

@@ -125,7 +125,7 @@ spec:
   trials: {data: Restore}
   variants:
   - {name: mariadb}
-  - {name: mysql, database: {engine: MySQL, image: "mysql:9.7"}}
+  - {name: mysql, database: {image: "mysql:9.7"}}
 `)
 		completed(ctx, "restored")
 		for trial, want := range map[int]result.ToolData{

@@ -68,7 +68,7 @@ spec:
   variants:
   - {name: now}
   - {name: before, database: {image: "mariadb:10.11"}}
-  - {name: mysql, database: {engine: MySQL, image: "mysql:9.7"}}
+  - {name: mysql, database: {image: "mysql:9.7"}}
   rounds: {atMost: 2, until: All}
 `)
 		run := completed(ctx, "engines")
