@@ -31,7 +31,7 @@ test: ## The tests that every change must pass: unit, API server, report page, l
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
-	@hack/test.sh --record unit envtest page site loader loader-sysbench loader-old loader-old-sysbench \
+	@hack/test.sh --record unit unit-long envtest page site loader loader-sysbench loader-old loader-old-sysbench \
 	  loader-mysql loader-mysql-sysbench e2e faults samples tutorials release fuzz
 
 ##@ Cluster
@@ -142,8 +142,8 @@ structure: ## Print the lines of each room beside their ceilings, which lint hol
 ##@ Test one layer
 
 .PHONY: test-unit
-test-unit: ## Everything pure.
-	@hack/test.sh unit
+test-unit: ## Everything pure; LONG=-long repeats all of what chance decides.
+	@hack/test.sh unit$(LONG)
 
 .PHONY: test-envtest
 test-envtest: ## The API's rules and the controllers, against a real API server.

@@ -3,7 +3,7 @@
 # of each layer ran. A skipped test counts as a failure: what cannot run must say so. Groups of layers, with -- between them, run
 # beside each other, because each waits for much of its time; what a group but the last prints comes when it has ended. --record
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
-# lines alone. Layers: unit, envtest, page (report pages in a browser), site (the documentation's web site in a browser), loader
+# lines alone. Layers: unit, unit-long, envtest, page (report pages in a browser), site (the documentation's web site in a browser), loader
 # (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster),
 # reliability (the cases of docs/reliability.md), samples (each to its end, and the servers of the publications in full), tutorials
 # (typed from first to last line), release (what is published, installed in a cluster of its own), fuzz. FLAGS go to Ginkgo.
@@ -50,19 +50,31 @@ concurrent() {
 		'hack/*.go' 'internal/*.go' 'test/*.go' | xargs -n 1 dirname | sort -u | sed 's#^#./#'
 }
 
-# unit runs everything, and once more, with the race detector, the packages that start goroutines: it finds nothing in the others,
-# and makes a test take five times as long. -short has these tests repeat less of what they do hundreds of times.
+# pure are the packages whose tests need nothing but Go.
+pure() {
+	go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
+		./test/cost ./test/docs ./test/frozen ./test/samples ./test/statistics | sed "s#^$REPO#.#"
+}
+
+# unit runs each package once: with the race detector those that start goroutines; it finds nothing in the others, and makes a test
+# take five times as long. -short has the tests repeat less of what they do hundreds of times, all of which unit-long repeats.
 unit() {
-	local packages
-	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
-		./test/cost ./test/docs ./test/frozen ./test/samples ./test/statistics | sed "s#^$REPO#.#")
-	# shellcheck disable=SC2086 # one argument for each
-	tests unit -timeout 30m $packages
+	local packages goroutines
+	packages=$(pure)
+	goroutines=$(grep -Fx "$(concurrent)" <<<"$packages")
+	# shellcheck disable=SC2046 # one argument for each
+	tests unit -short -timeout 30m $(grep -vFx "$goroutines" <<<"$packages")
 	tally unit
 	race_detector
-	# shellcheck disable=SC2046
-	tests unit-race -race -short -timeout 30m $(grep -Fx "$(concurrent)" <<<"$packages")
+	# shellcheck disable=SC2086
+	tests unit-race -race -short -timeout 30m $goroutines
 	tally unit-race
+}
+
+unit_long() {
+	# shellcheck disable=SC2046
+	tests unit-long -timeout 60m $(pure)
+	tally unit-long
 }
 
 envtest() {
@@ -162,13 +174,12 @@ release() {
 }
 
 fuzz() {
-	local target names=() worst=0
-	for target in mysqlwire.FuzzReader finding.FuzzMerge result.FuzzReadDocument result.FuzzDecodeSummary workload/sysbench/output.FuzzParse workload/delimited.FuzzReader workload/sqltext.FuzzSplit \
-		lifecycle.FuzzStatus lifecycle.FuzzComparisonStatus; do
-		tests "${target##*.}" -run '^$' -fuzz "^${target#*.}\$" -fuzztime 30s -fuzzminimizetime 10x "./internal/${target%.*}"
-		names+=("${target##*.}")
+	local folder target names=() worst=0
+	while IFS=: read -r folder target; do
+		names+=("${folder##*/}-$target")
+		tests "${names[-1]}" -run '^$' -fuzz "^$target\$" -fuzztime 30s -fuzzminimizetime 10x "./$folder"
 		worst=$((worst > status ? worst : status))
-	done
+	done < <(git grep -o '^func Fuzz[[:alnum:]]*' -- '*_test.go' | sed 's#/[^/]*:func #:#')
 	status=$worst
 	tally fuzz "${names[@]}"
 }
@@ -185,6 +196,7 @@ layers() {
 	for layer; do
 		case $layer in
 		unit | envtest | page | site | release | fuzz) "$layer" ;;
+		unit-long) unit_long ;;
 		e2e | faults | reliability | samples | tutorials) e2e "$layer" ;;
 		loader) loader "$layer" mariadb:11.8 MySQL ;;
 		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
@@ -192,7 +204,7 @@ layers() {
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, envtest, page, site, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
+		*) die "layer $layer is not known: unit, unit-long, envtest, page, site, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
 		esac
 	done
 }
