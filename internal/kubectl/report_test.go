@@ -79,7 +79,7 @@ func TestReportSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []string{"text", "markdown", "github"} {
+		for _, format := range []string{"text", "markdown"} {
 			if got := text(t, p, format); !strings.Contains(got, want) ||
 				format != "markdown" && !strings.Contains(got, "commit-size (unfinished): ") {
 				t.Errorf("%s does not say so:\n%s", format, got)

@@ -62,7 +62,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 		if s := p; s.Rounds != want.rounds || len(s.Runs) != n || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d trials: %d rounds, %d measured variants, %d pairs", n, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
-		for _, format := range []string{"text", "markdown", "github"} {
+		for _, format := range []string{"text", "markdown"} {
 			got := text(t, p, format)
 			if !strings.Contains(got, "pair (unfinished): "+want.answer) || strings.Contains(got, "Discarded") ||
 				!strings.Contains(got, ", Unfinished, ") ||

@@ -29,7 +29,6 @@ func ComparedFormats() []ComparedFormat {
 		{"text", ComparedText},
 		{"markdown", ComparedMarkdown},
 		{"json", ComparedJSON},
-		{"github", ComparedGitHub},
 		{"junit", ComparedJUnit},
 	}
 }
@@ -71,24 +70,19 @@ func (c *Compared) answer() string {
 
 // regression is what the points are that are one.
 func (c *Compared) regression() string {
-	slower := fmt.Sprintf("slower by more than %s%%", stats.Format(100*c.Threshold))
-	switch c.FailOn {
-	case Possible:
+	if c.FailOn == Possible {
 		return "slower, and possibly by more than " + stats.Format(100*c.Threshold) + "%,"
-	case Proven:
-		return slower + " for sure"
-	case Probable:
 	}
-	return slower
+	return "slower by more than " + stats.Format(100*c.Threshold) + "%"
 }
 
 // rule says which points are regressions.
 func (c *Compared) rule() string {
-	worse := map[Certainty]string{
-		Possible: "the interval does not exclude a loss of more than %s%%", Proven: "it excludes every loss of %s%% and less",
-	}[c.FailOn]
-	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+
-		cmp.Or(worse, "its ratio is worse by more than %s%%")+".", stats.Format(100*c.Threshold))
+	worse := "its ratio is worse by more than %s%%"
+	if c.FailOn == Possible {
+		worse = "the interval does not exclude a loss of more than %s%%"
+	}
+	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+worse+".", stats.Format(100*c.Threshold))
 }
 
 func loss(p *stats.Paired) float64 {
@@ -200,9 +194,6 @@ func (c *Compared) table() [][]string {
 // ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with
 // them.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
-
-// ComparedGitHub writes a job summary for GitHub Actions, the answer first.
-func ComparedGitHub(w io.Writer, c *Compared) error { return writeGitHub(w, c.headline(), c.blocks()) }
 
 // comparedDocument is the layout of a pair in JSON.
 type comparedDocument struct {

@@ -117,7 +117,7 @@ func TestComparedGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suffix := map[string]string{"text": "txt", "markdown": "md", "json": "json", "github": "github.md", "junit": "junit.xml"}
+	suffix := map[string]string{"text": "txt", "markdown": "md", "json": "json", "junit": "junit.xml"}
 	for _, f := range report.ComparedFormats() {
 		for name, c := range map[string]*report.Compared{"compared": compared(t, before, after, 0.05), "compared-variants": comparison} {
 			text := printedCompared(t, f.Print, c)
@@ -356,20 +356,19 @@ func TestCertainty(t *testing.T) {
 		threshold  float64
 		possible   report.Ruling
 		probable   report.Ruling
-		proven     report.Ruling
 	}{
-		"any loss":                    {slower, 0, report.Regression, report.Regression, report.Regression},
-		"below all of it":             {slower, 0.005, report.Regression, report.Regression, report.Regression},
-		"below the ratio":             {slower, 0.04, report.Regression, report.Regression, report.Fine},
-		"above the ratio":             {slower, 0.05, report.Regression, report.Fine, report.Fine},
-		"above all of it":             {slower, 0.10, report.Fine, report.Fine, report.Fine},
-		"noise":                       {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
-		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine, report.Fine},
-		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine, report.Fine},
-		"nothing is one":              {slower, -1, report.Fine, report.Fine, report.Fine},
+		"any loss":                    {slower, 0, report.Regression, report.Regression},
+		"below all of it":             {slower, 0.005, report.Regression, report.Regression},
+		"below the ratio":             {slower, 0.04, report.Regression, report.Regression},
+		"above the ratio":             {slower, 0.05, report.Regression, report.Fine},
+		"above all of it":             {slower, 0.10, report.Fine, report.Fine},
+		"noise":                       {noise, 0.05, report.Undecided, report.Undecided},
+		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine},
+		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine},
+		"nothing is one":              {slower, -1, report.Fine, report.Fine},
 	} {
 		for certainty, want := range map[report.Certainty]report.Ruling{
-			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable, report.Proven: tc.proven,
+			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable,
 		} {
 			p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: "higher"}}
 			if got := (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p); got != want {

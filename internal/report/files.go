@@ -169,13 +169,10 @@ func Formats() []Format {
 		{"markdown", SummaryFile, Summary, false},
 		{"csv", CSVFile, CSV, false},
 		{"matrix", "matrix.txt", MatrixText, true},
-		{"matrix-csv", "matrix.csv", MatrixCSV, true},
 		{"variables", "variables.txt", VariablesText, true},
-		{"variables-csv", "variables.csv", VariablesCSV, true},
 		{"json", JSONFile, JSON, false},
 		{"benchfmt", BenchFile, Bench, false},
 		{"junit", "results.junit.xml", JUnit, false},
-		{"github", "job-summary.md", GitHub, false},
 	}
 }
 

@@ -123,7 +123,7 @@ func MatrixText(w io.Writer, r *Report) error {
 		rows = append(rows, cells)
 	}
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
-		"%s faster, %s slower, %s equal, %s no answer. Intervals: -o matrix-csv.",
+		"%s faster, %s slower, %s equal, %s no answer.",
 		m.Baseline, m.Metric.Unit, m.Metric.Better, RatioOfRounds, markBetter, markWorse, markEqual, markOpen)
 	return writeText(w, r.headline(), []block{{rows: rows, lines: []string{reading}}})
 }
@@ -134,48 +134,6 @@ func matrixCell(p *stats.Paired) string {
 	}
 	ratio, _ := PairTexts(p)
 	return strings.TrimSpace(ratio + " " + mark(p))
-}
-
-// matrixColumns of a variant in the CSV, behind its name.
-var matrixColumns = []string{"", " low", " high", " verdict"}
-
-// MatrixCSV writes the same as CSV, with the intervals of the ratios.
-func MatrixCSV(w io.Writer, r *Report) error {
-	m := r.Matrix()
-	if m == nil {
-		return nil
-	}
-	header := append(append([]string(nil), m.Parameters...), m.Baseline+" "+m.Metric.Unit)
-	for _, v := range m.Variants {
-		for _, column := range matrixColumns {
-			header = append(header, v+column)
-		}
-	}
-	rows := [][]string{header}
-	for i := range m.Rows {
-		r := &m.Rows[i]
-		cells := m.cells(r)
-		for _, p := range r.Pairs {
-			cells = append(cells, matrixCSV(p)...)
-		}
-		rows = append(rows, cells)
-	}
-	return writeCSV(w, rows)
-}
-
-// matrixCSV is the ratio, its interval and the verdict.
-func matrixCSV(p *stats.Paired) []string {
-	cells := make([]string, len(matrixColumns))
-	if p == nil {
-		return cells
-	}
-	if p.Bounded() {
-		for i, v := range []float64{p.Ratio, p.Low, p.High} {
-			cells[i] = fmt.Sprintf("%.4g", v)
-		}
-	}
-	cells[len(cells)-1] = VerdictWords(p)
-	return cells
 }
 
 // VariablesText writes the server variables that differ without being asked for, for a terminal: a row for each, a column
@@ -190,7 +148,7 @@ func VariablesText(w io.Writer, r *Report) error {
 		return writeText(w, r.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
 	}
 	reading := fmt.Sprintf("Server variables that differ from those of %s without being asked for: first those that several "+
-		"servers have, then those that are %s in some. Whole values: -o variables-csv.", r.Baseline(), plan.Unset)
+		"servers have, then those that are %s in some.", r.Baseline(), plan.Unset)
 	return writeText(w, r.headline(), []block{{rows: rows, lines: []string{reading}}})
 }
 
@@ -200,22 +158,4 @@ func (r *Report) variablesHead() []string {
 		head = append(head, r.Variants[i].Name)
 	}
 	return head
-}
-
-// VariablesCSV writes the same as CSV, with whole values. What is not known is "?".
-func VariablesCSV(w io.Writer, r *Report) error {
-	rows := [][]string{r.variablesHead()}
-	for i := range r.Variables {
-		v := &r.Variables[i]
-		cells := []string{v.Name}
-		for _, value := range v.Values {
-			text := "?"
-			if value != nil {
-				text = *value
-			}
-			cells = append(cells, text)
-		}
-		rows = append(rows, cells)
-	}
-	return writeCSV(w, rows)
 }

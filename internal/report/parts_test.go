@@ -80,7 +80,7 @@ func TestTextsStayTexts(t *testing.T) {
 	// A bracket or an angle that Markdown would give a meaning: no backslash is before it, or an even number of them.
 	markup := regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*[\[<]`)
 	for name, printer := range map[string]func(io.Writer, *report.Report) error{
-		"text": report.Text, "markdown": report.Summary, "github": report.GitHub,
+		"text": report.Text, "markdown": report.Summary,
 	} {
 		text := printed(t, printer, poisoned())
 		if at := commands.FindStringIndex(text); at != nil {

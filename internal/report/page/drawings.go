@@ -21,27 +21,6 @@ type Drawing struct {
 	*plot.Plot
 }
 
-// Drawings are the plots of a page.
-type Drawings struct {
-	// All of them, in the order of the page. Their names are different ones on every file system.
-	All []Drawing
-	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a
-	// comparison the ratios. It is nil if there is none.
-	Headline *plot.Plot
-	// Remarks say which of the plots that a file asks for are left out, and why.
-	Remarks []string
-}
-
-// Named is the plot with that name, or nil.
-func (d *Drawings) Named(name string) *plot.Plot {
-	for _, one := range d.All {
-		if one.Name == name {
-			return one.Plot
-		}
-	}
-	return nil
-}
-
 // with adds a plot to a list, if there is one. The parts of its name are joined by dots.
 func with(list []Drawing, p *plot.Plot, parts ...string) []Drawing {
 	if p == nil {

@@ -23,16 +23,13 @@ type drawings struct {
 	// measured; details stand after the table.
 	requested, ratios, rounds, curves, details []Drawing
 	remarks                                    []string
-	headline                                   *plot.Plot
 }
 
-// DrawingsOf the page of a report. Without details, or with empty ones, those that are made of them are missing.
-func DrawingsOf(r *report.Report, d *Details) *Drawings {
+// DrawingsOf a page are all of its plots in their order, with names that differ on every file system, and remarks about those that
+// a file asks for and that are left out. Without details, or with empty ones, those that are made of them are missing.
+func DrawingsOf(r *report.Report, d *Details) (all []Drawing, remarks []string) {
 	v := draw(r, d)
-	return &Drawings{
-		All:      unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)),
-		Headline: v.headline, Remarks: v.remarks,
-	}
+	return unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)), v.remarks
 }
 
 func draw(r *report.Report, d *Details) *drawings {
@@ -70,8 +67,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
 	constant := fixed(parameters, parametersOf(r.Points))
 	if len(points) == 1 {
-		v.headline = repetitions(&points[0])
-		v.curves = with(nil, v.headline, constant, against("repetition"))
+		v.curves = with(nil, repetitions(&points[0]), constant, against("repetition"))
 		return
 	}
 	m := points[0].Metric
@@ -79,14 +75,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-	v.headline = plot.Curve(title, s.along, m.Unit, few)
-	v.curves = with(nil, v.headline, constant, against(s.along))
-	if of := heat(parameters, points); of != nil {
-		v.curves = with(v.curves, of, against(parameters...))
-		if len(few) < len(all) {
-			v.headline = of
-		}
-	}
+	v.curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, against(s.along))
 }
 
 // repetitions of the one point of a run; nil if there is one only.

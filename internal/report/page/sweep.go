@@ -106,38 +106,6 @@ func ofAll(shown, all int, things string) string {
 	return fmt.Sprintf(", %d of %d %s", shown, all, things)
 }
 
-// minForHeat is how many values each of two parameters must have for a heat map.
-const minForHeat = 3
-
-// heat map of points with two parameters of numbers; nil if there is none to draw.
-func heat(parameters []string, points []stats.Point) *plot.Plot {
-	if len(parameters) != 2 {
-		return nil
-	}
-	all := parametersOf(points)
-	var n [2]int
-	for i, name := range parameters {
-		values := valuesOf(name, all)
-		if _, numeric := plot.Numbers(values); !numeric || len(values) < minForHeat {
-			return nil
-		}
-		n[i] = len(values)
-	}
-	if 2*len(points) < n[0]*n[1] {
-		return nil // more holes than cells
-	}
-	x, y := parameters[0], parameters[1]
-	if n[1] > n[0] {
-		x, y = y, x
-	}
-	var cells []plot.Cell
-	for _, p := range points {
-		cells = append(cells, plot.Cell{X: p.Parameters[x], Y: p.Parameters[y], Median: p.Summary.Median})
-	}
-	m := points[0].Metric
-	return plot.Heat(fmt.Sprintf("%s by %s and %s", m.Name, x, y), x, y, m.Unit, cells)
-}
-
 func parametersOf(points []stats.Point) []map[string]string {
 	var all []map[string]string
 	for _, p := range points {

@@ -86,31 +86,6 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A heat map needs two parameters of at least three numbers, and most of their combinations.
-func TestHeat(t *testing.T) {
-	of := func(points []map[string]string) []stats.Point {
-		var list []stats.Point
-		for _, p := range points {
-			list = append(list, stats.Point{Parameters: p})
-		}
-		return list
-	}
-	three := []string{"1", "2", "3"}
-	grid := product(map[string][]string{"a": three, "b": three})
-	cross := []map[string]string{{"a": "1", "b": "2"}, {"a": "2", "b": "1"}, {"a": "3", "b": "3"}}
-	for name, c := range map[string]struct {
-		points []map[string]string
-		want   bool
-	}{
-		"grid": {grid, true}, "two values": {product(map[string][]string{"a": three, "b": {"1", "2"}}), false},
-		"words": {product(map[string][]string{"a": three, "b": {"x", "y", "z"}}), false}, "holes": {cross, false},
-	} {
-		if got := heat([]string{"a", "b"}, of(c.points)); (got != nil) != c.want {
-			t.Errorf("%s: %v", name, got != nil)
-		}
-	}
-}
-
 // Neighbouring intervals become one: their sums, their longest latency, their end.
 func TestThinned(t *testing.T) {
 	var series []result.Interval

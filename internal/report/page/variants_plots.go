@@ -37,9 +37,6 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
 	v.curves = slices.Concat(sideBySide(r), variantsOverTime(r, pairs, d), latenciesOfVariants(r, pairs, d))
-	if len(v.ratios) > 0 {
-		v.headline = v.ratios[0].Plot
-	}
 }
 
 // sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.

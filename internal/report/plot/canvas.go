@@ -212,21 +212,13 @@ func opacity(v color.Color) string {
 	return strconv.FormatFloat(float64(a)/0xffff, 'f', 2, 64)
 }
 
-// marking gives what draw draws a class and a text for the pointer, where the canvas can have them.
+// marking gives what draw draws a class and a text for the pointer.
 func marking(on draw.Canvas, class, tip string, draws func()) {
 	var below vg.Canvas = on
-	for {
-		inner, wrapped := below.(draw.Canvas)
-		if !wrapped {
-			break
-		}
+	for inner, wrapped := below.(draw.Canvas); wrapped; inner, wrapped = below.(draw.Canvas) {
 		below = inner.Canvas
 	}
-	c, is := below.(*canvas)
-	if !is {
-		draws()
-		return
-	}
+	c := below.(*canvas) //nolint:forcetypeassert // there is no other
 	c.class, c.tip = class, tip
 	draws()
 	c.class, c.tip = "", ""

@@ -8,7 +8,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"math"
 	"regexp"
@@ -107,7 +106,6 @@ func plots() map[string]*plot.Plot {
 	return map[string]*plot.Plot{
 		"curve":       plot.Curve("rows/s against size", "size", "rows/s", []plot.Series{series("", "1", "2", "4")}),
 		"words":       plot.Curve("by words", "mode", "rows/s", []plot.Series{series("a", "x", "y"), series("b", "x", "y")}),
-		"heat":        plot.Heat("heat", "x", "y", "rows/s", []plot.Cell{{"1", "1", 5}, {"2", "1", 6}, {"1", "10", 7}, {"2", "10", 9}}),
 		"ratios":      plot.Ratios("Ratios", all, label),
 		"long names":  plot.Ratios("Ratios", all, longLabel),
 		"rounds":      plot.Rounds("lazy", &all[0]),
@@ -122,7 +120,7 @@ func TestMarks(t *testing.T) {
 	elements := regexp.MustCompile(`<(circle|path)`)
 	for name, want := range map[string]map[string]int{
 		"curve": {"dot": 9, "median": 3, "interval": 9, "curve": 1}, "words": {"dot": 12, "median": 4, "curve": 0},
-		"heat": {"cell": 4}, "ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
+		"ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
 		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1}, "bars": {"bar": 3},
 	} {
 		text := svg(t, plots()[name])
@@ -172,27 +170,10 @@ func TestGolden(t *testing.T) {
 	testutil.Golden(t, "ratios.svg", []byte(svg(t, plots()["ratios"])))
 }
 
-func TestPNG(t *testing.T) {
-	for name, p := range plots() {
-		var b bytes.Buffer
-		if err := p.PNG(&b); err != nil {
-			t.Fatal(err)
-		}
-		image, err := png.Decode(&b)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if w := image.Bounds().Dx(); w != 800 {
-			t.Errorf("%s is %d pixels wide", name, w)
-		}
-	}
-}
-
 // Of nothing there is no plot.
 func TestNothing(t *testing.T) {
 	for name, p := range map[string]*plot.Plot{
-		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}), "heat": plot.Heat("", "", "", "", nil),
+		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}),
 		"ratios": plot.Ratios("", pairs()[3:], label), "rounds": plot.Rounds("", &stats.Paired{}), "lines": plot.Lines("", "", "", "", nil),
 		"percentiles": plot.Percentiles("", "", nil), "bars": plot.Bars("", "", nil, nil),
 	} {
