@@ -129,7 +129,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{[]string{main + ":lazy", slow}, ExitError, "run main has no variants"},
 		{[]string{main + ":", slow}, ExitError, "is not valid: use RUN:VARIANT"},
 		{[]string{"./nothing.json", slow}, ExitError, "no such file"},
-		{[]string{main, slow, "-o", "pdf"}, ExitError, "use one of text, markdown, json, github, junit"},
+		{[]string{main, slow, "-o", "pdf"}, ExitError, "use one of text, markdown, json, junit"},
 		{[]string{main, slow, "--fail-on-regression", "-5%"}, ExitError, "from 0 to below 100, for example 5% or 0.5%"},
 		{[]string{main, slow, "--fail-on-regression", ""}, ExitError, "from 0 to below 100, for example 5% or 0.5%"},
 		{[]string{main, slow, "--unknown"}, ExitError, "unknown flag"},

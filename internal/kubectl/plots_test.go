@@ -51,7 +51,7 @@ func TestFolderOfPlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "The plot none is left out: no metric named x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
-			"9 files were written to " + dir + ".\n"
+			"11 files were written to " + dir + ".\n"
 		if diff := cmp.Diff(want, errOut.String()); diff != "" {
 			t.Errorf("said (-want +got):\n%s", diff)
 		}
