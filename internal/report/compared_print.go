@@ -114,7 +114,7 @@ func (c *Compared) size() string {
 
 // blocks of a comparison: the table, how it was made, and what must be read with it.
 func (c *Compared) blocks() []block {
-	table := block{rows: c.table(), lines: c.Method}
+	table := block{rows: c.table().texts(), lines: c.Method}
 	if m := c.Pairs[0].Metric; m.Name != "" {
 		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
 			table.lines...)
@@ -154,8 +154,8 @@ func (c *Compared) onlyOne() []string {
 	return list
 }
 
-// table has a row per comparison.
-func (c *Compared) table() [][]string {
+// table has a row per comparison, with the ruling in the last column.
+func (c *Compared) table() *Table {
 	var names []string
 	variants := false
 	for i := range c.Pairs {
@@ -165,30 +165,12 @@ func (c *Compared) table() [][]string {
 		variants = variants || c.Pairs[i].Variant != c.Pairs[0].Variant
 	}
 	slices.Sort(names)
-	var header []string
-	baseline, variant := c.Pairs[0].Baseline, c.Pairs[0].Variant
-	if variants {
-		header, variant = []string{"variant"}, "variant"
+	t := pairsTable(names, nil, c.Pairs, variants)
+	t.Head = append(t.Head, Texts("")...)
+	for i := range t.Rows {
+		t.Rows[i].Cells = append(t.Rows[i].Cells, Words(c.Of(&c.Pairs[i]).inWords()))
 	}
-	header = slices.Concat(header, names, []string{baseline, variant, ratioHead(c.Pairs[0].Separate), "interval", "verdict", ""})
-	rows := [][]string{header}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		var cells []string
-		if variants {
-			cells = append(cells, p.Variant)
-		}
-		for _, name := range names {
-			cells = append(cells, p.Parameters[name])
-		}
-		ratio, interval := "", ""
-		if p.Bounded() {
-			ratio, interval = digits(p.Ratio), digits(p.Low)+"–"+digits(p.High)
-		}
-		cells = append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p), c.Of(p).inWords())
-		rows = append(rows, cells)
-	}
-	return rows
+	return t
 }
 
 // ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with

@@ -176,19 +176,6 @@ func Formats() []Format {
 	}
 }
 
-// inputLines are the files that an attempt's run brought along.
-func inputLines(s *result.Summary) []string {
-	var lines []string
-	for _, in := range s.Inputs {
-		rows := ""
-		if in.Rows > 0 {
-			rows = fmt.Sprintf("%d rows, ", in.Rows)
-		}
-		lines = append(lines, fmt.Sprintf("input %s: %s%d bytes, sha256 %s", in.Name, rows, in.Bytes, in.SHA256))
-	}
-	return lines
-}
-
 // ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.
 func (r *Report) ChangedInputs() []finding.Finding {
 	var names []string

@@ -24,9 +24,8 @@ type Details struct {
 	digest    string
 	// changed are the trials whose server had other variables than the first one's, with the variables.
 	changed []string
-	// variants are the Details of each, and facts where they were measured.
+	// variants are the Details of each.
 	variants map[string]*Details
-	facts    facts
 }
 
 // pointDetails are those of a point.
@@ -68,9 +67,7 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 		if d.variants[side.Variant] == nil {
 			d.variants[side.Variant] = &Details{}
 		}
-		one := record.Side(side.Variant)
-		d.variants[side.Variant].Add(one, doc.Side(side.Variant))
-		d.facts.add(side.Variant, one)
+		d.variants[side.Variant].Add(record.Side(side.Variant), doc.Side(side.Variant))
 	}
 	if len(record.Sides) > 0 {
 		return

@@ -25,7 +25,7 @@ const File = "report.html"
 var assets embed.FS
 
 var (
-	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).
+	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }, "shown": shown}).
 			ParseFS(assets, "assets/*.html"))
 	style  = asset("style.css")
 	script = asset("sort.js")
@@ -57,13 +57,14 @@ type view struct {
 	Requested   []figure
 	PlotRemarks []string
 	// Tables are those that it asks for, TableRemarks say what they lack.
-	Tables       []*table
+	Tables       []*report.Table
 	TableRemarks []string
 	// Curves are of what was measured; without variants, Figures come after the table.
 	Curves, Figures []figure
-	Discarded       *table
-	Environment     *table
-	Settings        *table
+	// Discarded are attempts and runs that do not count.
+	Discarded   []string
+	Environment *report.Table
+	Settings    *report.Table
 	// Spec is the resource as it can be created again; Command creates it.
 	Spec, Command string
 	Downloads     []download
@@ -75,11 +76,11 @@ type view struct {
 type pointsView struct {
 	// Best is the best point; nil if nothing was measured.
 	Best   *stats.Lead
-	Points *table
+	Points *report.Table
 	// Remarks are what must be read with rows of the table, by the numbers that these have.
 	Notes, Remarks []string
 	// Milestones and Parts are tables of plots.
-	Milestones, Parts *table
+	Milestones, Parts *report.Table
 	Pilots            []string
 }
 
@@ -97,6 +98,14 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 		return err
 	}
 	v.addTables(r.RequestedTables())
+	v.Discarded, v.Environment = r.Discarded(), r.Environment()
+	if d != nil && v.Environment != nil {
+		for _, text := range d.changed {
+			v.Environment.Rows = append(v.Environment.Rows, report.Row{
+				Class: "differs", Cells: []report.Cell{report.Words("server variables that changed"), report.Words(text)},
+			})
+		}
+	}
 	if err := v.addDownloads(r); err != nil {
 		return err
 	}

@@ -125,19 +125,19 @@ func (v *view) addTables(tables []report.RequestedTable) {
 }
 
 // requestedTable has numbers to the right of its labels.
-func requestedTable(of *report.RequestedTable) *table {
-	t := &table{Name: of.Title, Sorted: len(of.Rows) > 3}
+func requestedTable(of *report.RequestedTable) *report.Table {
+	t := &report.Table{Name: of.Title, Sorted: len(of.Rows) > 3}
 	for i, name := range of.Rows[0] {
-		t.Head = append(t.Head, head{Text: name, Number: i >= of.Labels})
+		t.Head = append(t.Head, report.Column{Text: name, Number: i >= of.Labels})
 	}
 	for _, texts := range of.Rows[1:] {
-		var cells []cell
+		var cells []report.Cell
 		for i, text := range texts {
-			c := setting(text)
+			c := report.Setting(text)
 			c.Number = c.Number || i >= of.Labels
 			cells = append(cells, c)
 		}
-		t.Rows = append(t.Rows, row{Cells: cells})
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
 	return t
 }

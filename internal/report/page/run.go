@@ -6,7 +6,7 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -16,30 +16,35 @@ import (
 
 // addPoints adds what the page shows of a run without variants.
 func (v *view) addPoints(r *report.Report, d *Details) {
-	v.Warnings, v.Discarded = r.Warnings(), discardedAttempts(r)
+	v.Warnings = r.Warnings()
 	if r.Outcome == "Failed" {
 		v.Failed = cmp.Or(r.Message, "no reason was recorded")
 	}
-	var place string
-	v.Environment, place = environment(r, d)
-	v.About = aboutRun(r, place)
+	v.About = aboutRun(r)
 	v.Settings = settings(settingsOf(r, d))
 	v.Pilots = r.Pilots()
 	v.Best = stats.LeadOf(r.Points, plot.Number)
 	if points := r.Measured(); len(points) > 0 {
-		v.addTable(r, points)
-		v.Milestones, v.Parts = milestonesTable(points, d), partsTable(r.Parameters(), points)
+		v.Points, v.Notes = r.PointsTable()
+		if ranks := report.Ranks(points); ranks != "" {
+			v.Notes = append(v.Notes, ranks)
+		}
+		remarks := stats.WarningsAt(points)
+		for i := range remarks {
+			v.Remarks = append(v.Remarks, inWords(&remarks[i], len(points)))
+		}
+		v.Milestones, v.Parts = milestonesTable(points, d), r.PartsTable()
 	}
 }
 
 // aboutRun is a line about what was measured, and on what.
-func aboutRun(r *report.Report, place string) string {
+func aboutRun(r *report.Report) string {
 	text := fmt.Sprintf("%s, %d of %d trials", r.Workload, len(r.Accepted()), r.Planned)
 	if n := len(r.Points); n > 1 {
 		text += fmt.Sprintf(" at %d points", n)
 	}
 	text += fmt.Sprintf(", seed %d%s", r.Seed, startedText(r))
-	if place != "" {
+	if place := r.Place(); place != "" {
 		text += ". " + place
 	}
 	return text + "."
@@ -64,21 +69,43 @@ func settingsOf(r *report.Report, d *Details) []result.AppliedSetting {
 	return nil
 }
 
-// discardedAttempts is nil if there are none.
-func discardedAttempts(r *report.Report) *table {
-	disturbed := r.Disturbed()
-	if len(disturbed) == 0 {
+// settings that were asked for, and what the server made of them.
+func settings(list []result.AppliedSetting) *report.Table {
+	if len(list) == 0 {
 		return nil
 	}
-	t := &table{
-		Name: "Discarded attempts",
-		Head: slices.Concat(numbers("trial", "attempt"), texts("point", "outcome", "cause", "what happened")),
+	t := &report.Table{
+		Name: "Requested settings",
+		Head: report.Texts("variable", "requested", "effective", "outcome"),
 	}
-	for _, a := range disturbed {
-		t.Rows = append(t.Rows, row{Cells: []cell{
-			count(a.Trial), count(a.Attempt), words(stats.Label(a.Parameters)), words(string(a.Outcome)), words(string(a.Cause)),
-			words(a.Message),
-		}})
+	for _, s := range list {
+		r := report.Row{Cells: []report.Cell{report.Words(s.Name), report.Words(s.Requested), report.Words(s.Effective), report.Words(string(s.Outcome))}}
+		if s.Outcome != result.SettingEffective {
+			r.Class = "differs"
+		}
+		t.Rows = append(t.Rows, r)
 	}
 	return t
+}
+
+// list is texts with commas between them.
+func list(texts []string) string { return strings.Join(texts, ", ") }
+
+// inWords is a remark with how many points and trials it is about.
+func inWords(r *stats.MergedWarning, points int) string {
+	var about []string
+	switch {
+	case points == 1:
+	case len(r.From) == points:
+		about = []string{"everywhere"}
+	default:
+		about = []string{fmt.Sprintf("%d of %d points", len(r.From), points)}
+	}
+	if of := r.OfTrials(); of != "" {
+		about = append(about, of)
+	}
+	if len(about) == 0 {
+		return r.Finding.String()
+	}
+	return fmt.Sprintf("%s (%s)", r.Finding, list(about))
 }

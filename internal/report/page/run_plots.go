@@ -141,10 +141,10 @@ func milestonesPlot(points []chosen, d *Details) *plot.Plot {
 // maxMilestoneRows is how many rows the table of milestones has.
 const maxMilestoneRows = 40
 
-func milestonesTable(points []stats.Point, d *Details) *table {
-	t := &table{Name: "Milestones", Head: slices.Concat(
-		texts("point"), numbers("rows"), inUnit("s", "after"), inUnit("rows/s", "rate since the one before", "rate so far"),
-		inUnit("MiB", "table", "indexes"),
+func milestonesTable(points []stats.Point, d *Details) *report.Table {
+	t := &report.Table{Name: "Milestones", Head: slices.Concat(
+		report.Texts("point"), report.Numbers("rows"), report.InUnit("s", "after"), report.InUnit("rows/s", "rate since the one before", "rate so far"),
+		report.InUnit("MiB", "table", "indexes"),
 	)}
 	for _, p := range points {
 		of := d.of(p.Parameters)
@@ -153,10 +153,10 @@ func milestonesTable(points []stats.Point, d *Details) *table {
 		}
 		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
 			m := of.milestones[rows]
-			t.Rows = append(t.Rows, row{Cells: []cell{
-				words(cmp.Or(stats.Label(p.Parameters), "all")),
-				whole(rows),
-				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
+			t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
+				report.Words(cmp.Or(stats.Label(p.Parameters), "all")),
+				report.Whole(rows),
+				report.MedianCell(m.seconds), report.MedianCell(m.rates), report.MedianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
 			}})
 		}
 		if len(t.Rows) > maxMilestoneRows {
@@ -169,11 +169,11 @@ func milestonesTable(points []stats.Point, d *Details) *table {
 	return t
 }
 
-func mebibytes(bytes int64) cell {
+func mebibytes(bytes int64) report.Cell {
 	if bytes < 0 {
-		return none()
+		return report.None()
 	}
-	return amount(float64(bytes) / (1 << 20))
+	return report.AmountCell(float64(bytes) / (1 << 20))
 }
 
 func partBars(all []stats.Point, points []chosen) *plot.Plot {
@@ -198,29 +198,4 @@ func partBars(all []stats.Point, points []chosen) *plot.Plot {
 		names = append(names, p.name)
 	}
 	return plot.Bars("By part", metrics[0].Unit, names, bars)
-}
-
-func partsTable(parameters []string, points []stats.Point) *table {
-	metrics := report.PartMetrics(points)
-	if len(metrics) == 0 {
-		return nil
-	}
-	t := &table{Name: "Medians by part", Sorted: len(points) > 2}
-	for _, name := range parameters {
-		t.Head = append(t.Head, head{Text: name})
-	}
-	for _, m := range metrics {
-		t.Head = append(t.Head, head{Text: m.Part, Unit: m.Unit, Number: true})
-	}
-	for _, p := range points {
-		var r row
-		for _, name := range parameters {
-			r.Cells = append(r.Cells, setting(p.Parameters[name]))
-		}
-		for _, m := range metrics {
-			r.Cells = append(r.Cells, medianCell(analysis.ValuesOf(p.Records, m.Name)))
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	return t
 }

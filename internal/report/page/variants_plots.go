@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -20,21 +19,21 @@ const maxRounds, maxFacets = 6, 4
 
 // addPairs draws the pairs of a run with variants, and what these measured.
 func (v *drawings) addPairs(r *report.Report, d *Details) {
-	pairs := changedFirst(r.Pairs)
+	pairs := report.ChangedFirst(r.Pairs)
 	shown := r.Pairs
 	if len(shown) > plot.MaxRatios {
 		shown = pairs
 	}
 	shown = slices.Concat(r.Overall, shown)
-	name := pairName
-	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || placeName(&p) == "" }) {
-		name = placeName
+	name := report.PairName
+	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || report.PlaceName(&p) == "" }) {
+		name = report.PlaceName
 	}
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
 	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
 	for i := range pairs[:min(len(pairs), maxRounds)] {
 		p := &pairs[i]
-		v.rounds = with(v.rounds, plot.Rounds(pairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+		v.rounds = with(v.rounds, plot.Rounds(report.PairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
 	v.curves = slices.Concat(sideBySide(r), variantsOverTime(r, pairs, d), latenciesOfVariants(r, pairs, d))
 }
@@ -132,53 +131,4 @@ func latenciesOfVariants(r *report.Report, pairs []stats.Paired, d *Details) []D
 		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
 	}
 	return drawn
-}
-
-// matrix of a run with several points and, besides the baseline, several variants: a row for each point, a column for each
-// variant, with the ratios to the baseline. Nil of another run, whose table of pairs says the same.
-func matrix(r *report.Report) *table {
-	m := r.Matrix()
-	if m == nil || len(m.Variants) < 2 || len(m.Rows) < 2 {
-		return nil
-	}
-	t := &table{
-		Name: "Ratios to " + m.Baseline, Sorted: true,
-		Head: slices.Concat(parameterHeads(m.Parameters, r.Pairs), inUnit(m.Metric.Unit, m.Baseline), numbers(m.Variants...)),
-	}
-	for i := range m.Rows {
-		r := &m.Rows[i]
-		var cells []cell
-		for n, name := range m.Parameters {
-			c := setting(r.Parameters[name])
-			if r.All && n == 0 {
-				c = words(report.AllPoints)
-			}
-			cells = append(cells, c)
-		}
-		cells = append(cells, medianCell(r.Baseline))
-		for _, p := range r.Pairs {
-			cells = append(cells, matrixCell(p))
-		}
-		t.Rows = append(t.Rows, row{Cells: cells})
-	}
-	return t
-}
-
-// matrixCell is the ratio of a pair. What it is sorted by, its interval, its verdict and what a unit of work cost are behind it.
-func matrixCell(p *stats.Paired) cell {
-	if p == nil {
-		return none()
-	}
-	ratio, interval := report.PairTexts(p)
-	c := cell{Text: ratio, Number: true, Class: strings.ToLower(string(p.Verdict)), Title: report.VerdictWords(p)}
-	if ratio == "" {
-		c.Text = "?"
-		return c
-	}
-	c.Value = written(p.Ratio)
-	c.Title = fmt.Sprintf("%s, %s (rounds: %d)", interval, c.Title, p.Rounds)
-	for _, of := range p.Costs {
-		c.Title += fmt.Sprintf("\n%s: %s → %s %s", of.Name, stats.Format(of.Baseline), stats.Format(of.Variant), of.Unit)
-	}
-	return c
 }
