@@ -66,10 +66,9 @@ func TestEnvtestRun(t *testing.T) {
 	}{
 		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
 		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
-		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},
 		{"two runs", runWith("database: {}") + "---\n" + pair, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarkrun.benchrun.dev/pair created\n", ""},
 		{"the same again", runWith("database: {}"), "run -f -", ExitError, "", "BenchmarkRun a already exists: use another name"},
-		{"from flags", "", "run b --workload CommitSize --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
+		{"changed", runWith("database: {}"), "run -f - b --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
 		{"explained", "", "explain b", ExitFine, "is the operator running?", ""},
 		{"a label's name", "", "logs b --trial 1", ExitError, "", "has no Pod and no record"},
 	} {

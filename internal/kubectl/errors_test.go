@@ -84,6 +84,7 @@ func runMain(t *testing.T, stdin string, arguments ...string) (code int, out, er
 
 // TestErrors: what users meet is one line that says what to do, and the exit code is 3.
 func TestErrors(t *testing.T) {
+	const sample = "../../config/samples/commit-size.yaml"
 	const runs = "/apis/benchrun.dev/v1alpha1/namespaces/default/benchmarkruns"
 	forbidden := answer{http.StatusForbidden, status(403, metav1.StatusReasonForbidden, `benchmarkruns.benchrun.dev is forbidden: User "eve" cannot get`)}
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -104,7 +105,7 @@ func TestErrors(t *testing.T) {
 			`User "eve" cannot get. Ask for the role benchrun-benchmarkrun-editor`,
 		},
 		"forbidden to create": {
-			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
+			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "-f", sample}, "Ask for the role",
 		},
 		"not logged in": {
 			serve(t, apiKinds(map[string]answer{runs + "/a": {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
@@ -116,12 +117,11 @@ func TestErrors(t *testing.T) {
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"watch", "a", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
-		"nothing to run":   {"", []string{"run"}, "specify what to run: -f FILE, or NAME and --workload TYPE"},
-		"both":             {"", []string{"run", "a", "-f", "x", "--workload", "Custom"}, "describe a run without a file"},
+		"nothing to run":   {"", []string{"run"}, "-f FILE is missing"},
 		"no such file":     {"", []string{"run", "-f", "/nowhere"}, "open /nowhere: no such file or directory"},
-		"no such dry run":  {"", []string{"run", "a", "--workload", "CommitSize", "--dry-run", "half"}, "--dry-run half is not known"},
+		"no such dry run":  {"", []string{"run", "-f", sample, "--dry-run", "half"}, "--dry-run half is not known"},
 		"nothing to check": {"", []string{"validate"}, "-f FILE is missing"},
-		"whose log":        {"", []string{"logs", "a"}, "use --trial N or --database"},
+		"whose log":        {"", []string{"logs", "a"}, `required flag(s) "trial" not set`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))

@@ -19,7 +19,7 @@ import (
 // time.
 type opener struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as the command
-	connect   func() (client.WithWatch, string, error)
+	connect   func() (client.Client, string, error)
 	from      client.Reader
 	namespace string
 }

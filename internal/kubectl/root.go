@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -109,9 +108,6 @@ failed, and what to do.`,
 
 // completions is what the shell asks for the rest of a word.
 type completions = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
-
-// must is for mistakes of this program: a flag that does not exist.
-func must(err error) { utilruntime.Must(err) }
 
 // fixed offers these words.
 func fixed(words ...string) completions {
