@@ -182,15 +182,15 @@ func Ranks(points []stats.Point) string {
 		"the ratios to the first point."
 }
 
-// PartMetrics are those of a part of the work, for example of a table, in the order in which they first come.
-func PartMetrics(points []stats.Point) []result.Metric {
+// partMetrics are those of a part of the work, for example of a table, in the order in which they first come.
+func partMetrics(points []stats.Point) []result.Metric {
 	return analysis.Metrics(points, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
 }
 
 // PartsTable has a row for each point with the median of each metric that is of a part of the work; nil if there is none.
 func (r *Report) PartsTable() *Table {
 	points := r.Measured()
-	metrics := PartMetrics(points)
+	metrics := partMetrics(points)
 	if len(metrics) == 0 {
 		return nil
 	}

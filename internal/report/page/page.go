@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package page writes the report of a run as one HTML file. It needs nothing but itself: no network and, but for
+// the sorting of tables, no script. It is read on a screen, on a phone and on paper.
 package page
 
 import (
@@ -79,9 +81,8 @@ type pointsView struct {
 	Points *report.Table
 	// Remarks are what must be read with rows of the table, by the numbers that these have.
 	Notes, Remarks []string
-	// Milestones and Parts are tables of plots.
-	Milestones, Parts *report.Table
-	Pilots            []string
+	Parts          *report.Table
+	Pilots         []string
 }
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.

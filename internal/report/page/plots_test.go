@@ -61,7 +61,7 @@ func TestNamesOfDrawings(t *testing.T) {
 	for _, p := range constant.Report.Points {
 		p.Parameters["mode"] = "a/b"
 	}
-	times := []string{"throughput_over_time", "longest_latency_over_time", "percentiles_over_time.commit", "latency.commit"}
+	times := []string{"throughput_over_time", "longest_latency_over_time", "latency.commit"}
 	for name, c := range map[string]struct {
 		drawn []page.Drawing
 		text  string
@@ -70,15 +70,15 @@ func TestNamesOfDrawings(t *testing.T) {
 		"sweep":           {drawingsOf(pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
 		"no documents":    {drawingsOf(bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
 		"grid":            {drawingsOf(pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients"}, times...)},
-		"fixed parameter": {drawingsOf(constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[3:]...)},
-		"parts":           {drawingsOf(pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
+		"fixed parameter": {drawingsOf(constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[2:]...)},
+		"parts":           {drawingsOf(pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks"}},
 		"milestones":      {drawingsOf(pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
 		"nothing":         {drawingsOf(pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
 		"comparison": {drawingsOf(comparison), runPage(t, comparison), []string{
 			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
 			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
 			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
-			"rowsPerCommit=1.percentiles_over_time.commit", "rowsPerCommit=1.latency.commit",
+			"rowsPerCommit=1.latency.commit",
 		}},
 	} {
 		if diff := cmp.Diff(c.want, namesOf(c.drawn)); diff != "" {

@@ -7,11 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -53,7 +51,6 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	v.addCurves(r, points)
 	chosen := choose(points)
 	v.details = with(v.details, milestonesPlot(chosen, d), "rate", against("rowsInserted"))
-	v.details = with(v.details, partBars(points, chosen), "by_part")
 	var series []timed
 	for _, p := range chosen {
 		series = append(series, d.timed(p.name, p.Parameters))
@@ -125,77 +122,15 @@ func milestonesPlot(points []chosen, d *Details) *plot.Plot {
 	var lines []plot.Line
 	for _, p := range points {
 		of := d.of(p.Parameters)
-		if of == nil || len(of.milestones) < 2 {
+		if of == nil || len(of.rates) < 2 {
 			continue
 		}
 		line := plot.Line{Name: p.name}
-		for _, rows := range slices.Sorted(maps.Keys(of.milestones)) {
-			line.Points = append(line.Points, plot.XY{X: float64(rows), Y: stats.Summarize(of.milestones[rows].rates).Median})
+		for _, rows := range slices.Sorted(maps.Keys(of.rates)) {
+			line.Points = append(line.Points, plot.XY{X: float64(rows), Y: stats.Summarize(of.rates[rows]).Median})
 		}
 		lines = append(lines, line)
 	}
 	return plot.Lines("Rate over rows inserted", "rows inserted", "rows/s since the milestone before",
 		"The rate between milestones, in the median of the trials.", lines)
-}
-
-// maxMilestoneRows is how many rows the table of milestones has.
-const maxMilestoneRows = 40
-
-func milestonesTable(points []stats.Point, d *Details) *report.Table {
-	t := &report.Table{Name: "Milestones", Head: slices.Concat(
-		report.Texts("point"), report.Numbers("rows"), report.InUnit("s", "after"), report.InUnit("rows/s", "rate since the one before", "rate so far"),
-		report.InUnit("MiB", "table", "indexes"),
-	)}
-	for _, p := range points {
-		of := d.of(p.Parameters)
-		if of == nil {
-			continue
-		}
-		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
-			m := of.milestones[rows]
-			t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
-				report.Words(cmp.Or(stats.Label(p.Parameters), "all")),
-				report.Whole(rows),
-				report.MedianCell(m.seconds), report.MedianCell(m.rates), report.MedianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
-			}})
-		}
-		if len(t.Rows) > maxMilestoneRows {
-			break
-		}
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return t
-}
-
-func mebibytes(bytes int64) report.Cell {
-	if bytes < 0 {
-		return report.None()
-	}
-	return report.AmountCell(float64(bytes) / (1 << 20))
-}
-
-func partBars(all []stats.Point, points []chosen) *plot.Plot {
-	metrics := report.PartMetrics(all)
-	if len(metrics) == 0 {
-		return nil
-	}
-	var bars []plot.Bar
-	for _, m := range metrics {
-		bar := plot.Bar{Name: m.Part}
-		for _, p := range points {
-			value := math.NaN()
-			if values := analysis.ValuesOf(p.Records, m.Name); len(values) > 0 {
-				value = stats.Summarize(values).Median
-			}
-			bar.Values = append(bar.Values, value)
-		}
-		bars = append(bars, bar)
-	}
-	var names []string
-	for _, p := range points {
-		names = append(names, p.name)
-	}
-	return plot.Bars("By part", metrics[0].Unit, names, bars)
 }

@@ -116,9 +116,8 @@ func parametersOf(points []stats.Point) []map[string]string {
 
 // timed is a series with the name of its line.
 type timed struct {
-	name      string
-	series    []result.Interval
-	latencies []result.IntervalLatency
+	name   string
+	series []result.Interval
 	// unit of the rates; empty if the series says it.
 	unit string
 }
@@ -126,7 +125,7 @@ type timed struct {
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate, the longest latency and percentiles of each interval. at is the label of the point that all series are
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are
 // of, or empty; whose says which trials they are of.
 func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
@@ -151,9 +150,8 @@ func overTime(of []timed, at, whose string) []Drawing {
 	const since = "seconds since the measured phase began"
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
 		dotted(at), "throughput_over_time")
-	drawn = with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
+	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
 		"The longest latency in each interval "+whose+", which shows stalls.", longest), dotted(at), "longest_latency_over_time")
-	return append(drawn, percentilesOverTime(of, at, whose)...)
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.

@@ -124,7 +124,7 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 		d.Add(&result.Record{Outcome: result.OutcomeAccepted}, doc)
 	}
 	of := d.of(nil)
-	if n := len(of.milestones[2].rates); n != maxTrials {
+	if n := len(of.rates[2]); n != maxTrials {
 		t.Errorf("%d rates", n)
 	}
 	if n := len(of.latencies["commit"]); n > maxUnmerged {

@@ -6,6 +6,8 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -168,4 +170,136 @@ func tip(parameter, series, unit string, point Point) string {
 
 func rectangle(c draw.Canvas, fill color.Color, a, b vg.Point) {
 	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
+}
+
+// XY is a point of a line.
+type XY struct{ X, Y float64 }
+
+// Line is a line of a plot.
+type Line struct {
+	Name   string
+	Points []XY
+	// Marked: every point has a mark.
+	Marked bool
+}
+
+// Lines shows lines on two axes of numbers that begin at zero. Points that are not numbers are left out.
+func Lines(title, x, y, about string, lines []Line) *Plot {
+	p := newPlot(title, x, y, names(lines))
+	p.Text = about
+	xs, ys := spans(lines)
+	if len(xs) == 0 {
+		return nil
+	}
+	p.frame.X.Min, p.frame.X.Max = 0, slices.Max(xs)
+	if p.frame.X.Max <= 0 {
+		p.frame.X.Max = 1
+	}
+	p.frame.X.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+		return spaced{ticks: steps(low, high), room: horizontalRoom}.Ticks(low, high)
+	})
+	valueAxis(&p.frame.Y, ys)
+	p.frame.Add(plotter(grid), drawn(lines))
+	return p
+}
+
+// Percentiles shows the distribution of latencies: what share of the operations took no longer. X of the points is the part of
+// the operations, below 1, and Y the latency in microseconds.
+func Percentiles(title, about string, lines []Line) *Plot {
+	p := newPlot(title, "percentile", "latency", names(lines))
+	p.Text = about
+	for i := range lines {
+		lines[i].Points = slices.Clone(lines[i].Points)
+		for j := range lines[i].Points {
+			lines[i].Points[j].X = 1 / (1 - lines[i].Points[j].X)
+		}
+	}
+	xs, ys := spans(lines)
+	if len(xs) == 0 {
+		return nil
+	}
+	axis := &p.frame.X
+	axis.Scale = plot.LogScale{}
+	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
+	axis.Tick.Marker = plot.ConstantTicks{
+		{Value: 1, Label: "min"},
+		{Value: 2, Label: "50"},
+		{Value: 10, Label: "90"},
+		{Value: 100, Label: "99"},
+		{Value: 1e3, Label: "99.9"},
+		{Value: 1e4, Label: "99.99"},
+		{Value: 1e5, Label: "99.999"},
+		{Value: 1e6, Label: "99.9999"},
+	}
+	for i := range ys {
+		ys[i] = max(ys[i], 1)
+	}
+	p.frame.Y.Scale = plot.LogScale{}
+	p.frame.Y.Min, p.frame.Y.Max = slices.Min(ys)/1.3, slices.Max(ys)*1.3
+	p.frame.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+		ticks := decades(low, high)
+		for i := range ticks {
+			ticks[i].Label = Micros(ticks[i].Value)
+		}
+		return ticks
+	})
+	p.frame.Add(plotter(grid), drawn(lines))
+	return p
+}
+
+// Micros is a time in the unit that suits it.
+func Micros(v float64) string {
+	switch {
+	case v >= 1e6:
+		return stats.Format(v/1e6) + " s"
+	case v >= 1e3:
+		return stats.Format(v/1e3) + " ms"
+	}
+	return stats.Format(v) + " µs"
+}
+
+func names(lines []Line) []string {
+	var list []string
+	for _, l := range lines {
+		list = append(list, l.Name)
+	}
+	return list
+}
+
+// spans are all coordinates of lines.
+func spans(lines []Line) (xs, ys []float64) {
+	for _, l := range lines {
+		for _, p := range l.Points {
+			if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
+				xs, ys = append(xs, p.X), append(ys, p.Y)
+			}
+		}
+	}
+	return xs, ys
+}
+
+// drawn draws lines.
+func drawn(lines []Line) plotter {
+	return func(c draw.Canvas, f *plot.Plot) {
+		for i, l := range lines {
+			var through []vg.Point
+			for _, p := range l.Points {
+				if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
+					through = append(through, vg.Point{X: c.X(f.X.Norm(p.X)), Y: c.Y(f.Y.Norm(max(p.Y, f.Y.Min)))})
+				}
+			}
+			if len(through) > 1 {
+				marking(c, "curve", "", func() { c.StrokeLines(line(palette[i%len(palette)], 1.5), through) })
+			}
+			c.SetColor(palette[i%len(palette)])
+			// A mark now and then tells lines apart where colours do not.
+			every := 1
+			if !l.Marked {
+				every = max(1, len(through)/6)
+			}
+			for n := every / 2; n < len(through); n += every {
+				marking(c, "mark", "", func() { mark(c, i, through[n], 3) })
+			}
+		}
+	}
 }

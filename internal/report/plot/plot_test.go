@@ -111,7 +111,6 @@ func plots() map[string]*plot.Plot {
 		"rounds":      plot.Rounds("lazy", &all[0]),
 		"lines":       plot.Lines("Rate over time", "s", "rows/s", "about", line),
 		"percentiles": plot.Percentiles("Latency", "about", []plot.Line{{Points: []plot.XY{{X: 0, Y: 100}, {X: 0.5, Y: 200}, {X: 0.99, Y: 900}}}}),
-		"bars":        plot.Bars("By part", "s", []string{"on", "off"}, []plot.Bar{{"ORDERS", []float64{3, 2}}, {"PART", []float64{1, math.NaN()}}}),
 	}
 }
 
@@ -121,7 +120,7 @@ func TestMarks(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"curve": {"dot": 9, "median": 3, "interval": 9, "curve": 1}, "words": {"dot": 12, "median": 4, "curve": 0},
 		"ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
-		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1}, "bars": {"bar": 3},
+		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1},
 	} {
 		text := svg(t, plots()[name])
 		for class, n := range want {
@@ -175,7 +174,7 @@ func TestNothing(t *testing.T) {
 	for name, p := range map[string]*plot.Plot{
 		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}),
 		"ratios": plot.Ratios("", pairs()[3:], label), "rounds": plot.Rounds("", &stats.Paired{}), "lines": plot.Lines("", "", "", "", nil),
-		"percentiles": plot.Percentiles("", "", nil), "bars": plot.Bars("", "", nil, nil),
+		"percentiles": plot.Percentiles("", "", nil),
 	} {
 		if p != nil {
 			t.Errorf("%s is a plot of nothing", name)
