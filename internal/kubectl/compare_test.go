@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // measuredRun has two points with six trials each, whose values scatter by 1% around 1,000 times the factor.
@@ -29,20 +30,14 @@ func measuredRun(t *testing.T, name string, factor float64) (*v1alpha1.Benchmark
 	t.Helper()
 	run := testutil.MakeRun(name, "bench").Sweep(1, 16).Repetitions(6).Obj()
 	run.UID = types.UID("uid of " + name)
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	r := rand.New(rand.NewPCG(1, uint64(len(name))))
 	var records []*result.Record
 	for _, trial := range p.Trials {
 		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters,
 			1000*factor*math.Exp(0.01*r.NormFloat64())))
 	}
-	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
 	return run, rep
 }
 
@@ -50,9 +45,7 @@ func measuredRun(t *testing.T, name string, factor float64) (*v1alpha1.Benchmark
 func resultsJSON(t *testing.T, r *report.Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.JSON(&b, r))
 	return b.Bytes()
 }
 
@@ -60,9 +53,7 @@ func resultsJSON(t *testing.T, r *report.Report) []byte {
 func file(t *testing.T, r *report.Report) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), r.Name+".json")
-	if err := os.WriteFile(path, resultsJSON(t, r), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, resultsJSON(t, r), 0o600))
 	return path
 }
 
@@ -267,9 +258,7 @@ func TestVariantNames(t *testing.T) {
 func TestCompareImages(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	list := filepath.Join(t.TempDir(), "versions.txt")
-	if err := os.WriteFile(list, []byte("# what we ship\n\n  mysql:9.7\npercona/percona-server:8.4\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(list, []byte("# what we ship\n\n  mysql:9.7\npercona/percona-server:8.4\n"), 0o600))
 	const run = `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun

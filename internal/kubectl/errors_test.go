@@ -18,6 +18,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // answer of an API server by path; everything else does not exist.
@@ -160,10 +162,7 @@ func filesToDamage(t *testing.T) []damaged {
 	t.Helper()
 	_, a := measuredRun(t, "main", 1)
 	_, b := measuredRun(t, "new", 1)
-	variants, err := os.ReadFile(variantsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	variants := must.Get(os.ReadFile(variantsFile))(t)
 	run, copied := file(t, b), filepath.Join(t.TempDir(), "variants.json")
 	return []damaged{
 		{resultsJSON(t, b), run, []string{"compare", file(t, a), run}},
@@ -186,9 +185,7 @@ func TestCompareOfPrefixes(t *testing.T) {
 		last := bytes.LastIndexByte(d.content, '}')
 		for cut := 0; cut <= last; cut += stride() * (1 + last/100) {
 			for _, end := range []int{cut, last - cut} {
-				if err := os.WriteFile(d.path, d.content[:end], 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(d.path, d.content[:end], 0o600))
 				if code, out, _ := plugin(t, d.arguments...); code != ExitError {
 					t.Fatalf("%v: the first %d of %d bytes: exit code %d\n%s", d.arguments, end, len(d.content), code, out)
 				}
@@ -202,21 +199,14 @@ func TestCompareOfPrefixes(t *testing.T) {
 func TestCompareOfFilesWithHoles(t *testing.T) {
 	for _, d := range filesToDamage(t) {
 		var tree any
-		if err := json.Unmarshal(d.content, &tree); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(d.content, &tree))
 		tried := 0
 		holes("", tree, func(what string) {
 			if tried++; tried%stride() != 0 {
 				return
 			}
-			text, err := json.Marshal(tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(d.path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(tree))(t)
+			must.Do(t, os.WriteFile(d.path, text, 0o600))
 			code, out, errOut := plugin(t, d.arguments...)
 			isAttempt := strings.HasPrefix(what, ".attempts") && strings.Count(what, ".") <= 2
 			if (code == ExitError) != (out == "") || isAttempt && code != ExitError || strings.Contains(errOut, "goroutine") {

@@ -16,15 +16,13 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // reportOf what a cluster has, with the documents of its attempts.
 func reportOf(t *testing.T, name string, from client.Reader) (*printable, *documents) {
 	t.Helper()
-	p, err := reported(t.Context(), from, "bench", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), from, "bench", name))(t)
 	return p, &documents{from: from, namespace: "bench", outputs: new(outputs)}
 }
 
@@ -41,35 +39,25 @@ func TestFolderOfPlots(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
 	q := pagetest.File(`{plots: [{name: env=a.seconds, against: rowsPerCommit, metric: durationSeconds},
 		{name: none, against: rowsPerCommit, metric: x}], tables: [{name: published, metrics: [durationSeconds]}]}`)
-	if err := p.Request(&q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Request(&q))
 	dir := filepath.Join(t.TempDir(), "d")
 	for range 2 { // a second time over the first
 		streams, _, _, errOut := genericiooptions.NewTestIOStreams()
-		if err := p.writeAll(t.Context(), streams, docs, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
 		want := "The plot none is left out: no metric named x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
 			"11 files were written to " + dir + ".\n"
 		if diff := cmp.Diff(want, errOut.String()); diff != "" {
 			t.Errorf("said (-want +got):\n%s", diff)
 		}
 	}
-	sums, err := os.ReadFile(filepath.Join(dir, result.SumsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums := must.Get(os.ReadFile(filepath.Join(dir, result.SumsFile)))(t)
 	if table, err := os.ReadFile(filepath.Join(dir, "tables", "published.csv")); err != nil ||
 		!strings.HasPrefix(string(table), "rowsPerCommit,round,durationSeconds\n") ||
 		!strings.Contains(string(sums), result.Digest(table)+"  tables/published.csv\n") {
 		t.Errorf("the table is %q, %v", table, err)
 	}
 	for _, name := range []string{"env=a.seconds.svg", "against_rowsPerCommit.svg"} {
-		data, err := os.ReadFile(filepath.Join(dir, "plots", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, "plots", name)))(t)
 		if !strings.HasSuffix(string(data), "</svg>\n") {
 			t.Errorf("%s is %.300s", name, data)
 		}
@@ -100,9 +88,7 @@ func TestReportDirHasOutputs(t *testing.T) {
 		p, docs := reportOf(t, name, clusterWith(tc.objects...))
 		dir := t.TempDir()
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
-		if err := p.writeAll(t.Context(), streams, docs, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
 		found, err := filepath.Glob(filepath.Join(dir, outputsFolder, "*.txt"))
 		if err != nil || len(found) != tc.files {
 			t.Errorf("%s: %d files, want %d: %q, %v", name, len(found), tc.files, found, err)
@@ -123,9 +109,7 @@ func TestReportDirWithoutOutputs(t *testing.T) {
 	p, docs := reportOf(t, "x", clusterWith(finishedRun(t, "x", 1)...))
 	dir := t.TempDir()
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	if err := p.writeAll(t.Context(), streams, docs, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
 	if _, err := os.Stat(filepath.Join(dir, outputsFolder)); !os.IsNotExist(err) {
 		t.Errorf("a folder of outputs: %v", err)
 	}

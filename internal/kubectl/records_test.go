@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // documentSeries gives a document intervals, so that it has plots over time.
@@ -131,9 +132,7 @@ func TestReportPlotsOfAFile(t *testing.T) {
 	server := apiServer(t, finishedRun(t, "x", 1, documentSeries, func(doc *result.Document) { doc.Latencies[0].Histogram = latencies[0].Histogram }))
 	write := func(text string) string {
 		file := filepath.Join(t.TempDir(), "my.plots")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	file := write("{plots: [{name: seconds, title: My plot, against: rowsPerCommit, metric: durationSeconds}], " +
@@ -172,9 +171,7 @@ func TestReportPlotsOfAFileOfVariants(t *testing.T) {
 	_, objects := begunVariants(t, 8)
 	p, docs := reportOf(t, "pair", clusterWith(objects...))
 	q := pagetest.File("tables: [{name: t, metrics: [durationSeconds, rowsPerSecond]}]")
-	if err := p.Request(&q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Request(&q))
 	docs.read(t.Context(), p.Report)
 	table := p.RequestedTables()[0]
 	if len(table.Missing) > 0 || strings.Count(string(table.CSV), "\n") != 9 || !strings.HasPrefix(string(table.CSV), "variant,round,durationSeconds,") {

@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // reproducing reproduces a bundle in a cluster with these objects, and returns what is printed.
@@ -43,14 +44,8 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 
 func bundleOf(t *testing.T, name string, objects []client.Object) *bundle.Bundle {
 	t.Helper()
-	path, err := exported(t, name, objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := openBundle(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exported(t, name, objects))(t)
+	b := must.Get(openBundle(path))(t)
 	return b
 }
 
@@ -114,10 +109,7 @@ func TestReproduceWaits(t *testing.T) {
 			return err
 		}}
 	}
-	out, err := reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...))(t)
 	var printed report.Reproduction
 	if err := json.Unmarshal([]byte(out), &printed); err != nil || printed.Name != "commit-size" || len(printed.Points) != 2 {
 		t.Errorf("%v: %s", err, out)
@@ -234,10 +226,7 @@ func TestReproduceMeasures(t *testing.T) {
 
 // Flags and bundle are read before a cluster is contacted.
 func TestReproduceFlags(t *testing.T) {
-	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exported(t, "commit-size", finishedRun(t, "commit-size", 1)))(t)
 	for _, tc := range []struct {
 		arguments []string
 		says      string
@@ -261,9 +250,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 	} {
 		b := bundleOf(t, name, objects)
 		var object map[string]any
-		if err := yaml.Unmarshal(b.Benchmark, &object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal(b.Benchmark, &object))
 		object["metadata"] = map[string]any{
 			"name": name, "namespace": "kube-system", "generateName": "x-", "finalizers": []string{"example.com/stays"},
 			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelRunUID: "1"},
@@ -288,10 +275,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		if err := o.reproduce(t.Context(), cl, "bench", b); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		created, err := find(t.Context(), cl, "bench", name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		created := must.Get(find(t.Context(), cl, "bench", name))(t)
 		wanted := metav1.ObjectMeta{Namespace: "bench", Name: name, ResourceVersion: created.ResourceVersion}
 		if diff := cmp.Diff(wanted, created.ObjectMeta); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

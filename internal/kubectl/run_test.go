@@ -178,10 +178,7 @@ func kustomized(t *testing.T, more string) string {
 	t.Helper()
 	const own = "{type: Sysbench, sysbench: {scriptFrom: {name: script, key: own.lua}, seconds: 1}}"
 	folder := t.TempDir()
-	references, err := os.ReadFile(nameReferences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(os.ReadFile(nameReferences))(t)
 	for file, text := range map[string]string{
 		"name-references.yaml": string(references),
 		"own.lua":              "function event() end\n",
@@ -190,18 +187,10 @@ func kustomized(t *testing.T, more string) string {
 			own + "\n  variants: [{name: one}, {name: two, workload: {sysbench: {scriptFrom: {name: script, key: own.lua}}}}]\n",
 		"kustomization.yaml": "resources: [run.yaml, variants.yaml]\nconfigMapGenerator: [{name: script, files: [own.lua]}]\n" + more,
 	} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
+	resources := must.Get(krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder))(t)
+	text := must.Get(resources.AsYaml())(t)
 	return string(text)
 }
 
@@ -257,9 +246,7 @@ func TestNameReferences(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &crd))
 	properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
 	for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
 		if reference.MatchString(path) {

@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -32,10 +33,7 @@ import (
 func begunVariants(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []client.Object) {
 	t.Helper()
 	run := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1).Obj()
-	p, err := validation.PlanRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(validation.PlanRun(run))(t)
 	p.Trials = p.Trials[:n]
 	objects, _ := recordedAll(t, run, p, func(i int, trial *plan.Trial) (*result.Record, *result.Document) {
 		return sidesOf(run, p, trial, 1000+float64(i), 2000+float64(i))
@@ -55,10 +53,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 		0: {0, "no answer", false}, 1: {0, "no answer", false}, 3: {1, "cannot say", true}, 12: {6, "lazy is ", true},
 	} {
 		_, objects := begunVariants(t, n)
-		p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 		if s := p; s.Rounds != want.rounds || len(s.Runs) != n || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d trials: %d rounds, %d measured variants, %d pairs", n, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
@@ -82,10 +77,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 // It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
 func TestReportOfVariantsCompares(t *testing.T) {
 	_, objects := begunVariants(t, 8)
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	got := p
 	if p := got.Pairs[0]; p.Baseline != "durable" || p.Variant != "lazy" || len(p.Values) != 4 || p.Ratio < 1.9 || p.Ratio > 2.1 {
 		t.Errorf("%+v", p)
@@ -99,10 +91,7 @@ func TestReportOfVariantsCompares(t *testing.T) {
 func TestReportOfVariantsAfterAChoice(t *testing.T) {
 	run, objects := begunVariants(t, 4)
 	run.Spec.Alternation, run.Status.Alternation = v1alpha1.AlternateAutomatic, v1alpha1.AlternateRuns
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	if s := p; s.Rounds != 2 || s.SliceMilliseconds != 0 {
 		t.Errorf("%d rounds, in slices of %d ms", s.Rounds, s.SliceMilliseconds)
 	}
@@ -112,10 +101,7 @@ func TestReportOfVariantsAfterAChoice(t *testing.T) {
 func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 	run, objects := begunVariants(t, 3)
 	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFailed)
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	if rep := p; rep.Outcome != "Failed" || rep.Message != "LoaderFailed: no privilege" {
 		t.Errorf("%+v", rep)
 	}
@@ -129,9 +115,7 @@ func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 // Where one stands in the queue of a lane is looked up, in all namespaces that the user may list.
 func TestPosition(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v1alpha1.AddToScheme(scheme))
 	at := func(seconds int) metav1.Time {
 		return metav1.NewTime(time.Date(2026, 1, 2, 3, 4, seconds, 0, time.UTC))
 	}
@@ -183,12 +167,8 @@ func TestCompareNamesFiles(t *testing.T) {
 	again.UID = "another"
 	dir := t.TempDir()
 	for name, of := range map[string]*report.Report{"a.json": r, "b.json": again, "sub/a.json": again} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600))
 	}
 	header := func(before, after string) string { return before + "  " + after + "  ratio" }
 	for other, want := range map[string]string{

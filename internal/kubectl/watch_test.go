@@ -290,10 +290,7 @@ func recorded(t *testing.T, trial, attempt int, outcome result.Outcome, cause re
 			Version: result.DocumentVersion, Metrics: []result.Metric{{Name: "rowsPerSecond", Value: 11840, Unit: "rows/s"}}, Findings: []finding.Finding{finding.OfProgram("short")},
 		}
 	}
-	text, err := record.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(record.Encode())(t)
 	run := testutil.MakeRun("sizes", "ns").Obj()
 	labels := plan.Labels(run, v1alpha1.ComponentAttempt)
 	labels[v1alpha1.LabelOutcome] = string(outcome)
@@ -308,9 +305,7 @@ func TestLogs(t *testing.T) {
 	first, second := loaderPod("sizes-t8-a1-0-x"), loaderPod("sizes-t8-a2-0-x")
 	second.Labels[v1alpha1.LabelAttempt] = "2"
 	var document bytes.Buffer
-	if err := result.WriteDocument(&document, result.EncodedDocument{Gzip: []byte("x"), SHA256: "00"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.WriteDocument(&document, result.EncodedDocument{Gzip: []byte("x"), SHA256: "00"}))
 	const progressed = `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}` + "\n"
 	from := fakeLogs{texts: map[string]string{
 		first.Name: progressed + "first\n" + document.String() + "the end", second.Name: "second\n",

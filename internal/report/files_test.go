@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // hostile is a report whose names and messages have everything that some format gives a meaning.
@@ -121,9 +122,7 @@ func TestSummaryNamesInputs(t *testing.T) {
 	}
 	summary := func() string {
 		var b strings.Builder
-		if err := report.Summary(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Summary(&b, r))
 		return b.String()
 	}
 	text := summary()

@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // junitRules are what the usual JUnit schemas (those of Jenkins and of Surefire) allow: the attributes and children of
@@ -213,9 +214,7 @@ func benchstat(t *testing.T, before, after *report.Report) string {
 	dir := t.TempDir()
 	arguments := []string{"tool", "benchstat"}
 	for name, r := range map[string]*report.Report{"a.bench": before, "b.bench": after} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600))
 	}
 	arguments = append(arguments, filepath.Join(dir, "a.bench"), filepath.Join(dir, "b.bench"))
 	out, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
@@ -269,9 +268,7 @@ func TestBenchstatComparesVariants(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "comparison.bench")
-	if err := os.WriteFile(file, []byte(printed(t, report.Bench, s)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(printed(t, report.Bench, s)), 0o600))
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "variant", file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

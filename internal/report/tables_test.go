@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // columns are rows as text, a line each.
@@ -156,9 +157,7 @@ func TestSummaryHasRequestedTables(t *testing.T) {
 	r.Requested = pagetest.File(`{"tables":[{"name":"p","title":"As published","metrics":["rowsPerSecond","x"],
 		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"78"}]}]}`)
 	var b strings.Builder
-	if err := report.Summary(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Summary(&b, r))
 	want := "As published:\n\n| rowsPerCommit | rowsPerSecond | published |\n| ------------: | ------------: | --------: |\n" +
 		"|             1 |          1000 |        78 |\n|          1024 |         14970 |           |\n\n" +
 		"The table p is incomplete; these were not measured: x.\n\nClaims:"
@@ -384,9 +383,7 @@ func TestTitle(t *testing.T) {
 	} {
 		r.Title = title
 		var summary, document strings.Builder
-		if err := errors.Join(report.Summary(&summary, r), report.JSON(&document, r)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(report.Summary(&summary, r), report.JSON(&document, r)))
 		if !strings.HasPrefix(summary.String(), want) || strings.Contains(document.String(), `"title"`) != (title != "") {
 			t.Errorf("title %q: %.80s", title, summary.String())
 		}

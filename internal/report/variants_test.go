@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // reportOfComparison has three points, of which two differ, and a round in which only one variant was measured.
@@ -113,10 +114,7 @@ func reportOfComparison() *report.Report {
 }
 
 func TestComparisonFilesGolden(t *testing.T) {
-	files, err := report.Files(reportOfComparison())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(report.Files(reportOfComparison()))(t)
 	for _, f := range files {
 		testutil.Golden(t, "comparison."+f.Name, f.Data)
 	}
@@ -127,9 +125,7 @@ func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	s := reportOfComparison()
 	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
 	var b strings.Builder
-	if err := report.Summary(&b, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Summary(&b, s))
 	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
@@ -186,10 +182,7 @@ func pair(t *testing.T) *analysis.Compared {
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 	}).Obj()
-	c, err := analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }))(t)
 	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
 	points := c.Variants[0].Plan.Points
 	c.Sides[0].Points = []stats.Point{
@@ -202,10 +195,7 @@ func pair(t *testing.T) *analysis.Compared {
 
 func reportOfPair(t *testing.T, c *analysis.Compared, outcome, message string) *report.Report {
 	t.Helper()
-	rep, err := report.OfVariants(c, nil, outcome, message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfVariants(c, nil, outcome, message))(t)
 	return rep
 }
 

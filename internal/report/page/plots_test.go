@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func drawingsOf(c pagetest.Case) []page.Drawing {
@@ -47,9 +48,7 @@ func svgOf(t *testing.T, p *plot.Plot) string {
 		t.Fatal("there is no such plot")
 	}
 	var b bytes.Buffer
-	if err := p.SVG(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SVG(&b))
 	return b.String()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // product of the values of parameters.
@@ -108,13 +109,8 @@ func TestThinned(t *testing.T) {
 // Of each point a few values of each milestone are kept, and a few histograms.
 func TestDetailsOfAPointAreBounded(t *testing.T) {
 	h := hdrhistogram.New(1, 1000, 3)
-	if err := h.RecordValue(7); err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.RecordValue(7))
+	encoded := must.Get(h.Encode(hdrhistogram.V2CompressedEncodingCookieBase))(t)
 	doc := &result.Document{
 		Milestones: []result.Milestone{{Rows: 1}, {Rows: 2}}, Latencies: []result.Latency{{Operation: "commit", Histogram: string(encoded)}},
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // series of points with the given values of a parameter, each of three repetitions.
@@ -64,10 +65,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 		var xs []float64
 		for _, group := range regexp.MustCompile(`(?s)<g class="[lf]\w+ interval" .*?</g>`).FindAllString(text, -1) {
 			for _, at := range regexp.MustCompile(`M([\d.]+)`).FindAllStringSubmatch(group, -1) {
-				x, err := strconv.ParseFloat(at[1], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := must.Get(strconv.ParseFloat(at[1], 64))(t)
 				xs = append(xs, x)
 			}
 		}
@@ -90,9 +88,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 func svg(t *testing.T, p *plot.Plot) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.SVG(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SVG(&b))
 	return b.String()
 }
 
