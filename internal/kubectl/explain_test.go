@@ -44,9 +44,7 @@ func TestExplainQueued(t *testing.T) {
 		"What to do: wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // A finished run says when it is deleted, and how to keep what it has measured.
@@ -99,9 +97,7 @@ func TestExplainFailed(t *testing.T) {
 		"Warnings:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // TestExplainEverything: whatever the state, there are words for it; also before the operator has seen an object.
@@ -204,9 +200,7 @@ func TestExplainedWarnings(t *testing.T) {
 	for _, w := range stats.WarningsAt(points) {
 		got = append(got, w.String())
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 	objects := finishedRun(t, "sizes", 1)
 	cl := fakeCluster(objects...)
 	for _, o := range objects {

@@ -222,9 +222,7 @@ func TestPublishedNames(t *testing.T) {
 	got := publishedNames(map[string][]byte{
 		"summary.md": nil, "results.json.gz.1": nil, "results.json.gz.2": nil, "results.csv.gz": nil, "report.html.1": nil,
 	})
-	if diff := cmp.Diff([]string{"report.html", "results.csv", "results.json", "summary.md"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "what is got", []string{"report.html", "results.csv", "results.json", "summary.md"}, got)
 }
 
 // An attempt that does not count has a record, which may have a summary, and no document.

@@ -46,9 +46,7 @@ func TestFolderOfPlots(t *testing.T) {
 		must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
 		want := "The plot none is left out: no metric named x was measured. There are: rowsPerSecond, clientCPUPerRow, durationSeconds.\n" +
 			"11 files were written to " + dir + ".\n"
-		if diff := cmp.Diff(want, errOut.String()); diff != "" {
-			t.Errorf("said (-want +got):\n%s", diff)
-		}
+		must.Same(t, "said", want, errOut.String())
 	}
 	sums := must.Get(os.ReadFile(filepath.Join(dir, result.SumsFile)))(t)
 	if table, err := os.ReadFile(filepath.Join(dir, "tables", "published.csv")); err != nil ||

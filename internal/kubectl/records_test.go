@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,9 +76,7 @@ func TestPlotsOfDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, namesIn(files)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, c.want, namesIn(files))
 		if text := strings.Join(remarks, "\n"); !strings.HasPrefix(text, c.says) || c.says == "" && text != "" || strings.Contains(text, "\n") {
 			t.Errorf("%s: it says %q", name, text)
 		}

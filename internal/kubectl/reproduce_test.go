@@ -277,9 +277,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		}
 		created := must.Get(find(t.Context(), cl, "bench", name))(t)
 		wanted := metav1.ObjectMeta{Namespace: "bench", Name: name, ResourceVersion: created.ResourceVersion}
-		if diff := cmp.Diff(wanted, created.ObjectMeta); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, wanted, created.ObjectMeta)
 		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 		run.Spec.Suspend = nil // as it was when the run ended is of no interest here
 		if diff := cmp.Diff(run.Spec, created.Spec, cmpopts.EquateEmpty()); diff != "" {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -61,12 +60,8 @@ func TestCompletion(t *testing.T) {
 	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeVariants("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
 	command.SetContext(t.Context())
-	if d := cmp.Diff([]string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"sizes"}, named(command, cl, "ns", []string{"pair"})); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", []string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil))
+	must.Same(t, "what is got", []string{"sizes"}, named(command, cl, "ns", []string{"pair"}))
 	if code, out, errs := runMain(t, "", "__complete", "run", "--dry-run", ""); code != ExitFine || !strings.HasPrefix(out, "none\nclient\n") {
 		t.Error(code, out, errs)
 	}
@@ -141,9 +136,7 @@ func TestSetAll(t *testing.T) {
 			"parameters": map[string]any{"rowsPerCommit": "16"},
 		}}}},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // TestSetErrors: a mistake is answered by what is allowed there.

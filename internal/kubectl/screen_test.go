@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
@@ -31,15 +30,11 @@ func TestLive(t *testing.T) {
 	want := []string{
 		"sizes  Measuring  ━━━━━─────────────────── 7/33 trials  about 4m15s left", "  trial 8 of 33 (rowsPerCommit=16) · measure 11,840 rows/s",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 	queued := measuring()
 	queued.Status.Trials = v1alpha1.TrialCounts{}
 	setReady(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
-	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(snapshotOf(queued), began)); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", []string{"sizes  Queued", "  run a holds lane default"}, live(snapshotOf(queued), began))
 }
 
 func TestBar(t *testing.T) {

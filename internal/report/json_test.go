@@ -61,9 +61,7 @@ func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 	var text bytes.Buffer
 	must.Do(t, report.JSON(&text, s))
 	decoded := must.Get(report.Decode(text.Bytes()))(t)
-	if diff := cmp.Diff(s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText()); diff != "" {
-		t.Errorf("comparison (-want +got):\n%s", diff)
-	}
+	must.Same(t, "comparison", s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText())
 }
 
 // specText compares specifications whatever their indentation.

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -274,9 +272,7 @@ func TestBenchstatComparesVariants(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	header := strings.Fields(strings.NewReplacer("│", " ").Replace(strings.Split(string(out), "\n")[0]))
-	if diff := cmp.Diff([]string{"durable", "same", "lazy"}, header); diff != "" {
-		t.Errorf("columns (-want +got):\n%s", diff)
-	}
+	must.Same(t, "columns", []string{"durable", "same", "lazy"}, header)
 	row := lineOf(string(out), "CommitSize/rowsPerCommit=1")
 	if !strings.Contains(row, "+200.00%") || !strings.Contains(row, "(p=0.002 n=6)") || !strings.Contains(row, "~ (p=1.000 n=6)") {
 		t.Errorf("the row is %q of\n%s", row, out)

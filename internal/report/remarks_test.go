@@ -6,11 +6,11 @@ package report
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestClaimLines(t *testing.T) {
@@ -27,9 +27,7 @@ func TestClaimLines(t *testing.T) {
 		"best **cannot say**: 1×; in the published data it does not hold: 0.90×",
 		"intervals: 95% confidence across all claims",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	must.Same(t, "lines", want, got)
 }
 
 // A claim that was not judged has neither failed nor passed.
@@ -55,7 +53,5 @@ func TestTuned(t *testing.T) {
 			"transparent huge pages never instead of madvise; restored afterwards",
 		"node b: swappiness 0 instead of 60; NOT RESTORED: it is off",
 	}
-	if diff := cmp.Diff(want, r.tuned()); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	must.Same(t, "lines", want, r.tuned())
 }

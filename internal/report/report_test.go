@@ -120,9 +120,7 @@ func TestFilesGolden(t *testing.T) {
 				testutil.Golden(t, name+"."+f.Name, f.Data)
 			}
 			// The first one is what stays readable when all of them are too large.
-			if diff := cmp.Diff([]string{"summary.md", "results.csv", "results.bench", "results.json"}, names); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			must.Same(t, "files", []string{"summary.md", "results.csv", "results.bench", "results.json"}, names)
 		})
 	}
 }
@@ -167,9 +165,7 @@ func TestCSVWithHoles(t *testing.T) {
 		cell(1, "clientCPUPerRow"), cell(1, "extra"), cell(1, "commitP99Micros"),
 		cell(2, "clientCPUPerRow"), cell(2, "extra"), cell(2, "commitP99Micros"),
 	}
-	if diff := cmp.Diff([]string{"", "", "", "12.5", "0.000001", "250"}, got); diff != "" {
-		t.Errorf("cells (-want +got):\n%s", diff)
-	}
+	must.Same(t, "cells", []string{"", "", "", "12.5", "0.000001", "250"}, got)
 }
 
 // claimed is a run of two points, three times each, that claims 16 rows a commit to be twice as fast.
@@ -218,9 +214,7 @@ func TestOfRun(t *testing.T) {
 		Head:   report.Head{Namespace: "bench", Name: "sizes", UID: "run", Workload: "CommitSize", Seed: 7},
 		Ending: report.Ending{Outcome: "Complete", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Planned: 6, SpecDigest: digest,
 	}
-	if diff := cmp.Diff(want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec")); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	must.Same(t, "run", want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec"))
 	var spec v1alpha1.BenchmarkRunSpec
 	if err := json.Unmarshal(rep.Spec, &spec); err != nil || cmp.Diff(run.Spec, spec, cmpopts.EquateEmpty()) != "" {
 		t.Errorf("the specification is %s: %v", rep.Spec, err)
@@ -232,9 +226,7 @@ func TestOfRun(t *testing.T) {
 		}
 		rounds[stats.Label(trial.Parameters)] = append(rounds[stats.Label(trial.Parameters)], trial.Round)
 	}
-	if diff := cmp.Diff(map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds); diff != "" {
-		t.Errorf("rounds of the trials (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rounds of the trials", map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds)
 	if len(rep.Points) != 2 || !slices.Equal(rep.Points[0].Values, []float64{1010, 1020, 1030}) ||
 		!slices.Equal(rep.Points[1].Values, []float64{4040, 4080, 4120}) {
 		t.Errorf("points %+v", rep.Points)

@@ -106,9 +106,7 @@ func TestTablesOfComparison(t *testing.T) {
 		s.Runs = append(s.Runs, late)
 		s.Requested = pagetest.File(`{"tables":[` + c.spec + `]}`)
 		got := oneTable(t, s.RequestedTables())
-		if diff := cmp.Diff(c.rows, columns(got.Rows)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, c.rows, columns(got.Rows))
 		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*(len(got.Rows)-1) && name != "a row for each metric" {
 			t.Errorf("%s: CSV has %d lines:\n%s", name, lines, got.CSV)
 		}
@@ -124,9 +122,7 @@ func TestTableCSVHasSettings(t *testing.T) {
 		"durable,16777216,1,1,3434\ndurable,16777216,1,2,3468\n" +
 		"lazy,16777216,2,1,10302\nlazy,16777216,2,2,10404\n" +
 		"same,134217728,1,1,3434\nsame,134217728,1,2,3468\n"
-	if diff := cmp.Diff(want, string(oneTable(t, s.RequestedTables()).CSV)); diff != "" {
-		t.Errorf("CSV (-want +got):\n%s", diff)
-	}
+	must.Same(t, "CSV", want, string(oneTable(t, s.RequestedTables()).CSV))
 }
 
 // Figures are what programs read: the numbers of the cells, with the published ones beside them.
@@ -142,9 +138,7 @@ func TestFiguresOfTables(t *testing.T) {
 		{Series: lazy("1024"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 12814.375, Trials: 2},
 	}
 	table := oneTable(t, s.RequestedTables())
-	if diff := cmp.Diff(want, table.Figures); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
+	must.Same(t, "figures", want, table.Figures)
 	f := &table.Figures[1]
 	if diff := cmp.Diff([]string{"rowsPerCommit"}, table.By); diff != "" || f.Label("rowsPerCommit") != "1024" || f.Label("variant") != "lazy" {
 		t.Errorf("they differ in: %s; labels %q, %q", diff, f.Label("rowsPerCommit"), f.Label("variant"))
@@ -325,9 +319,7 @@ func TestSummaryWarnings(t *testing.T) {
 				}
 			}
 			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
-			if diff := cmp.Diff(tc.want, lines(text, "- ")); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			must.Same(t, "warnings", tc.want, lines(text, "- "))
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -153,9 +152,7 @@ func TestUndecidedPoints(t *testing.T) {
 		"everywhere: cannot say whether same differs from durable: " + because +
 			" 116–392 rounds to show; a difference of 31–65% would probably have been detected",
 	}
-	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "what is got", want, s.Undecided())
 }
 
 // The rows that pilots have decided are said once, for all variants.
@@ -213,9 +210,7 @@ func TestOfVariants(t *testing.T) {
 		Metric: "rowsPerSecond", Unit: "rows/s",
 		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
 	}}
-	if diff := cmp.Diff(want, rep.Runs); diff != "" {
-		t.Errorf("sides (-want +got):\n%s", diff)
-	}
+	must.Same(t, "sides", want, rep.Runs)
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
 		lazy.Unrequested != 1 || lazy.OtherVariables.Differing != 1 || lazy.OtherVariables.Differ[0].Name == "" || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {

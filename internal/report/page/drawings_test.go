@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // safeName is a name that every file system takes, whatever ending follows it.
@@ -55,9 +54,7 @@ func TestUnique(t *testing.T) {
 	for _, d := range unique(list) {
 		got = append(got, d.Name)
 	}
-	if diff := cmp.Diff([]string{"a", "A-2", "a-2-2", "b", "a-3"}, got); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Same(t, "names", []string{"a", "A-2", "a-2-2", "b", "a-3"}, got)
 }
 
 func TestFixed(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
@@ -80,9 +78,7 @@ func TestNamesOfDrawings(t *testing.T) {
 			"rowsPerCommit=1.latency.commit",
 		}},
 	} {
-		if diff := cmp.Diff(c.want, namesOf(c.drawn)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, c.want, namesOf(c.drawn))
 		for _, d := range c.drawn {
 			_, after, found := strings.Cut(c.text, svgOf(t, d.Plot))
 			if !found {
@@ -113,16 +109,12 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	want := []string{
 		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_clients", "throughput_over_time-2",
 	}
-	if diff := cmp.Diff(want, namesOf(d)[:len(want)]); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Same(t, "names", want, namesOf(d)[:len(want)])
 	remarks := []string{
 		"The plot unknown is left out: no metric named rows was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds.",
 		"The plot nowhere is left out: nothing was measured at its points.",
 	}
-	if diff := cmp.Diff(remarks, left); diff != "" {
-		t.Errorf("remarks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "remarks", remarks, left)
 	text := runPage(t, c)
 	if got := sections(text)[0]; got != "plots" {
 		t.Errorf("the first section is %s", got)
@@ -163,9 +155,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 		t.Error(one)
 	}
 	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: durationSeconds, rowsPerSecond."}
-	if diff := cmp.Diff(remarks, left); diff != "" {
-		t.Errorf("remarks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "remarks", remarks, left)
 	if got := sections(runPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
 		t.Errorf("the first sections are %s", got)
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -94,9 +93,7 @@ func TestThinned(t *testing.T) {
 		series = append(series, result.Interval{EndMicros: int64(i + 1), Rows: 1, Transactions: 2, MaxMicros: int64(5 - i%5)})
 	}
 	short := thinned(series)
-	if diff := cmp.Diff(result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0]); diff != "" {
-		t.Errorf("the first (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the first", result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0])
 	rows := int64(0)
 	for _, i := range short {
 		rows += i.Rows
