@@ -257,8 +257,6 @@ func TestVariantNames(t *testing.T) {
 // TestCompareImages prints a run's file with a list of images as its variants, as it would be created: it is valid.
 func TestCompareImages(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	list := filepath.Join(t.TempDir(), "versions.txt")
-	must.Do(t, os.WriteFile(list, []byte("# what we ship\n\n  mysql:9.7\npercona/percona-server:8.4\n"), 0o600))
 	const run = `
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
@@ -270,7 +268,7 @@ spec:
   workload: {type: CommitSize, commitSize: {rows: 10}}
   trials: {repetitions: 6, primeSeconds: 1}
 `
-	code, out, errs := runMain(t, run, "compare-images", "-f", "-", "--images", list, "mariadb:10.11", "mariadb:11.8", "--name", "versions",
+	code, out, errs := runMain(t, run, "run", "-f", "-", "versions", "--image", "mariadb:10.11,mariadb:11.8,mysql:9.7", "--image", "percona/percona-server:8.4",
 		"--set", "alternation=Trials", "--set", "rounds.atMost=30", "--dry-run=client", "-o", "yaml")
 	want := `apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
@@ -322,7 +320,7 @@ spec:
 
 // TestCompareImagesEngine: a baseline of another engine than the run's file sets it for all that do not say otherwise.
 func TestCompareImagesEngine(t *testing.T) {
-	code, out, errs := runMain(t, runWith("seed: 3"), "compare-images", "-f", "-", "mysql:9.7", "example.com/build:42", "mariadb:11.8",
+	code, out, errs := runMain(t, runWith("seed: 3"), "run", "-f", "-", "--image", "mysql:9.7,example.com/build:42,mariadb:11.8",
 		"--dry-run=client", "-o", "jsonpath={.spec.database} {.spec.variants[*].database}")
 	want := `{"engine":"MySQL","image":"mysql:9.7"} {"image":"example.com/build:42"} {"engine":"MariaDB","image":"mariadb:11.8"}`
 	if code != ExitFine || out != want {
@@ -337,28 +335,17 @@ func TestCompareImagesErrors(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"no file":      {"", []string{"mariadb:10.11", "mariadb:11.8"}, "-f FILE is missing"},
-		"one image":    {valid, []string{"-f", "-", "mariadb:11.8"}, "name at least two images"},
-		"two inputs":   {valid, []string{"-f", "-", "--images", "-"}, "cannot both be the standard input"},
-		"two runs":     {valid + "---\n" + valid, []string{"-f", "-", "a:1", "a:2"}, "needs a file with one BenchmarkRun"},
-		"no such list": {valid, []string{"-f", "-", "--images", "none"}, "none"},
+		"one image": {valid, []string{"--image", "mariadb:11.8"}, "name at least two images"},
+		"two runs":  {valid + "---\n" + valid, []string{"--image", "a:1,a:2"}, "--image takes a file with one run, but there are 2"},
 		"variants": {
-			runWith("database: {}\n  variants: [{name: one}, {name: two}]"),
-			[]string{"-f", "-", "a:1", "a:2"},
-			"run a has variants already: compare-images needs a run without",
-		},
-		"set": {
-			valid,
-			[]string{"-f", "-", "a:1", "a:2", "--set", "round=3"},
-			`--set round=3: spec has no field "round"; it has alternation, baseline`,
+			runWith("database: {}\n  variants: [{name: one}, {name: two}]"), []string{"--image", "a:1,a:2"},
+			"run a has variants already: --image needs a run without",
 		},
 		"a name too long": {
-			valid,
-			[]string{"-f", "-", "a:1", "a:2", "--name", strings.Repeat("n", 41), "--dry-run=client"},
-			"a run's name has at most 40 characters",
+			valid, []string{"--image", "a:1,a:2", strings.Repeat("n", 41), "--dry-run=client"}, "a run's name has at most 40 characters",
 		},
 	} {
-		if code, _, errs := runMain(t, tc.stdin, append([]string{"compare-images"}, tc.arguments...)...); code != ExitError || !strings.Contains(errs, tc.says) {
+		if code, _, errs := runMain(t, tc.stdin, append([]string{"run", "-f", "-"}, tc.arguments...)...); code != ExitError || !strings.Contains(errs, tc.says) {
 			t.Errorf("%s: %d %s", name, code, errs)
 		}
 	}

@@ -89,7 +89,7 @@ failed, and what to do.`,
 		commands []*cobra.Command
 	}{
 		{"Measure:", []*cobra.Command{
-			newValidate(streams), newRun(cluster, streams), newCompareImages(cluster, streams),
+			newValidate(streams), newRun(cluster, streams),
 		}},
 		{"Follow and understand:", []*cobra.Command{
 			newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),

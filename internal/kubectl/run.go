@@ -52,20 +52,27 @@ func (o *creation) addFlags(command *cobra.Command) {
 
 func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := newCreation(c, streams)
-	var names, settings []string
+	var names, images, settings []string
 	command := &cobra.Command{
-		Use:   "run -f FILE [NAME] [--set PATH=VALUE]...",
+		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--set PATH=VALUE]...",
 		Short: "Start a run",
 		Long: `Start a run from a file.
 
 With a file of one run, NAME is another name than the file's, and --set sets fields of its specification. The paths are those
 that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
-and structured values as YAML.`,
+and structured values as YAML.
+
+--image compares versions of a server: each image becomes a variant, named after its tag, and the first is the baseline. They differ
+in nothing but the image, and in the engine if the image's name says so. Claims, trials.repetitions and trials.precision of the file
+are left out, and that is said.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
   # From a file, with another name and another image of one variant.
   kubectl benchrun run -f gate.yaml pr-1234 --set variants.new.database.image=registry.example.com/mariadb:pr-1234
+
+  # Three versions, in as many rounds as the answer takes.
+  kubectl benchrun run -f config/samples/commit-size.yaml --image mariadb:10.11,mariadb:11.8,mysql:9.7 --watch
 
   # Print what would be created, to keep it in a file.
   kubectl benchrun run -f config/samples/commit-size.yaml sizes --set trials.repetitions=6 --dry-run=client -o yaml`,
@@ -75,6 +82,9 @@ and structured values as YAML.`,
 				return errNoFile
 			}
 			objects, err := o.read(names)
+			if err == nil && len(images) > 0 {
+				err = o.compareImages(objects, images)
+			}
 			if err == nil {
 				err = changed(objects, arguments, settings)
 			}
@@ -85,6 +95,7 @@ and structured values as YAML.`,
 		},
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
+	command.Flags().StringSliceVar(&images, "image", nil, "compare these images of the database server; the first is the baseline")
 	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
 	o.addFlags(command)
 	return command
