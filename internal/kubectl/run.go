@@ -62,9 +62,9 @@ With a file of one run, NAME is another name than the file's, and --set sets fie
 that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
 and structured values as YAML.
 
---image compares versions of a server: each image becomes a variant, named after its tag, and the first is the baseline. They differ
-in nothing but the image, and in the engine if the image's name says so. Claims, trials.repetitions and trials.precision of the file
-are left out, and that is said.`,
+--image compares versions of a server: each image becomes a variant, named after its tag, and the first is the baseline. They
+differ in nothing but the image, and in the engine if the image's name says so. Claims, trials.repetitions and trials.precision
+of the file are left out, and that is said.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
