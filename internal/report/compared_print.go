@@ -246,19 +246,10 @@ func ComparedJUnit(w io.Writer, c *Compared) error {
 	var cases []junitCase
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		one := junitCase{Name: pairName(p), ClassName: class}
-		switch c.Of(p) {
-		case Regression:
-			one.Failure = reason(string(Regression), p.String())
-		case Undecided:
-			one.Skipped = &junitReason{Message: p.String(), Text: p.String()}
-		case Fine:
-			one.SystemOut = p.String()
-		}
-		cases = append(cases, one)
+		cases = append(cases, pairCase(class, p, c.Of(p)))
 	}
 	for _, text := range c.onlyOne() {
-		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: &junitReason{Message: text, Text: text}})
+		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: reason("", text)})
 	}
 	return writeJUnit(w, c.Title, time.Time{}, cases)
 }

@@ -73,7 +73,11 @@ func JUnit(w io.Writer, r *Report) error {
 		cases = append(cases, r.pointCase(class, &r.Points[i]))
 	}
 	for i := range r.Pairs {
-		cases = append(cases, pairCase(class, &r.Pairs[i]))
+		of := Fine // whichever variant is faster
+		if r.Pairs[i].Verdict == stats.CannotSay {
+			of = Undecided
+		}
+		cases = append(cases, pairCase(class+".comparisons", &r.Pairs[i], of))
 	}
 	return writeJUnit(w, r.Name, r.Started, append(cases, claimCases(class, r.Claims)...))
 }
@@ -88,19 +92,22 @@ func (r *Report) pointCase(class string, p *stats.Point) junitCase {
 			c.SystemOut += ", " + interval
 		}
 	case r.Outcome == Unfinished:
-		c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
+		c.Skipped = reason("", "not measured yet")
 	default:
 		c.Error = reason("NotMeasured", "no trial of this point counts")
 	}
 	return c
 }
 
-// pairCase is skipped if nothing can be said, and passes whichever variant is faster.
-func pairCase(class string, p *stats.Paired) junitCase {
-	c := junitCase{Name: pairName(p), ClassName: class + ".comparisons"}
-	if p.Verdict == stats.CannotSay {
-		c.Skipped = &junitReason{Message: p.String(), Text: p.String()}
-	} else {
+// pairCase has failed for a regression, and is skipped if nothing can be said.
+func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
+	c := junitCase{Name: pairName(p), ClassName: class}
+	switch of {
+	case Regression:
+		c.Failure = reason(string(Regression), p.String())
+	case Undecided:
+		c.Skipped = reason("", p.String())
+	case Fine:
 		c.SystemOut = p.String()
 	}
 	return c
@@ -122,7 +129,7 @@ func (r *Report) ended(class string) junitCase {
 	case r.Outcome == failed:
 		c.Error = reason(failed, r.Message)
 	case r.Outcome == Unfinished:
-		c.Skipped = &junitReason{Message: r.Message, Text: r.Message}
+		c.Skipped = reason("", r.Message)
 	case r.HasVariants():
 		c.SystemOut = r.headline()
 	default:
@@ -139,7 +146,7 @@ func claimCases(class string, list []claims.Judgement) []junitCase {
 		case claims.DoesNotHold:
 			c.Failure = reason(string(j.Verdict), j.Detail)
 		case claims.CannotSay, claims.PremiseMissing:
-			c.Skipped = &junitReason{Message: j.Detail, Text: j.Detail}
+			c.Skipped = reason("", j.Detail)
 		case claims.Holds:
 			c.SystemOut = j.Detail
 		}

@@ -24,31 +24,49 @@ func ComparedMarkdown(w io.Writer, c *Compared) error {
 	return writeMarkdown(w, c.headline(), c.blocks())
 }
 
+// form is how a printer of texts writes a report.
+type form struct {
+	// headline and bullet are before a headline, and before a line of a list.
+	headline, bullet string
+	text             func(string) string
+	table            func(*strings.Builder, [][]string)
+	// apart says that a table stands apart from its title.
+	apart bool
+}
+
 func writeMarkdown(w io.Writer, headline string, blocks []block) error {
+	return form{"# ", "- ", markdown, markdownTable, true}.write(w, headline, blocks)
+}
+
+func writeText(w io.Writer, headline string, blocks []block) error {
+	return form{"", "  ", plain, writeColumns, false}.write(w, headline, blocks)
+}
+
+func (f form) write(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
-	b.WriteString("# " + markdown(headline) + "\n")
+	b.WriteString(f.headline + f.text(headline) + "\n")
 	for _, part := range blocks {
 		if part.empty() {
 			continue
 		}
 		b.WriteString("\n")
 		if part.title != "" {
-			b.WriteString(markdown(part.title) + ":\n")
+			b.WriteString(f.text(part.title) + ":\n")
 		}
 		if len(part.rows) > 0 {
-			if part.title != "" {
+			if part.title != "" && f.apart {
 				b.WriteString("\n")
 			}
-			markdownTable(&b, part.rows)
+			f.table(&b, part.rows)
 			if len(part.lines) > 0 {
 				b.WriteString("\n")
 			}
 		}
 		for _, line := range part.lines {
 			if part.list {
-				b.WriteString("- ")
+				b.WriteString(f.bullet)
 			}
-			b.WriteString(markdown(line) + "\n")
+			b.WriteString(f.text(line) + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -80,32 +98,6 @@ func markdownTable(b *strings.Builder, rows [][]string) {
 
 // Text writes a report for a terminal: the answer first, columns that are aligned, and no Markdown.
 func Text(w io.Writer, r *Report) error { return writeText(w, r.headline(), r.blocks()) }
-
-func writeText(w io.Writer, headline string, blocks []block) error {
-	var b strings.Builder
-	b.WriteString(plain(headline) + "\n")
-	for _, part := range blocks {
-		if part.empty() {
-			continue
-		}
-		b.WriteString("\n")
-		if part.title != "" {
-			b.WriteString(plain(part.title) + ":\n")
-		}
-		writeColumns(&b, part.rows)
-		if len(part.rows) > 0 && len(part.lines) > 0 {
-			b.WriteString("\n")
-		}
-		for _, line := range part.lines {
-			if part.list {
-				b.WriteString("  ")
-			}
-			b.WriteString(plain(line) + "\n")
-		}
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 // plain is a line without emphasis and without anything that a terminal would obey.
 func plain(text string) string { return OneLine(strings.ReplaceAll(text, "**", "")) }

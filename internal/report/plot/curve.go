@@ -179,8 +179,6 @@ type XY struct{ X, Y float64 }
 type Line struct {
 	Name   string
 	Points []XY
-	// Marked: every point has a mark.
-	Marked bool
 }
 
 // Lines shows lines on two axes of numbers that begin at zero. Points that are not numbers are left out.
@@ -293,10 +291,7 @@ func drawn(lines []Line) plotter {
 			}
 			c.SetColor(palette[i%len(palette)])
 			// A mark now and then tells lines apart where colours do not.
-			every := 1
-			if !l.Marked {
-				every = max(1, len(through)/6)
-			}
+			every := max(1, len(through)/6)
 			for n := every / 2; n < len(through); n += every {
 				marking(c, "mark", "", func() { mark(c, i, through[n], 3) })
 			}

@@ -96,7 +96,7 @@ func svg(t *testing.T, p *plot.Plot) string {
 func plots() map[string]*plot.Plot {
 	line := []plot.Line{
 		{Name: "a", Points: []plot.XY{{X: 1, Y: 10}, {X: 2, Y: 12}, {X: 3, Y: math.NaN()}, {X: 4, Y: 11}}},
-		{Name: "b", Points: []plot.XY{{X: 1, Y: 20}, {X: 4, Y: 25}}, Marked: true},
+		{Name: "b", Points: []plot.XY{{X: 1, Y: 20}, {X: 4, Y: 25}}},
 	}
 	all := pairs()
 	return map[string]*plot.Plot{
