@@ -165,12 +165,11 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 	if a.UID == b.UID && a.variant != "" && b.variant != "" {
 		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
 	}
-	before, after := called(a, b)
-	x, err := report.SideOf(a.Report, a.variant, o.metric, before)
+	x, err := report.SideOf(a.Report, a.variant, o.metric, a.text())
 	if err != nil {
 		return nil, err
 	}
-	y, err := report.SideOf(b.Report, b.variant, o.metric, after)
+	y, err := report.SideOf(b.Report, b.variant, o.metric, b.text())
 	if err != nil {
 		return nil, err
 	}
