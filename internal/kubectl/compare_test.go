@@ -338,11 +338,14 @@ func TestCompareImagesErrors(t *testing.T) {
 		"one image": {valid, []string{"--image", "mariadb:11.8"}, "name at least two images"},
 		"two runs":  {valid + "---\n" + valid, []string{"--image", "a:1,a:2"}, "--image takes a file with one run, but there are 2"},
 		"variants": {
-			runWith("database: {}\n  variants: [{name: one}, {name: two}]"), []string{"--image", "a:1,a:2"},
+			runWith("database: {}\n  variants: [{name: one}, {name: two}]"),
+			[]string{"--image", "a:1,a:2"},
 			"run a has variants already: --image needs a run without",
 		},
 		"a name too long": {
-			valid, []string{"--image", "a:1,a:2", strings.Repeat("n", 41), "--dry-run=client"}, "a run's name has at most 40 characters",
+			valid,
+			[]string{"--image", "a:1,a:2", strings.Repeat("n", 41), "--dry-run=client"},
+			"a run's name has at most 40 characters",
 		},
 	} {
 		if code, _, errs := runMain(t, tc.stdin, append([]string{"run", "-f", "-"}, tc.arguments...)...); code != ExitError || !strings.Contains(errs, tc.says) {

@@ -119,7 +119,7 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 	case apierrors.IsNotFound(err), err == nil && w.now != nil && w.now.run.UID != run.UID:
 		return false, fmt.Errorf("%s was deleted", w.name)
 	case err != nil && (ctx.Err() != nil || passes(err) || w.now != nil && unreachable(err)):
-		return false, nil
+		return false, nil //nolint:nilerr // it may be over at the next look
 	case err != nil:
 		return false, err
 	}

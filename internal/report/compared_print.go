@@ -82,7 +82,8 @@ func (c *Compared) rule() string {
 	if c.FailOn == Possible {
 		worse = "the interval does not exclude a loss of more than %s%%"
 	}
-	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+worse+".", stats.Format(100*c.Threshold))
+	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+worse+".",
+		stats.Format(100*c.Threshold))
 }
 
 func loss(p *stats.Paired) float64 {

@@ -90,8 +90,8 @@ func (f *facts) add(who string, r *result.Record) {
 	}
 }
 
-// facts of the attempts that count or, with variants, of this one, of all if the name is empty: of their records or, without these, of
-// what the report has kept of them.
+// facts of the attempts that count or, with variants, of this one, of all if the name is empty: of their records or, without
+// these, of what the report has kept of them.
 func (r *Report) facts(variant string) *facts {
 	f := new(facts)
 	for _, record := range r.Accepted() {

@@ -249,7 +249,8 @@ func (r *Report) changes() []ComparedChange {
 // changesBetween two sides: of the specification, of inputs and of the environment.
 func changesBetween(a, b *Side) []ComparedChange {
 	var list []ComparedChange
-	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)) {
+	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
+	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
 		list = append(list, ComparedChange{Difference: c})
 	}
 	return list

@@ -45,8 +45,8 @@ func (r *Report) PairsTable() *Table {
 	return pairsTable(r.Parameters(), r.Overall, ChangedFirst(r.Pairs), true)
 }
 
-// pairsTable has a row for each pair: its point, both medians, the ratio with its interval, and the verdict. The first rows are those
-// about all points of a variant. With several variants, each row names its own.
+// pairsTable has a row for each pair: its point, both medians, the ratio with its interval, and the verdict. The first rows are
+// those about all points of a variant. With several variants, each row names its own.
 func pairsTable(parameters []string, overall, pairs []stats.Paired, variants bool) *Table {
 	first := &pairs[0]
 	var points []map[string]string
@@ -89,7 +89,7 @@ func pairsTable(parameters []string, overall, pairs []stats.Paired, variants boo
 	return t
 }
 
-// judgedCells are the ratio of a pair, its interval, the rounds that it is made of, and the verdict. In texts, differences stand out.
+// judgedCells are the ratio of a pair, its interval, its rounds, and the verdict. In texts, differences stand out.
 func judgedCells(p *stats.Paired) []Cell {
 	ratio, span := None(), None()
 	if p.Bounded() {
@@ -181,8 +181,7 @@ func (r *Report) CostsTable() *Table {
 }
 
 // MatrixTable has a row for each point of a run with variants, in the order of the sweep, and a column for each variant that is
-// compared with the baseline, with its ratio; the first row is about all points together, if there are several. Nil if there are no
-// pairs.
+// compared with the baseline, with its ratio; the first row is about all points together, if there are several. Nil without any.
 func (r *Report) MatrixTable() *Table {
 	if len(r.Pairs) == 0 {
 		return nil

@@ -22,9 +22,9 @@ func parametersOf(points []stats.Point) []map[string]string {
 	return list
 }
 
-// PointsTable has a row for each point at which something was measured, in the order of the sweep: its parameters, the median, the
-// interval, how many times the first point that is, the medians of other metrics that are shown, and latencies. The best point is
-// marked, and those that may be as good. Notes say what the numbers are. Without a point, the table is nil.
+// PointsTable has a row for each point at which something was measured, in the order of the sweep: its parameters, the median,
+// the interval, how many times the first point that is, the medians of other metrics that are shown, and latencies. The best
+// point is marked, and those that may be as good. Notes say what the numbers are. Without a point, the table is nil.
 func (r *Report) PointsTable() (t *Table, notes []string) {
 	points := r.Measured()
 	if len(points) == 0 {

@@ -88,7 +88,9 @@ func settings(list []result.AppliedSetting) *report.Table {
 		Head: report.Texts("variable", "requested", "effective", "outcome"),
 	}
 	for _, s := range list {
-		r := report.Row{Cells: []report.Cell{report.Words(s.Name), report.Words(s.Requested), report.Words(s.Effective), report.Words(string(s.Outcome))}}
+		r := report.Row{Cells: []report.Cell{
+			report.Words(s.Name), report.Words(s.Requested), report.Words(s.Effective), report.Words(string(s.Outcome)),
+		}}
 		if s.Outcome != result.SettingEffective {
 			r.Class = "differs"
 		}

@@ -23,8 +23,8 @@ type drawings struct {
 	remarks                                    []string
 }
 
-// DrawingsOf a page are all of its plots in their order, with names that differ on every file system, and remarks about those that
-// a file asks for and that are left out. Without details, or with empty ones, those that are made of them are missing.
+// DrawingsOf a page are all of its plots in their order, with names that differ on every file system, and remarks about those
+// that a file asks for and that are left out. Without details, or with empty ones, those that are made of them are missing.
 func DrawingsOf(r *report.Report, d *Details) (all []Drawing, remarks []string) {
 	v := draw(r, d)
 	return unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)), v.remarks

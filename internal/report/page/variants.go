@@ -99,7 +99,9 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 	}
 	shown = slices.Concat(r.Overall, shown)
 	name := report.PairName
-	if !slices.ContainsFunc(shown, func(p stats.Paired) bool { return p.Variant != shown[0].Variant || report.PlaceName(&p) == "" }) {
+	if !slices.ContainsFunc(shown, func(p stats.Paired) bool {
+		return p.Variant != shown[0].Variant || report.PlaceName(&p) == ""
+	}) {
 		name = report.PlaceName
 	}
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
