@@ -19,6 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var (
@@ -34,9 +35,7 @@ func TestMain(m *testing.M) {
 func kubeconfig(t *testing.T, content []byte) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, content, 0o600))
 	return []string{"--kubeconfig", file, "--cache-dir", t.TempDir()}
 }
 
@@ -44,9 +43,7 @@ func kubeconfig(t *testing.T, content []byte) []string {
 func inNamespace(t *testing.T) (func(stdin string, arguments ...string) (int, string, string), string) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "plugin-"}}
-	if err := api.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Create(t.Context(), ns))
 	flags := append(kubeconfig(t, environment.KubeConfig), "-n", ns.Name)
 	return func(stdin string, arguments ...string) (int, string, string) {
 		t.Helper()
@@ -66,10 +63,9 @@ func TestEnvtestRun(t *testing.T) {
 	}{
 		{"an unknown field", runWith("database: {}\n  repetitions: 3"), "run -f -", ExitError, "", `strict decoding error: unknown field "spec.repetitions"`},
 		{"a rule", runWith("database: {}\n  seed: -1"), "run -f -", ExitError, "", "spec.seed: Invalid value: -1"},
-		{"on the server only", runWith("database: {}"), "run -f - --dry-run=server", ExitFine, "benchmarkrun.benchrun.dev/a created (server dry run)\n", ""},
 		{"two runs", runWith("database: {}") + "---\n" + pair, "run -f -", ExitFine, "benchmarkrun.benchrun.dev/a created\nbenchmarkrun.benchrun.dev/pair created\n", ""},
 		{"the same again", runWith("database: {}"), "run -f -", ExitError, "", "BenchmarkRun a already exists: use another name"},
-		{"from flags", "", "run b --workload CommitSize --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
+		{"changed", runWith("database: {}"), "run -f - b --set workload.commitSize.sweep.rowsPerCommit=1,16 -o name", ExitFine, "benchmarkrun.benchrun.dev/b\n", ""},
 		{"explained", "", "explain b", ExitFine, "is the operator running?", ""},
 		{"a label's name", "", "logs b --trial 1", ExitError, "", "has no Pod and no record"},
 	} {
@@ -86,9 +82,7 @@ func TestEnvtestRun(t *testing.T) {
 		}
 	}
 	var run v1alpha1.BenchmarkRun
-	if err := api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "b"}, &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "b"}, &run))
 	if got := run.Spec.Workload.CommitSize.Sweep.RowsPerCommit; len(got) != 2 || got[1] != 16 {
 		t.Errorf("rowsPerCommit is %v", got)
 	}

@@ -58,7 +58,6 @@ With --fail-on-regression P, a point also has an answer if its interval excludes
 than P must be is what --fail-on says:
   possible   the interval does not exclude it; of changes that lose more than P, at most 2.5% pass
   probable   the stated loss is above P; a change that loses P fails half of the time
-  proven     the interval excludes every smaller loss; of changes that lose P or less, at most 2.5% fail
 
 Of two runs, trials do not show what differs from run to run: a restart of the server alone moves results by about 3%. The
 intervals allow for that, so that two runs show differences of more than about 9%. Say what you have measured with
@@ -166,12 +165,11 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 	if a.UID == b.UID && a.variant != "" && b.variant != "" {
 		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
 	}
-	before, after := called(a, b)
-	x, err := report.SideOf(a.Report, a.variant, o.metric, before)
+	x, err := report.SideOf(a.Report, a.variant, o.metric, a.text())
 	if err != nil {
 		return nil, err
 	}
-	y, err := report.SideOf(b.Report, b.variant, o.metric, after)
+	y, err := report.SideOf(b.Report, b.variant, o.metric, b.text())
 	if err != nil {
 		return nil, err
 	}

@@ -4,125 +4,37 @@
 package kubectl
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path"
 	"strconv"
 	"strings"
 
 	containername "github.com/google/go-containerregistry/pkg/name"
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// versions are the options of compare-images.
-type versions struct {
-	file, images, name string
-	settings           []string
-}
-
-func newCompareImages(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o, v := newCreation(c, streams), &versions{}
-	command := &cobra.Command{
-		Use:   "compare-images -f RUN [IMAGE]... [--images FILE]",
-		Short: "Compare versions of a database server: a run with an image for each variant",
-		Long: `Compare versions of a database server: start a run that has each of these images as a variant.
-
-The first image is the baseline. Every other image is a variant that differs in nothing but the image, whose name says of which
-engine it is. The name of a variant is the image's tag. --images reads more images from a file, one in
-a line; empty lines and lines that begin with # are skipped.
-
-Claims, trials.repetitions and trials.precision of the file are left out, and that is said. --set sets fields of the run: its
-paths are those that "kubectl explain brun.spec" shows.`,
-		Example: `  # Three versions, in as many rounds as the answer takes.
-  kubectl benchrun compare-images -f config/samples/commit-size.yaml mariadb:10.11 mariadb:11.8 mysql:9.7 --watch
-
-  # A list that a job keeps, in slices; print the run, to keep it in a file.
-  kubectl benchrun compare-images -f run.yaml --images versions.txt --set alternation=Slices --dry-run=client -o yaml`,
-		RunE: func(command *cobra.Command, arguments []string) error {
-			object, err := v.run(o, arguments)
-			if err != nil {
-				return err
-			}
-			return o.all(command.Context(), []*unstructured.Unstructured{object})
-		},
-	}
-	command.Flags().StringVarP(&v.file, "filename", "f", "", "file with one run; - is the standard input")
-	command.Flags().StringVar(&v.images, "images", "", "file with more images, one in a line; - is the standard input")
-	command.Flags().StringVar(&v.name, "name", "", "name of the run (default: that in the file)")
-	command.Flags().StringArrayVar(&v.settings, "set", nil, "set a field of the run: PATH=VALUE")
-	o.addFlags(command)
-	return command
-}
-
-// run is the one that the flags describe.
-func (v *versions) run(o *creation, images []string) (*unstructured.Unstructured, error) {
-	switch {
-	case v.file == "":
-		return nil, errNoFile
-	case v.file == "-" && v.images == "-":
-		return nil, errors.New("-f and --images cannot both be the standard input")
-	}
-	objects, err := o.read([]string{v.file})
-	if err != nil {
-		return nil, err
-	}
-	if len(objects) != 1 || objects[0].GetKind() != plan.RunKind {
-		return nil, fmt.Errorf("compare-images needs a file with one %s", plan.RunKind)
-	}
-	if v.images != "" {
-		listed, err := linesOf(v.images, o.streams.In)
-		if err != nil {
-			return nil, err
-		}
-		images = append(images, listed...)
+// compareImages makes a run without variants one that has each of these images as a variant, of which the first is the baseline.
+func (o *creation) compareImages(objects []*unstructured.Unstructured, images []string) error {
+	if len(objects) != 1 {
+		return fmt.Errorf("--image takes a file with one run, but there are %d", len(objects))
 	}
 	run := objects[0]
 	if _, has, _ := unstructured.NestedFieldNoCopy(run.Object, "spec", "variants"); has {
-		return nil, fmt.Errorf("run %s has variants already: compare-images needs a run without", run.GetName())
+		return fmt.Errorf("run %s has variants already: --image needs a run without", run.GetName())
 	}
 	spec, left, err := ofImages(run, images)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(left) > 0 {
 		say(o.streams.ErrOut, "left out, because rounds say how often variants are measured: "+strings.Join(left, ", "))
 	}
-	if err := setAll(spec, v.settings); err != nil {
-		return nil, err
-	}
 	run.Object["spec"] = spec
-	run.SetName(cmp.Or(v.name, run.GetName()))
-	return run, nil
-}
-
-// linesOf a file, without those that are empty or comments.
-func linesOf(name string, stdin io.Reader) ([]string, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			lines = append(lines, line)
-		}
-	}
-	return lines, nil
+	return nil
 }
 
 // ofImages is the specification of a run with these images as its variants, and what of it has no place there.

@@ -18,6 +18,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // answer of an API server by path; everything else does not exist.
@@ -84,6 +86,7 @@ func runMain(t *testing.T, stdin string, arguments ...string) (code int, out, er
 
 // TestErrors: what users meet is one line that says what to do, and the exit code is 3.
 func TestErrors(t *testing.T) {
+	const sample = "../../config/samples/commit-size.yaml"
 	const runs = "/apis/benchrun.dev/v1alpha1/namespaces/default/benchmarkruns"
 	forbidden := answer{http.StatusForbidden, status(403, metav1.StatusReasonForbidden, `benchmarkruns.benchrun.dev is forbidden: User "eve" cannot get`)}
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -104,7 +107,7 @@ func TestErrors(t *testing.T) {
 			`User "eve" cannot get. Ask for the role benchrun-benchmarkrun-editor`,
 		},
 		"forbidden to create": {
-			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "a", "--workload", "CommitSize"}, "Ask for the role",
+			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "-f", sample}, "Ask for the role",
 		},
 		"not logged in": {
 			serve(t, apiKinds(map[string]answer{runs + "/a": {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
@@ -116,12 +119,11 @@ func TestErrors(t *testing.T) {
 		"no such command":  {"", []string{"nonsense"}, `unknown command "nonsense"`},
 		"no such flag":     {"", []string{"watch", "a", "--nonsense"}, "unknown flag: --nonsense"},
 		"no name":          {"", []string{"watch"}, "accepts 1 arg(s), received 0"},
-		"nothing to run":   {"", []string{"run"}, "specify what to run: -f FILE, or NAME and --workload TYPE"},
-		"both":             {"", []string{"run", "a", "-f", "x", "--workload", "Custom"}, "describe a run without a file"},
+		"nothing to run":   {"", []string{"run"}, "-f FILE is missing"},
 		"no such file":     {"", []string{"run", "-f", "/nowhere"}, "open /nowhere: no such file or directory"},
-		"no such dry run":  {"", []string{"run", "a", "--workload", "CommitSize", "--dry-run", "half"}, "--dry-run half is not known"},
+		"no such dry run":  {"", []string{"run", "-f", sample, "--dry-run", "half"}, "--dry-run half is not known"},
 		"nothing to check": {"", []string{"validate"}, "-f FILE is missing"},
-		"whose log":        {"", []string{"logs", "a"}, "use --trial N or --database"},
+		"whose log":        {"", []string{"logs", "a"}, `required flag(s) "trial" not set`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
@@ -160,10 +162,7 @@ func filesToDamage(t *testing.T) []damaged {
 	t.Helper()
 	_, a := measuredRun(t, "main", 1)
 	_, b := measuredRun(t, "new", 1)
-	variants, err := os.ReadFile(variantsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	variants := must.Get(os.ReadFile(variantsFile))(t)
 	run, copied := file(t, b), filepath.Join(t.TempDir(), "variants.json")
 	return []damaged{
 		{resultsJSON(t, b), run, []string{"compare", file(t, a), run}},
@@ -186,9 +185,7 @@ func TestCompareOfPrefixes(t *testing.T) {
 		last := bytes.LastIndexByte(d.content, '}')
 		for cut := 0; cut <= last; cut += stride() * (1 + last/100) {
 			for _, end := range []int{cut, last - cut} {
-				if err := os.WriteFile(d.path, d.content[:end], 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(d.path, d.content[:end], 0o600))
 				if code, out, _ := plugin(t, d.arguments...); code != ExitError {
 					t.Fatalf("%v: the first %d of %d bytes: exit code %d\n%s", d.arguments, end, len(d.content), code, out)
 				}
@@ -202,21 +199,14 @@ func TestCompareOfPrefixes(t *testing.T) {
 func TestCompareOfFilesWithHoles(t *testing.T) {
 	for _, d := range filesToDamage(t) {
 		var tree any
-		if err := json.Unmarshal(d.content, &tree); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(d.content, &tree))
 		tried := 0
 		holes("", tree, func(what string) {
 			if tried++; tried%stride() != 0 {
 				return
 			}
-			text, err := json.Marshal(tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(d.path, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(tree))(t)
+			must.Do(t, os.WriteFile(d.path, text, 0o600))
 			code, out, errOut := plugin(t, d.arguments...)
 			isAttempt := strings.HasPrefix(what, ".attempts") && strings.Count(what, ".") <= 2
 			if (code == ExitError) != (out == "") || isAttempt && code != ExitError || strings.Contains(errOut, "goroutine") {

@@ -61,11 +61,6 @@ docs/troubleshooting.md explains every reason and cause in more detail, docs/ref
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
-			position, err := position(ctx, cl, run)
-			if err != nil {
-				position = []string{"The position in the queue is unknown: " + explained(err)}
-			}
-			text = append(text, position...)
 			_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
 			return err
 		},

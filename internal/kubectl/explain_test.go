@@ -24,6 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestExplainQueued(t *testing.T) {
@@ -43,9 +44,7 @@ func TestExplainQueued(t *testing.T) {
 		"What to do: wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // A finished run says when it is deleted, and how to keep what it has measured.
@@ -81,10 +80,7 @@ func TestExplainFailed(t *testing.T) {
 	run.Status.Environment.Warnings = []string{"a", "b"}
 	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"b", "c", "d"}}, {Warnings: []string{"e", "f", "g"}}}
 	cl := fakeCluster(run, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""))
-	records, err := invalidated(t.Context(), cl, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Get(invalidated(t.Context(), cl, run))(t)
 	got := explanation(snapshotOf(run), records, warnings(t.Context(), cl, run), began)
 	want := []string{
 		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
@@ -101,9 +97,7 @@ func TestExplainFailed(t *testing.T) {
 		"Warnings:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // TestExplainEverything: whatever the state, there are words for it; also before the operator has seen an object.
@@ -152,10 +146,7 @@ func TestExplainVariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	cl := fakeCluster(run, cm)
-	attempts, err := invalidated(t.Context(), cl, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	attempts := must.Get(invalidated(t.Context(), cl, run))(t)
 	got := explanation(snapshotOf(run), attempts, warnings(t.Context(), cl, run), began)
 	want := []string{
 		"  trial 3, attempt 1, variant b (rowsPerCommit=16): Evicted: evicted because of memory",
@@ -209,9 +200,7 @@ func TestExplainedWarnings(t *testing.T) {
 	for _, w := range stats.WarningsAt(points) {
 		got = append(got, w.String())
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 	objects := finishedRun(t, "sizes", 1)
 	cl := fakeCluster(objects...)
 	for _, o := range objects {
@@ -254,20 +243,14 @@ func TestExplainFinding(t *testing.T) {
 // constants are the values of the string constants of a file whose names begin like that.
 func constants(t *testing.T, file, prefix string) []string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 	var values []string
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		spec, isValue := n.(*ast.ValueSpec)
 		if !isValue || !strings.HasPrefix(spec.Names[0].Name, prefix) {
 			return true
 		}
-		value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 		values = append(values, value)
 		return true
 	})

@@ -31,6 +31,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
@@ -39,10 +40,7 @@ import (
 func exported(t *testing.T, name string, objects []client.Object) (string, error) {
 	t.Helper()
 	cl := clusterWith(objects...)
-	run, err := find(t.Context(), cl, "bench", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(find(t.Context(), cl, "bench", name))(t)
 	return export(t.Context(), cl, run, filepath.Join(t.TempDir(), "b.tgz"))
 }
 
@@ -51,14 +49,8 @@ func TestExportVariants(t *testing.T) {
 	for alternation, attempts := range map[v1alpha1.Alternation]int{v1alpha1.AlternateRuns: 8, v1alpha1.AlternateSlices: 4} {
 		objects := finishedVariants(t, alternation)
 		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-		path, err := exported(t, "twice", objects)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := openBundle(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(exported(t, "twice", objects))(t)
+		b := must.Get(openBundle(path))(t)
 		r, err := report.FromResults(b.Results)
 		if err != nil || r.Rounds != 2 {
 			t.Errorf("%s: %v", alternation, err)
@@ -149,14 +141,9 @@ func TestExportNeedsAnEnd(t *testing.T) {
 // A bundle that cannot be moved to its place is not left beside it.
 func TestExportToAFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "taken", "by"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "taken", "by"), 0o700))
 	cl := clusterWith(finishedRun(t, "x", 1)...)
-	run, err := find(t.Context(), cl, "bench", "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(find(t.Context(), cl, "bench", "x"))(t)
 	if _, err := export(t.Context(), cl, run, filepath.Join(dir, "taken")); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -169,14 +156,8 @@ func TestExportToAFolder(t *testing.T) {
 func TestExportIsTheSameEachTime(t *testing.T) {
 	var texts [][]byte
 	for range 2 {
-		path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(exported(t, "commit-size", finishedRun(t, "commit-size", 1)))(t)
+		text := must.Get(os.ReadFile(path))(t)
 		texts = append(texts, text)
 	}
 	if !bytes.Equal(texts[0], texts[1]) {
@@ -187,15 +168,9 @@ func TestExportIsTheSameEachTime(t *testing.T) {
 // filesIn a bundle, by their names in it.
 func filesIn(t *testing.T, path string) map[string]string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zr := must.Get(gzip.NewReader(f))(t)
 	files := map[string]string{}
 	for r := tar.NewReader(zr); ; {
 		header, err := r.Next()
@@ -205,10 +180,7 @@ func filesIn(t *testing.T, path string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(r))(t)
 		_, name, _ := strings.Cut(header.Name, "/")
 		files[name] = string(text)
 	}
@@ -219,10 +191,7 @@ func TestExportHasEverything(t *testing.T) {
 	objects := finishedRun(t, "x", 1)
 	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 	run.UID = "the-uid"
-	path, err := exported(t, "x", objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exported(t, "x", objects))(t)
 	files := filesIn(t, path)
 	for i := range 12 {
 		folder := fmt.Sprintf("attempts/x-t%d-a1/", i+1)
@@ -231,9 +200,7 @@ func TestExportHasEverything(t *testing.T) {
 		}
 	}
 	var m bundle.Manifest
-	if err := json.Unmarshal([]byte(files[bundle.ManifestFile]), &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(files[bundle.ManifestFile]), &m))
 	digest, err := plan.Digest(&run.Spec)
 	want := bundle.Manifest{
 		Version: 1, Kind: "BenchmarkRun", Namespace: "bench", Name: "x", UID: "the-uid", SpecDigest: digest,
@@ -255,9 +222,7 @@ func TestPublishedNames(t *testing.T) {
 	got := publishedNames(map[string][]byte{
 		"summary.md": nil, "results.json.gz.1": nil, "results.json.gz.2": nil, "results.csv.gz": nil, "report.html.1": nil,
 	})
-	if diff := cmp.Diff([]string{"report.html", "results.csv", "results.json", "summary.md"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "what is got", []string{"report.html", "results.csv", "results.json", "summary.md"}, got)
 }
 
 // An attempt that does not count has a record, which may have a summary, and no document.
@@ -265,10 +230,7 @@ func TestReadAttemptThatDoesNotCount(t *testing.T) {
 	record := testutil.Record(1, 1, nil, 1000)
 	record.Outcome = result.OutcomeInvalidated
 	record.Summary.DocumentSHA256 = result.Digest([]byte("lost"))
-	encoded, err := record.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(record.Encode())(t)
 	cl := clusterWith(configMap("x-t1-a1", result.File{Name: result.RecordKey, Data: []byte(encoded)}))
 	text, document, err := readAttempt(t.Context(), cl, "bench", "x-t1-a1", record, result.NamedDigest([]byte(encoded)))
 	if err != nil || string(text) != encoded || document != nil {
@@ -282,10 +244,7 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	t.Helper()
 	run := testutil.MakeRun(name, "bench").Repetitions(6).Obj()
 	run.Spec.Workload.CommitSize.Sweep = &v1alpha1.CommitSizeSweep{RowsPerCommit: []v1alpha1.CommitSizeRowsPerCommit{1, 16}}
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	objects, records := recordedAll(t, run, p, func(i int, trial *plan.Trial) (*result.Record, *result.Document) {
 		point := p.Points[trial.Point].Parameters
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
@@ -293,14 +252,8 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	})
 	run.Status.Headline = "4040 rows/s at rowsPerCommit=16"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := report.Files(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
+	files := must.Get(report.Files(rep))(t)
 	return append(objects, withResults(run, files), run)
 }
 
@@ -310,10 +263,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	t.Helper()
 	run := testutil.MakeVariants("twice", "bench", "one", "other").Sweep(1, 16).Rounds(2).Obj()
 	run.UID, run.Spec.Alternation, run.Spec.Baseline = "the-uid", alternation, "other"
-	p, err := validation.PlanRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(validation.PlanRun(run))(t)
 	objects, records := recordedAll(t, run, p, func(_ int, trial *plan.Trial) (*result.Record, *result.Document) {
 		return sidesOf(run, p, trial, 1000, 1000, change...)
 	})
@@ -323,10 +273,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := report.Files(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(report.Files(rep))(t)
 	return append(objects, withResults(run, files), run)
 }
 
@@ -374,18 +321,12 @@ func recordedAll(
 	t.Helper()
 	for i := range p.Trials {
 		record, document := measure(i, &p.Trials[i])
-		encoded, err := result.EncodeDocument(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		encoded := must.Get(result.EncodeDocument(document))(t)
 		record.Summary = ptr.To(document.Summarize(encoded))
 		if newest := run.Status.Records; newest.ConfigMap != "" {
 			record.Previous = ptr.To(result.Reference(newest))
 		}
-		text, err := record.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(record.Encode())(t)
 		records = append(records, record)
 		cm := configMap(plan.AttemptName(run, record.Trial, 1), result.File{Name: result.RecordKey, Data: []byte(text)},
 			result.File{Name: result.DocumentKey, Data: encoded.Gzip, Binary: true})

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +18,7 @@ import (
 // time.
 type opener struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as the command
-	connect   func() (client.WithWatch, string, error)
+	connect   func() (client.Client, string, error)
 	from      client.Reader
 	namespace string
 }
@@ -37,21 +36,6 @@ func (r *reference) text() string {
 		return r.name
 	}
 	return r.name + ":" + r.variant
-}
-
-// called are what two references are called: a file or a folder by the last part of its path, unless that names both.
-func called(a, b *reference) (string, string) {
-	short := func(r *reference) string {
-		last := *r
-		if isPath(r.name) {
-			last.name = path.Base(r.name)
-		}
-		return last.text()
-	}
-	if short(a) == short(b) {
-		return a.text(), b.text()
-	}
-	return short(a), short(b)
 }
 
 // open reads what an argument names:

@@ -13,11 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -25,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // documentSeries gives a document intervals, so that it has plots over time.
@@ -51,11 +50,8 @@ func TestPlotsOfDocuments(t *testing.T) {
 			return cl.Get(ctx, key, o, options...)
 		}}
 	}
-	plain := []string{"plots/against_rowsPerCommit.svg", "plots/against_rowsPerCommit.png"}
-	all := slices.Concat(plain, []string{
-		"plots/throughput_over_time.svg", "plots/throughput_over_time.png", "plots/longest_latency_over_time.svg",
-		"plots/longest_latency_over_time.png",
-	})
+	plain := []string{"plots/against_rowsPerCommit.svg"}
+	all := append(slices.Clone(plain), "plots/throughput_over_time.svg", "plots/longest_latency_over_time.svg")
 	for name, c := range map[string]struct {
 		from client.Reader
 		want []string
@@ -80,39 +76,9 @@ func TestPlotsOfDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, namesIn(files)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, c.want, namesIn(files))
 		if text := strings.Join(remarks, "\n"); !strings.HasPrefix(text, c.says) || c.says == "" && text != "" || strings.Contains(text, "\n") {
 			t.Errorf("%s: it says %q", name, text)
-		}
-		if _, err := p.plot(t.Context(), docs, "throughput_over_time"); (err == nil) != (len(c.want) > 2) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// One line among the errors says what a plot lacks, whether it can be drawn or not.
-func TestPrintPlotWithoutDocuments(t *testing.T) {
-	objects := finishedRun(t, "x", 1, documentSeries)
-	const one = "The plots are incomplete: 1 document of the attempts cannot be read: ConfigMap x-t1-a1: it was deleted, or " +
-		"is not what the operator wrote\n"
-	for name, c := range map[string]struct {
-		plot, says string
-		drawn      bool
-	}{
-		"it lacks one":    {"throughput_over_time", one, true},
-		"it needs none":   {"against_rowsPerCommit", "", true},
-		"it is not there": {"against_rows", one, false},
-	} {
-		p, docs := reportOf(t, "x", clusterWith(objects[1:]...))
-		streams, _, out, errOut := genericiooptions.NewTestIOStreams()
-		err := printPlot(t.Context(), streams, p, docs, c.plot, pictureOf("svg"))
-		if (err == nil) != c.drawn || (out.Len() > 0) != c.drawn || errOut.String() != c.says {
-			t.Errorf("%s: %v, it says %q, and prints %.100s", name, err, errOut, out)
-		}
-		if c.drawn && isPicture("svg", out.Bytes()) != nil {
-			t.Errorf("%s: it prints %.300s", name, out)
 		}
 	}
 }
@@ -122,16 +88,16 @@ func TestPlotsOfVariants(t *testing.T) {
 	for _, alternation := range []v1alpha1.Alternation{v1alpha1.AlternateRuns, v1alpha1.AlternateSlices} {
 		objects := finishedVariants(t, alternation, documentSeries)
 		p, docs := reportOf(t, "twice", clusterWith(objects...))
-		of, err := p.plot(t.Context(), docs, "rowsPerCommit=1.throughput_over_time")
-		if err != nil || docs.words() != "" {
-			t.Fatalf("%s: %v %s", alternation, err, docs.words())
+		files, remarks, err := p.plotFiles(t.Context(), docs)
+		i := slices.Index(namesIn(files), "plots/rowsPerCommit=1.throughput_over_time.svg")
+		if err != nil || len(remarks) > 0 || i < 0 {
+			t.Fatalf("%s: %v %q %q", alternation, err, remarks, namesIn(files))
 		}
-		var svg strings.Builder
-		if err := of.SVG(&svg); err != nil || !strings.Contains(svg.String(), ">one<") || !strings.Contains(svg.String(), ">other<") {
-			t.Errorf("%s: %v: it has not both variants: %s", alternation, err, &svg)
+		if svg := string(files[i].Data); !strings.Contains(svg, ">one<") || !strings.Contains(svg, ">other<") {
+			t.Errorf("%s: it has not both variants: %s", alternation, svg)
 		}
 		p, docs = reportOf(t, "twice", clusterWith(objects[1:]...))
-		_, remarks, err := p.plotFiles(t.Context(), docs)
+		_, remarks, err = p.plotFiles(t.Context(), docs)
 		if err != nil || len(remarks) != 1 || !strings.HasPrefix(remarks[0], "The plots are incomplete: 1 document of the attempts cannot be read: ConfigMap twice-t1-a1:") {
 			t.Errorf("%s: %v %q", alternation, err, remarks)
 		}
@@ -163,15 +129,12 @@ func TestReportPlotsOfAFile(t *testing.T) {
 	server := apiServer(t, finishedRun(t, "x", 1, documentSeries, func(doc *result.Document) { doc.Latencies[0].Histogram = latencies[0].Histogram }))
 	write := func(text string) string {
 		file := filepath.Join(t.TempDir(), "my.plots")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	file := write("{plots: [{name: seconds, title: My plot, against: rowsPerCommit, metric: durationSeconds}], " +
 		"tables: [{name: t, title: My table, metrics: [durationSeconds]}]}")
 	for want, arguments := range map[string][]string{
-		"<title>My plot</title>":                 {"-o", "svg", "--plot", "seconds"},
 		"<figcaption>Rate over time</figcap":     {"-o", "html"}, // with the documents
 		"<figcaption>My plot</figcaption>":       {"-o", "html"},
 		"\nMy table:\n\n| rowsPerCommit |":       {"-o", "markdown"},
@@ -205,9 +168,7 @@ func TestReportPlotsOfAFileOfVariants(t *testing.T) {
 	_, objects := begunVariants(t, 8)
 	p, docs := reportOf(t, "pair", clusterWith(objects...))
 	q := pagetest.File("tables: [{name: t, metrics: [durationSeconds, rowsPerSecond]}]")
-	if err := p.Request(&q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Request(&q))
 	docs.read(t.Context(), p.Report)
 	table := p.RequestedTables()[0]
 	if len(table.Missing) > 0 || strings.Count(string(table.CSV), "\n") != 9 || !strings.HasPrefix(string(table.CSV), "variant,round,durationSeconds,") {

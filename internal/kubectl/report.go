@@ -23,8 +23,8 @@ import (
 
 // reporting has the flags of report.
 type reporting struct {
-	output, plot, plots, dir string
-	open                     bool
+	output, plots, dir string
+	open               bool
 }
 
 func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -33,8 +33,8 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		Use:   "report NAME",
 		Short: "Print the report of a run",
 		Long: "Print the report of a run. If it has not finished, the report has the results so far, and says so.\n\n" +
-			"-o svg and -o png print a plot: that of the headline, or the one that --plot names. --dir writes all plots of the\n" +
-			"page and, for each attempt that counts, the whole output of the program that generated the load, such as sysbench.\n" +
+			"--dir writes all plots of the page and, for each attempt that counts, the whole output of the program that generated the\n" +
+			"load, such as sysbench.\n" +
 			"Plots over time, latency distributions and milestones are drawn from the documents of the attempts. The file of --plots:\n" +
 			"https://github.com/benchrun-dev/benchrun/blob/main/docs/how-to/judge-a-claim.md#plots-and-tables",
 		Example: `  # A summary.
@@ -44,14 +44,10 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
   kubectl benchrun report commit-size -o csv
 
   # A job summary for GitHub Actions.
-  kubectl benchrun report commit-size -o github >>"$GITHUB_STEP_SUMMARY"
+  kubectl benchrun report commit-size -o markdown >>"$GITHUB_STEP_SUMMARY"
 
   # The page with plots, in the browser.
   kubectl benchrun report commit-size --open
-
-  # The plot of the headline, and another one.
-  kubectl benchrun report commit-size -o svg >commit-size.svg
-  kubectl benchrun report commit-size -o png --plot throughput_over_time >throughput.png
 
   # Files in all formats, all plots, those of a file too, and the output of sysbench.
   kubectl benchrun report offered-rate --plots config/samples/offered-rate.plots --dir results`,
@@ -62,7 +58,6 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		},
 	}
 	command.Flags().StringVarP(&r.output, "output", "o", r.output, "one of "+strings.Join(outputNames(), ", "))
-	command.Flags().StringVar(&r.plot, "plot", "", "name of the plot that -o svg and -o png print (default: that of the headline)")
 	command.Flags().StringVar(&r.plots, "plots", "", "file with plots and tables that the report has besides its own")
 	command.Flags().StringVar(&r.dir, "dir", "", "write files in all formats, plots and outputs to this folder instead")
 	command.Flags().BoolVar(&r.open, "open", false, "open the page in the browser instead of printing")
@@ -72,18 +67,9 @@ func newReport(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
 // run checks the flags, before it connects to a cluster, and prints or writes the report.
 func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooptions.IOStreams, name string) error {
-	as, docs := pictureOf(r.output), new(documents)
-	if r.plot != "" && as == nil {
-		return errors.New("--plot is for -o svg and -o png; --dir writes all plots")
-	}
-	var format report.Format
+	docs := new(documents)
 	var requested *report.Requested
-	var err error
-	if as == nil {
-		format, err = formatOf(r.output, docs)
-	} else {
-		err = as.forTerminal(streams.Out)
-	}
+	format, err := formatOf(r.output, docs)
 	if err == nil && r.plots != "" {
 		requested, err = readRequested(r.plots)
 	}
@@ -108,8 +94,6 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 		return openPage(ctx, streams, p, docs, name)
 	case r.dir != "":
 		return p.writeAll(ctx, streams, docs, r.dir)
-	case as != nil:
-		return printPlot(ctx, streams, p, docs, r.plot, as)
 	}
 	return p.print(streams.Out, format)
 }
@@ -121,7 +105,7 @@ func (r *reporting) request(ctx context.Context, errOut io.Writer, p *printable,
 		return fmt.Errorf("%s: %w", r.plots, err)
 	}
 	docs.read(ctx, p.Report)
-	if words := docs.words(); words != "" && pictureOf(r.output) == nil && r.dir == "" {
+	if words := docs.words(); words != "" && r.dir == "" {
 		say(errOut, words)
 	}
 	return nil
@@ -169,9 +153,6 @@ func outputNames() []string {
 	var names []string
 	for _, f := range formats(nil) {
 		names = append(names, f.Name)
-	}
-	for _, p := range pictures() {
-		names = append(names, p.name)
 	}
 	return names
 }

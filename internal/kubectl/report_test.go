@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // begun is a run that has recorded the first n of its twelve trials, with its records.
@@ -38,10 +39,7 @@ func begun(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []*corev1.ConfigMap) {
 			},
 		}}
 	}).Obj()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	records, newest := testutil.Chain(run, p, n)
 	run.Status.Records = newest
 	return run, records
@@ -57,14 +55,9 @@ func reader(run *v1alpha1.BenchmarkRun, list []*corev1.ConfigMap) client.Reader 
 
 func text(t *testing.T, p *printable, format string) string {
 	t.Helper()
-	f, err := formatOf(format, new(documents))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(formatOf(format, new(documents)))(t)
 	var b strings.Builder
-	if err := p.print(&b, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.print(&b, f))
 	return b.String()
 }
 
@@ -75,11 +68,8 @@ func TestReportSoFar(t *testing.T) {
 		3: "3 of 12 trials measured, seed 1: Unfinished: this is what has been measured so far; trial 4 is measured",
 	} {
 		run, records := begun(t, n)
-		p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, format := range []string{"text", "markdown", "github"} {
+		p := must.Get(reported(t.Context(), reader(run, records), "bench", "commit-size"))(t)
+		for _, format := range []string{"text", "markdown"} {
 			if got := text(t, p, format); !strings.Contains(got, want) ||
 				format != "markdown" && !strings.Contains(got, "commit-size (unfinished): ") {
 				t.Errorf("%s does not say so:\n%s", format, got)
@@ -103,10 +93,7 @@ func TestReportOfAFailedRun(t *testing.T) {
 	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "DatabaseFailed", Message: "it does not start",
 	})
-	p, err := reported(t.Context(), reader(run, records), "bench", "commit-size")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), reader(run, records), "bench", "commit-size"))(t)
 	if got := text(t, p, "text"); !strings.Contains(got, "Failed: DatabaseFailed: it does not start") ||
 		!strings.HasPrefix(got, "commit-size (failed): ") {
 		t.Errorf("%s", got)
@@ -158,10 +145,7 @@ func TestReportOfChangedRecords(t *testing.T) {
 // What the operator has published is compared with its digest, and can be compared with a file.
 func TestCompareWithTheCluster(t *testing.T) {
 	run, rep := measuredRun(t, "main", 1)
-	files, err := report.Files(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(report.Files(rep))(t)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "main-results"}, Data: map[string]string{}}
 	for _, f := range files {
 		cm.Data[f.Name] = string(f.Data)
@@ -171,10 +155,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 	}
 	_, after := measuredRun(t, "new", 0.9)
 	o := &opener{ctx: t.Context(), from: reader(run, []*corev1.ConfigMap{cm}), namespace: "bench"}
-	c, err := new(comparing).compare(o, []string{"main", file(t, after)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(new(comparing).compare(o, []string{"main", file(t, after)}))(t)
 	if c.Threshold = 0.05; c.Ruling() != report.Regression || c.Baseline != "main" || c.Variant != "new" {
 		t.Errorf("%+v", c)
 	}
@@ -201,15 +182,10 @@ func TestMatrixOfARun(t *testing.T) {
 // A folder has a file of each format and their digests; what was changed since is an error.
 func TestFolder(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
-	files, err := (&printable{Report: rep}).files(new(documents))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get((&printable{Report: rep}).files(new(documents)))(t)
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 { // a second time over the first
-		if err := writeFolder(dir, files); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeFolder(dir, files))
 	}
 	entries, err := os.ReadDir(dir)
 	ofRuns := slices.DeleteFunc(formats(nil), func(f report.Format) bool { return f.Variants })
@@ -221,10 +197,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 	results := filepath.Join(dir, report.JSONFile)
-	content, err := os.ReadFile(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(results))(t)
 	changed := strings.Replace(string(content), `"value": 9`, `"value": 8`, 1)
 	if changed == string(content) {
 		t.Fatal("nothing was changed")
@@ -237,12 +210,8 @@ func TestFolder(t *testing.T) {
 		"is not a checksum": func() error { return os.WriteFile(filepath.Join(dir, result.SumsFile), []byte("x"), 0o600) },
 		"has no SHA256SUMS": func() error { return os.Remove(filepath.Join(dir, result.SumsFile)) },
 	} {
-		if err := writeFolder(dir, files); err != nil {
-			t.Fatal(err)
-		}
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeFolder(dir, files))
+		must.Do(t, change())
 		if code, _, errOut := plugin(t, "compare", dir+"/", file(t, after)); code != ExitError || !strings.Contains(errOut, name) {
 			t.Errorf("%q: exit code %d: %s", name, code, errOut)
 		}
@@ -252,12 +221,8 @@ func TestFolder(t *testing.T) {
 // Nothing outside of the folder is written, not even through a symbolic link in it.
 func TestFolderStaysInside(t *testing.T) {
 	outside, dir := filepath.Join(t.TempDir(), "precious"), t.TempDir()
-	if err := os.WriteFile(outside, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, report.JSONFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(outside, []byte("precious"), 0o600))
+	must.Do(t, os.Symlink(outside, filepath.Join(dir, report.JSONFile)))
 	for _, name := range []string{report.JSONFile, "../escaped", outside} {
 		if err := writeFolder(dir, []result.File{{Name: name, Data: []byte("x")}}); err == nil {
 			t.Errorf("%s was written", name)
@@ -271,9 +236,7 @@ func TestFolderStaysInside(t *testing.T) {
 // A folder that was not written whole has no digests, not even those of what was there before.
 func TestFolderThatIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeFolder(dir, []result.File{{Name: report.JSONFile, Data: []byte("{}")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeFolder(dir, []result.File{{Name: report.JSONFile, Data: []byte("{}")}}))
 	if err := writeFolder(dir, []result.File{{Name: "../escaped"}}); err == nil {
 		t.Error("a file outside of the folder was written")
 	}

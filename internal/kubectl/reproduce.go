@@ -11,10 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +32,7 @@ import (
 // reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as cluster.watch does.
-	wait    func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error
+	wait    func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error
 	streams genericiooptions.IOStreams
 	name    string
 	output  string
@@ -98,7 +95,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 }
 
 // reproduce measures and compares. Its error is an exit code if there is an answer.
-func (o *reproduction) reproduce(ctx context.Context, cl client.WithWatch, namespace string, b *bundle.Bundle) error {
+func (o *reproduction) reproduce(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) error {
 	there, err := report.FromResults(b.Results)
 	if err != nil {
 		return err
@@ -213,7 +210,7 @@ func alreadyThere(ctx context.Context, cl client.Reader, wanted *v1alpha1.Benchm
 }
 
 // waitFor returns a run when it has finished. It is an error if it failed; variants without an answer have values all the same.
-func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
+func (o *reproduction) waitFor(ctx context.Context, cl client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
 	// What is shown on the way must not mix with the answer.
 	streams := o.streams
 	streams.Out = streams.ErrOut
@@ -222,38 +219,6 @@ func (o *reproduction) waitFor(ctx context.Context, cl client.WithWatch, key cli
 		return nil, err
 	}
 	return find(ctx, cl, key.Namespace, key.Name)
-}
-
-// revealed are all fields of a value and what they are set to, a line each: any of them may reach a program that runs with the
-// rights of a namespace. A text stands in one line, so that it cannot look like another field.
-func revealed(path string, value any) []string {
-	var lines []string
-	switch of := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(of)) {
-			lines = append(lines, revealed(strings.TrimPrefix(path+"."+name, "."), of[name])...)
-		}
-	case []any:
-		if !slices.ContainsFunc(of, isObject) {
-			break
-		}
-		for i, element := range of {
-			lines = append(lines, revealed(path+"["+strconv.Itoa(i)+"]", element)...)
-		}
-	}
-	if len(lines) > 0 {
-		return lines
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	return []string{fmt.Sprintf("  %s: %s", path, text)}
-}
-
-func isObject(value any) bool {
-	_, is := value.(map[string]any)
-	return is
 }
 
 var (
@@ -269,8 +234,12 @@ func consented(streams genericiooptions.IOStreams, run *v1alpha1.BenchmarkRun, y
 		return err
 	}
 	say(streams.ErrOut, fmt.Sprintf("The bundle runs this as run %s in namespace %s:", run.Name, run.Namespace))
-	for _, line := range revealed("", object["spec"]) {
-		say(streams.ErrOut, shown(line))
+	// Any field may reach a program that runs with the rights of the namespace. In JSON, no text looks like another field.
+	enc := json.NewEncoder(streams.ErrOut)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(object["spec"]); err != nil {
+		return err
 	}
 	if yes {
 		return nil

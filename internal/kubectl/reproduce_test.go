@@ -22,6 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // reproducing reproduces a bundle in a cluster with these objects, and returns what is printed.
@@ -33,7 +34,7 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 		o.output = "text"
 	}
 	if o.wait == nil {
-		o.wait = func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error {
+		o.wait = func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error {
 			return nil
 		}
 	}
@@ -43,14 +44,8 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 
 func bundleOf(t *testing.T, name string, objects []client.Object) *bundle.Bundle {
 	t.Helper()
-	path, err := exported(t, name, objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := openBundle(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exported(t, name, objects))(t)
+	b := must.Get(openBundle(path))(t)
 	return b
 }
 
@@ -108,16 +103,13 @@ func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {
 		return &reproduction{output: "json", wait: func(
-			_ context.Context, streams genericiooptions.IOStreams, _ client.WithWatch, key client.ObjectKey,
+			_ context.Context, streams genericiooptions.IOStreams, _ client.Client, key client.ObjectKey,
 		) error {
 			_, _ = streams.Out.Write([]byte("waiting for " + key.Name))
 			return err
 		}}
 	}
-	out, err := reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...))(t)
 	var printed report.Reproduction
 	if err := json.Unmarshal([]byte(out), &printed); err != nil || printed.Name != "commit-size" || len(printed.Points) != 2 {
 		t.Errorf("%v: %s", err, out)
@@ -201,7 +193,7 @@ func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	o := &reproduction{name: "again", output: "json", yes: true, streams: streams, wait: func(
-		ctx context.Context, _ genericiooptions.IOStreams, cl client.WithWatch, created client.ObjectKey,
+		ctx context.Context, _ genericiooptions.IOStreams, cl client.Client, created client.ObjectKey,
 	) error {
 		if (created != client.ObjectKey{Namespace: "bench", Name: "again"}) {
 			t.Errorf("%s is waited for", created)
@@ -234,10 +226,7 @@ func TestReproduceMeasures(t *testing.T) {
 
 // Flags and bundle are read before a cluster is contacted.
 func TestReproduceFlags(t *testing.T) {
-	path, err := exported(t, "commit-size", finishedRun(t, "commit-size", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exported(t, "commit-size", finishedRun(t, "commit-size", 1)))(t)
 	for _, tc := range []struct {
 		arguments []string
 		says      string
@@ -261,9 +250,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 	} {
 		b := bundleOf(t, name, objects)
 		var object map[string]any
-		if err := yaml.Unmarshal(b.Benchmark, &object); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, yaml.Unmarshal(b.Benchmark, &object))
 		object["metadata"] = map[string]any{
 			"name": name, "namespace": "kube-system", "generateName": "x-", "finalizers": []string{"example.com/stays"},
 			"labels":      map[string]string{"kueue.x-k8s.io/queue-name": "theirs", v1alpha1.LabelRunUID: "1"},
@@ -281,21 +268,16 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		stop := errors.New("it is created")
 		o := &reproduction{streams: streams, yes: true, wait: func(
-			context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey,
+			context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey,
 		) error {
 			return stop
 		}}
 		if err := o.reproduce(t.Context(), cl, "bench", b); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		created, err := find(t.Context(), cl, "bench", name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		created := must.Get(find(t.Context(), cl, "bench", name))(t)
 		wanted := metav1.ObjectMeta{Namespace: "bench", Name: name, ResourceVersion: created.ResourceVersion}
-		if diff := cmp.Diff(wanted, created.ObjectMeta); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, wanted, created.ObjectMeta)
 		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 		run.Spec.Suspend = nil // as it was when the run ended is of no interest here
 		if diff := cmp.Diff(run.Spec, created.Spec, cmpopts.EquateEmpty()); diff != "" {
@@ -313,7 +295,7 @@ func TestReproduceAsksFirst(t *testing.T) {
 	cl := clusterWith()
 	streams, in, _, problems := genericiooptions.NewTestIOStreams()
 	in.WriteString("y\n") // a pipe is nobody who has read what is shown
-	waited := func(context.Context, genericiooptions.IOStreams, client.WithWatch, client.ObjectKey) error {
+	waited := func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error {
 		t.Error("it is waited for")
 		return nil
 	}
@@ -324,7 +306,7 @@ func TestReproduceAsksFirst(t *testing.T) {
 	if _, err := find(t.Context(), cl, "bench", "commit-size"); err == nil {
 		t.Error("it is created")
 	}
-	for _, want := range []string{"run commit-size in namespace bench", "  database.image: \"mariadb:", "  workload.type: \"CommitSize\""} {
+	for _, want := range []string{"run commit-size in namespace bench", "\n    \"image\": \"mariadb:", "\n    \"type\": \"CommitSize\""} {
 		if !strings.Contains(problems.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, problems)
 		}
@@ -340,55 +322,6 @@ func TestConfirmed(t *testing.T) {
 		in.WriteString(answer)
 		if err := confirmed(streams); (err == nil) != agrees || !strings.Contains(problems.String(), "[y/N]") {
 			t.Errorf("%q: %v, %s", answer, err, problems)
-		}
-	}
-}
-
-// The whole specification is shown, in variants too: a field that is added to the API cannot be forgotten. Each
-// field of the API's own specification, filled, is on a line of its own.
-func TestRevealed(t *testing.T) {
-	for name, tc := range map[string]struct {
-		spec string
-		want []string
-	}{
-		"every argument of every program": {
-			`
-database: {image: "a\nb", external: {host: db, credentialsSecretName: s}}
-workload:
-  type: Custom
-  custom: {command: [sh, -c, id], prepare: [sh, -c, p], cleanup: [c], env: {ANY: e}, parameters: {x: "1"}, filesFrom: f}
-trials: {}
-`,
-			[]string{
-				`  database.external.credentialsSecretName: "s"`,
-				`  database.external.host: "db"`,
-				`  database.image: "a\nb"`,
-				`  trials: {}`,
-				`  workload.custom.cleanup: ["c"]`,
-				`  workload.custom.command: ["sh","-c","id"]`,
-				`  workload.custom.env.ANY: "e"`,
-				`  workload.custom.filesFrom: "f"`,
-				`  workload.custom.parameters.x: "1"`,
-				`  workload.custom.prepare: ["sh","-c","p"]`,
-				`  workload.type: "Custom"`,
-			},
-		},
-		"lists of objects": {
-			`variants: [{name: a, database: {image: other}}, {name: b, loader: {tolerations: [{key: k}]}}]`,
-			[]string{
-				`  variants[0].database.image: "other"`,
-				`  variants[0].name: "a"`,
-				`  variants[1].loader.tolerations[0].key: "k"`,
-				`  variants[1].name: "b"`,
-			},
-		},
-	} {
-		var spec any
-		if err := yaml.Unmarshal([]byte(tc.spec), &spec); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(tc.want, revealed("", spec)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // run that an argument names, and a client of its cluster.
-func (c *cluster) run(ctx context.Context, name string) (client.WithWatch, *v1alpha1.BenchmarkRun, error) {
+func (c *cluster) run(ctx context.Context, name string) (client.Client, *v1alpha1.BenchmarkRun, error) {
 	cl, namespace, err := c.connect()
 	if err != nil {
 		return nil, nil, err

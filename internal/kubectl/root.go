@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package kubectl is `kubectl benchrun`. Each command is a file: it reads from the cluster with the user's own rights, or
+// from a file that was exported, and prints what the packages below it have computed.
 package kubectl
 
 import (
@@ -12,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,7 +89,7 @@ failed, and what to do.`,
 		commands []*cobra.Command
 	}{
 		{"Measure:", []*cobra.Command{
-			newValidate(streams), newRun(cluster, streams), newCompareImages(cluster, streams),
+			newValidate(streams), newRun(cluster, streams),
 		}},
 		{"Follow and understand:", []*cobra.Command{
 			newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),
@@ -109,9 +110,6 @@ failed, and what to do.`,
 
 // completions is what the shell asks for the rest of a word.
 type completions = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
-
-// must is for mistakes of this program: a flag that does not exist.
-func must(err error) { utilruntime.Must(err) }
 
 // fixed offers these words.
 func fixed(words ...string) completions {

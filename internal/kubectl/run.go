@@ -11,12 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 var errNoFile = errors.New("-f FILE is missing; - is the standard input")
@@ -25,7 +23,6 @@ var errNoFile = errors.New("-f FILE is missing; - is the standard input")
 const (
 	dryRunNone   = "none"
 	dryRunClient = "client"
-	dryRunServer = "server"
 )
 
 // creation is what `run` and `rerun` have in common.
@@ -47,39 +44,50 @@ func newCreation(c *cluster, streams genericiooptions.IOStreams) *creation {
 func (o *creation) addFlags(command *cobra.Command) {
 	o.print.AddFlags(command)
 	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun,
-		"none, client (check and print, send nothing) or server (the API server checks it and stores nothing)")
+		"none or client (check and print, send nothing)")
 	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished")
-	must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient, dryRunServer)))
-	must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
+	utilruntime.Must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient)))
+	utilruntime.Must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
 }
 
 func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	o := newCreation(c, streams)
-	var names, settings []string
-	workload, image := "", ""
+	var names, images, settings []string
 	command := &cobra.Command{
-		Use:   "run (-f FILE [NAME] | NAME --workload TYPE) [--set PATH=VALUE]...",
+		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--set PATH=VALUE]...",
 		Short: "Start a run",
-		Long: `Start a run: from a file, or from flags.
+		Long: `Start a run from a file.
 
 With a file of one run, NAME is another name than the file's, and --set sets fields of its specification. The paths are those
 that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
-and structured values as YAML.`,
+and structured values as YAML.
+
+--image compares versions of a server: each image becomes a variant, named after its tag, and the first is the baseline. They
+differ in nothing but the image, whose name says of which engine it is. Claims, trials.repetitions and trials.precision
+of the file are left out, and that is said.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
   # From a file, with another name and another image of one variant.
   kubectl benchrun run -f gate.yaml pr-1234 --set variants.new.database.image=registry.example.com/mariadb:pr-1234
 
-  # Without a file: three commit sizes.
-  kubectl benchrun run sizes --workload CommitSize --set workload.commitSize.rows=10000 \
-    --set workload.commitSize.sweep.rowsPerCommit=1,16,256 --database-image mariadb:11.8
+  # Three versions, in as many rounds as the answer takes.
+  kubectl benchrun run -f config/samples/commit-size.yaml --image mariadb:10.11,mariadb:11.8,mysql:9.7 --watch
 
   # Print what would be created, to keep it in a file.
-  kubectl benchrun run sizes --workload CommitSize --set trials.repetitions=6 --dry-run=client -o yaml`,
+  kubectl benchrun run -f config/samples/commit-size.yaml sizes --set trials.repetitions=6 --dry-run=client -o yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			objects, err := o.described(names, arguments, workload, image, settings)
+			if len(names) == 0 {
+				return errNoFile
+			}
+			objects, err := o.read(names)
+			if err == nil && len(images) > 0 {
+				err = o.compareImages(objects, images)
+			}
+			if err == nil {
+				err = changed(objects, arguments, settings)
+			}
 			if err != nil {
 				return err
 			}
@@ -87,39 +95,10 @@ and structured values as YAML.`,
 		},
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
-	command.Flags().StringVar(&workload, "workload", "", "workload type of a run without a file, for example CommitSize")
-	command.Flags().StringVar(&image, "database-image", "",
-		"image of the database of a run without a file, for example mariadb:11.8")
+	command.Flags().StringSliceVar(&images, "image", nil, "compare these images of the database server; the first is the baseline")
 	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
 	o.addFlags(command)
 	return command
-}
-
-// described are the objects that files or flags describe.
-func (o *creation) described(
-	names, arguments []string, workload, image string, settings []string,
-) ([]*unstructured.Unstructured, error) {
-	switch {
-	case len(names) > 0 && (workload != "" || image != ""):
-		return nil, errors.New("--workload and --database-image describe a run without a file: with -f FILE, use --set")
-	case len(names) > 0:
-		objects, err := o.read(names)
-		if err != nil {
-			return nil, err
-		}
-		return objects, changed(objects, arguments, settings)
-	case len(arguments) == 0 || workload == "":
-		return nil, errors.New("specify what to run: -f FILE, or NAME and --workload TYPE")
-	}
-	spec, err := built(workload, image, settings)
-	if err != nil {
-		return nil, err
-	}
-	run := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	run.SetAPIVersion(v1alpha1.GroupVersion.String())
-	run.SetKind(plan.RunKind)
-	run.SetName(arguments[0])
-	return []*unstructured.Unstructured{run}, nil
 }
 
 // changed is one object with another name and other fields, if that is asked for.
@@ -173,11 +152,11 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 // all objects are created, or as --dry-run says. With --watch there is one.
 func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured) error {
 	switch o.dryRun {
-	case dryRunNone, dryRunServer:
+	case dryRunNone:
 	case dryRunClient:
 		return o.checked(ctx, objects)
 	default:
-		return fmt.Errorf("--dry-run %s is not known; use %s, %s or %s", o.dryRun, dryRunNone, dryRunClient, dryRunServer)
+		return fmt.Errorf("--dry-run %s is not known; use %s or %s", o.dryRun, dryRunNone, dryRunClient)
 	}
 	if o.watch && len(objects) != 1 {
 		return fmt.Errorf("--watch takes one run, but there are %d", len(objects))
@@ -191,7 +170,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 			return err
 		}
 	}
-	if o.watch && o.dryRun == dryRunNone {
+	if o.watch {
 		return o.cluster.watch(ctx, o.streams, cl, client.ObjectKeyFromObject(objects[0]))
 	}
 	return nil
@@ -202,18 +181,13 @@ func (o *creation) create(ctx context.Context, cl client.Client, namespace strin
 	if object.GetNamespace() == "" {
 		object.SetNamespace(namespace)
 	}
-	options := []client.CreateOption{client.FieldValidation("Strict"), client.FieldOwner("kubectl-benchrun")}
-	word := "%s"
-	if o.dryRun == dryRunServer {
-		options, word = append(options, client.DryRunAll), "%s (server dry run)"
-	}
-	if err := cl.Create(ctx, object, options...); err != nil {
+	if err := cl.Create(ctx, object, client.FieldValidation("Strict"), client.FieldOwner("kubectl-benchrun")); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%s %s already exists: use another name", object.GetKind(), object.GetName())
 		}
 		return err
 	}
-	return o.printed(word, object)
+	return o.printed("%s", object)
 }
 
 // checked prints objects that no cluster has seen, if they are valid.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -18,40 +17,26 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // TestDryRun prints a run without a cluster, and refuses one that is not valid.
 func TestDryRun(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	sizes := []string{"run", "sizes", "--workload", "CommitSize", "--set", "workload.commitSize.rows=10000", "--dry-run=client"}
+	dry := []string{"run", "-f", "-", "--dry-run=client", "--set", "workload.commitSize.rows=10000"}
 	for name, tc := range map[string]struct {
 		stdin     string
 		arguments []string
 		code      int
 		out, errs string
 	}{
-		"from flags": {"", append(sizes, "--set", "workload.commitSize.sweep.rowsPerCommit=1,16", "-o", "yaml"), ExitFine, `apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata:
-  name: sizes
-spec:
-  database: {}
-  workload:
-    commitSize:
-      rows: 10000
-      sweep:
-        rowsPerCommit:
-        - 1
-        - 16
-    type: CommitSize
-`, ""},
-		"its name": {"", append(sizes, "-o", "name"), ExitFine, "benchmarkrun.benchrun.dev/sizes\n", ""},
-		"in words": {"", sizes, ExitFine, "benchmarkrun.benchrun.dev/sizes created (dry run)\n", ""},
+		"its name": {runWith("database: {}"), append(dry, "-o", "name"), ExitFine, "benchmarkrun.benchrun.dev/a\n", ""},
 		"a rule": {
-			"", append(sizes, "--set", "workload.commitSize.rowsPerCommit=10001"), ExitError, "",
-			"BenchmarkRun sizes: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows\nerror: BenchmarkRun sizes is not valid\n",
+			runWith("database: {}"), append(dry, "--set", "workload.commitSize.rowsPerCommit=10001"), ExitError, "",
+			"BenchmarkRun a: spec.workload.commitSize: Invalid value: rowsPerCommit must not be above rows\nerror: BenchmarkRun a is not valid\n",
 		},
-		"a file": {runWith("database: {}"), []string{"run", "-f", "-", "--dry-run=client"}, ExitFine, "benchmarkrun.benchrun.dev/a created (dry run)\n", ""},
+		"no file": {"", []string{"run", "sizes"}, ExitError, "", "error: -f FILE is missing; - is the standard input\n"},
+		"a file":  {runWith("database: {}"), []string{"run", "-f", "-", "--dry-run=client"}, ExitFine, "benchmarkrun.benchrun.dev/a created (dry run)\n", ""},
 		"more than runs": {
 			runWith("database: {}") + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: sql}}\n",
 			[]string{"run", "-f", "-"},
@@ -75,13 +60,9 @@ func TestCompletion(t *testing.T) {
 	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeVariants("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
 	command.SetContext(t.Context())
-	if d := cmp.Diff([]string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"sizes"}, named(command, cl, "ns", []string{"pair"})); d != "" {
-		t.Error(d)
-	}
-	if code, out, errs := runMain(t, "", "__complete", "run", "--dry-run", ""); code != ExitFine || !strings.HasPrefix(out, "none\nclient\nserver\n") {
+	must.Same(t, "what is got", []string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil))
+	must.Same(t, "what is got", []string{"sizes"}, named(command, cl, "ns", []string{"pair"}))
+	if code, out, errs := runMain(t, "", "__complete", "run", "--dry-run", ""); code != ExitFine || !strings.HasPrefix(out, "none\nclient\n") {
 		t.Error(code, out, errs)
 	}
 	code, out, _ := runMain(t, "", "completion", "kubectl")
@@ -122,7 +103,6 @@ spec:
 		"no field of a variant":       {file, []string{"--set", "variants.new.img=x"}, ExitError, `spec.variants.new has no field "img"; it has database, loader, name`},
 		"of all variants":             {file, []string{"--set", run}, ExitFine, "  database:\n    image: mariadb:12\n"},
 		"two":                         {file + "---\n" + runWith("database: {}"), []string{"x"}, ExitError, "NAME and --set take a file with one run, but there are 2"},
-		"a workload":                  {file, []string{"--workload", "CommitSize"}, ExitError, "with -f FILE, use --set"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := runMain(t, tc.stdin, append([]string{"run", "-f", "-", "--dry-run=client", "-o", "yaml"}, tc.arguments...)...)
@@ -133,16 +113,14 @@ spec:
 	}
 }
 
-func TestBuilt(t *testing.T) {
-	got, err := built("CommitSize", "mariadb:11.8", []string{
-		"workload.commitSize.rows=10000", "spec.workload.commitSize.sweep.rowsPerCommit=1,16,256", "database.storage.size=2Gi",
+func TestSetAll(t *testing.T) {
+	got := map[string]any{"workload": map[string]any{"type": "CommitSize"}}
+	must.Do(t, setAll(got, []string{
+		"database.image=mariadb:11.8", "workload.commitSize.rows=10000", "spec.workload.commitSize.sweep.rowsPerCommit=1,16,256", "database.storage.size=2Gi",
 		"database.variables.innodb_flush_method=O_DIRECT", "database.settings.binaryLog=false",
 		"database.resources.limits.memory=1Gi", "trials.repetitions=6", "database.nodeSelector.kubernetes.io/hostname=a",
 		"claims=[{name: best, bestAt: {at: {parameters: {rowsPerCommit: '16'}}}}]",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	want := map[string]any{
 		"database": map[string]any{
 			"image": "mariadb:11.8", "storage": map[string]any{"size": "2Gi"}, "settings": map[string]any{"binaryLog": false},
@@ -158,9 +136,7 @@ func TestBuilt(t *testing.T) {
 			"parameters": map[string]any{"rowsPerCommit": "16"},
 		}}}},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 }
 
 // TestSetErrors: a mistake is answered by what is allowed there.
@@ -182,13 +158,9 @@ func TestSetErrors(t *testing.T) {
 		"seed":                                      "write PATH=VALUE",
 		"=1":                                        `spec has no field ""`,
 	} {
-		if _, err := built("CommitSize", "", []string{setting}); err == nil || !strings.Contains(err.Error(), says) {
+		if err := setAll(map[string]any{}, []string{setting}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v does not say %q", setting, err, says)
 		}
-	}
-	const types = "use one of CommitSize, BulkInsert, IIBench, TPROCHLoad, Sysbench, Custom"
-	if _, err := built("commitsize", "", nil); err == nil || !strings.Contains(err.Error(), "use one of BulkInsert, CommitSize, Custom, IIBench, Sysbench, TPROCHLoad") {
-		t.Errorf("%v does not say %q", err, types)
 	}
 }
 
@@ -199,10 +171,7 @@ func kustomized(t *testing.T, more string) string {
 	t.Helper()
 	const own = "{type: Sysbench, sysbench: {scriptFrom: {name: script, key: own.lua}, seconds: 1}}"
 	folder := t.TempDir()
-	references, err := os.ReadFile(nameReferences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(os.ReadFile(nameReferences))(t)
 	for file, text := range map[string]string{
 		"name-references.yaml": string(references),
 		"own.lua":              "function event() end\n",
@@ -211,18 +180,10 @@ func kustomized(t *testing.T, more string) string {
 			own + "\n  variants: [{name: one}, {name: two, workload: {sysbench: {scriptFrom: {name: script, key: own.lua}}}}]\n",
 		"kustomization.yaml": "resources: [run.yaml, variants.yaml]\nconfigMapGenerator: [{name: script, files: [own.lua]}]\n" + more,
 	} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
+	resources := must.Get(krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder))(t)
+	text := must.Get(resources.AsYaml())(t)
 	return string(text)
 }
 
@@ -278,9 +239,7 @@ func TestNameReferences(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &crd))
 	properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
 	for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
 		if reference.MatchString(path) {

@@ -14,13 +14,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestLive(t *testing.T) {
@@ -30,15 +30,11 @@ func TestLive(t *testing.T) {
 	want := []string{
 		"sizes  Measuring  ━━━━━─────────────────── 7/33 trials  about 4m15s left", "  trial 8 of 33 (rowsPerCommit=16) · measure 11,840 rows/s",
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", want, got)
 	queued := measuring()
 	queued.Status.Trials = v1alpha1.TrialCounts{}
 	setReady(&queued.Status.Conditions, v1alpha1.ReasonQueued, "run a holds lane default")
-	if d := cmp.Diff([]string{"sizes  Queued", "  run a holds lane default"}, live(snapshotOf(queued), began)); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, "what is got", []string{"sizes  Queued", "  run a holds lane default"}, live(snapshotOf(queued), began))
 }
 
 func TestBar(t *testing.T) {
@@ -196,9 +192,7 @@ func TestCommandsAreSafe(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	quoted := strconv.QuoteToASCII(hostileText)

@@ -19,22 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// built is the specification of a run that flags describe. Fields that no flag sets are left to the API server's defaults.
-func built(workload, image string, settings []string) (map[string]any, error) {
-	member, err := memberOf(workload)
-	if err != nil {
-		return nil, err
-	}
-	spec := map[string]any{
-		"database": map[string]any{},
-		"workload": map[string]any{"type": workload, member: map[string]any{}},
-	}
-	if image != "" {
-		settings = append([]string{"database.image=" + image}, settings...)
-	}
-	return spec, setAll(spec, settings)
-}
-
 // setAll fields of a specification, as --set has them: PATH=VALUE.
 func setAll(spec map[string]any, settings []string) error {
 	for _, setting := range settings {
@@ -47,23 +31,6 @@ func setAll(spec map[string]any, settings []string) error {
 		}
 	}
 	return nil
-}
-
-// memberOf is the member of the workload's union that belongs to a type.
-func memberOf(workload string) (string, error) {
-	var types []string
-	for _, name := range fieldsOf(reflect.TypeFor[v1alpha1.WorkloadSpec]()) {
-		f, _ := plan.FieldNamed(reflect.TypeFor[v1alpha1.WorkloadSpec](), name)
-		if !strings.HasSuffix(f.Type.String(), "Workload") {
-			continue
-		}
-		typeName := strings.TrimSuffix(f.Type.Elem().Name(), "Workload")
-		if typeName == workload {
-			return name, nil
-		}
-		types = append(types, typeName)
-	}
-	return "", fmt.Errorf("--workload %q is not known; use one of %s", workload, strings.Join(types, ", "))
 }
 
 // set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows,

@@ -4,26 +4,19 @@
 package kubectl
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -32,10 +25,7 @@ import (
 func begunVariants(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []client.Object) {
 	t.Helper()
 	run := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1).Obj()
-	p, err := validation.PlanRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(validation.PlanRun(run))(t)
 	p.Trials = p.Trials[:n]
 	objects, _ := recordedAll(t, run, p, func(i int, trial *plan.Trial) (*result.Record, *result.Document) {
 		return sidesOf(run, p, trial, 1000+float64(i), 2000+float64(i))
@@ -55,14 +45,11 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 		0: {0, "no answer", false}, 1: {0, "no answer", false}, 3: {1, "cannot say", true}, 12: {6, "lazy is ", true},
 	} {
 		_, objects := begunVariants(t, n)
-		p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 		if s := p; s.Rounds != want.rounds || len(s.Runs) != n || (len(s.Pairs) > 0) != want.compare {
 			t.Errorf("%d trials: %d rounds, %d measured variants, %d pairs", n, s.Rounds, len(s.Runs), len(s.Pairs))
 		}
-		for _, format := range []string{"text", "markdown", "github"} {
+		for _, format := range []string{"text", "markdown"} {
 			got := text(t, p, format)
 			if !strings.Contains(got, "pair (unfinished): "+want.answer) || strings.Contains(got, "Discarded") ||
 				!strings.Contains(got, ", Unfinished, ") ||
@@ -82,10 +69,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 // It compares as the operator does. The documents are not read, so that variables that were not requested are not mentioned.
 func TestReportOfVariantsCompares(t *testing.T) {
 	_, objects := begunVariants(t, 8)
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	got := p
 	if p := got.Pairs[0]; p.Baseline != "durable" || p.Variant != "lazy" || len(p.Values) != 4 || p.Ratio < 1.9 || p.Ratio > 2.1 {
 		t.Errorf("%+v", p)
@@ -99,10 +83,7 @@ func TestReportOfVariantsCompares(t *testing.T) {
 func TestReportOfVariantsAfterAChoice(t *testing.T) {
 	run, objects := begunVariants(t, 4)
 	run.Spec.Alternation, run.Status.Alternation = v1alpha1.AlternateAutomatic, v1alpha1.AlternateRuns
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	if s := p; s.Rounds != 2 || s.SliceMilliseconds != 0 {
 		t.Errorf("%d rounds, in slices of %d ms", s.Rounds, s.SliceMilliseconds)
 	}
@@ -112,10 +93,7 @@ func TestReportOfVariantsAfterAChoice(t *testing.T) {
 func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 	run, objects := begunVariants(t, 3)
 	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFailed)
-	p, err := reported(t.Context(), clusterWith(objects...), "bench", "pair")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(reported(t.Context(), clusterWith(objects...), "bench", "pair"))(t)
 	if rep := p; rep.Outcome != "Failed" || rep.Message != "LoaderFailed: no privilege" {
 		t.Errorf("%+v", rep)
 	}
@@ -126,101 +104,22 @@ func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 	}
 }
 
-// Where one stands in the queue of a lane is looked up, in all namespaces that the user may list.
-func TestPosition(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	at := func(seconds int) metav1.Time {
-		return metav1.NewTime(time.Date(2026, 1, 2, 3, 4, seconds, 0, time.UTC))
-	}
-	in := func(namespace, name string, created int, admitted metav1.ConditionStatus) *v1alpha1.BenchmarkRun {
-		return testutil.MakeRun(name, namespace).With(func(r *v1alpha1.BenchmarkRun) {
-			r.CreationTimestamp = at(created)
-			r.Status.Conditions = []metav1.Condition{
-				{Type: v1alpha1.ConditionAdmitted, Status: admitted},
-				{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonQueued},
-			}
-		}).Obj()
-	}
-	mine := in("ns", "mine", 30, metav1.ConditionFalse)
-	objects := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mine, in("a", "holder", 20, metav1.ConditionTrue),
-		in("a", "before", 10, metav1.ConditionFalse), in("ns", "also-before", 25, metav1.ConditionFalse), in("a", "after", 40, metav1.ConditionFalse)).Build()
-	for name, tc := range map[string]struct {
-		all  bool
-		want string
-	}{
-		"all namespaces": {true, "run a/holder is admitted to lane default.\nQueue of lane default: position 3 of 4."},
-		"one namespace":  {false, "Queue of lane default: position 2 of 2 in this namespace (you are not allowed to list the others)."},
-	} {
-		from := interceptor.NewClient(objects, interceptor.Funcs{
-			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-				o := client.ListOptions{}
-				o.ApplyOptions(opts)
-				if !tc.all && o.Namespace == "" {
-					return apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", nil)
-				}
-				return c.List(ctx, list, opts...)
-			},
-		})
-		got, err := position(t.Context(), from, mine)
-		if text := strings.Join(got, "\n"); err != nil || text != tc.want {
-			t.Errorf("%s: %q, %v, want %q", name, text, err, tc.want)
-		}
-	}
-	running := in("ns", "mine", 30, metav1.ConditionTrue)
-	running.Status.Conditions[1].Reason = v1alpha1.ReasonMeasuring
-	if got, err := position(t.Context(), objects, running); got != nil || err != nil {
-		t.Errorf("of a run that measures it says %q, %v", got, err)
-	}
-}
-
-// Two runs of one name are distinguished by the last parts of their paths, if these differ.
+// Two runs of one name are distinguished by what the user calls them.
 func TestCompareNamesFiles(t *testing.T) {
 	_, r := measuredRun(t, "main", 1)
 	_, again := measuredRun(t, "main", 1)
 	again.UID = "another"
 	dir := t.TempDir()
 	for name, of := range map[string]*report.Report{"a.json": r, "b.json": again, "sub/a.json": again} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), resultsJSON(t, of), 0o600))
 	}
 	header := func(before, after string) string { return before + "  " + after + "  ratio" }
-	for other, want := range map[string]string{
-		"b.json": header("a.json", "b.json"), "sub/a.json": header(dir+"/a.json", dir+"/sub/a.json"),
-	} {
+	for _, other := range []string{"b.json", "sub/a.json"} {
+		want := header(dir+"/a.json", dir+"/"+other)
 		if code, out, errOut := plugin(t, "compare", dir+"/a.json", dir+"/"+other, "--allow-undecided"); code != ExitFine ||
 			!strings.Contains(out, want) {
 			t.Errorf("exit code %d, want %q in\n%s%s", code, want, out, errOut)
-		}
-	}
-}
-
-func TestCalled(t *testing.T) {
-	for _, tc := range []struct{ a, b, wantA, wantB reference }{
-		{reference{name: "./old/"}, reference{name: "new"}, reference{name: "old"}, reference{name: "new"}},
-		{reference{name: "a"}, reference{name: "a.tgz"}, reference{name: "a"}, reference{name: "a.tgz"}},
-		{
-			reference{name: "/y/s.tgz", variant: "eager"},
-			reference{name: "/x/s.tgz", variant: "lazy"},
-			reference{name: "s.tgz:eager"},
-			reference{name: "s.tgz:lazy"},
-		},
-		{reference{name: "/x/"}, reference{name: "/y/x"}, reference{name: "/x/"}, reference{name: "/y/x"}},
-		{
-			reference{name: "/x/s/", variant: "a"},
-			reference{name: "/y/s/", variant: "b"},
-			reference{name: "s:a"},
-			reference{name: "s:b"},
-		},
-	} {
-		if a, b := called(&tc.a, &tc.b); a != tc.wantA.name || b != tc.wantB.name {
-			t.Errorf("%s and %s are called %s and %s", tc.a.text(), tc.b.text(), a, b)
 		}
 	}
 }

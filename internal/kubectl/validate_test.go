@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // run is the shortest run that is valid, with more in its specification.
@@ -24,7 +26,7 @@ func TestSamplesAreValid(t *testing.T) {
 	}
 	for _, line := range []string{
 		"config/samples/commit-size.yaml: BenchmarkRun commit-size: valid: 6 points × 6 repetitions = 36 trials; deadline: 7h20m",
-		"durable-or-not.yaml: BenchmarkRun durable-or-not: valid: at most 6 rounds × 2 variants at 1 point = 6 trials; alternation: Slices; deadline: ",
+		"durable-or-not.yaml: BenchmarkRun durable-or-not: valid: at most 20 rounds × 2 variants at 1 point = 20 trials; alternation: Slices; deadline: ",
 		"insert-benchmark.yaml: BenchmarkRun insert-benchmark: valid: at most 7 rounds × 3 variants at 1 chain of ",
 		"comparison-same-twice.yaml: BenchmarkRun same-twice: valid: at most 20 rounds × 2 variants at 1 point = ", "; all variants are equal (an A/A test); alternation: ",
 		"own-data.yaml: ConfigMap own-data-schema: skipped: not a run",
@@ -170,16 +172,12 @@ func TestPrecision(t *testing.T) {
 func TestFolders(t *testing.T) {
 	top := t.TempDir()
 	below := filepath.Join(top, "below")
-	if err := os.Mkdir(below, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(below, 0o700))
 	for file, text := range map[string]string{
 		filepath.Join(top, "a.yaml"): runWith("database: {}"), filepath.Join(top, "notes.txt"): "nothing of ours",
 		filepath.Join(below, "b.yml"): runWith("database: {}"),
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for want, arguments := range map[int][]string{1: {"-f", top}, 2: {"-R", "-f", top}} {
 		code, out, errs := runMain(t, "", append([]string{"validate"}, arguments...)...)

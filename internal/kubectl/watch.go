@@ -15,11 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -53,22 +55,24 @@ The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for 
 
 // watch a run until it has finished.
 func (c *cluster) watch(
-	ctx context.Context, streams genericiooptions.IOStreams, cl client.WithWatch, key client.ObjectKey,
+	ctx context.Context, streams genericiooptions.IOStreams, cl client.Client, key client.ObjectKey,
 ) error {
 	from, err := c.logs()
 	if err != nil {
 		return err
 	}
-	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: key.Namespace, name: key.Name}
+	w := &watcher{cl: cl, logs: from, screen: newScreen(streams), namespace: key.Namespace, name: key.Name, every: time.Second}
 	return w.follow(ctx)
 }
 
 // watcher follows one run.
 type watcher struct {
-	cl              client.WithWatch
+	cl              client.Client
 	logs            logs
 	screen          screen
 	namespace, name string
+	// every is how often the run is read, and shown.
+	every time.Duration
 
 	// now is what is known, or nil before the first answer of the API server.
 	now *snapshot
@@ -80,94 +84,86 @@ type watcher struct {
 	warned      bool
 }
 
-// redraw is how often a terminal shows how much time is left.
-const redraw = time.Second
-
+// follow reads the run again and again: an API server that restarts, or a network that is gone for a moment, does not end it.
 func (w *watcher) follow(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	w.stopReading, w.paces, w.logErrors = func() {}, make(chan string), make(chan error)
-	in := client.InNamespace(w.namespace)
-	runs := changes[*v1alpha1.BenchmarkRun](ctx, w.cl, new(v1alpha1.BenchmarkRunList), in,
-		client.MatchingFields{"metadata.name": w.name})
-	pods := changes[*corev1.Pod](ctx, w.cl, new(corev1.PodList), in, labelsOf(w.name),
-		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentLoader})
-	ticks := time.NewTicker(redraw)
+	ticks := time.NewTicker(w.every)
 	defer ticks.Stop()
 	defer w.screen.clear()
 	for {
-		select {
-		case <-ctx.Done():
-			return errors.New("interrupted: it continues to run")
-		case c := <-runs:
-			if ended, err := w.changed(c); ended || err != nil {
-				return err
-			}
-		case c, open := <-pods:
-			if !open || c.err != nil {
-				pods = nil
-				w.withoutRate(c.err)
-				continue
-			}
-			w.read(ctx, c)
-		case text := <-w.paces:
-			if w.now != nil {
+		if ended, err := w.look(ctx); ended || err != nil {
+			return err
+		}
+		for ticked := false; !ticked; {
+			select {
+			case <-ctx.Done():
+				return errors.New("interrupted: it continues to run")
+			case text := <-w.paces:
 				w.now.pace = text
-			}
-		case err := <-w.logErrors:
-			w.withoutRate(err)
-		case <-ticks.C:
-			if w.now != nil {
-				w.screen.show(w.now, time.Now())
+			case err := <-w.logErrors:
+				w.withoutRate(err)
+			case <-ticks.C:
+				ticked = true
 			}
 		}
 	}
 }
 
-// changed is called with what the API server says of the run. It returns true when the run has finished.
-func (w *watcher) changed(c change[*v1alpha1.BenchmarkRun]) (bool, error) {
+// look at the run, and show it. It returns true when the run has finished.
+func (w *watcher) look(ctx context.Context) (bool, error) {
+	run := new(v1alpha1.BenchmarkRun)
+	err := w.cl.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: w.name}, run)
 	switch {
-	case c.err != nil:
-		return false, c.err
-	case c.listed && w.now == nil, c.deleted && c.object.GetName() == w.name:
+	case apierrors.IsNotFound(err), err == nil && w.now != nil && w.now.run.UID != run.UID:
 		return false, fmt.Errorf("%s was deleted", w.name)
-	case c.object == nil || c.object.GetName() != w.name:
-		return false, nil
+	case err != nil && (ctx.Err() != nil || passes(err) || w.now != nil && unreachable(err)):
+		return false, nil //nolint:nilerr // it may be over at the next look
+	case err != nil:
+		return false, err
 	}
 	pace := ""
 	if w.now != nil {
 		pace = w.now.pace
 	}
-	w.now = snapshotOf(c.object)
+	w.now = snapshotOf(run)
 	w.now.pace = pace
-	if !w.now.finished() {
-		w.screen.show(w.now, time.Now())
-		return false, nil
+	if w.now.finished() {
+		w.screen.clear()
+		return true, w.screen.end(w.now)
 	}
-	w.screen.clear()
-	return true, w.screen.end(w.now)
+	w.read(ctx)
+	w.screen.show(w.now, time.Now())
+	return false, nil
 }
 
 // read the log of the loader that measures now. Of several, the first one speaks for all.
-func (w *watcher) read(ctx context.Context, c change[*corev1.Pod]) {
-	pod := c.object
-	if pod == nil || pod.Annotations["batch.kubernetes.io/job-completion-index"] > "0" {
+func (w *watcher) read(ctx context.Context) {
+	var pods corev1.PodList
+	if err := w.cl.List(ctx, &pods, client.InNamespace(w.namespace), labelsOf(w.name),
+		client.MatchingLabels{v1alpha1.LabelComponent: v1alpha1.ComponentLoader}); err != nil {
+		if apierrors.IsForbidden(err) {
+			w.withoutRate(err)
+		}
 		return
 	}
-	running := pod.Status.Phase == corev1.PodRunning && !c.deleted
-	switch {
-	case !running && pod.Name == w.loader:
-		w.stopReading()
-		w.loader = ""
-		if w.now != nil {
-			w.now.pace = ""
+	running := ""
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Status.Phase == corev1.PodRunning && pod.Annotations["batch.kubernetes.io/job-completion-index"] <= "0" {
+			running = pod.Name
 		}
-	case running && pod.Name != w.loader:
-		w.stopReading()
-		w.loader = pod.Name
+	}
+	if running == w.loader {
+		return
+	}
+	w.stopReading()
+	w.loader, w.now.pace = running, ""
+	if running != "" {
 		reading, stop := context.WithCancel(ctx)
 		w.stopReading = stop
-		go w.reading(reading, pod.Name)
+		go w.reading(reading, running)
 	}
 }
 
@@ -242,22 +238,13 @@ func (p *pace) String() string {
 	if last := len(p.rows) - 1; last > 0 && p.seconds[last] > p.seconds[0] {
 		rate := (p.rows[last] - p.rows[0]) / (p.seconds[last] - p.seconds[0])
 		if rate > 0 {
-			return fmt.Sprintf("%s %s rows/s", p.phase, grouped(int64(rate+0.5)))
+			return fmt.Sprintf("%s %s rows/s", p.phase, plot.Grouped(strconv.FormatInt(int64(rate+0.5), 10)))
 		}
 	}
 	if p.note != "" {
 		return p.phase + ", " + p.note
 	}
 	return p.phase
-}
-
-// grouped writes a number with a comma between every three digits.
-func grouped(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // readPace sends the pace after each line of a loader's log, until the log ends.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,24 +18,21 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // fakeCluster has these objects.
 func fakeCluster(objects ...client.Object) client.WithWatch {
-	byName := func(o client.Object) []string { return []string{o.GetName()} }
-	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).
-		WithIndex(&v1alpha1.BenchmarkRun{}, "metadata.name", byName).Build()
+	return fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build()
 }
 
 // fakeLogs are logs by the name of the Pod, or an error.
@@ -123,24 +119,18 @@ type step struct {
 	change  func()
 }
 
-// watched follows a run while changes are made to it, and returns what was printed. The first change is made when the run and its
-// Pods are watched: the fake cluster forgets what was before.
-func watched(t *testing.T, cl client.WithWatch, from logs, run *v1alpha1.BenchmarkRun, steps ...step) (string, string, error) {
+// watched follows a run while changes are made to it, and returns what was printed.
+func watched(t *testing.T, cl client.Client, from logs, run *v1alpha1.BenchmarkRun, steps ...step) (string, string, error) {
 	t.Helper()
-	out, errs, watches := new(buffer), new(buffer), new(atomic.Int32)
-	watching := interceptor.NewClient(cl, interceptor.Funcs{Watch: func(
-		ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption,
-	) (watch.Interface, error) {
-		w, err := c.Watch(ctx, list, options...)
-		watches.Add(1)
-		return w, err
-	}})
-	w := &watcher{cl: watching, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: run.Name}
+	out, errs := new(buffer), new(buffer)
+	w := &watcher{
+		cl: cl, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: run.Name, every: 10 * time.Millisecond,
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
 	for _, s := range steps {
-		if !awaited(func() bool { return watches.Load() >= 2 && strings.Contains(out.String()+errs.String(), s.printed) }) {
-			t.Fatalf("%d watches, and no %q in\n%s%s", watches.Load(), s.printed, out, errs)
+		if !awaited(func() bool { return strings.Contains(out.String()+errs.String(), s.printed) }) {
+			t.Fatalf("no %q in\n%s%s", s.printed, out, errs)
 		}
 		s.change()
 	}
@@ -257,28 +247,25 @@ func TestWarnedOnce(t *testing.T) {
 
 // TestWatchRate: the rate is that of the log, and only while that Pod runs.
 func TestWatchRate(t *testing.T) {
-	pod := loaderPod("sizes-t8-a1-0-x")
+	pod, second := loaderPod("sizes-t8-a1-0-x"), loaderPod("sizes-t8-a1-1-x")
+	second.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "1"}
 	w := &watcher{
-		logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
+		cl: fakeCluster(pod, second), logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
 {"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
-`}}, namespace: "ns",
+`}}, namespace: "ns", name: "sizes",
 		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: snapshotOf(measuring()),
 	}
-	w.read(t.Context(), change[*corev1.Pod]{object: pod})
+	w.read(t.Context())
 	for _, want := range []string{"measure", "measure 11,840 rows/s"} {
 		if got := <-w.paces; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	w.now.pace = "measure 11,840 rows/s"
-	w.read(t.Context(), change[*corev1.Pod]{object: pod, deleted: true})
+	must.Do(t, w.cl.Delete(t.Context(), pod))
+	w.read(t.Context())
 	if w.now.pace != "" || w.loader != "" {
 		t.Errorf("%q of Pod %q is still shown", w.now.pace, w.loader)
-	}
-	second := loaderPod("sizes-t8-a1-1-x")
-	second.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "1"}
-	if w.read(t.Context(), change[*corev1.Pod]{object: second}); w.loader != "" {
-		t.Errorf("the log of %s is read", w.loader)
 	}
 }
 
@@ -303,10 +290,7 @@ func recorded(t *testing.T, trial, attempt int, outcome result.Outcome, cause re
 			Version: result.DocumentVersion, Metrics: []result.Metric{{Name: "rowsPerSecond", Value: 11840, Unit: "rows/s"}}, Findings: []finding.Finding{finding.OfProgram("short")},
 		}
 	}
-	text, err := record.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(record.Encode())(t)
 	run := testutil.MakeRun("sizes", "ns").Obj()
 	labels := plan.Labels(run, v1alpha1.ComponentAttempt)
 	labels[v1alpha1.LabelOutcome] = string(outcome)
@@ -320,20 +304,14 @@ func TestLogs(t *testing.T) {
 	run := measuring()
 	first, second := loaderPod("sizes-t8-a1-0-x"), loaderPod("sizes-t8-a2-0-x")
 	second.Labels[v1alpha1.LabelAttempt] = "2"
-	server := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "sizes-db1-0", Namespace: "ns", Labels: plan.InstanceLabels(run, 1)},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "observer"}, {Name: "server"}}},
-	}
 	var document bytes.Buffer
-	if err := result.WriteDocument(&document, result.EncodedDocument{Gzip: []byte("x"), SHA256: "00"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.WriteDocument(&document, result.EncodedDocument{Gzip: []byte("x"), SHA256: "00"}))
 	const progressed = `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}` + "\n"
 	from := fakeLogs{texts: map[string]string{
-		first.Name: progressed + "first\n" + document.String() + "the end", second.Name: "second\n", server.Name: "ready for connections\n",
+		first.Name: progressed + "first\n" + document.String() + "the end", second.Name: "second\n",
 	}}
 	objects := []client.Object{
-		run, first, second, server, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""),
+		run, first, second, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""),
 	}
 	for name, tc := range map[string]struct {
 		of         logRequest
@@ -341,7 +319,6 @@ func TestLogs(t *testing.T) {
 	}{
 		"the newest attempt": {logRequest{trial: 8}, "second\n", ""},
 		"an earlier one":     {logRequest{trial: 8, attempt: 1}, "   1 s: measure, 1000 rows\nfirst\nthe end", ""},
-		"the database":       {logRequest{database: true}, "ready for connections\n", ""},
 		"not begun":          {logRequest{trial: 9}, "", "trial 9 of sizes has no Pod and no record: it has not started or does not exist (7/33 trials so far)"},
 		"no such attempt":    {logRequest{trial: 3, attempt: 3}, "", "trial 3, attempt 3, of sizes has no Pod"},
 		"the record":         {logRequest{trial: 3}, recordOfSecond, ""},
@@ -379,39 +356,6 @@ func TestLogsForbidden(t *testing.T) {
 	var out bytes.Buffer
 	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, run, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
-	}
-	if err := (logRequest{database: true}).print(t.Context(), cl, fakeLogs{}, run, &out); err == nil ||
-		!strings.Contains(err.Error(), "sizes has no database now") {
-		t.Error(err)
-	}
-}
-
-// Variants may have a server each, whose logs are printed one after the other; one of them cannot be followed without a choice. The
-// count of trials is not that of rounds.
-func TestLogsOfVariants(t *testing.T) {
-	run := testutil.MakeVariants("sizes", "ns", "durable", "lazy").Obj()
-	run.Status.Progress, run.Status.Trials = "1/20", v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](3)}
-	objects, from := []client.Object{run}, fakeLogs{texts: map[string]string{}}
-	for instance, text := range map[int]string{3: "first\n", 4: "second\n"} {
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: plan.InstanceName(run, instance) + "-0", Namespace: "ns", Labels: plan.InstanceLabels(run, instance)},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "server"}}},
-		}
-		objects, from.texts[pod.Name] = append(objects, pod), text
-	}
-	for _, tc := range []struct {
-		of         logRequest
-		want, says string
-	}{
-		{logRequest{database: true}, "--- sizes-db3-0, variant durable ---\nfirst\n--- sizes-db4-0, variant lazy ---\nsecond\n", ""},
-		{logRequest{database: true, follow: true}, "", "sizes has 2 databases now, and -f follows one: use kubectl logs -f -n ns sizes-db3-0 -c server"},
-		{logRequest{trial: 9}, "", "(3/40 trials so far)"},
-	} {
-		var out bytes.Buffer
-		err := tc.of.print(t.Context(), fakeCluster(objects...), from, run, &out)
-		if out.String() != tc.want || (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%+v: %v\n%s", tc.of, err, &out)
-		}
 	}
 }
 

@@ -75,26 +75,42 @@ func (r *Report) blocks() []block {
 		return r.pairBlocks()
 	}
 	list := []block{paragraphs(r.state())}
-	if t := r.Table(); t != nil {
-		points := r.Measured()
-		table := paragraphs(Intervals(points))
-		if note := LatencyNote(t); note != "" {
-			table.lines = append(table.lines, note)
-		}
-		table.rows = tableRows(t)
-		list = append(list, table, paragraphs(Ranks(points)))
-		if rows, unit := r.parts(points); rows != nil {
-			list = append(list, block{title: "Medians by part, " + unit, rows: rows})
-		}
+	if t, notes := r.PointsTable(); t != nil {
+		list = append(list, block{rows: t.texts(), lines: notes}, paragraphs(Ranks(r.Measured())))
+	}
+	if t := r.PartsTable(); t != nil {
+		list = append(list, block{title: t.Name + ", " + t.Head[len(t.Head)-1].Unit, rows: t.texts()})
 	}
 	return append(
 		append(list, tableBlocks(r.RequestedTables())...),
 		listed("Claims", claimLines(r.Claims)),
 		listed("Warnings", r.AllWarnings()),
 		listed("Pilots", r.Pilots()),
-		listed("Discarded attempts", r.disturbances()),
-		listed("Environment", r.where()),
+		listed("Discarded attempts", r.Discarded()),
+		r.environmentBlock(),
 	)
+}
+
+// ofVariant is the table of a variant's pairs.
+func (r *Report) ofVariant(pairs []stats.Paired) *Table {
+	var overall []stats.Paired
+	for _, o := range r.Overall {
+		if o.Variant == pairs[0].Variant {
+			overall = append(overall, o)
+		}
+	}
+	return pairsTable(r.Parameters(), overall, pairs, false)
+}
+
+// environmentBlock has a line for each row of the table.
+func (r *Report) environmentBlock() block {
+	var lines []string
+	if t := r.Environment(); t != nil {
+		for _, row := range t.Rows {
+			lines = append(lines, row.Cells[0].Text+": "+row.Cells[1].Text)
+		}
+	}
+	return listed("Environment", lines)
 }
 
 // tableBlocks are the tables that a file asks for.
@@ -130,21 +146,23 @@ func (r *Report) pairBlocks() []block {
 		for j := range r.Variants {
 			v := &r.Variants[j]
 			if pairs := r.Of(v.Name); len(pairs) > 0 {
-				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.table(pairs)})
+				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.ofVariant(pairs).texts()})
 			}
 		}
 	}
 	list = append(list, paragraphs(fmt.Sprintf("%s, %s, %d of at most %d rounds, %s, seed %d: %s.", r.Workload, r.Outcome,
 		r.Rounds, r.Planned, r.Paired(), r.Seed, r.Message), r.Reading()))
+	list = append(append(list, tableBlocks(r.RequestedTables())...), listed("Claims", claimLines(r.Claims)))
+	if t := r.CostsTable(); t != nil {
+		list = append(list, block{title: t.Name, rows: t.texts()})
+	}
 	return append(
-		append(list, tableBlocks(r.RequestedTables())...),
-		listed("Claims", claimLines(r.Claims)),
-		listed("Cost of a unit of work", r.costs()),
+		list,
 		listed("How the variants differ", r.differences()),
-		listed("Volumes", r.Volumes()),
 		listed("Pairs without an answer", r.Undecided()),
 		listed("Warnings", r.AllWarnings()),
 		listed("Discarded", r.Discarded()),
+		r.environmentBlock(),
 	)
 }
 

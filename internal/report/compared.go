@@ -66,22 +66,16 @@ const (
 	// Probable: the loss that is stated is above the threshold. A variant that loses as much as the threshold, and of which that is
 	// found, fails half of the time.
 	Probable Certainty = "probable"
-	// Proven: the interval excludes every smaller loss. Of variants that lose no more than the threshold, at most 2.5% fail.
-	Proven Certainty = "proven"
 )
 
 // Certainties are all of them, the strictest gate first.
-func Certainties() []string { return []string{string(Possible), string(Probable), string(Proven)} }
+func Certainties() []string { return []string{string(Possible), string(Probable)} }
 
 // of a pair: the loss that must be above the threshold.
 func (c Certainty) of(p *stats.Paired) float64 {
-	loss, least, most := p.Loss()
-	switch c {
-	case Possible:
+	loss, _, most := p.Loss()
+	if c == Possible {
 		return most
-	case Proven:
-		return least
-	case Probable:
 	}
 	return loss
 }

@@ -29,7 +29,6 @@ func ComparedFormats() []ComparedFormat {
 		{"text", ComparedText},
 		{"markdown", ComparedMarkdown},
 		{"json", ComparedJSON},
-		{"github", ComparedGitHub},
 		{"junit", ComparedJUnit},
 	}
 }
@@ -71,24 +70,20 @@ func (c *Compared) answer() string {
 
 // regression is what the points are that are one.
 func (c *Compared) regression() string {
-	slower := fmt.Sprintf("slower by more than %s%%", stats.Format(100*c.Threshold))
-	switch c.FailOn {
-	case Possible:
+	if c.FailOn == Possible {
 		return "slower, and possibly by more than " + stats.Format(100*c.Threshold) + "%,"
-	case Proven:
-		return slower + " for sure"
-	case Probable:
 	}
-	return slower
+	return "slower by more than " + stats.Format(100*c.Threshold) + "%"
 }
 
 // rule says which points are regressions.
 func (c *Compared) rule() string {
-	worse := map[Certainty]string{
-		Possible: "the interval does not exclude a loss of more than %s%%", Proven: "it excludes every loss of %s%% and less",
-	}[c.FailOn]
-	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+
-		cmp.Or(worse, "its ratio is worse by more than %s%%")+".", stats.Format(100*c.Threshold))
+	worse := "its ratio is worse by more than %s%%"
+	if c.FailOn == Possible {
+		worse = "the interval does not exclude a loss of more than %s%%"
+	}
+	return fmt.Sprintf("A point is a regression if its whole interval is on the worse side and "+worse+".",
+		stats.Format(100*c.Threshold))
 }
 
 func loss(p *stats.Paired) float64 {
@@ -120,7 +115,7 @@ func (c *Compared) size() string {
 
 // blocks of a comparison: the table, how it was made, and what must be read with it.
 func (c *Compared) blocks() []block {
-	table := block{rows: c.table(), lines: c.Method}
+	table := block{rows: c.table().texts(), lines: c.Method}
 	if m := c.Pairs[0].Metric; m.Name != "" {
 		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
 			table.lines...)
@@ -160,8 +155,8 @@ func (c *Compared) onlyOne() []string {
 	return list
 }
 
-// table has a row per comparison.
-func (c *Compared) table() [][]string {
+// table has a row per comparison, with the ruling in the last column.
+func (c *Compared) table() *Table {
 	var names []string
 	variants := false
 	for i := range c.Pairs {
@@ -171,38 +166,17 @@ func (c *Compared) table() [][]string {
 		variants = variants || c.Pairs[i].Variant != c.Pairs[0].Variant
 	}
 	slices.Sort(names)
-	var header []string
-	baseline, variant := c.Pairs[0].Baseline, c.Pairs[0].Variant
-	if variants {
-		header, variant = []string{"variant"}, "variant"
+	t := pairsTable(names, nil, c.Pairs, variants)
+	t.Head = append(t.Head, Texts("")...)
+	for i := range t.Rows {
+		t.Rows[i].Cells = append(t.Rows[i].Cells, Words(c.Of(&c.Pairs[i]).inWords()))
 	}
-	header = slices.Concat(header, names, []string{baseline, variant, ratioHead(c.Pairs[0].Separate), "interval", "verdict", ""})
-	rows := [][]string{header}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		var cells []string
-		if variants {
-			cells = append(cells, p.Variant)
-		}
-		for _, name := range names {
-			cells = append(cells, p.Parameters[name])
-		}
-		ratio, interval := "", ""
-		if p.Bounded() {
-			ratio, interval = digits(p.Ratio), digits(p.Low)+"–"+digits(p.High)
-		}
-		cells = append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p), c.Of(p).inWords())
-		rows = append(rows, cells)
-	}
-	return rows
+	return t
 }
 
 // ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with
 // them.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
-
-// ComparedGitHub writes a job summary for GitHub Actions, the answer first.
-func ComparedGitHub(w io.Writer, c *Compared) error { return writeGitHub(w, c.headline(), c.blocks()) }
 
 // comparedDocument is the layout of a pair in JSON.
 type comparedDocument struct {
@@ -273,19 +247,10 @@ func ComparedJUnit(w io.Writer, c *Compared) error {
 	var cases []junitCase
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		one := junitCase{Name: pairName(p), ClassName: class}
-		switch c.Of(p) {
-		case Regression:
-			one.Failure = reason(string(Regression), p.String())
-		case Undecided:
-			one.Skipped = &junitReason{Message: p.String(), Text: p.String()}
-		case Fine:
-			one.SystemOut = p.String()
-		}
-		cases = append(cases, one)
+		cases = append(cases, pairCase(class, p, c.Of(p)))
 	}
 	for _, text := range c.onlyOne() {
-		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: &junitReason{Message: text, Text: text}})
+		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: reason("", text)})
 	}
 	return writeJUnit(w, c.Title, time.Time{}, cases)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // values of six trials that scatter by 2% around 100.
@@ -56,16 +57,10 @@ func compared(t *testing.T, a, b *report.Report, threshold float64) *report.Comp
 	t.Helper()
 	var sides []*report.Side
 	for _, r := range []*report.Report{a, b} {
-		side, err := report.SideOf(r, "", "", "ref of "+r.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		side := must.Get(report.SideOf(r, "", "", "ref of "+r.Name))(t)
 		sides = append(sides, side)
 	}
-	c, err := report.CompareSides(sides[0], sides[1], 5, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(report.CompareSides(sides[0], sides[1], 5, 0))(t)
 	c.Threshold = threshold
 	return c
 }
@@ -73,9 +68,7 @@ func compared(t *testing.T, a, b *report.Report, threshold float64) *report.Comp
 func printedCompared(t *testing.T, printer func(io.Writer, *report.Compared) error, c *report.Compared) string {
 	t.Helper()
 	var b strings.Builder
-	if err := printer(&b, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, printer(&b, c))
 	return b.String()
 }
 
@@ -113,11 +106,8 @@ func everyKind() (before, after *report.Report) {
 
 func TestComparedGolden(t *testing.T) {
 	before, after := everyKind()
-	comparison, err := report.CompareBaseline(reportOfComparison(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	suffix := map[string]string{"text": "txt", "markdown": "md", "json": "json", "github": "github.md", "junit": "junit.xml"}
+	comparison := must.Get(report.CompareBaseline(reportOfComparison(), ""))(t)
+	suffix := map[string]string{"text": "txt", "markdown": "md", "json": "json", "junit": "junit.xml"}
 	for _, f := range report.ComparedFormats() {
 		for name, c := range map[string]*report.Compared{"compared": compared(t, before, after, 0.05), "compared-variants": comparison} {
 			text := printedCompared(t, f.Print, c)
@@ -153,10 +143,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		t.Errorf("a metric that there is not: %v", err)
 	}
 	side := func(r *report.Report) *report.Side {
-		s, err := report.SideOf(r, "", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(report.SideOf(r, "", "", ""))(t)
 		return s
 	}
 	if _, err := report.CompareSides(side(good), side(good), 5, 0); err == nil || !strings.Contains(err.Error(), "both are main") {
@@ -196,10 +183,7 @@ func TestComparedMetric(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		c, err := report.CompareSides(a, b, 5, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(report.CompareSides(a, b, 5, 0))(t)
 		return c
 	}
 	if p := sides("clientCPUPerRow").Pairs[0]; p.Verdict != stats.Slower || p.Ratio != 2 {
@@ -246,10 +230,7 @@ func TestCompareVariants(t *testing.T) {
 	if err != nil || len(own.Pairs) != 1 || cmp.Diff(s.Pairs[0], own.Pairs[0]) != "" {
 		t.Errorf("not the comparison's own: %v, %+v", err, own)
 	}
-	c, err := report.CompareVariants(s, "lazy", "same", "rowsPerSecond")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(report.CompareVariants(s, "lazy", "same", "rowsPerSecond"))(t)
 	// 0.9 and 0.8 of values that go up and down: paired, their ratio does not scatter at all. They have one decimal.
 	if p := c.Pairs[0]; p.Verdict != stats.Slower || p.Separate || p.Rounds != 6 || p.High-p.Low > 0.01 {
 		t.Errorf("%+v", p)
@@ -289,18 +270,9 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 	for _, name := range []string{"other", "durable-or-not"} {
 		other := comparisonToCompare()
 		other.Name, other.UID = name, "other"
-		a, err := report.SideOf(comparisonToCompare(), "durable", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := report.SideOf(other, "same", "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := report.CompareSides(a, b, 5, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(report.SideOf(comparisonToCompare(), "durable", "", ""))(t)
+		b := must.Get(report.SideOf(other, "same", "", ""))(t)
+		c := must.Get(report.CompareSides(a, b, 5, 0))(t)
 		if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 ||
 			c.Baseline != "durable-or-not:durable" || c.Variant != name+":same" {
 			t.Errorf("%+v", c)
@@ -356,20 +328,19 @@ func TestCertainty(t *testing.T) {
 		threshold  float64
 		possible   report.Ruling
 		probable   report.Ruling
-		proven     report.Ruling
 	}{
-		"any loss":                    {slower, 0, report.Regression, report.Regression, report.Regression},
-		"below all of it":             {slower, 0.005, report.Regression, report.Regression, report.Regression},
-		"below the ratio":             {slower, 0.04, report.Regression, report.Regression, report.Fine},
-		"above the ratio":             {slower, 0.05, report.Regression, report.Fine, report.Fine},
-		"above all of it":             {slower, 0.10, report.Fine, report.Fine, report.Fine},
-		"noise":                       {noise, 0.05, report.Undecided, report.Undecided, report.Undecided},
-		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine, report.Fine},
-		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine, report.Fine},
-		"nothing is one":              {slower, -1, report.Fine, report.Fine, report.Fine},
+		"any loss":                    {slower, 0, report.Regression, report.Regression},
+		"below all of it":             {slower, 0.005, report.Regression, report.Regression},
+		"below the ratio":             {slower, 0.04, report.Regression, report.Regression},
+		"above the ratio":             {slower, 0.05, report.Regression, report.Fine},
+		"above all of it":             {slower, 0.10, report.Fine, report.Fine},
+		"noise":                       {noise, 0.05, report.Undecided, report.Undecided},
+		"equal, within the threshold": {equal, 0.04, report.Fine, report.Fine},
+		"equal within 5%, above 1%":   {equal, 0.01, report.Undecided, report.Fine},
+		"nothing is one":              {slower, -1, report.Fine, report.Fine},
 	} {
 		for certainty, want := range map[report.Certainty]report.Ruling{
-			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable, report.Proven: tc.proven,
+			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable,
 		} {
 			p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: "higher"}}
 			if got := (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p); got != want {

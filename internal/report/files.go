@@ -169,27 +169,11 @@ func Formats() []Format {
 		{"markdown", SummaryFile, Summary, false},
 		{"csv", CSVFile, CSV, false},
 		{"matrix", "matrix.txt", MatrixText, true},
-		{"matrix-csv", "matrix.csv", MatrixCSV, true},
 		{"variables", "variables.txt", VariablesText, true},
-		{"variables-csv", "variables.csv", VariablesCSV, true},
 		{"json", JSONFile, JSON, false},
 		{"benchfmt", BenchFile, Bench, false},
 		{"junit", "results.junit.xml", JUnit, false},
-		{"github", "job-summary.md", GitHub, false},
 	}
-}
-
-// inputLines are the files that an attempt's run brought along.
-func inputLines(s *result.Summary) []string {
-	var lines []string
-	for _, in := range s.Inputs {
-		rows := ""
-		if in.Rows > 0 {
-			rows = fmt.Sprintf("%d rows, ", in.Rows)
-		}
-		lines = append(lines, fmt.Sprintf("input %s: %s%d bytes, sha256 %s", in.Name, rows, in.Bytes, in.SHA256))
-	}
-	return lines
 }
 
 // ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.

@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // hostile is a report whose names and messages have everything that some format gives a meaning.
@@ -110,57 +111,6 @@ func TestTextIsHarmless(t *testing.T) {
 	}
 }
 
-// A job summary stays below GitHub's limit, says the answer first, and how much of a table it leaves out.
-func TestGitHubIsShort(t *testing.T) {
-	text := printed(t, report.GitHub, thousand())
-	if len(text) >= 1<<20 {
-		t.Errorf("%d bytes", len(text))
-	}
-	for _, want := range []string{
-		"### commit-size: 1999 rows/s (one trial) at rowsPerCommit=999, secondaryIndexes=5", "\n*800 more rows are left out: summary.md and results.csv",
-		"\n- *800 more are left out: summary.md",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it lacks %q", want)
-		}
-	}
-	s := reportOfComparison()
-	for i := range 60 {
-		variant := fmt.Sprintf("variant-%d", i)
-		s.Variants = append(s.Variants, report.Variant{Name: variant})
-		for point := range 210 {
-			p := s.Pairs[0]
-			p.Variant, p.Parameters = variant, map[string]string{"rowsPerCommit": fmt.Sprint(point)}
-			s.Pairs = append(s.Pairs, p)
-		}
-	}
-	if text := printed(t, report.GitHub, s); len(text) >= 1<<20 || !strings.Contains(text, "\n*The rest is left out") {
-		t.Errorf("%d bytes", len(text))
-	}
-}
-
-// Nothing in a report is taken for HTML, for a column or for a user's name.
-func TestGitHubIsEscaped(t *testing.T) {
-	text := printed(t, report.GitHub, hostile())
-	for _, never := range []string{"<img", "@all"} {
-		if strings.Contains(text, never) {
-			t.Errorf("it has %q", never)
-		}
-	}
-	columns := 0
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "|") {
-			columns = 0
-			continue
-		}
-		n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
-		if columns > 0 && n != columns {
-			t.Errorf("%d columns and %d: %s", columns, n, line)
-		}
-		columns = n
-	}
-}
-
 func TestSummaryNamesInputs(t *testing.T) {
 	r := small()
 	data := result.Input{Name: "own.csv", Bytes: 120, Rows: 7, SHA256: strings.Repeat("a", 64)}
@@ -172,9 +122,7 @@ func TestSummaryNamesInputs(t *testing.T) {
 	}
 	summary := func() string {
 		var b strings.Builder
-		if err := report.Summary(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Summary(&b, r))
 		return b.String()
 	}
 	text := summary()

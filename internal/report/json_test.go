@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // What was published can be printed again, in every format.
@@ -35,14 +36,8 @@ func TestDecodeGivesWhatWasEncoded(t *testing.T) {
 		if diff := cmp.Diff(r.Claims, decoded.Claims, settled, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: claims (-want +got):\n%s", name, diff)
 		}
-		files, err := report.Files(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := report.Files(decoded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(report.Files(r))(t)
+		again := must.Get(report.Files(decoded))(t)
 		for i, f := range files {
 			if !bytes.Equal(f.Data, again[i].Data) {
 				t.Errorf("%s: %s is another one after decoding", name, f.Name)
@@ -64,16 +59,9 @@ func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 		Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 12,
 	}}}}
 	var text bytes.Buffer
-	if err := report.JSON(&text, s); err != nil {
-		t.Fatal(err)
-	}
-	decoded, err := report.Decode(text.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText()); diff != "" {
-		t.Errorf("comparison (-want +got):\n%s", diff)
-	}
+	must.Do(t, report.JSON(&text, s))
+	decoded := must.Get(report.Decode(text.Bytes()))(t)
+	must.Same(t, "comparison", s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText())
 }
 
 // specText compares specifications whatever their indentation.
@@ -105,10 +93,7 @@ func TestComparisonJSONOfNoNumbers(t *testing.T) {
 	s := reportOfComparison()
 	p := &s.Pairs[0]
 	p.Ratio, p.Low, p.High, p.BaselineValues = math.NaN(), math.Inf(-1), math.Inf(1), nil
-	decoded, err := report.Decode([]byte(printed(t, report.JSON, s)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := must.Get(report.Decode([]byte(printed(t, report.JSON, s))))(t)
 	if got := &decoded.Pairs[0]; got.Ratio != 0 || got.Low != 0 || !math.IsInf(got.High, 1) || got.Bounded() {
 		t.Errorf("it is read as %+v", got)
 	}
@@ -199,10 +184,7 @@ func TestStagesCompared(t *testing.T) {
 	}
 	var sides []*report.Side
 	for _, r := range []*report.Report{before, after} {
-		side, err := report.SideOf(r, "", "", r.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		side := must.Get(report.SideOf(r, "", "", r.Name))(t)
 		sides = append(sides, side)
 	}
 	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)

@@ -8,11 +8,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -76,7 +73,11 @@ func JUnit(w io.Writer, r *Report) error {
 		cases = append(cases, r.pointCase(class, &r.Points[i]))
 	}
 	for i := range r.Pairs {
-		cases = append(cases, pairCase(class, &r.Pairs[i]))
+		of := Fine // whichever variant is faster
+		if r.Pairs[i].Verdict == stats.CannotSay {
+			of = Undecided
+		}
+		cases = append(cases, pairCase(class+".comparisons", &r.Pairs[i], of))
 	}
 	return writeJUnit(w, r.Name, r.Started, append(cases, claimCases(class, r.Claims)...))
 }
@@ -91,19 +92,22 @@ func (r *Report) pointCase(class string, p *stats.Point) junitCase {
 			c.SystemOut += ", " + interval
 		}
 	case r.Outcome == Unfinished:
-		c.Skipped = &junitReason{Message: "not measured yet", Text: "not measured yet"}
+		c.Skipped = reason("", "not measured yet")
 	default:
 		c.Error = reason("NotMeasured", "no trial of this point counts")
 	}
 	return c
 }
 
-// pairCase is skipped if nothing can be said, and passes whichever variant is faster.
-func pairCase(class string, p *stats.Paired) junitCase {
-	c := junitCase{Name: pairName(p), ClassName: class + ".comparisons"}
-	if p.Verdict == stats.CannotSay {
-		c.Skipped = &junitReason{Message: p.String(), Text: p.String()}
-	} else {
+// pairCase has failed for a regression, and is skipped if nothing can be said.
+func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
+	c := junitCase{Name: pairName(p), ClassName: class}
+	switch of {
+	case Regression:
+		c.Failure = reason(string(Regression), p.String())
+	case Undecided:
+		c.Skipped = reason("", p.String())
+	case Fine:
 		c.SystemOut = p.String()
 	}
 	return c
@@ -125,7 +129,7 @@ func (r *Report) ended(class string) junitCase {
 	case r.Outcome == failed:
 		c.Error = reason(failed, r.Message)
 	case r.Outcome == Unfinished:
-		c.Skipped = &junitReason{Message: r.Message, Text: r.Message}
+		c.Skipped = reason("", r.Message)
 	case r.HasVariants():
 		c.SystemOut = r.headline()
 	default:
@@ -142,7 +146,7 @@ func claimCases(class string, list []claims.Judgement) []junitCase {
 		case claims.DoesNotHold:
 			c.Failure = reason(string(j.Verdict), j.Detail)
 		case claims.CannotSay, claims.PremiseMissing:
-			c.Skipped = &junitReason{Message: j.Detail, Text: j.Detail}
+			c.Skipped = reason("", j.Detail)
 		case claims.Holds:
 			c.SystemOut = j.Detail
 		}
@@ -190,54 +194,4 @@ func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) 
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
-}
-
-// RatioText is a ratio with its interval, if it has one.
-func RatioText(r stats.Ratio) string {
-	switch {
-	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
-		return ""
-	case r.Low == r.High || !r.Bounded():
-		return digits(r.Value)
-	}
-	return fmt.Sprintf("%s (%s–%s)", digits(r.Value), digits(r.Low), digits(r.High))
-}
-
-// digits of a ratio: two decimals, or as few as four digits leave.
-func digits(v float64) string {
-	if v >= 100 {
-		return stats.Format(v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
-
-// RatioToFirst is the head of the column with the ratios of a table's points to the first one, and what they are ratios of.
-func RatioToFirst(t *analysis.Table) (name, of string) {
-	if slices.ContainsFunc(t.Rows, func(r analysis.Row) bool { return r.Summary.N >= stats.MinForRanks }) {
-		return "ratio to first", RatioOfRounds
-	}
-	return "ratio to first", "of medians"
-}
-
-// Ranks says which point is the best, which ones may be as good, and by what; empty for one point.
-func Ranks(points []stats.Point) string {
-	if len(points) < 2 {
-		return ""
-	}
-	if stats.InStages(points) {
-		return "The stages are not ranked: each is another part of a trial's work."
-	}
-	standing := stats.Stand(points)
-	others := standing.Others(points)
-	if !stats.Ranked(points) {
-		return fmt.Sprintf("No point is ranked best: it takes %d trials each to tell points apart.", stats.MinForRanks)
-	}
-	best := stats.Label(points[standing.Best].Parameters) + " has the best median"
-	if others == "" {
-		best = stats.Label(points[standing.Best].Parameters) + " is the best"
-	} else {
-		best += "; " + others
-	}
-	return best + ". Points are compared round by round (t test of the ratios) at 95% confidence across all of them, and so are " +
-		"the ratios to the first point."
 }

@@ -16,11 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // junitRules are what the usual JUnit schemas (those of Jenkins and of Surefire) allow: the attributes and children of
@@ -213,9 +212,7 @@ func benchstat(t *testing.T, before, after *report.Report) string {
 	dir := t.TempDir()
 	arguments := []string{"tool", "benchstat"}
 	for name, r := range map[string]*report.Report{"a.bench": before, "b.bench": after} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(printed(t, report.Bench, r)), 0o600))
 	}
 	arguments = append(arguments, filepath.Join(dir, "a.bench"), filepath.Join(dir, "b.bench"))
 	out, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
@@ -269,17 +266,13 @@ func TestBenchstatComparesVariants(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "comparison.bench")
-	if err := os.WriteFile(file, []byte(printed(t, report.Bench, s)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(printed(t, report.Bench, s)), 0o600))
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "benchstat", "-col", "variant", file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	header := strings.Fields(strings.NewReplacer("│", " ").Replace(strings.Split(string(out), "\n")[0]))
-	if diff := cmp.Diff([]string{"durable", "same", "lazy"}, header); diff != "" {
-		t.Errorf("columns (-want +got):\n%s", diff)
-	}
+	must.Same(t, "columns", []string{"durable", "same", "lazy"}, header)
 	row := lineOf(string(out), "CommitSize/rowsPerCommit=1")
 	if !strings.Contains(row, "+200.00%") || !strings.Contains(row, "(p=0.002 n=6)") || !strings.Contains(row, "~ (p=1.000 n=6)") {
 		t.Errorf("the row is %q of\n%s", row, out)

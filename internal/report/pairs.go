@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,81 +75,6 @@ func (r *Report) Of(variant string) []stats.Paired {
 	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
 }
 
-// table has a row per point: its parameters, both medians, the ratio with its interval, and the verdict. The first row is about
-// all points together, if there are several.
-func (r *Report) table(pairs []stats.Paired) [][]string {
-	header := r.Parameters()
-	header = append(header, pairs[0].Baseline, pairs[0].Variant, ratioHead(false), "interval", "verdict")
-	rows := [][]string{header}
-	for i := range r.Overall {
-		if o := &r.Overall[i]; o.Variant == pairs[0].Variant {
-			cells := make([]string, len(header))
-			cells[0] = AllPoints
-			ratio, interval := PairTexts(o)
-			copy(cells[len(header)-3:], []string{ratio, interval, verdict(o)})
-			rows = append(rows, cells)
-		}
-	}
-	for i := range pairs {
-		p := &pairs[i]
-		var cells []string
-		for _, name := range r.Parameters() {
-			cells = append(cells, p.Parameters[name])
-		}
-		ratio, interval := PairTexts(p)
-		rows = append(rows, append(cells, median(p.BaselineValues), median(p.Values), ratio, interval, verdict(p)))
-	}
-	return rows
-}
-
-// AllPoints is what a row about all points of a variant is called.
-const AllPoints = "all points"
-
-// PairTexts are the ratio of a pair and its interval; both are empty if there is none.
-func PairTexts(p *stats.Paired) (ratio, interval string) {
-	if !p.Bounded() {
-		return "", ""
-	}
-	return fmt.Sprintf("%.2f", p.Ratio), fmt.Sprintf("%.2f–%.2f", p.Low, p.High)
-}
-
-// verdict as Markdown: differences stand out.
-func verdict(p *stats.Paired) string {
-	text := VerdictWords(p)
-	if p.Verdict == stats.Faster || p.Verdict == stats.Slower {
-		return "**" + text + "**"
-	}
-	return text
-}
-
-// ratioHead says what the column of ratios has: it need not be the ratio of the two medians beside it.
-func ratioHead(separate bool) string {
-	if separate {
-		return "ratio (median of all pairs of values)"
-	}
-	return "ratio (" + RatioOfRounds + ")"
-}
-
-// RatioOfRounds says what ratios of values that were measured in rounds are.
-const RatioOfRounds = "geometric mean of rounds"
-
-// VerdictWords is the verdict in the fewest words.
-func VerdictWords(p *stats.Paired) string {
-	switch p.Verdict {
-	case stats.Faster, stats.Slower:
-		if p.Metric.Better == "lower" {
-			return p.Change()
-		}
-		return strings.ToLower(string(p.Verdict))
-	case stats.Equal:
-		return fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
-	case stats.NoDifferenceShown:
-		return "no difference shown"
-	case stats.CannotSay:
-	}
-	return "cannot say"
-}
-
 // Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and in what was
 // measured are one.
 func (r *Report) Undecided() []string {
@@ -167,37 +91,6 @@ func (r *Report) Undecided() []string {
 			at = append(at, pairs[i].Parameters)
 		}
 		list = append(list, where(at, len(r.Of(pairs[u.From[0]].Variant)))+u.String())
-	}
-	return list
-}
-
-// maxExplained is the number of pairs whose costs are listed.
-const maxExplained = 8
-
-// Explained are the pairs with the largest differences, if their costs are known.
-func (r *Report) Explained() []stats.Paired {
-	pairs := slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool {
-		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
-	})
-	slices.SortStableFunc(pairs, func(a, b stats.Paired) int {
-		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
-	})
-	return pairs[:min(len(pairs), maxExplained)]
-}
-
-// costs of the pairs with the largest differences.
-func (r *Report) costs() []string {
-	var list []string
-	for _, p := range r.Explained() {
-		var parts []string
-		for _, c := range p.Costs {
-			parts = append(parts, fmt.Sprintf("%s %s → %s %s", c.Name, stats.Format(c.Baseline), stats.Format(c.Variant), c.Unit))
-		}
-		pair := p.Baseline + " → " + p.Variant
-		if len(p.Parameters) > 0 {
-			pair += ", " + stats.Label(p.Parameters)
-		}
-		list = append(list, pair+": "+strings.Join(parts, ", "))
 	}
 	return list
 }
@@ -219,17 +112,6 @@ func (r *Report) differences() []string {
 		list = append(list, text)
 	}
 	return append(list, r.Shared()...)
-}
-
-// Volumes say of each variant on what its data was, a line for each; none if that is not known.
-func (r *Report) Volumes() []string {
-	var list []string
-	for _, v := range r.Variants {
-		if v.Volume != "" {
-			list = append(list, v.Name+": data on "+v.Volume)
-		}
-	}
-	return list
 }
 
 // Shared is what the variants have in common.
@@ -261,8 +143,11 @@ func (r *Report) pilots() string {
 	return strings.Join(parts, ", ")
 }
 
-// Discarded are attempts and runs that do not count.
+// Discarded are attempts and, with variants, runs that do not count, a line for each.
 func (r *Report) Discarded() []string {
+	if !r.HasVariants() {
+		return r.disturbances()
+	}
 	var list []string
 	for _, run := range r.Runs {
 		if run.Invalidated > 0 {

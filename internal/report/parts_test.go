@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // tables is a report of a load of two tables, with and without checks.
@@ -80,7 +81,7 @@ func TestTextsStayTexts(t *testing.T) {
 	// A bracket or an angle that Markdown would give a meaning: no backslash is before it, or an even number of them.
 	markup := regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*[\[<]`)
 	for name, printer := range map[string]func(io.Writer, *report.Report) error{
-		"text": report.Text, "markdown": report.Summary, "github": report.GitHub,
+		"text": report.Text, "markdown": report.Summary,
 	} {
 		text := printed(t, printer, poisoned())
 		if at := commands.FindStringIndex(text); at != nil {
@@ -108,13 +109,8 @@ func TestTextsStayTexts(t *testing.T) {
 // A spreadsheet takes no cell for a formula, and every number for a number.
 func TestCSVHasNoFormulas(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.CSV(&b, poisoned()); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.CSV(&b, poisoned()))
+	rows := must.Get(csv.NewReader(&b).ReadAll())(t)
 	var all []string
 	for _, cells := range rows {
 		for _, c := range cells {

@@ -6,11 +6,11 @@ package report
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestClaimLines(t *testing.T) {
@@ -27,9 +27,7 @@ func TestClaimLines(t *testing.T) {
 		"best **cannot say**: 1×; in the published data it does not hold: 0.90×",
 		"intervals: 95% confidence across all claims",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	must.Same(t, "lines", want, got)
 }
 
 // A claim that was not judged has neither failed nor passed.
@@ -42,20 +40,18 @@ func TestClaimCases(t *testing.T) {
 }
 
 func TestTuned(t *testing.T) {
-	got := tuned([]v1alpha1.HostTuningStatus{
+	r := Report{Run: Run{HostTuning: []v1alpha1.HostTuningStatus{
 		{
 			Node: "a", Disk: "sda", Restored: ptr.To(true),
 			Before: v1alpha1.HostSettings{Swappiness: "60", IOScheduler: "mq-deadline", TransparentHugePages: "madvise"},
 			After:  v1alpha1.HostSettings{Swappiness: "1", IOScheduler: "none", TransparentHugePages: "never"},
 		},
 		{Node: "b", Before: v1alpha1.HostSettings{Swappiness: "60"}, After: v1alpha1.HostSettings{Swappiness: "0"}, Message: "it is off"},
-	})
+	}}}
 	want := []string{
-		"node a was tuned: swappiness 1 instead of 60, I/O scheduler of sda none instead of mq-deadline, " +
+		"node a: swappiness 1 instead of 60, I/O scheduler of sda none instead of mq-deadline, " +
 			"transparent huge pages never instead of madvise; restored afterwards",
-		"node b was tuned: swappiness 0 instead of 60; NOT RESTORED: it is off",
+		"node b: swappiness 0 instead of 60; NOT RESTORED: it is off",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	must.Same(t, "lines", want, r.tuned())
 }

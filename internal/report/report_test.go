@@ -27,6 +27,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func run(outcome, message string) report.Run {
@@ -109,10 +110,7 @@ func reports() map[string]*report.Report {
 func TestFilesGolden(t *testing.T) {
 	for name, r := range reports() {
 		t.Run(name, func(t *testing.T) {
-			files, err := report.Files(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := must.Get(report.Files(r))(t)
 			var names []string
 			for _, f := range files {
 				names = append(names, f.Name)
@@ -122,9 +120,7 @@ func TestFilesGolden(t *testing.T) {
 				testutil.Golden(t, name+"."+f.Name, f.Data)
 			}
 			// The first one is what stays readable when all of them are too large.
-			if diff := cmp.Diff([]string{"summary.md", "results.csv", "results.bench", "results.json"}, names); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			must.Same(t, "files", []string{"summary.md", "results.csv", "results.bench", "results.json"}, names)
 		})
 	}
 }
@@ -133,9 +129,7 @@ func TestFilesGolden(t *testing.T) {
 func printed(t *testing.T, printer func(io.Writer, *report.Report) error, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := printer(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, printer(&b, r))
 	return b.String()
 }
 
@@ -157,10 +151,7 @@ func TestCSVWithHoles(t *testing.T) {
 	s.Metrics, s.Latencies = s.Metrics[:1], nil
 	extra := r.Records[1].Summary
 	extra.Metrics = append(extra.Metrics, result.Metric{Name: "extra", Value: 0.000001, Unit: "x", Better: "lower"})
-	rows, err := csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll())(t)
 	cell := func(row int, column string) string {
 		for i, name := range rows[0] {
 			if name == column {
@@ -174,9 +165,7 @@ func TestCSVWithHoles(t *testing.T) {
 		cell(1, "clientCPUPerRow"), cell(1, "extra"), cell(1, "commitP99Micros"),
 		cell(2, "clientCPUPerRow"), cell(2, "extra"), cell(2, "commitP99Micros"),
 	}
-	if diff := cmp.Diff([]string{"", "", "", "12.5", "0.000001", "250"}, got); diff != "" {
-		t.Errorf("cells (-want +got):\n%s", diff)
-	}
+	must.Same(t, "cells", []string{"", "", "", "12.5", "0.000001", "250"}, got)
 }
 
 // claimed is a run of two points, three times each, that claims 16 rows a commit to be twice as fast.
@@ -197,10 +186,7 @@ func at(rows string) v1alpha1.PointSelector {
 // measured are accepted records of the first n trials: 16 rows a commit are four times as fast.
 func measured(t *testing.T, run *v1alpha1.BenchmarkRun, n int) (*plan.Plan, []*result.Record) {
 	t.Helper()
-	p, err := plan.ForRun(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	var records []*result.Record
 	for _, trial := range p.Trials[:n] {
 		point := p.Points[trial.Point].Parameters
@@ -216,27 +202,19 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, n int) (*plan.Plan, []*r
 func reportOf(t *testing.T, run *v1alpha1.BenchmarkRun, n int, outcome string) *report.Report {
 	t.Helper()
 	p, records := measured(t, run, n)
-	rep, err := report.OfRun(run, p, records, outcome)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfRun(run, p, records, outcome))(t)
 	return rep
 }
 
 func TestOfRun(t *testing.T) {
 	run := claimed()
 	rep := reportOf(t, run, 6, v1alpha1.ConditionComplete)
-	digest, err := plan.Digest(&run.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := must.Get(plan.Digest(&run.Spec))(t)
 	want := report.Run{
 		Head:   report.Head{Namespace: "bench", Name: "sizes", UID: "run", Workload: "CommitSize", Seed: 7},
 		Ending: report.Ending{Outcome: "Complete", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Planned: 6, SpecDigest: digest,
 	}
-	if diff := cmp.Diff(want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec")); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	must.Same(t, "run", want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec"))
 	var spec v1alpha1.BenchmarkRunSpec
 	if err := json.Unmarshal(rep.Spec, &spec); err != nil || cmp.Diff(run.Spec, spec, cmpopts.EquateEmpty()) != "" {
 		t.Errorf("the specification is %s: %v", rep.Spec, err)
@@ -248,9 +226,7 @@ func TestOfRun(t *testing.T) {
 		}
 		rounds[stats.Label(trial.Parameters)] = append(rounds[stats.Label(trial.Parameters)], trial.Round)
 	}
-	if diff := cmp.Diff(map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds); diff != "" {
-		t.Errorf("rounds of the trials (-want +got):\n%s", diff)
-	}
+	must.Same(t, "rounds of the trials", map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds)
 	if len(rep.Points) != 2 || !slices.Equal(rep.Points[0].Values, []float64{1010, 1020, 1030}) ||
 		!slices.Equal(rep.Points[1].Values, []float64{4040, 4080, 4120}) {
 		t.Errorf("points %+v", rep.Points)
@@ -280,10 +256,7 @@ func TestOfRunIsDeterministic(t *testing.T) {
 	run := claimed()
 	p, records := measured(t, run, 6)
 	text := func(records []*result.Record) string {
-		rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
 		return printed(t, report.Summary, rep)
 	}
 	want := text(records)
@@ -315,10 +288,7 @@ func TestOfRunWithoutEveryTrial(t *testing.T) {
 	p, records := measured(t, run, 2)
 	records[1].Outcome, records[1].Cause = result.OutcomeInvalidated, result.CauseEvicted
 	stranger := testutil.Record(99, 1, map[string]string{"rowsPerCommit": "1"}, 1e9)
-	rep, err := report.OfRun(run, p, append(records, stranger), report.Unfinished)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep = must.Get(report.OfRun(run, p, append(records, stranger), report.Unfinished))(t)
 	if points := rep.Measured(); len(points) != 1 || points[0].Summary.N != 1 || points[0].Summary.Median > 1e6 {
 		t.Errorf("one trial that counts, one that does not, and one that is not planned: %+v", points)
 	}
@@ -334,19 +304,10 @@ func TestFromResults(t *testing.T) {
 		}).Obj(), 14, v1alpha1.ConditionFailed),
 		"nothing": reportOf(t, claimed(), 0, v1alpha1.ConditionFailed),
 	} {
-		want, err := report.Files(rep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(report.Files(rep))(t)
 		i := slices.IndexFunc(want, func(f result.File) bool { return f.Name == report.JSONFile })
-		read, err := report.FromResults(want[i].Data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := report.Files(read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(report.FromResults(want[i].Data))(t)
+		got := must.Get(report.Files(read))(t)
 		for i := range want {
 			if !bytes.Equal(want[i].Data, got[i].Data) {
 				t.Errorf("%s: %s is\n%s\nand was\n%s", name, want[i].Name, got[i].Data, want[i].Data)

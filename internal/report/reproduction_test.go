@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // measuredRun is a report of a point with these values.
@@ -30,10 +31,7 @@ func measuredRun(better string, values ...float64) *report.Report {
 
 func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Reproduction {
 	t.Helper()
-	r, err := report.Reproduce(there, here, within, betweenRuns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(report.Reproduce(there, here, within, betweenRuns))(t)
 	return r
 }
 
@@ -239,9 +237,7 @@ func TestReproduceBetweenRuns(t *testing.T) {
 func TestReproductionPrinted(t *testing.T) {
 	r := reproduced(t, measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0, 0)
 	var b bytes.Buffer
-	if err := r.Print(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Print(&b))
 	for _, want := range []string{"# commit-size: reproduced\n", "1000 rows/s", "reproduced", "nothing that Benchrun knows of"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
@@ -249,9 +245,7 @@ func TestReproductionPrinted(t *testing.T) {
 	}
 	r.Differences, r.Points[0].Verdict, r.Points[0].Detail = []string{"kernel: 6.1 there, 6.6 here"}, report.NotComparable, "why"
 	b.Reset()
-	if err := r.Print(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Print(&b))
 	for _, want := range []string{"cannot say at 1 of 1 points", "- kernel: 6.1 there, 6.6 here", "- rowsPerCommit=16: why"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)

@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestReadRequested(t *testing.T) {
@@ -103,9 +104,7 @@ func TestRequestedMetrics(t *testing.T) {
 	r.Records = run.Records
 	q := pagetest.File("{plots: [{name: p, against: rowsPerCommit}, {name: q, against: rowsPerCommit, metric: durationSeconds}], " +
 		"tables: [{name: t, metrics: [durationSeconds, rowsPerSecond, lost]}]}")
-	if err := r.Request(&q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Request(&q))
 	if unit, values := side.Of("durationSeconds"); len(side.Others) != 1 || unit != "s" || len(values) != 2 || values[1].Value != 2 ||
 		values[1].Parameters["rowsPerCommit"] != "1024" {
 		t.Errorf("%+v", side.Others)
@@ -120,10 +119,7 @@ func TestPlotsOfSamples(t *testing.T) {
 		t.Errorf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if _, err := report.ReadRequested(file, text); err != nil {
 			t.Error(err)
 		}

@@ -27,7 +27,7 @@ type Side struct {
 	started                        time.Time
 	points                         []sidePoint
 	// facts about what was measured and where, by their names.
-	facts []fact
+	facts *facts
 	// probe of the node; the zero Probe if there is none.
 	probe stats.Probe
 	// spec is what was asked for, or nil; rows in each trial by the label of the point, where a trial ends with its rows.
@@ -45,14 +45,6 @@ type sidePoint struct {
 	values     []float64
 	// rateMissed says that the point, a stage of trials, did not reach its offered rate.
 	rateMissed bool
-}
-
-// fact has the values that were seen, each once; none if it is not known.
-type fact struct {
-	name   string
-	values []string
-	// input says that it is about a file that the run has loaded.
-	input bool
 }
 
 // at is the point with that label, or nil.
@@ -75,13 +67,14 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 		if err := r.checkVariant(variant, metric); err != nil {
 			return nil, err
 		}
-		s.name, s.facts = r.Name+":"+variant, variantFacts(r, variant)
+		s.name = r.Name + ":" + variant
 	} else {
 		if err := r.checkWhole(variant); err != nil {
 			return nil, err
 		}
-		s.spec, s.probe, s.rows, s.facts = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials(), factsOf(r.Accepted())
+		s.spec, s.probe, s.rows = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials()
 	}
+	s.facts = r.facts(variant)
 	missed := r.missedRates(variant)
 	for _, p := range tabledAmong(claims.Selector{Variant: variant}, r.measuredTrials()) {
 		series := p.in(metric)
@@ -256,7 +249,8 @@ func (r *Report) changes() []ComparedChange {
 // changesBetween two sides: of the specification, of inputs and of the environment.
 func changesBetween(a, b *Side) []ComparedChange {
 	var list []ComparedChange
-	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), differingFacts(a, b, true), differingFacts(a, b, false)) {
+	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
+	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
 		list = append(list, ComparedChange{Difference: c})
 	}
 	return list

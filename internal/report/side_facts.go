@@ -6,75 +6,12 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
-
-// factsOf what was measured and where, over all attempts that count.
-func factsOf(records []*result.Record) []fact {
-	var list []fact
-	note := func(of fact, value string) {
-		i := slices.IndexFunc(list, func(f fact) bool { return f.name == of.name })
-		if i < 0 {
-			i, list = len(list), append(list, of)
-		}
-		list[i].values = appendNew(list[i].values, value)
-	}
-	add := func(name, value string) { note(fact{name: name}, value) }
-	for _, r := range records {
-		add("database node", r.Place.DatabaseNode)
-		add("loader node", strings.Join(r.Place.Loaders(), " and "))
-		add("database image", r.Place.DatabaseImage)
-		add("loader image", r.Place.LoaderImage)
-		add("server version", r.Summary.ServerVersion)
-		add("settings digest", r.Summary.SettingsDigest)
-		for _, in := range r.Summary.Inputs {
-			note(fact{name: "input " + in.Name, input: true}, "sha256 "+in.SHA256)
-		}
-		add("database's class of service", r.Place.DatabaseQoS)
-		add("loader's class of service", r.Place.LoaderQoS)
-		if f := r.Fingerprint; f != nil {
-			add("kernel", f.Kernel)
-			add("CPU", fmt.Sprintf("%d × %s", f.CPUs, f.CPUModel))
-			add("memory", strconv.FormatInt(f.MemoryBytes, 10)+" bytes")
-			add("file system", fmt.Sprintf("%s (%s)", f.Filesystem, f.MountOptions))
-			add("I/O scheduler", f.IOScheduler)
-			if f.BlockIO != "" {
-				add("limit of block I/O", f.BlockIO)
-			}
-			add("CPU governor", f.CPUGovernor)
-			add("transparent huge pages", f.TransparentHugePages)
-		}
-	}
-	return list
-}
-
-// variantFacts about a variant in all rounds.
-func variantFacts(r *Report, variant string) []fact {
-	list := []fact{
-		{name: "database node"},
-		{name: "loader node"},
-		{name: "database image"},
-		{name: "server version"},
-		{name: "settings digest"},
-	}
-	for _, run := range r.Runs {
-		if run.Variant != variant {
-			continue
-		}
-		for i, value := range []string{
-			run.DatabaseNode, run.LoaderNode, run.DatabaseImage, run.ServerVersion, run.SettingsDigest,
-		} {
-			list[i].values = appendNew(list[i].values, value)
-		}
-	}
-	return list
-}
 
 // differences of what was asked for beside the workload, of the environment, and of the node's speed, a line for each.
 func differences(a, b *Side) []string {
@@ -84,28 +21,10 @@ func differences(a, b *Side) []string {
 			list = append(list, line(d))
 		}
 	}
-	for _, fact := range differingFacts(a, b, false) {
+	for _, fact := range a.facts.differing(b.facts, false) {
 		list = append(list, line(fact))
 	}
 	return append(list, stats.ProbeDifferences(a.probe, b.probe)...)
-}
-
-// differingFacts are those that both sides know, and that are not the same: about inputs, or about everything else.
-func differingFacts(a, b *Side, inputs bool) []plan.Difference {
-	var list []plan.Difference
-	for _, f := range a.facts {
-		if f.input != inputs {
-			continue
-		}
-		i := slices.IndexFunc(b.facts, func(other fact) bool { return other.name == f.name })
-		if i < 0 || len(f.values) == 0 || len(b.facts[i].values) == 0 {
-			continue
-		}
-		if before, after := strings.Join(f.values, ", "), strings.Join(b.facts[i].values, ", "); before != after {
-			list = append(list, plan.Difference{Name: f.name, From: before, To: after})
-		}
-	}
-	return list
 }
 
 // otherwise says in what the two did not measure the same: another workload, other parameters of it, other data, or more
@@ -120,7 +39,7 @@ func otherwise(a, b *Side) []string {
 			list = append(list, line(d))
 		}
 	}
-	for _, fact := range differingFacts(a, b, true) {
+	for _, fact := range a.facts.differing(b.facts, true) {
 		list = append(list, line(fact))
 	}
 	return append(list, otherRows(a, b)...)

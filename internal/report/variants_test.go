@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // reportOfComparison has three points, of which two differ, and a round in which only one variant was measured.
@@ -113,10 +113,7 @@ func reportOfComparison() *report.Report {
 }
 
 func TestComparisonFilesGolden(t *testing.T) {
-	files, err := report.Files(reportOfComparison())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(report.Files(reportOfComparison()))(t)
 	for _, f := range files {
 		testutil.Golden(t, "comparison."+f.Name, f.Data)
 	}
@@ -127,9 +124,7 @@ func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	s := reportOfComparison()
 	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
 	var b strings.Builder
-	if err := report.Summary(&b, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Summary(&b, s))
 	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
@@ -157,9 +152,7 @@ func TestUndecidedPoints(t *testing.T) {
 		"everywhere: cannot say whether same differs from durable: " + because +
 			" 116–392 rounds to show; a difference of 31–65% would probably have been detected",
 	}
-	if diff := cmp.Diff(want, s.Undecided()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "what is got", want, s.Undecided())
 }
 
 // The rows that pilots have decided are said once, for all variants.
@@ -186,10 +179,7 @@ func pair(t *testing.T) *analysis.Compared {
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 	}).Obj()
-	c, err := analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }))(t)
 	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
 	points := c.Variants[0].Plan.Points
 	c.Sides[0].Points = []stats.Point{
@@ -202,10 +192,7 @@ func pair(t *testing.T) *analysis.Compared {
 
 func reportOfPair(t *testing.T, c *analysis.Compared, outcome, message string) *report.Report {
 	t.Helper()
-	rep, err := report.OfVariants(c, nil, outcome, message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfVariants(c, nil, outcome, message))(t)
 	return rep
 }
 
@@ -223,9 +210,7 @@ func TestOfVariants(t *testing.T) {
 		Metric: "rowsPerSecond", Unit: "rows/s",
 		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
 	}}
-	if diff := cmp.Diff(want, rep.Runs); diff != "" {
-		t.Errorf("sides (-want +got):\n%s", diff)
-	}
+	must.Same(t, "sides", want, rep.Runs)
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
 		lazy.Unrequested != 1 || lazy.OtherVariables.Differing != 1 || lazy.OtherVariables.Differ[0].Name == "" || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {

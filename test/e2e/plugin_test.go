@@ -83,8 +83,6 @@ var _ = Describe("the kubectl plugin", func() {
 			_, out, errs := plugin(ctx, "", "logs", "long", "--trial", "1")
 			g.Expect(out).To(MatchRegexp(`(?m)^ *\d+ s: measure, \d+ rows`), errs)
 		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).Should(Succeed())
-		_, out, errs := plugin(ctx, "", "logs", "long", "--database")
-		Expect(out).To(ContainSubstring("ready for connections"), errs)
 		kubectl(ctx, "delete", "benchmarkrun/long", "--wait=false")
 	}, SpecTimeout(runTime))
 })

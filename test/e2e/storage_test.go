@@ -57,7 +57,7 @@ spec:
 		}
 		Expect(run.Status.Differences).To(HaveExactElements(ContainSubstring("storageClassName (fast-xfs → fast-ext4)")))
 		summary := configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]
-		Expect(summary).To(And(ContainSubstring("- xfs: data on xfs ("), ContainSubstring("- ext4: data on ext4 (")))
+		Expect(summary).To(And(ContainSubstring("- data volume of xfs: xfs ("), ContainSubstring("- data volume of ext4: ext4 (")))
 	}, SpecTimeout(2*runTime))
 
 	// Serial: specs that run beside others have less than the default resources.

@@ -24,28 +24,20 @@ type Details struct {
 	digest    string
 	// changed are the trials whose server had other variables than the first one's, with the variables.
 	changed []string
-	// variants are the Details of each, and facts where they were measured.
+	// variants are the Details of each.
 	variants map[string]*Details
-	facts    facts
 }
 
 // pointDetails are those of a point.
 type pointDetails struct {
 	// latencies are histograms by operation, encoded: one that is merged, and a few that are still to be.
 	latencies map[string][]string
-	// series and latencySeries are those of the first attempt.
-	series        []result.Interval
-	latencySeries []result.IntervalLatency
+	// series is that of the first attempt.
+	series []result.Interval
 	// unit of the rates of series; empty if the series itself says whether they are of rows.
 	unit string
-	// milestones are those of several attempts, by their rows.
-	milestones map[int64]*milestone
-}
-
-// milestone in several attempts.
-type milestone struct {
-	rates, overall, seconds []float64
-	tableBytes, indexBytes  int64
+	// rates are those since the milestone before, of several attempts, by the rows of the milestone.
+	rates map[int64][]float64
 }
 
 // Bounds of what is kept of a point.
@@ -68,9 +60,7 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 		if d.variants[side.Variant] == nil {
 			d.variants[side.Variant] = &Details{}
 		}
-		one := record.Side(side.Variant)
-		d.variants[side.Variant].Add(one, doc.Side(side.Variant))
-		d.facts.add(side.Variant, one)
+		d.variants[side.Variant].Add(record.Side(side.Variant), doc.Side(side.Variant))
 	}
 	if len(record.Sides) > 0 {
 		return
@@ -94,11 +84,11 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 func (d *Details) addPoint(key string, doc *result.Document) {
 	p := d.points[key]
 	if p == nil {
-		p = &pointDetails{latencies: map[string][]string{}, milestones: map[int64]*milestone{}}
+		p = &pointDetails{latencies: map[string][]string{}, rates: map[int64][]float64{}}
 		d.points[key] = p
 	}
 	if p.series == nil {
-		p.series, p.latencySeries = thinned(doc.Series), thinnedLatencies(doc.LatencySeries)
+		p.series = thinned(doc.Series)
 		if doc.Stage != "" {
 			p.countOperations(doc.Totals.Queries > 0)
 		}
@@ -130,7 +120,7 @@ func (d *Details) of(parameters map[string]string) *pointDetails {
 // timed is what is known of a point over time, of its first attempt, with the name of its line.
 func (d *Details) timed(name string, parameters map[string]string) timed {
 	if of := d.of(parameters); of != nil {
-		return timed{name, of.series, of.latencySeries, of.unit}
+		return timed{name, of.series, of.unit}
 	}
 	return timed{name: name}
 }
@@ -218,18 +208,9 @@ func (p *pointDetails) addMilestones(list []result.Milestone) {
 		if i%every != every-1 && i != len(list)-1 {
 			continue
 		}
-		have := p.milestones[m.Rows]
-		if have == nil {
-			if len(p.milestones) > maxMilestones {
-				continue
-			}
-			have = &milestone{tableBytes: m.TableBytes, indexBytes: m.IndexBytes}
-			p.milestones[m.Rows] = have
-		}
-		if len(have.rates) < maxTrials {
-			have.rates = append(have.rates, m.RowsPerSecond)
-			have.overall = append(have.overall, m.OverallRowsPerSecond)
-			have.seconds = append(have.seconds, float64(m.Micros)/1e6)
+		have, known := p.rates[m.Rows]
+		if (known || len(p.rates) <= maxMilestones) && len(have) < maxTrials {
+			p.rates[m.Rows] = append(have, m.RowsPerSecond)
 		}
 	}
 }

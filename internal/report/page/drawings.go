@@ -4,6 +4,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,35 +12,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // Drawing is a plot of a page, with the name of its file without the ending.
 type Drawing struct {
 	Name string
 	*plot.Plot
-}
-
-// Drawings are the plots of a page.
-type Drawings struct {
-	// All of them, in the order of the page. Their names are different ones on every file system.
-	All []Drawing
-	// Headline is the plot of the answer: of a run the curve, or the heat map if there are more lines than a curve shows; of a
-	// comparison the ratios. It is nil if there is none.
-	Headline *plot.Plot
-	// Remarks say which of the plots that a file asks for are left out, and why.
-	Remarks []string
-}
-
-// Named is the plot with that name, or nil.
-func (d *Drawings) Named(name string) *plot.Plot {
-	for _, one := range d.All {
-		if one.Name == name {
-			return one.Plot
-		}
-	}
-	return nil
 }
 
 // with adds a plot to a list, if there is one. The parts of its name are joined by dots.
@@ -107,112 +91,128 @@ func fixed(parameters []string, points []map[string]string) string {
 // against is what a plot is against, as a part of a name.
 func against(parameters ...string) string { return "against_" + strings.Join(parameters, "_and_") }
 
-// percentilesOverTime shows the latencies of each operation in each interval: of one series three percentiles, of several the
-// 99th.
-func percentilesOverTime(of []timed, at, whose string) []Drawing {
-	where := ""
-	if at != "" {
-		where = " at " + at
+// metricsOf a report.
+func metricsOf(r *report.Report) []string {
+	if !r.HasVariants() {
+		names, _ := r.Columns()
+		return append(names, result.DurationMetric)
 	}
-	var drawn []Drawing
-	for _, op := range operationsOverTime(of) {
-		lines, shown := p99Lines(of, op), "The 99th percentile"
-		if len(lines) == 1 {
-			lines, shown = percentileLines(of, op), "Percentiles"
+	var names []string
+	for i := range r.Runs {
+		names = append(names, r.Runs[i].Metric)
+		for _, other := range r.Runs[i].Others {
+			names = append(names, other.Metric)
 		}
-		caption := fmt.Sprintf("%s of the latencies in each interval %s; of intervals that are shown as one, the largest.", shown,
-			whose)
-		title := "Latency of " + op + " over time" + where
-		drawn = with(drawn, plot.Lines(title, "seconds since the measured phase began", "ms", caption, lines),
-			dotted(at), "percentiles_over_time", op)
 	}
-	return drawn
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// operationsOverTime are those of which there are latencies, by their names. What a transaction of an offered rate consists of is
-// shown by the transaction.
-func operationsOverTime(of []timed) []string {
-	var all []string
-	for _, t := range of {
-		for _, l := range t.latencies {
-			if !slices.Contains(all, l.Operation) {
-				all = append(all, l.Operation)
+// drawRequested draws the plots that a file asks for, under exactly their names. Those of which nothing was measured are left out
+// with a remark, which lists the metrics if that is the reason.
+func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
+	metrics := metricsOf(r)
+	for i := range r.Requested.Plots {
+		c := &r.Requested.Plots[i]
+		p := curve(c, r.Plotted(c))
+		switch {
+		case p != nil:
+			drawn = append(drawn, Drawing{c.Name, p})
+		case c.Metric != "" && !slices.Contains(metrics, c.Metric):
+			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric named %s was measured. There are: %s.", c.Name,
+				c.Metric, cmp.Or(list(metrics), "none")))
+		default:
+			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))
+		}
+	}
+	return drawn, remarks
+}
+
+// curve of these points, with lines for each variant unless it names one; nil if there are none.
+func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
+	if len(measured) == 0 {
+		return nil
+	}
+	along := sweep{along: c.Against}
+	if c.Lines != "" {
+		along.others = []string{c.Lines}
+	}
+	var lines []plot.Series
+	metric := measured[0].Metric
+	for len(measured) > 0 {
+		variant, n := measured[0].Variant, 1
+		for n < len(measured) && measured[n].Variant == variant {
+			n++
+		}
+		points := pointsOf(measured[:n])
+		measured = measured[n:]
+		inOrder(points, c.Lines)
+		for _, line := range along.group(points) {
+			if c.Among.Variant == "" {
+				line.Name = listed(variant, line.Name)
 			}
-		}
-	}
-	if slices.Contains(all, "transaction") {
-		all = slices.DeleteFunc(all, func(op string) bool { return op == "insert" || op == "commit" })
-	}
-	slices.Sort(all)
-	return all
-}
-
-// p99Lines are one for each series with enough intervals.
-func p99Lines(of []timed, op string) []plot.Line {
-	var lines []plot.Line
-	for _, t := range of {
-		line := latencyLine(t.name, t.latencies, op, func(l result.IntervalLatency) int64 { return l.P99Micros })
-		if len(line.Points) >= fewestIntervals {
 			lines = append(lines, line)
 		}
 	}
-	return lines
+	few := spread(lines, plot.MaxLines)
+	title := cmp.Or(c.Title, fmt.Sprintf("%s against %s", metric.Name, c.Against)) + ofAll(len(few), len(lines), "lines")
+	return plot.Curve(title, c.Against, metric.Unit, few)
 }
 
-// percentileLines are three for the first series with enough intervals.
-func percentileLines(of []timed, op string) []plot.Line {
-	for _, t := range of {
-		lines := []plot.Line{
-			latencyLine("p50", t.latencies, op, func(l result.IntervalLatency) int64 { return l.P50Micros }),
-			latencyLine("p95", t.latencies, op, func(l result.IntervalLatency) int64 { return l.P95Micros }),
-			latencyLine("p99", t.latencies, op, func(l result.IntervalLatency) int64 { return l.P99Micros }),
-		}
-		if len(lines[0].Points) >= fewestIntervals {
-			return lines
-		}
+func pointsOf(measured []claims.Series) (list []stats.Point) {
+	for _, s := range measured {
+		p := stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)}
+		list = append(list, p)
 	}
-	return nil
+	return list
 }
 
-func latencyLine(name string, list []result.IntervalLatency, op string, of func(result.IntervalLatency) int64) plot.Line {
-	line := plot.Line{Name: name}
-	for _, l := range list {
-		if l.Operation == op {
-			line.Points = append(line.Points, plot.XY{X: float64(l.EndMicros) / 1e6, Y: float64(of(l)) / 1000})
-		}
+// listed are two names with a comma between them, unless one is empty.
+func listed(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
 	}
-	return line
+	return a + ", " + b
 }
 
-// thinnedLatencies have at most maxIntervals intervals of each operation: neighbours become one, with the largest of their
-// percentiles, because what they have in common is not known.
-func thinnedLatencies(list []result.IntervalLatency) []result.IntervalLatency {
-	of := map[string][]result.IntervalLatency{}
-	var operations []string
-	for _, l := range list {
-		if of[l.Operation] == nil {
-			operations = append(operations, l.Operation)
-		}
-		of[l.Operation] = append(of[l.Operation], l)
+// inOrder sorts points by the value of a parameter, if all values are numbers.
+func inOrder(points []stats.Point, parameter string) {
+	if _, numeric := plot.Numbers(valuesOf(parameter, parametersOf(points))); !numeric {
+		return
 	}
-	var short []result.IntervalLatency
-	for _, op := range operations {
-		every := (len(of[op]) + maxIntervals - 1) / maxIntervals
-		for group := range slices.Chunk(of[op], every) {
-			short = append(short, largest(group))
-		}
-	}
-	return short
+	slices.SortStableFunc(points, func(a, b stats.Point) int {
+		values, _ := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]})
+		return cmp.Compare(values[0], values[1])
+	})
 }
 
-// largest latencies of several intervals.
-func largest(group []result.IntervalLatency) result.IntervalLatency {
-	one := group[0]
-	for _, l := range group[1:] {
-		one.EndMicros = l.EndMicros
-		one.Count += l.Count
-		one.P50Micros, one.P95Micros = max(one.P50Micros, l.P50Micros), max(one.P95Micros, l.P95Micros)
-		one.P99Micros, one.MaxMicros = max(one.P99Micros, l.P99Micros), max(one.MaxMicros, l.MaxMicros)
+// addTables adds the tables that a file asks for, with remarks about what they lack.
+func (v *view) addTables(tables []report.RequestedTable) {
+	for i := range tables {
+		requested := &tables[i]
+		if words := requested.Remark(); words != "" {
+			v.TableRemarks = append(v.TableRemarks, words)
+		}
+		if len(requested.Rows) > 1 {
+			v.Tables = append(v.Tables, requestedTable(requested))
+		}
 	}
-	return one
+}
+
+// requestedTable has numbers to the right of its labels.
+func requestedTable(of *report.RequestedTable) *report.Table {
+	t := &report.Table{Name: of.Title, Sorted: len(of.Rows) > 3}
+	for i, name := range of.Rows[0] {
+		t.Head = append(t.Head, report.Column{Text: name, Number: i >= of.Labels})
+	}
+	for _, texts := range of.Rows[1:] {
+		var cells []report.Cell
+		for i, text := range texts {
+			c := report.Setting(text)
+			c.Number = c.Number || i >= of.Labels
+			cells = append(cells, c)
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return t
 }

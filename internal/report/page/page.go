@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package page writes the report of a run as one HTML file. It needs nothing but itself: no network and, but for
+// the sorting of tables, no script. It is read on a screen, on a phone and on paper.
 package page
 
 import (
@@ -25,7 +27,7 @@ const File = "report.html"
 var assets embed.FS
 
 var (
-	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).
+	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }, "shown": shown}).
 			ParseFS(assets, "assets/*.html"))
 	style  = asset("style.css")
 	script = asset("sort.js")
@@ -57,13 +59,14 @@ type view struct {
 	Requested   []figure
 	PlotRemarks []string
 	// Tables are those that it asks for, TableRemarks say what they lack.
-	Tables       []*table
+	Tables       []*report.Table
 	TableRemarks []string
 	// Curves are of what was measured; without variants, Figures come after the table.
 	Curves, Figures []figure
-	Discarded       *table
-	Environment     *table
-	Settings        *table
+	// Discarded are attempts and runs that do not count.
+	Discarded   []string
+	Environment *report.Table
+	Settings    *report.Table
 	// Spec is the resource as it can be created again; Command creates it.
 	Spec, Command string
 	Downloads     []download
@@ -75,12 +78,11 @@ type view struct {
 type pointsView struct {
 	// Best is the best point; nil if nothing was measured.
 	Best   *stats.Lead
-	Points *table
+	Points *report.Table
 	// Remarks are what must be read with rows of the table, by the numbers that these have.
 	Notes, Remarks []string
-	// Milestones and Parts are tables of plots.
-	Milestones, Parts *table
-	Pilots            []string
+	Parts          *report.Table
+	Pilots         []string
 }
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
@@ -97,6 +99,14 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 		return err
 	}
 	v.addTables(r.RequestedTables())
+	v.Discarded, v.Environment = r.Discarded(), r.Environment()
+	if d != nil && v.Environment != nil {
+		for _, text := range d.changed {
+			v.Environment.Rows = append(v.Environment.Rows, report.Row{
+				Class: "differs", Cells: []report.Cell{report.Words("server variables that changed"), report.Words(text)},
+			})
+		}
+	}
 	if err := v.addDownloads(r); err != nil {
 		return err
 	}

@@ -10,25 +10,34 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
-func drawingsOf(t *testing.T, c pagetest.Case) *page.Drawings {
-	t.Helper()
-	return page.DrawingsOf(c.Report, c.Details)
+func drawingsOf(c pagetest.Case) []page.Drawing {
+	all, _ := page.DrawingsOf(c.Report, c.Details)
+	return all
 }
 
-func namesOf(d *page.Drawings) []string {
+func namesOf(all []page.Drawing) []string {
 	var names []string
-	for _, one := range d.All {
+	for _, one := range all {
 		names = append(names, one.Name)
 	}
 	return names
+}
+
+// named is the plot with that name, or nil.
+func named(all []page.Drawing, name string) *plot.Plot {
+	for _, one := range all {
+		if one.Name == name {
+			return one.Plot
+		}
+	}
+	return nil
 }
 
 func svgOf(t *testing.T, p *plot.Plot) string {
@@ -37,9 +46,7 @@ func svgOf(t *testing.T, p *plot.Plot) string {
 		t.Fatal("there is no such plot")
 	}
 	var b bytes.Buffer
-	if err := p.SVG(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SVG(&b))
 	return b.String()
 }
 
@@ -51,30 +58,28 @@ func TestNamesOfDrawings(t *testing.T) {
 	for _, p := range constant.Report.Points {
 		p.Parameters["mode"] = "a/b"
 	}
-	times := []string{"throughput_over_time", "longest_latency_over_time", "percentiles_over_time.commit", "latency.commit"}
+	times := []string{"throughput_over_time", "longest_latency_over_time", "latency.commit"}
 	for name, c := range map[string]struct {
-		drawn *page.Drawings
+		drawn []page.Drawing
 		text  string
 		want  []string
 	}{
-		"sweep":           {drawingsOf(t, pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
-		"no documents":    {drawingsOf(t, bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
-		"grid":            {drawingsOf(t, pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients", "against_clients_and_tableSize"}, times...)},
-		"fixed parameter": {drawingsOf(t, constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[3:]...)},
-		"parts":           {drawingsOf(t, pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks", "by_part"}},
-		"milestones":      {drawingsOf(t, pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
-		"nothing":         {drawingsOf(t, pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
-		"comparison": {drawingsOf(t, comparison), runPage(t, comparison), []string{
+		"sweep":           {drawingsOf(pagetest.CommitSize()), runPage(t, pagetest.CommitSize()), append([]string{"against_rowsPerCommit"}, times...)},
+		"no documents":    {drawingsOf(bare), runPage(t, bare), []string{"against_rowsPerCommit", "latency.commit"}},
+		"grid":            {drawingsOf(pagetest.Grid()), runPage(t, pagetest.Grid()), append([]string{"against_clients"}, times...)},
+		"fixed parameter": {drawingsOf(constant), runPage(t, constant), append([]string{"mode=a-b.against_clients"}, times[2:]...)},
+		"parts":           {drawingsOf(pagetest.Words()), runPage(t, pagetest.Words()), []string{"against_uniqueChecks"}},
+		"milestones":      {drawingsOf(pagetest.IIBench()), runPage(t, pagetest.IIBench()), append([]string{"against_repetition", "rate.against_rowsInserted"}, times...)},
+		"nothing":         {drawingsOf(pagetest.Failed()), runPage(t, pagetest.Failed()), nil},
+		"comparison": {drawingsOf(comparison), runPage(t, comparison), []string{
 			"ratios", "rounds.variant=lazy.rowsPerCommit=1", "rounds.variant=lazy.rowsPerCommit=4", "rounds.variant=lazy.rowsPerCommit=16",
 			"rounds.variant=lazy.rowsPerCommit=256", "rounds.variant=lazy.rowsPerCommit=1024", "rounds.variant=lazy.rowsPerCommit=64",
 			"against_rowsPerCommit", "rowsPerCommit=1.throughput_over_time", "rowsPerCommit=1.longest_latency_over_time",
-			"rowsPerCommit=1.percentiles_over_time.commit", "rowsPerCommit=1.latency.commit",
+			"rowsPerCommit=1.latency.commit",
 		}},
 	} {
-		if diff := cmp.Diff(c.want, namesOf(c.drawn)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		for _, d := range c.drawn.All {
+		must.Same(t, name, c.want, namesOf(c.drawn))
+		for _, d := range c.drawn {
 			_, after, found := strings.Cut(c.text, svgOf(t, d.Plot))
 			if !found {
 				t.Errorf("%s: the page lacks %s, or has it elsewhere", name, d.Name)
@@ -84,34 +89,6 @@ func TestNamesOfDrawings(t *testing.T) {
 		}
 		if strings.Contains(c.text, "<svg") {
 			t.Errorf("%s: the page has a plot that is no file", name)
-		}
-	}
-}
-
-// The headline of a run is its curve, or the heat map where the curve leaves lines out; that of a comparison the ratios.
-func TestHeadline(t *testing.T) {
-	large := pagetest.Grid()
-	large.Report.Points = nil
-	template := pagetest.Grid().Report.Points[0]
-	for i := range 8 {
-		for j := range 9 {
-			p := template
-			p.Parameters = map[string]string{"clients": fmt.Sprint(i), "tableSize": fmt.Sprint(j)}
-			large.Report.Points = append(large.Report.Points, p)
-		}
-	}
-	undecided := pagetest.Comparison()
-	undecided.Report.Pairs, undecided.Report.Overall = nil, nil
-	for name, c := range map[string]struct {
-		drawn *page.Drawings
-		want  string
-	}{
-		"run": {drawingsOf(t, pagetest.Grid()), "against_clients"}, "large": {drawingsOf(t, large), "against_clients_and_tableSize"},
-		"comparison": {drawingsOf(t, pagetest.Comparison()), "ratios"}, "one trial": {drawingsOf(t, pagetest.Single()), ""},
-		"without pairs": {drawingsOf(t, undecided), ""},
-	} {
-		if c.want == "" && c.drawn.Headline != nil || c.want != "" && c.drawn.Headline != c.drawn.Named(c.want) {
-			t.Errorf("%s: the headline is not %s", name, c.want)
 		}
 	}
 }
@@ -128,20 +105,16 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	c := pagetest.Grid()
 	c.Report.Requested = pagetest.File(requested)
 	c.Report.Claims = pagetest.CommitSize().Report.Claims
-	d := drawingsOf(t, c)
+	d, left := page.DrawingsOf(c.Report, c.Details)
 	want := []string{
-		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_clients", "against_clients_and_tableSize", "throughput_over_time-2",
+		"env=a.against_threads", "small", "THROUGHPUT_over_time", "against_clients", "throughput_over_time-2",
 	}
-	if diff := cmp.Diff(want, namesOf(d)[:len(want)]); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Same(t, "names", want, namesOf(d)[:len(want)])
 	remarks := []string{
 		"The plot unknown is left out: no metric named rows was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds.",
 		"The plot nowhere is left out: nothing was measured at its points.",
 	}
-	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
-		t.Errorf("remarks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "remarks", remarks, left)
 	text := runPage(t, c)
 	if got := sections(text)[0]; got != "plots" {
 		t.Errorf("the first section is %s", got)
@@ -152,7 +125,7 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 		}
 	}
 	// Five values of clients on each of four lines, and one line of durations.
-	if lines, small := svgOf(t, d.Named("env=a.against_threads")), svgOf(t, d.Named("small")); strings.Count(lines, "<title>tableSize=") != 20 ||
+	if lines, small := svgOf(t, named(d, "env=a.against_threads")), svgOf(t, named(d, "small")); strings.Count(lines, "<title>tableSize=") != 20 ||
 		strings.Count(small, "<title>clients=") != 5 || !strings.Contains(small, ": 10 s (10–10), n = 4") {
 		t.Errorf("%s\n%s", lines, small)
 	}
@@ -173,8 +146,8 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 		}
 		run.Others = []report.MetricValues{seconds}
 	}
-	d := drawingsOf(t, c)
-	both, one := svgOf(t, d.Named("both")), svgOf(t, d.Named("one"))
+	d, left := page.DrawingsOf(c.Report, c.Details)
+	both, one := svgOf(t, named(d, "both")), svgOf(t, named(d, "one"))
 	if strings.Count(both, "<title>lazy, rowsPerCommit=") != 6 || strings.Count(both, "<title>durable, rowsPerCommit=") != 6 {
 		t.Error(both)
 	}
@@ -182,9 +155,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 		t.Error(one)
 	}
 	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: durationSeconds, rowsPerSecond."}
-	if diff := cmp.Diff(remarks, d.Remarks); diff != "" {
-		t.Errorf("remarks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "remarks", remarks, left)
 	if got := sections(runPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
 		t.Errorf("the first sections are %s", got)
 	}
@@ -203,7 +174,7 @@ func TestManyRequestedLines(t *testing.T) {
 			c.Report.Points = append(c.Report.Points, p)
 		}
 		c.Report.Requested = pagetest.File(`{"plots":[{"name":"p","title":"rate","against":"clients","lines":"tableSize"}]}`)
-		p := drawingsOf(t, c).Named("p")
+		p := named(drawingsOf(c), "p")
 		text := svgOf(t, p)
 		if p.Title != title || strings.Count(text, "<title>tableSize=") != min(n, plot.MaxLines) ||
 			strings.Index(text, ">tableSize=1<") > strings.Index(text, fmt.Sprintf(">tableSize=%d<", n)) {

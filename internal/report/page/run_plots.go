@@ -7,11 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -23,16 +21,13 @@ type drawings struct {
 	// measured; details stand after the table.
 	requested, ratios, rounds, curves, details []Drawing
 	remarks                                    []string
-	headline                                   *plot.Plot
 }
 
-// DrawingsOf the page of a report. Without details, or with empty ones, those that are made of them are missing.
-func DrawingsOf(r *report.Report, d *Details) *Drawings {
+// DrawingsOf a page are all of its plots in their order, with names that differ on every file system, and remarks about those
+// that a file asks for and that are left out. Without details, or with empty ones, those that are made of them are missing.
+func DrawingsOf(r *report.Report, d *Details) (all []Drawing, remarks []string) {
 	v := draw(r, d)
-	return &Drawings{
-		All:      unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)),
-		Headline: v.headline, Remarks: v.remarks,
-	}
+	return unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)), v.remarks
 }
 
 func draw(r *report.Report, d *Details) *drawings {
@@ -56,7 +51,6 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	v.addCurves(r, points)
 	chosen := choose(points)
 	v.details = with(v.details, milestonesPlot(chosen, d), "rate", against("rowsInserted"))
-	v.details = with(v.details, partBars(points, chosen), "by_part")
 	var series []timed
 	for _, p := range chosen {
 		series = append(series, d.timed(p.name, p.Parameters))
@@ -70,8 +64,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
 	constant := fixed(parameters, parametersOf(r.Points))
 	if len(points) == 1 {
-		v.headline = repetitions(&points[0])
-		v.curves = with(nil, v.headline, constant, against("repetition"))
+		v.curves = with(nil, repetitions(&points[0]), constant, against("repetition"))
 		return
 	}
 	m := points[0].Metric
@@ -79,14 +72,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-	v.headline = plot.Curve(title, s.along, m.Unit, few)
-	v.curves = with(nil, v.headline, constant, against(s.along))
-	if of := heat(parameters, points); of != nil {
-		v.curves = with(v.curves, of, against(parameters...))
-		if len(few) < len(all) {
-			v.headline = of
-		}
-	}
+	v.curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, against(s.along))
 }
 
 // repetitions of the one point of a run; nil if there is one only.
@@ -136,102 +122,15 @@ func milestonesPlot(points []chosen, d *Details) *plot.Plot {
 	var lines []plot.Line
 	for _, p := range points {
 		of := d.of(p.Parameters)
-		if of == nil || len(of.milestones) < 2 {
+		if of == nil || len(of.rates) < 2 {
 			continue
 		}
 		line := plot.Line{Name: p.name}
-		for _, rows := range slices.Sorted(maps.Keys(of.milestones)) {
-			line.Points = append(line.Points, plot.XY{X: float64(rows), Y: stats.Summarize(of.milestones[rows].rates).Median})
+		for _, rows := range slices.Sorted(maps.Keys(of.rates)) {
+			line.Points = append(line.Points, plot.XY{X: float64(rows), Y: stats.Summarize(of.rates[rows]).Median})
 		}
 		lines = append(lines, line)
 	}
 	return plot.Lines("Rate over rows inserted", "rows inserted", "rows/s since the milestone before",
 		"The rate between milestones, in the median of the trials.", lines)
-}
-
-// maxMilestoneRows is how many rows the table of milestones has.
-const maxMilestoneRows = 40
-
-func milestonesTable(points []stats.Point, d *Details) *table {
-	t := &table{Name: "Milestones", Head: slices.Concat(
-		texts("point"), numbers("rows"), inUnit("s", "after"), inUnit("rows/s", "rate since the one before", "rate so far"),
-		inUnit("MiB", "table", "indexes"),
-	)}
-	for _, p := range points {
-		of := d.of(p.Parameters)
-		if of == nil {
-			continue
-		}
-		for _, rows := range spread(slices.Sorted(maps.Keys(of.milestones)), maxMilestoneRows) {
-			m := of.milestones[rows]
-			t.Rows = append(t.Rows, row{Cells: []cell{
-				words(cmp.Or(stats.Label(p.Parameters), "all")),
-				whole(rows),
-				medianCell(m.seconds), medianCell(m.rates), medianCell(m.overall), mebibytes(m.tableBytes), mebibytes(m.indexBytes),
-			}})
-		}
-		if len(t.Rows) > maxMilestoneRows {
-			break
-		}
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return t
-}
-
-func mebibytes(bytes int64) cell {
-	if bytes < 0 {
-		return none()
-	}
-	return amount(float64(bytes) / (1 << 20))
-}
-
-func partBars(all []stats.Point, points []chosen) *plot.Plot {
-	metrics := report.PartMetrics(all)
-	if len(metrics) == 0 {
-		return nil
-	}
-	var bars []plot.Bar
-	for _, m := range metrics {
-		bar := plot.Bar{Name: m.Part}
-		for _, p := range points {
-			value := math.NaN()
-			if values := analysis.ValuesOf(p.Records, m.Name); len(values) > 0 {
-				value = stats.Summarize(values).Median
-			}
-			bar.Values = append(bar.Values, value)
-		}
-		bars = append(bars, bar)
-	}
-	var names []string
-	for _, p := range points {
-		names = append(names, p.name)
-	}
-	return plot.Bars("By part", metrics[0].Unit, names, bars)
-}
-
-func partsTable(parameters []string, points []stats.Point) *table {
-	metrics := report.PartMetrics(points)
-	if len(metrics) == 0 {
-		return nil
-	}
-	t := &table{Name: "Medians by part", Sorted: len(points) > 2}
-	for _, name := range parameters {
-		t.Head = append(t.Head, head{Text: name})
-	}
-	for _, m := range metrics {
-		t.Head = append(t.Head, head{Text: m.Part, Unit: m.Unit, Number: true})
-	}
-	for _, p := range points {
-		var r row
-		for _, name := range parameters {
-			r.Cells = append(r.Cells, setting(p.Parameters[name]))
-		}
-		for _, m := range metrics {
-			r.Cells = append(r.Cells, medianCell(analysis.ValuesOf(p.Records, m.Name)))
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	return t
 }

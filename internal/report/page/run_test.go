@@ -20,14 +20,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func runPage(tb testing.TB, c pagetest.Case) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := page.Write(&b, c.Report, c.Details); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, page.Write(&b, c.Report, c.Details))
 	return b.String()
 }
 
@@ -121,9 +120,7 @@ func TestEscaping(t *testing.T) {
 func TestDownloads(t *testing.T) {
 	c := pagetest.CommitSize()
 	var csv, everything bytes.Buffer
-	if err := errors.Join(report.CSV(&csv, c.Report), report.JSON(&everything, c.Report)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(report.CSV(&csv, c.Report), report.JSON(&everything, c.Report)))
 	text := runPage(t, c)
 	for name, want := range map[string]string{"results.csv": csv.String(), "results.json": everything.String()} {
 		m := regexp.MustCompile(`download="` + regexp.QuoteMeta(name) + `" href="data:[\w/]+;base64,([^"]*)"`).FindStringSubmatch(text)

@@ -106,38 +106,6 @@ func ofAll(shown, all int, things string) string {
 	return fmt.Sprintf(", %d of %d %s", shown, all, things)
 }
 
-// minForHeat is how many values each of two parameters must have for a heat map.
-const minForHeat = 3
-
-// heat map of points with two parameters of numbers; nil if there is none to draw.
-func heat(parameters []string, points []stats.Point) *plot.Plot {
-	if len(parameters) != 2 {
-		return nil
-	}
-	all := parametersOf(points)
-	var n [2]int
-	for i, name := range parameters {
-		values := valuesOf(name, all)
-		if _, numeric := plot.Numbers(values); !numeric || len(values) < minForHeat {
-			return nil
-		}
-		n[i] = len(values)
-	}
-	if 2*len(points) < n[0]*n[1] {
-		return nil // more holes than cells
-	}
-	x, y := parameters[0], parameters[1]
-	if n[1] > n[0] {
-		x, y = y, x
-	}
-	var cells []plot.Cell
-	for _, p := range points {
-		cells = append(cells, plot.Cell{X: p.Parameters[x], Y: p.Parameters[y], Median: p.Summary.Median})
-	}
-	m := points[0].Metric
-	return plot.Heat(fmt.Sprintf("%s by %s and %s", m.Name, x, y), x, y, m.Unit, cells)
-}
-
 func parametersOf(points []stats.Point) []map[string]string {
 	var all []map[string]string
 	for _, p := range points {
@@ -148,9 +116,8 @@ func parametersOf(points []stats.Point) []map[string]string {
 
 // timed is a series with the name of its line.
 type timed struct {
-	name      string
-	series    []result.Interval
-	latencies []result.IntervalLatency
+	name   string
+	series []result.Interval
 	// unit of the rates; empty if the series says it.
 	unit string
 }
@@ -158,7 +125,7 @@ type timed struct {
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate, the longest latency and percentiles of each interval. at is the label of the point that all series are
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are
 // of, or empty; whose says which trials they are of.
 func overTime(of []timed, at, whose string) []Drawing {
 	var rates, longest []plot.Line
@@ -183,9 +150,8 @@ func overTime(of []timed, at, whose string) []Drawing {
 	const since = "seconds since the measured phase began"
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
 		dotted(at), "throughput_over_time")
-	drawn = with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
+	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
 		"The longest latency in each interval "+whose+", which shows stalls.", longest), dotted(at), "longest_latency_over_time")
-	return append(drawn, percentilesOverTime(of, at, whose)...)
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // product of the values of parameters.
@@ -86,31 +86,6 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A heat map needs two parameters of at least three numbers, and most of their combinations.
-func TestHeat(t *testing.T) {
-	of := func(points []map[string]string) []stats.Point {
-		var list []stats.Point
-		for _, p := range points {
-			list = append(list, stats.Point{Parameters: p})
-		}
-		return list
-	}
-	three := []string{"1", "2", "3"}
-	grid := product(map[string][]string{"a": three, "b": three})
-	cross := []map[string]string{{"a": "1", "b": "2"}, {"a": "2", "b": "1"}, {"a": "3", "b": "3"}}
-	for name, c := range map[string]struct {
-		points []map[string]string
-		want   bool
-	}{
-		"grid": {grid, true}, "two values": {product(map[string][]string{"a": three, "b": {"1", "2"}}), false},
-		"words": {product(map[string][]string{"a": three, "b": {"x", "y", "z"}}), false}, "holes": {cross, false},
-	} {
-		if got := heat([]string{"a", "b"}, of(c.points)); (got != nil) != c.want {
-			t.Errorf("%s: %v", name, got != nil)
-		}
-	}
-}
-
 // Neighbouring intervals become one: their sums, their longest latency, their end.
 func TestThinned(t *testing.T) {
 	var series []result.Interval
@@ -118,9 +93,7 @@ func TestThinned(t *testing.T) {
 		series = append(series, result.Interval{EndMicros: int64(i + 1), Rows: 1, Transactions: 2, MaxMicros: int64(5 - i%5)})
 	}
 	short := thinned(series)
-	if diff := cmp.Diff(result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0]); diff != "" {
-		t.Errorf("the first (-want +got):\n%s", diff)
-	}
+	must.Same(t, "the first", result.Interval{EndMicros: 3, Rows: 3, Transactions: 6, MaxMicros: 5}, short[0])
 	rows := int64(0)
 	for _, i := range short {
 		rows += i.Rows
@@ -133,13 +106,8 @@ func TestThinned(t *testing.T) {
 // Of each point a few values of each milestone are kept, and a few histograms.
 func TestDetailsOfAPointAreBounded(t *testing.T) {
 	h := hdrhistogram.New(1, 1000, 3)
-	if err := h.RecordValue(7); err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.RecordValue(7))
+	encoded := must.Get(h.Encode(hdrhistogram.V2CompressedEncodingCookieBase))(t)
 	doc := &result.Document{
 		Milestones: []result.Milestone{{Rows: 1}, {Rows: 2}}, Latencies: []result.Latency{{Operation: "commit", Histogram: string(encoded)}},
 	}
@@ -149,7 +117,7 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 		d.Add(&result.Record{Outcome: result.OutcomeAccepted}, doc)
 	}
 	of := d.of(nil)
-	if n := len(of.milestones[2].rates); n != maxTrials {
+	if n := len(of.rates[2]); n != maxTrials {
 		t.Errorf("%d rates", n)
 	}
 	if n := len(of.latencies["commit"]); n > maxUnmerged {

@@ -4,9 +4,8 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,16 +23,16 @@ type variantsView struct {
 	// Differences of the variants, those that were not requested marked.
 	Differences []difference
 	// Variables of the servers that differ without being asked for.
-	Variables *table
+	Variables *report.Table
 	// Shared is what the variants have in common.
 	Shared []string
 	// Verdicts are the ratios, Rounds what was measured round by round.
 	Verdicts, Rounds []figure
 	// Causes is what a unit of work takes.
-	Causes *table
+	Causes *report.Table
 	// Matrix has the ratios of several variants at several points.
-	Matrix *table
-	Pairs  *table
+	Matrix *report.Table
+	Pairs  *report.Table
 	// Reading says how the table of the pairs is to be read.
 	Reading   string
 	Undecided []string
@@ -51,7 +50,7 @@ type difference struct {
 
 // addVariants adds what the page shows of a run with variants.
 func (v *view) addVariants(r *report.Report, d *Details) {
-	v.Warnings, v.Discarded, v.Environment = r.AllWarnings(), discardedRuns(r), variantsEnvironment(r, d)
+	v.Warnings = r.AllWarnings()
 	v.Answer, v.Undecided = r.Sentence(), r.Undecided()
 	v.Stopped = fmt.Sprintf("%d of at most %d rounds, %s: %s.", r.Rounds, r.Planned, r.Paired(), strings.TrimSuffix(r.Message, "."))
 	if r.Outcome == "Failed" {
@@ -60,9 +59,10 @@ func (v *view) addVariants(r *report.Report, d *Details) {
 	}
 	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
 	v.addDifferences(r)
-	v.Causes = causes(r)
-	if len(r.Pairs) > 0 {
-		v.Matrix, v.Pairs, v.Reading = matrix(r), pairsTable(r), r.Reading()
+	v.Causes, v.Pairs, v.Reading = r.CostsTable(), r.PairsTable(), r.Reading()
+	// With one variant or one point, the table of the pairs says the same.
+	if m := r.MatrixTable(); m != nil && len(r.Variants) > 2 && len(m.Rows) > 1 {
+		v.Matrix = m
 	}
 	if baseline := d.variant(r.Baseline()); baseline != nil {
 		v.Settings = settings(baseline.settings)
@@ -79,158 +79,131 @@ func (v *view) addDifferences(r *report.Report) {
 			Unrequested: variant.Unrequested > 0,
 		})
 	}
-	v.Variables, v.Shared = variables(r), r.Shared()
-}
-
-// causes is a table of what a unit of work takes, of the largest differences; nil if nothing is known.
-func causes(r *report.Report) *table {
-	pairs := r.Explained()
-	if len(pairs) == 0 {
-		return nil
-	}
-	t := &table{
-		Name: "Cost of a unit of work",
-		Head: slices.Concat(texts("pair", "cost", "unit"), numbers("baseline", "variant", "ratio")),
-	}
-	for i := range pairs {
-		p := &pairs[i]
-		for _, c := range p.Costs {
-			times := none()
-			if c.Baseline > 0 {
-				ratio := c.Variant / c.Baseline
-				times = cell{Text: plot.Grouped(fmt.Sprintf("%.2g", ratio)), Value: written(ratio), Number: true}
-			}
-			t.Rows = append(t.Rows, row{Cells: []cell{
-				words(pairName(p)), words(c.Name), words(c.Unit), amount(c.Baseline), amount(c.Variant), times,
-			}})
-		}
-	}
-	return t
-}
-
-// pairName is the variant and the point of a pair.
-func pairName(p *stats.Paired) string {
-	if place := placeName(p); place != "" {
-		return p.Variant + ", " + place
-	}
-	return p.Variant
-}
-
-// placeName is the point of a pair, or that it is all of them; empty if there is only one.
-func placeName(p *stats.Paired) string {
-	if p.Points > 1 {
-		return report.AllPoints
-	}
-	return stats.Label(p.Parameters)
-}
-
-// changedFirst sorts pairs: differences, the largest first, then what is equal, then what has no answer.
-func changedFirst(pairs []stats.Paired) []stats.Paired {
-	rank := map[stats.Verdict]int{stats.Equal: 1, stats.NoDifferenceShown: 2, stats.CannotSay: 3}
-	return slices.SortedStableFunc(slices.Values(pairs), func(a, b stats.Paired) int {
-		if c := cmp.Compare(rank[a.Verdict], rank[b.Verdict]); c != 0 || rank[a.Verdict] > 0 {
-			return c
-		}
-		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
-	})
-}
-
-// parameterHeads are the columns of the swept parameters in a table of these pairs.
-func parameterHeads(parameters []string, pairs []stats.Paired) []head {
-	var list []head
-	for _, name := range parameters {
-		var all []map[string]string
-		for _, p := range pairs {
-			all = append(all, p.Parameters)
-		}
-		list = append(list, head{Text: name, Number: setting(strings.Join(valuesOf(name, all)[:1], "")).Number})
-	}
-	return list
-}
-
-func pairsTable(r *report.Report) *table {
-	pairs := changedFirst(r.Pairs)
-	parameters := r.Parameters()
-	t := &table{Name: "Every pair", Sorted: len(pairs) > 2, Head: []head{{Text: "variant"}}}
-	m := pairs[0].Metric
-	t.Head = slices.Concat(t.Head, parameterHeads(parameters, pairs), inUnit(m.Unit, pairs[0].Baseline, "variant"),
-		inUnit(report.RatioOfRounds, "ratio"), numbers("interval", "rounds"),
-		texts("verdict"))
-	for i := range r.Overall {
-		o := &r.Overall[i]
-		cells := []cell{words(pairName(o))}
-		for range parameters {
-			cells = append(cells, none())
-		}
-		t.Rows = append(t.Rows, row{Cells: append(append(cells, none(), none()), judgement(o)...)})
-	}
-	for i := range pairs {
-		p := &pairs[i]
-		cells := []cell{words(p.Variant)}
-		for _, name := range parameters {
-			cells = append(cells, setting(p.Parameters[name]))
-		}
-		cells = append(cells, medianCell(p.BaselineValues), medianCell(p.Values))
-		t.Rows = append(t.Rows, row{Cells: append(cells, judgement(p)...)})
-	}
-	return t
-}
-
-// judgement is the ratio of a pair, its interval, the rounds that it is made of, and the verdict.
-func judgement(p *stats.Paired) []cell {
-	ratio, span := none(), none()
-	if text, interval := report.PairTexts(p); text != "" {
-		ratio = cell{Text: text, Value: written(p.Ratio), Number: true}
-		span = cell{Text: interval, Value: written(p.Low), Number: true}
-	}
-	verdict := cell{Text: report.VerdictWords(p), Class: strings.ToLower(string(p.Verdict))}
-	return []cell{ratio, span, count(p.Rounds), verdict}
-}
-
-// discardedRuns are attempts and runs that do not count; nil if there are none.
-func discardedRuns(r *report.Report) *table {
-	lines := r.Discarded()
-	if len(lines) == 0 {
-		return nil
-	}
-	t := &table{Name: "Discarded", Head: []head{{Text: "what was discarded"}}}
-	for _, line := range lines {
-		t.Rows = append(t.Rows, row{Cells: []cell{words(line)}})
-	}
-	return t
-}
-
-// variantsEnvironment is where the runs were measured.
-func variantsEnvironment(r *report.Report, d *Details) *table {
-	var f facts
-	if d != nil && len(d.facts.names) > 0 {
-		f = d.facts
-	} else {
-		for i := range r.Runs {
-			r := &r.Runs[i]
-			f.set(r.Variant, "server", r.ServerVersion)
-			f.set(r.Variant, "server image", r.DatabaseImage)
-			f.set(r.Variant, "database node", r.DatabaseNode)
-			f.set(r.Variant, "loader node", r.LoaderNode)
-			f.set(r.Variant, "digest of all server variables", r.SettingsDigest)
-		}
-	}
-	t := f.table("Environment of the variants", "variants")
-	if t == nil {
-		return nil
-	}
-	for _, v := range r.Variants {
-		if v.Volume != "" {
-			t.Rows = append(t.Rows, row{Cells: []cell{words("data volume of " + v.Name), words(v.Volume)}})
-		}
-	}
-	for _, v := range r.Variants {
-		t.Rows = append(t.Rows, row{Cells: []cell{words("specification of " + v.Name), words(v.SpecDigest)}})
-	}
-	return t
+	v.Variables, v.Shared = r.VariablesTable(), r.Shared()
 }
 
 // measured are the points of a variant with their values of the headline metric, over the rounds that are whole.
 func measured(r *report.Report, variant string) []stats.Point {
 	return pointsOf(r.Plotted(&presentation.Curve{Among: claims.Selector{Variant: variant}}))
+}
+
+// maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
+const maxRounds, maxFacets = 6, 4
+
+// addPairs draws the pairs of a run with variants, and what these measured.
+func (v *drawings) addPairs(r *report.Report, d *Details) {
+	pairs := report.ChangedFirst(r.Pairs)
+	shown := r.Pairs
+	if len(shown) > plot.MaxRatios {
+		shown = pairs
+	}
+	shown = slices.Concat(r.Overall, shown)
+	name := report.PairName
+	if !slices.ContainsFunc(shown, func(p stats.Paired) bool {
+		return p.Variant != shown[0].Variant || report.PlaceName(&p) == ""
+	}) {
+		name = report.PlaceName
+	}
+	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
+	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
+	for i := range pairs[:min(len(pairs), maxRounds)] {
+		p := &pairs[i]
+		v.rounds = with(v.rounds, plot.Rounds(report.PairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+	}
+	v.curves = slices.Concat(sideBySide(r), variantsOverTime(r, pairs, d), latenciesOfVariants(r, pairs, d))
+}
+
+// sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.
+func sideBySide(r *report.Report) []Drawing {
+	parameters := r.Parameters()
+	if len(parameters) == 0 {
+		return with(nil, variantsOnly(r), against("variant"))
+	}
+	var facets []string
+	series := map[string][]plot.Series{}
+	var along, unit, metric string
+	for _, variant := range r.Variants {
+		points := measured(r, variant.Name)
+		if len(points) == 0 {
+			continue
+		}
+		sw := sweepOf(parameters, parametersOf(points))
+		along, unit, metric = sw.along, points[0].Metric.Unit, points[0].Metric.Name
+		for _, line := range sw.group(points) {
+			if series[line.Name] == nil {
+				facets = append(facets, line.Name)
+			}
+			series[line.Name] = append(series[line.Name], plot.Series{Name: variant.Name, Points: line.Points})
+		}
+	}
+	var drawn []Drawing
+	for _, facet := range spread(facets, maxFacets) {
+		title := fmt.Sprintf("%s against %s", metric, along)
+		if facet != "" {
+			title += ", " + facet
+		}
+		p := plot.Curve(title, along, unit, spread(series[facet], plot.MaxSeries))
+		drawn = with(drawn, p, dotted(facet), against(along))
+	}
+	return drawn
+}
+
+// variantsOnly shows variants that are compared at one point.
+func variantsOnly(r *report.Report) *plot.Plot {
+	var line plot.Series
+	metric, unit := "", ""
+	for _, of := range r.Plotted(new(presentation.Curve)) {
+		metric, unit = of.Metric.Name, of.Metric.Unit
+		line.Points = append(line.Points, plot.Point{At: of.Variant, Values: of.Values, Summary: stats.Summarize(of.Values)})
+	}
+	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
+}
+
+// variantsOverTime shows the course of the measured phase where the difference is the largest.
+func variantsOverTime(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
+	if len(pairs) == 0 {
+		return nil
+	}
+	at := pairs[0].Parameters
+	var series []timed
+	for _, variant := range spread(r.Variants, plot.MaxSeries) {
+		series = append(series, d.variant(variant.Name).timed(variant.Name, at))
+	}
+	return overTime(series, stats.Label(at), "of the first run of each variant")
+}
+
+// latenciesOfVariants shows the distributions where the difference is the largest.
+func latenciesOfVariants(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
+	if d == nil || len(pairs) == 0 {
+		return nil
+	}
+	at := pairs[0].Parameters
+	var operations []string
+	lines := map[string][]plot.Line{}
+	for _, variant := range spread(r.Variants, plot.MaxSeries) {
+		of := d.variant(variant.Name).of(at)
+		if of == nil {
+			continue
+		}
+		for _, op := range slices.Sorted(maps.Keys(of.latencies)) {
+			h := histogram(chosen{Point: stats.Point{Parameters: at}}, op, d.variant(variant.Name))
+			if h == nil {
+				continue
+			}
+			if lines[op] == nil {
+				operations = append(operations, op)
+			}
+			lines[op] = append(lines[op], plot.Line{Name: variant.Name, Points: distribution(h)})
+		}
+	}
+	var drawn []Drawing
+	for _, op := range operations {
+		title := "Latency of " + op
+		if len(at) > 0 {
+			title += " at " + stats.Label(at)
+		}
+		p := plot.Percentiles(title, "The share of operations that took at most this long, in all rounds together.", lines[op])
+		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
+	}
+	return drawn
 }

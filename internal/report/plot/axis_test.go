@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestLogarithmic(t *testing.T) {
@@ -93,7 +94,5 @@ func TestCanvasTransforms(t *testing.T) {
 <path d="M0 50L1 49"/>
 </g>
 `
-	if diff := cmp.Diff(want, c.body.String()); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, "what is got", want, c.body.String())
 }

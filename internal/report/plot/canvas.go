@@ -45,40 +45,31 @@ func newCanvas(width, height vg.Length) *canvas {
 	return c
 }
 
-// Size of the canvas in points.
 func (c *canvas) Size() (x, y vg.Length) { return c.width, c.height }
 
-// SetLineWidth sets the width of lines.
 func (c *canvas) SetLineWidth(w vg.Length) { c.line = w }
 
-// SetLineDash sets the lengths of dashes and gaps.
 func (c *canvas) SetLineDash(pattern []vg.Length, _ vg.Length) { c.dashes = pattern }
 
-// SetColor sets the colour of what is drawn next.
 func (c *canvas) SetColor(v color.Color) { c.color = v }
 
-// Push saves the pen.
 func (c *canvas) Push() { c.saved = append(c.saved, c.pen) }
 
-// Pop restores the pen that was saved last.
 func (c *canvas) Pop() {
 	last := len(c.saved) - 1
 	c.pen, c.saved = c.saved[last], c.saved[:last]
 }
 
-// Translate moves the origin.
 func (c *canvas) Translate(p vg.Point) {
 	c.e += c.a*float64(p.X) + c.c*float64(p.Y)
 	c.f += c.b*float64(p.X) + c.d*float64(p.Y)
 }
 
-// Rotate turns the axes counterclockwise.
 func (c *canvas) Rotate(angle float64) {
 	sin, cos := math.Sincos(angle)
 	c.a, c.b, c.c, c.d = c.a*cos+c.c*sin, c.b*cos+c.d*sin, c.c*cos-c.a*sin, c.d*cos-c.b*sin
 }
 
-// Scale stretches the axes.
 func (c *canvas) Scale(x, y float64) {
 	c.a, c.b, c.c, c.d = c.a*x, c.b*x, c.c*y, c.d*y
 }
@@ -88,7 +79,6 @@ func (c *canvas) at(p vg.Point) (x, y string) {
 	return number(c.a*float64(p.X) + c.c*float64(p.Y) + c.e), number(float64(c.height) - (c.b*float64(p.X) + c.d*float64(p.Y) + c.f))
 }
 
-// Stroke draws a line.
 func (c *canvas) Stroke(p vg.Path) {
 	if c.line <= 0 || len(p) == 0 {
 		return
@@ -107,7 +97,6 @@ func (c *canvas) Stroke(p vg.Path) {
 	c.element(style, "l", c.shape(p))
 }
 
-// Fill fills an area.
 func (c *canvas) Fill(p vg.Path) {
 	if len(p) == 0 {
 		return
@@ -119,7 +108,6 @@ func (c *canvas) Fill(p vg.Path) {
 	c.element(style, "f", c.shape(p))
 }
 
-// FillString writes a text.
 func (c *canvas) FillString(f font.Face, p vg.Point, text string) {
 	style := fmt.Sprintf(`fill="%s" font-size="%s"`, rgb(c.color), number(f.Font.Size.Points()))
 	x, y := c.at(p)
@@ -212,21 +200,13 @@ func opacity(v color.Color) string {
 	return strconv.FormatFloat(float64(a)/0xffff, 'f', 2, 64)
 }
 
-// marking gives what draw draws a class and a text for the pointer, where the canvas can have them.
+// marking gives what draw draws a class and a text for the pointer.
 func marking(on draw.Canvas, class, tip string, draws func()) {
 	var below vg.Canvas = on
-	for {
-		inner, wrapped := below.(draw.Canvas)
-		if !wrapped {
-			break
-		}
+	for inner, wrapped := below.(draw.Canvas); wrapped; inner, wrapped = below.(draw.Canvas) {
 		below = inner.Canvas
 	}
-	c, is := below.(*canvas)
-	if !is {
-		draws()
-		return
-	}
+	c := below.(*canvas) //nolint:forcetypeassert // there is no other
 	c.class, c.tip = class, tip
 	draws()
 	c.class, c.tip = "", ""

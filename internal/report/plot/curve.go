@@ -4,14 +4,12 @@
 package plot
 
 import (
-	"cmp"
 	"fmt"
 	"image/color"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -170,90 +168,133 @@ func tip(parameter, series, unit string, point Point) string {
 	return text
 }
 
-// Cell is the median at a value of either of two parameters.
-type Cell struct {
-	X, Y   string
-	Median float64
+func rectangle(c draw.Canvas, fill color.Color, a, b vg.Point) {
+	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
 }
 
-// maxWritten is how many columns may have their numbers written into the cells.
-const maxWritten = 8
+// XY is a point of a line.
+type XY struct{ X, Y float64 }
 
-// Heat shows medians against two swept parameters: the darker, the more.
-func Heat(title, x, y, unit string, cells []Cell) *Plot {
-	if len(cells) == 0 {
+// Line is a line of a plot.
+type Line struct {
+	Name   string
+	Points []XY
+}
+
+// Lines shows lines on two axes of numbers that begin at zero. Points that are not numbers are left out.
+func Lines(title, x, y, about string, lines []Line) *Plot {
+	p := newPlot(title, x, y, names(lines))
+	p.Text = about
+	xs, ys := spans(lines)
+	if len(xs) == 0 {
 		return nil
 	}
-	p := newPlot(title, x, y+" (up), "+unit+" (darker is more)", nil)
-	p.Text = fmt.Sprintf("Medians of %s for each %s and %s.", unit, x, y)
-	columns := categories(&p.frame.X, cells, func(c Cell) string { return c.X })
-	rows := categories(&p.frame.Y, cells, func(c Cell) string { return c.Y })
-	p.height = max(150, min(520, vg.Length(100+26*len(rows))))
-	p.frame.Y.Padding, p.frame.X.Padding = 4, 0
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, cell := range cells {
-		low, high = min(low, cell.Median), max(high, cell.Median)
+	p.frame.X.Min, p.frame.X.Max = 0, slices.Max(xs)
+	if p.frame.X.Max <= 0 {
+		p.frame.X.Max = 1
 	}
-	p.frame.Add(plotter(func(c draw.Canvas, f *plot.Plot) {
-		for _, cell := range cells {
-			i, j := columns[cell.X], rows[cell.Y]
-			heat := 0.5
-			if high > low {
-				heat = (cell.Median - low) / (high - low)
-			}
-			corner := vg.Point{X: c.X(f.X.Norm(i - 0.5)), Y: c.Y(f.Y.Norm(j - 0.5))}
-			opposite := vg.Point{X: c.X(f.X.Norm(i + 0.5)), Y: c.Y(f.Y.Norm(j + 0.5))}
-			tip := fmt.Sprintf("%s=%s, %s=%s: %s %s", x, cell.X, y, cell.Y, Number(cell.Median), unit)
-			marking(c, "cell", tip, func() { rectangle(c, shade(heat), corner, opposite) })
-		}
-		if len(columns) > maxWritten {
-			return
-		}
-		for _, cell := range cells {
-			on := ink
-			if high > low && (cell.Median-low)/(high-low) > 0.45 {
-				on = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 255}
-			}
-			at := vg.Point{X: c.X(f.X.Norm(columns[cell.X])), Y: c.Y(f.Y.Norm(rows[cell.Y]))}
-			marking(c, "on-cell", "", func() { c.FillText(styled(smallSize, on, text.XCenter, text.YCenter), at, Number(cell.Median)) })
-		}
-	}))
+	p.frame.X.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+		return spaced{ticks: steps(low, high), room: horizontalRoom}.Ticks(low, high)
+	})
+	valueAxis(&p.frame.Y, ys)
+	p.frame.Add(plotter(grid), drawn(lines))
 	return p
 }
 
-// categories places the values that cells have of a parameter side by side, numbers in their order.
-func categories(axis *plot.Axis, cells []Cell, of func(Cell) string) map[string]float64 {
-	var texts []string
-	for _, c := range cells {
-		if t := of(c); !slices.Contains(texts, t) {
-			texts = append(texts, t)
+// Percentiles shows the distribution of latencies: what share of the operations took no longer. X of the points is the part of
+// the operations, below 1, and Y the latency in microseconds.
+func Percentiles(title, about string, lines []Line) *Plot {
+	p := newPlot(title, "percentile", "latency", names(lines))
+	p.Text = about
+	for i := range lines {
+		lines[i].Points = slices.Clone(lines[i].Points)
+		for j := range lines[i].Points {
+			lines[i].Points[j].X = 1 / (1 - lines[i].Points[j].X)
 		}
 	}
-	if _, numeric := Numbers(texts); numeric {
-		slices.SortStableFunc(texts, func(a, b string) int {
-			values, _ := Numbers([]string{a, b})
-			return cmp.Compare(values[0], values[1])
-		})
+	xs, ys := spans(lines)
+	if len(xs) == 0 {
+		return nil
 	}
-	at := map[string]float64{}
-	var ticks []plot.Tick
-	for i, t := range texts {
-		at[t] = float64(i)
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: t})
+	axis := &p.frame.X
+	axis.Scale = plot.LogScale{}
+	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
+	axis.Tick.Marker = plot.ConstantTicks{
+		{Value: 1, Label: "min"},
+		{Value: 2, Label: "50"},
+		{Value: 10, Label: "90"},
+		{Value: 100, Label: "99"},
+		{Value: 1e3, Label: "99.9"},
+		{Value: 1e4, Label: "99.99"},
+		{Value: 1e5, Label: "99.999"},
+		{Value: 1e6, Label: "99.9999"},
 	}
-	axis.Min, axis.Max = -0.5, float64(len(texts))-0.5
-	axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	axis.Tick.Length, axis.Width = 0, 0
-	return at
+	for i := range ys {
+		ys[i] = max(ys[i], 1)
+	}
+	p.frame.Y.Scale = plot.LogScale{}
+	p.frame.Y.Min, p.frame.Y.Max = slices.Min(ys)/1.3, slices.Max(ys)*1.3
+	p.frame.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
+		ticks := decades(low, high)
+		for i := range ticks {
+			ticks[i].Label = Micros(ticks[i].Value)
+		}
+		return ticks
+	})
+	p.frame.Add(plotter(grid), drawn(lines))
+	return p
 }
 
-// shade is a blue, the darker the more: from 0 to 1.
-func shade(heat float64) color.NRGBA {
-	from, to := [3]float64{0xe8, 0xf1, 0xf8}, [3]float64{0x06, 0x3b, 0x66}
-	part := func(i int) uint8 { return uint8(math.Round(from[i] + heat*(to[i]-from[i]))) }
-	return color.NRGBA{R: part(0), G: part(1), B: part(2), A: 255}
+// Micros is a time in the unit that suits it.
+func Micros(v float64) string {
+	switch {
+	case v >= 1e6:
+		return stats.Format(v/1e6) + " s"
+	case v >= 1e3:
+		return stats.Format(v/1e3) + " ms"
+	}
+	return stats.Format(v) + " µs"
 }
 
-func rectangle(c draw.Canvas, fill color.Color, a, b vg.Point) {
-	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
+func names(lines []Line) []string {
+	var list []string
+	for _, l := range lines {
+		list = append(list, l.Name)
+	}
+	return list
+}
+
+// spans are all coordinates of lines.
+func spans(lines []Line) (xs, ys []float64) {
+	for _, l := range lines {
+		for _, p := range l.Points {
+			if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
+				xs, ys = append(xs, p.X), append(ys, p.Y)
+			}
+		}
+	}
+	return xs, ys
+}
+
+// drawn draws lines.
+func drawn(lines []Line) plotter {
+	return func(c draw.Canvas, f *plot.Plot) {
+		for i, l := range lines {
+			var through []vg.Point
+			for _, p := range l.Points {
+				if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
+					through = append(through, vg.Point{X: c.X(f.X.Norm(p.X)), Y: c.Y(f.Y.Norm(max(p.Y, f.Y.Min)))})
+				}
+			}
+			if len(through) > 1 {
+				marking(c, "curve", "", func() { c.StrokeLines(line(palette[i%len(palette)], 1.5), through) })
+			}
+			c.SetColor(palette[i%len(palette)])
+			// A mark now and then tells lines apart where colours do not.
+			every := max(1, len(through)/6)
+			for n := every / 2; n < len(through); n += every {
+				marking(c, "mark", "", func() { mark(c, i, through[n], 3) })
+			}
+		}
+	}
 }

@@ -1,6 +1,9 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package plot draws what a run or a comparison measured. A Plot is made once, from values that are already judged, and is
+// written as SVG, which has no reference to anything outside itself, embeds no font, and is the same for the same
+// values. Its elements have classes, so that a page can give it other colours in the dark.
 package plot
 
 import (
@@ -15,7 +18,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Plot is a picture of numbers.
@@ -113,19 +115,6 @@ func (p *Plot) SVG(w io.Writer) error {
 		number(float64(p.width)), number(float64(p.height)), html.EscapeString(p.Title+". "+p.Text), html.EscapeString(p.Title),
 		html.EscapeString(p.Text), c.body.String())
 	if err != nil {
-		return fmt.Errorf("writing the plot %q: %w", p.Title, err)
-	}
-	return nil
-}
-
-// dotsPerInch make a PNG twice as many pixels wide as the SVG, for dense screens.
-const dotsPerInch = 144
-
-// PNG writes the plot as an image on a white ground.
-func (p *Plot) PNG(w io.Writer) error {
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dotsPerInch))
-	p.draw(draw.New(c))
-	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(w); err != nil {
 		return fmt.Errorf("writing the plot %q: %w", p.Title, err)
 	}
 	return nil

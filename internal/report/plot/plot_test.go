@@ -8,7 +8,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"math"
 	"regexp"
@@ -21,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // series of points with the given values of a parameter, each of three repetitions.
@@ -65,10 +65,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 		var xs []float64
 		for _, group := range regexp.MustCompile(`(?s)<g class="[lf]\w+ interval" .*?</g>`).FindAllString(text, -1) {
 			for _, at := range regexp.MustCompile(`M([\d.]+)`).FindAllStringSubmatch(group, -1) {
-				x, err := strconv.ParseFloat(at[1], 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				x := must.Get(strconv.ParseFloat(at[1], 64))(t)
 				xs = append(xs, x)
 			}
 		}
@@ -91,9 +88,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 func svg(t *testing.T, p *plot.Plot) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.SVG(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.SVG(&b))
 	return b.String()
 }
 
@@ -101,19 +96,17 @@ func svg(t *testing.T, p *plot.Plot) string {
 func plots() map[string]*plot.Plot {
 	line := []plot.Line{
 		{Name: "a", Points: []plot.XY{{X: 1, Y: 10}, {X: 2, Y: 12}, {X: 3, Y: math.NaN()}, {X: 4, Y: 11}}},
-		{Name: "b", Points: []plot.XY{{X: 1, Y: 20}, {X: 4, Y: 25}}, Marked: true},
+		{Name: "b", Points: []plot.XY{{X: 1, Y: 20}, {X: 4, Y: 25}}},
 	}
 	all := pairs()
 	return map[string]*plot.Plot{
 		"curve":       plot.Curve("rows/s against size", "size", "rows/s", []plot.Series{series("", "1", "2", "4")}),
 		"words":       plot.Curve("by words", "mode", "rows/s", []plot.Series{series("a", "x", "y"), series("b", "x", "y")}),
-		"heat":        plot.Heat("heat", "x", "y", "rows/s", []plot.Cell{{"1", "1", 5}, {"2", "1", 6}, {"1", "10", 7}, {"2", "10", 9}}),
 		"ratios":      plot.Ratios("Ratios", all, label),
 		"long names":  plot.Ratios("Ratios", all, longLabel),
 		"rounds":      plot.Rounds("lazy", &all[0]),
 		"lines":       plot.Lines("Rate over time", "s", "rows/s", "about", line),
 		"percentiles": plot.Percentiles("Latency", "about", []plot.Line{{Points: []plot.XY{{X: 0, Y: 100}, {X: 0.5, Y: 200}, {X: 0.99, Y: 900}}}}),
-		"bars":        plot.Bars("By part", "s", []string{"on", "off"}, []plot.Bar{{"ORDERS", []float64{3, 2}}, {"PART", []float64{1, math.NaN()}}}),
 	}
 }
 
@@ -122,8 +115,8 @@ func TestMarks(t *testing.T) {
 	elements := regexp.MustCompile(`<(circle|path)`)
 	for name, want := range map[string]map[string]int{
 		"curve": {"dot": 9, "median": 3, "interval": 9, "curve": 1}, "words": {"dot": 12, "median": 4, "curve": 0},
-		"heat": {"cell": 4}, "ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
-		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1}, "bars": {"bar": 3},
+		"ratios": {"ratio": 3, "band": 1, "interval": 9}, "rounds": {"dot": 4},
+		"lines": {"curve": 2, "mark": 5}, "percentiles": {"curve": 1},
 	} {
 		text := svg(t, plots()[name])
 		for class, n := range want {
@@ -172,29 +165,12 @@ func TestGolden(t *testing.T) {
 	testutil.Golden(t, "ratios.svg", []byte(svg(t, plots()["ratios"])))
 }
 
-func TestPNG(t *testing.T) {
-	for name, p := range plots() {
-		var b bytes.Buffer
-		if err := p.PNG(&b); err != nil {
-			t.Fatal(err)
-		}
-		image, err := png.Decode(&b)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if w := image.Bounds().Dx(); w != 800 {
-			t.Errorf("%s is %d pixels wide", name, w)
-		}
-	}
-}
-
 // Of nothing there is no plot.
 func TestNothing(t *testing.T) {
 	for name, p := range map[string]*plot.Plot{
-		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}), "heat": plot.Heat("", "", "", "", nil),
+		"curve": plot.Curve("", "", "", nil), "points": plot.Curve("", "", "", []plot.Series{{Name: "a"}}),
 		"ratios": plot.Ratios("", pairs()[3:], label), "rounds": plot.Rounds("", &stats.Paired{}), "lines": plot.Lines("", "", "", "", nil),
-		"percentiles": plot.Percentiles("", "", nil), "bars": plot.Bars("", "", nil, nil),
+		"percentiles": plot.Percentiles("", "", nil),
 	} {
 		if p != nil {
 			t.Errorf("%s is a plot of nothing", name)

@@ -1,0 +1,299 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/stats"
+)
+
+// AllPoints is what a row about all points of a variant is called.
+const AllPoints = "all points"
+
+// RatioOfRounds says what ratios of values that were measured in rounds are.
+const RatioOfRounds = "geometric mean of rounds"
+
+// PairName is the variant and the point of a pair.
+func PairName(p *stats.Paired) string {
+	if place := PlaceName(p); place != "" {
+		return p.Variant + ", " + place
+	}
+	return p.Variant
+}
+
+// PlaceName is the point of a pair, or that it is all of them; empty if there is only one.
+func PlaceName(p *stats.Paired) string {
+	if p.Points > 1 {
+		return AllPoints
+	}
+	return stats.Label(p.Parameters)
+}
+
+// PairsTable has a row for each pair of the run; nil if there is none.
+func (r *Report) PairsTable() *Table {
+	if len(r.Pairs) == 0 {
+		return nil
+	}
+	return pairsTable(r.Parameters(), r.Overall, ChangedFirst(r.Pairs), true)
+}
+
+// pairsTable has a row for each pair: its point, both medians, the ratio with its interval, and the verdict. The first rows are
+// those about all points of a variant. With several variants, each row names its own.
+func pairsTable(parameters []string, overall, pairs []stats.Paired, variants bool) *Table {
+	first := &pairs[0]
+	var points []map[string]string
+	for i := range pairs {
+		points = append(points, pairs[i].Parameters)
+	}
+	variant := Column{Text: "variant", Unit: first.Metric.Unit, Plain: first.Variant, Number: true}
+	ratio := Column{Text: "ratio", Unit: RatioOfRounds, Number: true}
+	if first.Separate {
+		ratio.Unit = "median of all pairs of values"
+	}
+	ratio.Plain = "ratio (" + ratio.Unit + ")"
+	t := &Table{Name: "Every pair", Sorted: len(pairs) > 2}
+	if variants {
+		t.Head, variant.Plain = Texts("variant"), ""
+	}
+	t.Head = slices.Concat(t.Head, ofParameters(parameters, points), InUnit(first.Metric.Unit, first.Baseline),
+		[]Column{variant, ratio}, Numbers("interval"), []Column{{Text: "rounds", Number: true, Wide: true}}, Texts("verdict"))
+	for i := range overall {
+		o, place := &overall[i], slices.Repeat([]Cell{None()}, len(parameters))
+		if variants {
+			place = append([]Cell{Words(PairName(o))}, place...)
+		} else {
+			place[0] = Words(AllPoints)
+		}
+		t.Rows = append(t.Rows, Row{Cells: append(append(place, None(), None()), judgedCells(o)...)})
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		var cells []Cell
+		if variants {
+			cells = []Cell{Words(p.Variant)}
+		}
+		for _, name := range parameters {
+			cells = append(cells, Setting(p.Parameters[name]))
+		}
+		cells = append(cells, MedianCell(p.BaselineValues), MedianCell(p.Values))
+		t.Rows = append(t.Rows, Row{Cells: append(cells, judgedCells(p)...)})
+	}
+	return t
+}
+
+// judgedCells are the ratio of a pair, its interval, its rounds, and the verdict. In texts, differences stand out.
+func judgedCells(p *stats.Paired) []Cell {
+	ratio, span := None(), None()
+	if p.Bounded() {
+		ratio = Cell{Text: digits(p.Ratio), Value: exact(p.Ratio), Number: true}
+		span = Cell{Text: digits(p.Low) + "–" + digits(p.High), Value: exact(p.Low), Number: true}
+	}
+	verdict := Cell{Text: verdictWords(p), Class: strings.ToLower(string(p.Verdict))}
+	if p.Verdict == stats.Faster || p.Verdict == stats.Slower {
+		verdict.Plain = "**" + verdict.Text + "**"
+	}
+	return []Cell{ratio, span, Whole(p.Rounds), verdict}
+}
+
+// verdictWords is the verdict in the fewest words.
+func verdictWords(p *stats.Paired) string {
+	switch p.Verdict {
+	case stats.Faster, stats.Slower:
+		if p.Metric.Better == "lower" {
+			return p.Change()
+		}
+		return strings.ToLower(string(p.Verdict))
+	case stats.Equal:
+		return fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
+	case stats.NoDifferenceShown:
+		return "no difference shown"
+	case stats.CannotSay:
+	}
+	return "cannot say"
+}
+
+// ratioText is a ratio with its interval, if it has one.
+func ratioText(r stats.Ratio) string {
+	switch {
+	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
+		return ""
+	case r.Low == r.High || !r.Bounded():
+		return digits(r.Value)
+	}
+	return fmt.Sprintf("%s (%s–%s)", digits(r.Value), digits(r.Low), digits(r.High))
+}
+
+// digits of a ratio: two decimals, or as few as four digits leave.
+func digits(v float64) string {
+	if v >= 100 {
+		return stats.Format(v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// ChangedFirst sorts pairs: differences, the largest first, then what is equal, then what has no answer.
+func ChangedFirst(pairs []stats.Paired) []stats.Paired {
+	rank := map[stats.Verdict]int{stats.Equal: 1, stats.NoDifferenceShown: 2, stats.CannotSay: 3}
+	return slices.SortedStableFunc(slices.Values(pairs), func(a, b stats.Paired) int {
+		if c := cmp.Compare(rank[a.Verdict], rank[b.Verdict]); c != 0 || rank[a.Verdict] > 0 {
+			return c
+		}
+		return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
+	})
+}
+
+// maxExplained is the number of pairs whose costs are listed.
+const maxExplained = 8
+
+// CostsTable has what a unit of work takes, of the pairs with the largest differences; nil if nothing is known.
+func (r *Report) CostsTable() *Table {
+	pairs := slices.DeleteFunc(ChangedFirst(r.Pairs), func(p stats.Paired) bool {
+		return len(p.Costs) == 0 || p.Verdict != stats.Faster && p.Verdict != stats.Slower
+	})
+	if len(pairs) == 0 {
+		return nil
+	}
+	t := &Table{
+		Name: "Cost of a unit of work",
+		Head: slices.Concat(Texts("pair", "cost", "unit"), Numbers("baseline", "variant", "ratio")),
+	}
+	for i := range pairs[:min(len(pairs), maxExplained)] {
+		for _, c := range pairs[i].Costs {
+			times := None()
+			if c.Baseline > 0 {
+				ratio := c.Variant / c.Baseline
+				times = Cell{Text: fmt.Sprintf("%.2g", ratio), Value: exact(ratio), Number: true}
+			}
+			t.Rows = append(t.Rows, Row{Cells: []Cell{
+				Words(PairName(&pairs[i])), Words(c.Name), Words(c.Unit), AmountCell(c.Baseline), AmountCell(c.Variant), times,
+			}})
+		}
+	}
+	return t
+}
+
+// MatrixTable has a row for each point of a run with variants, in the order of the sweep, and a column for each variant that is
+// compared with the baseline, with its ratio; the first row is about all points together, if there are several. Nil without any.
+func (r *Report) MatrixTable() *Table {
+	if len(r.Pairs) == 0 {
+		return nil
+	}
+	first, parameters := &r.Pairs[0], r.Parameters()
+	unit := first.Metric.Unit
+	if first.BaselineMetric != nil {
+		unit = first.BaselineMetric.Unit
+	}
+	var points []map[string]string
+	for i := range r.Pairs {
+		points = append(points, r.Pairs[i].Parameters)
+	}
+	t := &Table{
+		Name: "Ratios to " + first.Baseline, Sorted: true,
+		Head: slices.Concat(ofParameters(parameters, points), InUnit(unit, first.Baseline)),
+	}
+	columns := map[string]int{}
+	for _, v := range r.Variants {
+		if v.Name != first.Baseline {
+			columns[v.Name] = len(t.Head)
+			t.Head = append(t.Head, Numbers(v.Name)...)
+		}
+	}
+	rows := map[string]int{}
+	for i, p := range slices.Concat(r.Overall, r.Pairs) {
+		key := fmt.Sprint(i < len(r.Overall), stats.Label(p.Parameters))
+		at, known := rows[key]
+		if !known {
+			at, rows[key] = len(t.Rows), len(t.Rows)
+			cells := slices.Repeat([]Cell{None()}, len(t.Head))
+			for n, name := range parameters {
+				cells[n] = Setting(p.Parameters[name])
+			}
+			if cells[len(parameters)] = MedianCell(p.BaselineValues); i < len(r.Overall) {
+				cells[0], cells[len(parameters)] = Words(AllPoints), None()
+			}
+			t.Rows = append(t.Rows, Row{Cells: cells})
+		}
+		t.Rows[at].Cells[columns[p.Variant]] = matrixCell(&p)
+	}
+	return t
+}
+
+// Marks of verdicts behind a ratio.
+var marks = map[stats.Verdict]string{
+	stats.Faster: "+", stats.Slower: "-", stats.Equal: "=", stats.NoDifferenceShown: "?", stats.CannotSay: "?",
+}
+
+// matrixCell is the ratio of a pair. What it is sorted by, its interval, its verdict and what a unit of work cost are behind it.
+func matrixCell(p *stats.Paired) Cell {
+	judged := judgedCells(p)
+	c := judged[0]
+	c.Plain = strings.TrimSpace(c.Text + " " + marks[p.Verdict])
+	c.Class, c.Title = judged[3].Class, judged[3].Text
+	if c.Text == "" {
+		c.Text = "?"
+		return c
+	}
+	c.Title = fmt.Sprintf("%s, %s (rounds: %d)", judged[1].Text, c.Title, p.Rounds)
+	for _, of := range p.Costs {
+		c.Title += fmt.Sprintf("\n%s: %s → %s %s", of.Name, stats.Format(of.Baseline), stats.Format(of.Variant), of.Unit)
+	}
+	return c
+}
+
+// MatrixText writes the ratios of all variants to the baseline for a terminal.
+func MatrixText(w io.Writer, r *Report) error {
+	t := r.MatrixTable()
+	if t == nil {
+		return writeText(w, r.headline(), []block{paragraphs("There are no pairs of values.")})
+	}
+	m := r.Pairs[0].Metric
+	if base := r.Pairs[0].BaselineMetric; base != nil {
+		m = *base
+	}
+	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
+		"+ faster, - slower, = equal, ? no answer.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
+	return writeText(w, r.headline(), []block{{rows: t.texts(), lines: []string{reading}}})
+}
+
+// VariablesTable has the server variables that differ without being asked for, a column for each variant; nil if none are known.
+func (r *Report) VariablesTable() *Table {
+	if len(r.Variables) == 0 {
+		return nil
+	}
+	t := &Table{Name: "Server variables that differ without being asked for", Sorted: true, Head: Texts("variable")}
+	for i := range r.Variants {
+		t.Head = append(t.Head, Texts(r.Variants[i].Name)...)
+	}
+	for i := range r.Variables {
+		v := &r.Variables[i]
+		cells := []Cell{Words(v.Name)}
+		for n, text := range v.Short() {
+			c := Words(text)
+			if whole := v.Values[n]; whole != nil && *whole != text {
+				c.Title = *whole
+			}
+			cells = append(cells, c)
+		}
+		t.Rows = append(t.Rows, Row{Cells: cells})
+	}
+	return t
+}
+
+// VariablesText writes the server variables that differ without being asked for, for a terminal.
+func VariablesText(w io.Writer, r *Report) error {
+	t := r.VariablesTable()
+	if t == nil {
+		return writeText(w, r.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
+	}
+	reading := fmt.Sprintf("Server variables that differ from those of %s without being asked for: first those that several "+
+		"servers have, then those that are %s in some.", r.Baseline(), plan.Unset)
+	return writeText(w, r.headline(), []block{{rows: t.texts(), lines: []string{reading}}})
+}
