@@ -24,7 +24,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// act carries out an action.
 func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Action) error {
 	run := s.run
 	switch a := action.(type) {
@@ -80,7 +79,6 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 	return r.writer(s.run).remove(ctx, a.Job)
 }
 
-// takeLane takes the run's lane, and adds that to what was seen.
 func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
 	one := lifecycle.ContenderOf(s.run)
 	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {

@@ -126,7 +126,6 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
-// writer writes on behalf of a run.
 func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return r.writerFor(runOwner(run), r.Metrics)
 }
@@ -176,7 +175,6 @@ func (r *BenchmarkRunReconciler) next(s *runStep) {
 	r.memories.of(s.run).compared = s.seen.Compared
 }
 
-// forget what is remembered of a run.
 func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 	r.memories.forget(run)
 	r.followers.delivered(run, nil)

@@ -182,9 +182,7 @@ func (m *managers) start() {
 func (m *managers) reconcile(name string) {
 	logger := funcr.NewJSON(func(line string) {
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			m.c.t.Fatal(err)
-		}
+		must.Do(m.c.t, json.Unmarshal([]byte(line), &fields))
 		if fields["msg"] == "Transition" {
 			m.logged = append(m.logged, short(fields))
 		}

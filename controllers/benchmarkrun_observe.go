@@ -29,7 +29,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// observer sorts the objects of a run from the lists that were read.
 type observer struct {
 	*ownership
 	run  *v1alpha1.BenchmarkRun

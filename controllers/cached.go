@@ -37,7 +37,6 @@ import (
 // Anybody may make objects with the labels of Benchrun in his own namespace, and fill them. The cache therefore keeps of each
 // object only what the operator reads.
 
-// cachedLabels are those that are read.
 var cachedLabels = []string{
 	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial,
 	v1alpha1.LabelAttempt, v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority,

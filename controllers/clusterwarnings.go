@@ -182,7 +182,6 @@ const maxRooms = 10
 // looked at every few seconds.
 const roomInterval = time.Minute
 
-// shortage is what a Pod lacked when room for it was last looked for.
 type shortage struct {
 	pod  types.UID
 	at   time.Time

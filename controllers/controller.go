@@ -31,7 +31,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
-// runStep is a decision about a run, and what it was made of.
 type runStep struct {
 	run *v1alpha1.BenchmarkRun
 	// old is the run as it was read.
@@ -234,7 +233,6 @@ type Base struct {
 	queues *laneQueues
 }
 
-// writerFor writes on behalf of an owner.
 func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
 	return &writer{
 		Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o, clusterUsers: b.ClusterUsers,

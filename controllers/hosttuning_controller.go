@@ -124,7 +124,6 @@ func (r *HostTuningReconciler) observe(
 	return seen, err
 }
 
-// outcome of the Job with a name.
 func (r *HostTuningReconciler) outcome(
 	ctx context.Context, lease *coordinationv1.Lease, name string,
 ) (o hosttuning.Outcome, err error) {

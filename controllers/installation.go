@@ -52,7 +52,6 @@ type Installation struct {
 	others map[string]otherInstallation
 }
 
-// otherInstallation is what was last seen of one.
 type otherInstallation struct {
 	looked time.Time
 	state  installationState
@@ -206,5 +205,4 @@ func (c *APIClock) read(date string) {
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

@@ -206,7 +206,6 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 	return found
 }
 
-// removeDataCopies deletes the claims with copies of the owner's data.
 func (w *writer) removeDataCopies(ctx context.Context) error {
 	var claims corev1.PersistentVolumeClaimList
 	err := w.live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{

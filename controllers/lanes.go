@@ -30,7 +30,6 @@ type lanes struct {
 	client.Client
 	live  *Live
 	clock clock.PassiveClock
-	// scope to work in.
 	scope Scope
 	// leases has the Leases, hosts those of tuned nodes.
 	leases, hosts string
@@ -57,7 +56,6 @@ func (l *lanes) foreign(holder lifecycle.Holder) bool {
 	return holder.Kind != lifecycle.RunKind || !l.scope.Includes(holder.Namespace)
 }
 
-// holderOf a lane's Lease.
 func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
 	return lifecycle.ParseHolder(ptr.Deref(lease.Spec.HolderIdentity, ""))
 }

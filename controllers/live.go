@@ -145,7 +145,6 @@ func (l *Live) page(
 // errTooLarge is the error of an answer that has more bytes than its reader wants.
 var errTooLarge = errors.New("the answer of the API server is too large")
 
-// answer is how much an answer may have, and how much of it was read.
 type answer struct{ most, read int64 }
 
 type answerKey struct{}

@@ -64,7 +64,6 @@ func (o *ownership) orphaned(object client.Object) bool {
 // tokenAnnotation of a Job has the token by which its run knows it.
 const tokenAnnotation = "benchrun.dev/token"
 
-// tokenDigest of a token, as the status has it.
 func tokenDigest(token string) string {
 	if token == "" {
 		return ""
@@ -201,7 +200,6 @@ func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) err
 // their UIDs. An object on the way may be gone: its reference dangles then, and its name has to do. The garbage collector deletes
 // what refers to an object that does not exist, so that such a reference cannot be used to stand in the way for long.
 
-// descent knows which controllers exist.
 type descent struct {
 	live      *Live
 	namespace string

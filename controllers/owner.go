@@ -39,7 +39,6 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	}
 }
 
-// byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves

@@ -31,7 +31,6 @@ type chain struct {
 	records []*result.Record
 }
 
-// newest is the end of a chain.
 func (c chain) newest() v1alpha1.RecordReference {
 	if len(c.refs) == 0 {
 		return v1alpha1.RecordReference{}

@@ -160,7 +160,6 @@ func (w *writer) kindOf(object client.Object) string {
 	return gvk.Kind
 }
 
-// refusedError is an answer of the cluster that trying again may change.
 type refusedError struct{ lifecycle.Refusal }
 
 func (e *refusedError) Error() string { return "creating " + e.Object + ": " + e.Message }
@@ -217,10 +216,8 @@ func newAnnouncement(kind, reason, action, message string) announcement {
 	return announcement{kind, reason, action, result.Truncate(message, maxNote)}
 }
 
-// announcedCondition is one that is announced when it becomes true.
 type announcedCondition struct{ condition, kind, action string }
 
-// runConditions of a run that are announced.
 var runConditions = []announcedCondition{
 	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
@@ -250,7 +247,6 @@ func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condi
 	return []announcement{newAnnouncement(corev1.EventTypeWarning, c.Reason, "Create", c.Message)}
 }
 
-// announcements of what changed from one status of a run to the next.
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {

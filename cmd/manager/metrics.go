@@ -50,7 +50,6 @@ func checkCertificate(folder string) error {
 	return nil
 }
 
-// registerMetrics adds Benchrun's own metrics to those of the endpoint.
 func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 	counted := telemetry.New()
 	state := &telemetry.State{

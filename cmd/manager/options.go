@@ -122,7 +122,6 @@ func listed(names string) []string {
 	return strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
 }
 
-// databaseImage keeps the image of an engine.
 func (o *options) databaseImage(e *engine.Engine) func(string) error {
 	return func(image string) error {
 		if o.images.Databases == nil {
@@ -133,7 +132,6 @@ func (o *options) databaseImage(e *engine.Engine) func(string) error {
 	}
 }
 
-// validate says what is missing, and what to do about it.
 func (o *options) validate() error {
 	switch {
 	case o.images.Loader == "":

@@ -125,9 +125,7 @@ func finishedRun(t *testing.T, run *v1alpha1.BenchmarkRun) {
 			Type: condition, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete, LastTransitionTime: metav1.Now(),
 		})
 	}
-	if err := api.Status().Update(t.Context(), run); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, api.Status().Update(t.Context(), run))
 }
 
 // largeRun makes a suspended run of 5,000 measured trials. What is returned says whether the manager has read all of them.

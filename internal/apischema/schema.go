@@ -45,7 +45,6 @@ var runs = sync.OnceValues(func() (*Schema, error) { return load("benchmarkruns"
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
 func Runs() (*Schema, error) { return runs() }
 
-// load reads the generated CRD of a kind.
 func load(plural string) (*Schema, error) {
 	text, err := crd.Bases.ReadFile("bases/benchrun.dev_" + plural + ".yaml")
 	if err != nil {

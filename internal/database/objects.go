@@ -215,7 +215,6 @@ func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 	return s
 }
 
-// defaultBufferPool is the server's own default, for sizing the container.
 const defaultBufferPool = 128 << 20
 
 // resources of the server: those of computeResources and, with data on the node's disk, as much of it as the data may take, so

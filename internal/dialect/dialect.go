@@ -119,7 +119,6 @@ type Server struct {
 	TableBytes []string
 }
 
-// mySQL is the dialect of MySQL and of MariaDB, but for the errors in which they differ.
 var mySQL = Dialect{
 	Errors: Errors{
 		number: func(err error) (uint16, bool) {
@@ -274,5 +273,4 @@ type inWords struct {
 
 func (w inWords) Error() string { return w.text }
 
-// Unwrap returns the error.
 func (w inWords) Unwrap() error { return w.error }

@@ -16,7 +16,6 @@ import (
 	"strings"
 )
 
-// engines are all that are known.
 var engines = []*Engine{&MariaDB, &MySQL}
 
 // All engines that are known.

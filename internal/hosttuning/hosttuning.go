@@ -44,7 +44,6 @@ const (
 	Ended     State = "Ended"
 )
 
-// recordVersion is the version of Record.
 const recordVersion = 2
 
 // Record is what is known of a tuned node, or one that is to be tuned.
@@ -197,7 +196,6 @@ func (r *Record) advance(o Outcome, now time.Time) {
 	}
 }
 
-// container is the name of the container that reads and changes a node's settings.
 const container = "host"
 
 // Job of a node's state. Its Pod is privileged: that is how it sees the node's /proc/sys and /sys. It mounts nothing of the node,
@@ -240,7 +238,6 @@ func Job(lease *coordinationv1.Lease, r *Record, images podutil.Images) *batchv1
 	}
 }
 
-// args of the loader's program.
 func args(r *Record) []string {
 	list, settings := []string{"host"}, r.Requested
 	if r.State == Restoring {

@@ -23,8 +23,7 @@ const (
 	maxPointWarnings, maxWarning = 16, 512
 	// maxWarningsBytes bounds the warnings of all points together.
 	maxWarningsBytes = 64 << 10
-	// maxMessage bounds the message of a condition.
-	maxMessage = 4096
+	maxMessage       = 4096
 )
 
 // fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.

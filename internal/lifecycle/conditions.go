@@ -15,7 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// conditions sets the conditions of an object, of whatever kind.
 type conditions struct {
 	list *[]metav1.Condition
 	// generation of the object that was observed, and the time of the observation.
@@ -38,7 +37,6 @@ func (c conditions) put(conditionType string, status metav1.ConditionStatus, rea
 	})
 }
 
-// have says whether a condition is true.
 func (c conditions) have(conditionType string) bool {
 	return apimeta.IsStatusConditionTrue(*c.list, conditionType)
 }
@@ -158,7 +156,6 @@ func (s *situation) cleanUpInstances(complete bool) Action {
 	return s.removeEverything()
 }
 
-// progress of a run, computed from the records of its attempts, with what the next attempt is.
 type progress struct {
 	analysis.Progress
 	// failed is the first attempt that ended the run, or nil.

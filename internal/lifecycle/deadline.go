@@ -18,8 +18,7 @@ import (
 const (
 	// spareTime is for what the deadlines of trials do not bound: databases and predecessors that are being removed, and results
 	// that are being written.
-	spareTime = 10 * time.Minute
-	// maxDeadline of a run is also the API's maximum.
+	spareTime   = 10 * time.Minute
 	maxDeadline = 365 * 24 * time.Hour
 )
 

@@ -24,7 +24,6 @@ type TunedNode struct {
 	Lease *coordinationv1.Lease
 }
 
-// unsettled says whether a node is still to be restored.
 func (n TunedNode) unsettled() bool { return !n.Settled() }
 
 // HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. The administrator names the namespaces.

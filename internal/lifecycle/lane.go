@@ -208,7 +208,6 @@ func (l *Lane) turn(lane string, one Holder) Decision {
 	return d
 }
 
-// is says whether the lane is held.
 func (l *Lane) is(holder Holder) bool { return l.Holder != nil && *l.Holder == holder }
 
 // Sooner is the smaller of two times until the next look, of which 0 is never.
@@ -258,7 +257,6 @@ func (s *situation) disturbs() bool {
 	return slices.ContainsFunc(s.tunedByMe(), TunedNode.unsettled) || slices.ContainsFunc(s.seen.Lingering, works)
 }
 
-// admitted is the condition Admitted.
 func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
 	switch {
 	case d.Finished, d.Complete, d.Failure != nil, s.is(v1alpha1.ConditionFailed):

@@ -21,12 +21,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// situation is the input of every rule about runs.
 type situation struct {
-	run  *v1alpha1.BenchmarkRun
-	plan *plan.Plan
-	seen *Observed
-	// compared is what the records say of the run's variants; nil without.
+	run      *v1alpha1.BenchmarkRun
+	plan     *plan.Plan
+	seen     *Observed
 	compared *analysis.Compared
 	now      time.Time
 	progress

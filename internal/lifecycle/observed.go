@@ -243,7 +243,6 @@ type Failure struct {
 	Reason, Message string
 }
 
-// record of an attempt, or nil.
 func (o *Observed) record(trial, attempt int) *result.Record {
 	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
 	if i < 0 {
@@ -252,7 +251,6 @@ func (o *Observed) record(trial, attempt int) *result.Record {
 	return o.Records[i]
 }
 
-// instance with a number, or nil if it has no objects.
 func (o *Observed) instance(number int) *Instance {
 	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
 	if i < 0 {

@@ -39,7 +39,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// is says whether a condition was true when the owner was read.
 func (s *situation) is(condition string) bool {
 	return apimeta.IsStatusConditionTrue(s.run.Status.Conditions, condition)
 }
@@ -51,7 +50,6 @@ type rule func(*situation) *Decision
 // deadline bounds steps.
 type rules struct{ ends, steps []rule }
 
-// next decides what the run does next.
 func (r rules) next(s *situation) Decision {
 	d := r.decide(s)
 	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
@@ -77,7 +75,6 @@ func (r rules) decide(s *situation) Decision {
 	return Decision{Action: Wait{}}
 }
 
-// first decision of some rules, or nil.
 func first(s *situation, rules []rule) *Decision {
 	for _, r := range rules {
 		if d := r(s); d != nil {

@@ -68,7 +68,6 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	return status
 }
 
-// measurements sets what was measured, and where.
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	a := analysis.OfRun(s.run, s.plan, s.seen.Records)
 	status.Environment, status.Points = s.environment(a), statusPoints(a.Points)
@@ -123,7 +122,6 @@ func (s *situation) setConditions(c conditions, d Decision) {
 	c.summarize(d)
 }
 
-// resultsAvailable is that condition of a run that has not finished before.
 func (s *situation) resultsAvailable(c conditions, d Decision) {
 	set := func(value bool, reason, message string) {
 		c.set(v1alpha1.ConditionResultsAvailable, value, reason, message)
@@ -151,7 +149,6 @@ func (s *situation) resultsOfFinished(c conditions) {
 	}
 }
 
-// databaseReady is the condition DatabaseReady.
 func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
 	for i := range s.seen.Instances {
 		instance := &s.seen.Instances[i]

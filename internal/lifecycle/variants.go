@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	// maxComparisons and maxDifferences are how many the status lists; the rest is in the results.
 	maxComparisons, maxDifferences = 64, 64
 	// maxComparisonText bounds the texts of a comparison's status.
 	maxComparisonText = 512
@@ -145,7 +144,6 @@ func variantDifferences(c *analysis.Compared) []string {
 	return list
 }
 
-// volumes are what the data of each variant was on. A variant is left out if nothing is known of it.
 func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
 	var list []v1alpha1.VolumeStatus
 	for i := range variants {

@@ -28,7 +28,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// attempt is what every load and every role works with: what was asked, the connections, and what is known so far.
 type attempt struct {
 	cfg      *result.Config
 	engine   *engine.Engine
@@ -101,13 +100,11 @@ func (a *attempt) close() {
 	_ = a.db.Close()
 }
 
-// phase is one part of the work.
 type phase struct {
 	name string
 	do   func(context.Context) error
 }
 
-// through goes through phases and takes the time of each.
 func (a *attempt) through(ctx context.Context, phases ...phase) error {
 	for _, p := range phases {
 		a.progress.Enter(p.name)
@@ -140,7 +137,6 @@ func (a *attempt) execute(statements []string) func(context.Context) error {
 	}
 }
 
-// wait waits until the server answers.
 func (a *attempt) wait(ctx context.Context) error {
 	err := conn.Wait(ctx, a.dialect, a.anywhere, a.connectAtMost())
 	if a.dialect.Errors.TooManySessions(err) {
@@ -166,7 +162,6 @@ func (a *attempt) connectAtMost() time.Duration {
 	return time.Duration(a.cfg.ConnectSeconds) * time.Second
 }
 
-// facts are this Pod's part.
 func (a *attempt) facts(clients int, t result.Totals) result.PodFacts {
 	return result.PodFacts{
 		Pod: a.cfg.Pod, PodUID: a.identity.PodUID, PodName: a.identity.PodName, Node: a.identity.Node,
@@ -236,7 +231,6 @@ func validateServer(s *result.Server) error {
 	return nil
 }
 
-// validateAddress is where the server and its observer listen.
 func validateAddress(s *result.Server) error {
 	switch {
 	case s.Host == "":
@@ -280,7 +274,6 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 	return cfg, w, nil
 }
 
-// cpuLimit reads the container's CPU limit; unset is none.
 func cpuLimit(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

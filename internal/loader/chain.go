@@ -24,8 +24,7 @@ type chain struct {
 	stages []result.Stage
 	// began is when the first stage was about to be measured, and ended when the last one was.
 	began, ended time.Time
-	// checks of the end.
-	checks []result.Check
+	checks       []result.Check
 }
 
 // A document has room for so many intervals of all stages together, and for latencies in so many.
@@ -34,7 +33,6 @@ const (
 	maxDistributions = 1200
 )
 
-// run implements role.
 func (c *chain) run(ctx context.Context) error {
 	if err := c.prepare(ctx); err != nil {
 		return err
@@ -51,7 +49,6 @@ func (c *chain) run(ctx context.Context) error {
 	return c.through(ctx, append(phases, phase{"verify", c.verify})...)
 }
 
-// rest has the server come to rest.
 func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
 	began := time.Now()
 	if err := c.execute(r.Statements)(ctx); err != nil {

@@ -22,13 +22,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
-// clients are the sessions of the measured phase.
 type clients struct {
-	sessions []*conn.Session
-	// interrupt ends all of them.
+	sessions  []*conn.Session
 	interrupt func()
-	// tryAgain is the clients'.
-	tryAgain func(error) bool
+	tryAgain  func(error) bool
 	// milestones of all together, or nil.
 	milestones *record.Milestones
 	// turns with other variants, or nil, and the pauses in which these are measured.
@@ -40,7 +37,6 @@ type clients struct {
 	between func(context.Context, alternate.Clock) *pauses
 }
 
-// open opens the sessions that the plan asks for.
 func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
 	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)
@@ -138,7 +134,6 @@ func guarded(ctx context.Context, w workload.Workload, client *workload.Client) 
 	return w.Measure(ctx, client)
 }
 
-// lateAnswers are those of all sessions.
 func (c *clients) lateAnswers() int64 {
 	sum := int64(0)
 	for _, s := range c.sessions {

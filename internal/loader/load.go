@@ -32,7 +32,6 @@ type load interface {
 	prepare(ctx context.Context) error
 	// extras are the phases that not every load has. They are known after prepare, share without it.
 	extras(w window) extras
-	// measure is the measured phase.
 	measure(ctx context.Context, w window) error
 	// part is what this Pod measured; merge adds the parts of the other Pods.
 	part() (*record.Part, error)
@@ -61,11 +60,9 @@ type window interface {
 	// begin is called when everything is ready to be measured. It returns when all Pods begin, with that moment; the zero time
 	// is now.
 	begin(ctx context.Context) (time.Time, error)
-	// end is called when this Pod has measured.
 	end(ctx context.Context) error
 }
 
-// measuring is the measured phase of a load.
 func measuring(l load, w window) phase {
 	return phase{"measure", func(ctx context.Context) error { return l.measure(ctx, w) }}
 }
@@ -78,7 +75,6 @@ func newLoad(a *attempt, w workload.Workload) (load, error) {
 	return &clientLoad{attempt: a, workload: w}, nil
 }
 
-// failedChecks is the error that names each check that does not hold; nil if all do.
 func failedChecks(checks []result.Check) error {
 	var not []string
 	for _, c := range checks {
@@ -185,7 +181,6 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	return noopReport(measured, facts, sinks), nil
 }
 
-// atOnce begins now.
 func atOnce(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func noopReport(measured *record.Recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {

@@ -123,7 +123,6 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 	return a.measure(ctx, w)
 }
 
-// measure makes an attempt at one server.
 func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Document, error) {
 	defer a.close()
 	l, err := newLoad(a, w)

@@ -33,7 +33,6 @@ func newWatch(server result.Server) watch {
 	return watch{client: observer.NewClient(server)}
 }
 
-// observed is what the observer saw, or nil.
 func (w *watch) observed() *result.Observed {
 	if w.seen == (result.Observed{}) {
 		return nil
@@ -127,7 +126,6 @@ type tuner struct {
 	processors, percent int
 }
 
-// tuning is of the process.
 var tuning tuner
 
 // add so many clients, or take them away. A client that waits for its answer keeps its thread, see socket: with one more of them
@@ -168,8 +166,7 @@ func timed(
 type meter struct {
 	began usage.Usage
 	facts result.ClientFacts
-	// err is the first one.
-	err error
+	err   error
 }
 
 func (m *meter) read() usage.Usage {

@@ -110,9 +110,7 @@ func TestToolLoadInItsWindow(t *testing.T) {
 		d := &diary{warmsUp: tc.warmsUp, start: time.Now().Add(-time.Second)}
 		l := newDiaryLoad(t, d)
 		x := l.extras(d)
-		if err := l.through(t.Context(), append(x.warmUp, measuring(l, d))...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.through(t.Context(), append(x.warmUp, measuring(l, d))...))
 		if diff := cmp.Diff(tc.want, d.happened); diff != "" {
 			t.Errorf("happened (-want +got):\n%s", diff)
 		}
@@ -126,9 +124,7 @@ func TestToolLoadInItsWindow(t *testing.T) {
 func TestToolLoadMerge(t *testing.T) {
 	d := &diary{}
 	l := newDiaryLoad(t, d)
-	if err := l.measure(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.measure(t.Context(), d))
 	own, err := l.part()
 	if err != nil || own.Facts.Clients != 3 || own.Loader != "test" || len(own.Executed) != 1 {
 		t.Fatalf("%+v, %v", own, err)
@@ -140,9 +136,7 @@ func TestToolLoadMerge(t *testing.T) {
 	other := &record.Part{Facts: result.PodFacts{Pod: 1}, Executed: []record.Execution{
 		execution(workload.PhaseWarmup, "warm"), execution(workload.PhaseMeasure, "other"),
 	}}
-	if err := l.merge([]*record.Part{other}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.merge([]*record.Part{other}))
 	if diff := cmp.Diff([]string{"judge warm", "judge other", "read measure other"}, d.happened); diff != "" {
 		t.Errorf("happened (-want +got):\n%s", diff)
 	}

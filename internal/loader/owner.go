@@ -27,8 +27,7 @@ const releaseAtMost = 15 * time.Second
 // itself, and writes the document.
 type owner struct {
 	*attempt
-	load load
-	// watch is what asks the observer.
+	load  load
 	watch watch
 	// began is when firstStatus was read.
 	began       time.Time
@@ -90,7 +89,6 @@ func (o *owner) quiesce(ctx context.Context) error {
 	return o.probe(ctx)
 }
 
-// comeToRest waits until the server is at rest.
 func (o *owner) comeToRest(ctx context.Context) error {
 	unrest, err := server.Quiesce(ctx, o.engine, o.dialect, o.admin, server.QuiesceAtMost)
 	o.findings = append(o.findings, unrest...)
@@ -114,7 +112,6 @@ func (o *owner) countAfter(ctx context.Context) (err error) {
 	return err
 }
 
-// verify finds out whether the server is still the one that it was, and has what was sent.
 func (o *owner) verify(ctx context.Context) error {
 	if err := o.verifyServer(ctx); err != nil {
 		return err
@@ -185,7 +182,6 @@ func (o *owner) removeSchema(ctx context.Context) error {
 	return o.keeper.Remove(ctx, db)
 }
 
-// document implements role.
 func (o *owner) document() (*result.Document, error) {
 	doc := o.about()
 	clients, err := o.load.report(doc)

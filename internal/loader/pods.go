@@ -51,7 +51,6 @@ func (l *leader) together(ctx context.Context, do func(context.Context) error) e
 	return l.meeting.Gather(ctx)
 }
 
-// begin implements window.
 func (l *leader) begin(ctx context.Context) (time.Time, error) {
 	if err := l.countBefore(ctx); err != nil {
 		return time.Time{}, err
@@ -131,7 +130,6 @@ func (f *follower) connect(ctx context.Context) error {
 	return f.meeting.Join(ctx)
 }
 
-// together implements window.
 func (f *follower) together(ctx context.Context, do func(context.Context) error) error {
 	if _, err := f.meeting.Start(ctx); err != nil {
 		return err
@@ -139,7 +137,6 @@ func (f *follower) together(ctx context.Context, do func(context.Context) error)
 	return do(ctx)
 }
 
-// begin implements window.
 func (f *follower) begin(ctx context.Context) (time.Time, error) { return f.meeting.Start(ctx) }
 
 // end implements window: the first Pod reads the counters.
@@ -161,5 +158,4 @@ func (f *follower) deliver(ctx context.Context) error {
 // release implements role: the first Pod holds the schema.
 func (*follower) release() []finding.Finding { return nil }
 
-// document implements role.
 func (*follower) document() (*result.Document, error) { return nil, nil }

@@ -18,7 +18,6 @@ import (
 
 // role is what a Pod does of an attempt: all of it, also in stages, or as one of several that load together.
 type role interface {
-	// run goes through the phases.
 	run(ctx context.Context) error
 	// release removes what the attempt has made on a server that is not the run's own, whatever became of the attempt. The
 	// release finds what is left.
@@ -57,7 +56,6 @@ func stagedIn(l load) workload.Staged {
 	return nil
 }
 
-// only is the role of a Pod that has no others beside it.
 type only struct{ owner }
 
 func (o *only) run(ctx context.Context) error {
@@ -85,10 +83,8 @@ func (o *only) run(ctx context.Context) error {
 	)...)
 }
 
-// together implements window.
 func (o *only) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
 
-// begin implements window.
 func (o *only) begin(ctx context.Context) (time.Time, error) {
 	if o.turns != nil {
 		if err := o.turns.Wait(ctx); err != nil {
@@ -138,7 +134,6 @@ type ramped struct {
 	each time.Duration
 }
 
-// Measure implements Workload.
 func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	if err := c.SleepUntil(ctx, time.Duration(c.Index)*r.each); err != nil {
 		return "", err
@@ -191,7 +186,6 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 	return l.keeper.Clear(ctx)
 }
 
-// unmeasured is the window of a load that begins at once, and that is not measured.
 type unmeasured struct{}
 
 func (unmeasured) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }

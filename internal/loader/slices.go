@@ -78,7 +78,6 @@ type pauses struct {
 	cost meter
 }
 
-// between are the pauses of a clock's turns.
 func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
 	p := &pauses{clock: clock, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
 	if w := newWatch(a.cfg.Server); w.client != nil {
@@ -87,14 +86,12 @@ func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
 	return p
 }
 
-// paused keeps what there was of pauses.
 func (a *attempt) paused(p *pauses) {
 	if a.pagesInPauses = p.written(); p != nil && p.idle != (result.Idle{}) {
 		a.idle = &p.idle
 	}
 }
 
-// pagesWritten is how many pages the server has written back so far.
 func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
 	defer cancel()
@@ -201,10 +198,8 @@ func outlasting(doc *result.Document) []finding.Finding {
 // Sides are attempts of one loader at several servers: each goes through its phases by itself, at the same time as the others,
 // and is measured in its turns. The first error is that of all.
 
-// maxSides is how many there may be.
 const maxSides = 16
 
-// measureSides makes the attempt of each side, and the document of all.
 func measureSides(ctx context.Context, in *Input, cfg *result.Config, out *progress.Progress) (*result.Document, error) {
 	in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
 	if err := validateSides(cfg); err != nil {
@@ -245,7 +240,6 @@ func measureSides(ctx context.Context, in *Input, cfg *result.Config, out *progr
 	return doc, nil
 }
 
-// measureSide makes the attempt of a side.
 func measureSide(
 	ctx context.Context, in *Input, cfg *result.Config, i int, turns *alternate.Side, out *progress.Progress,
 ) (doc *result.Document, err error) {

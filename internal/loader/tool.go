@@ -27,7 +27,6 @@ const maxDocumentOutput = 1 << 20
 // maxTailLine is how much of each of a failed program's last lines goes to the Pod's log.
 const maxTailLine = 4 << 10
 
-// toolLoad is a load that another program makes.
 type toolLoad struct {
 	*attempt
 	tool    workload.Tool
@@ -83,10 +82,8 @@ func (l *toolLoad) fill(in workload.ToolInput) error {
 	return err
 }
 
-// close implements load.
 func (l *toolLoad) close() error { return os.RemoveAll(l.dir) }
 
-// inputs are the user's files for the workload.
 func inputs(w *result.Workload) ([]result.Input, error) {
 	if w.FilesPath == "" {
 		return nil, nil
@@ -119,7 +116,6 @@ func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) err
 	return failedChecks(l.checks)
 }
 
-// execute executes a command and judges how it ended.
 func (l *toolLoad) execute(
 	ctx context.Context, phase workload.ToolPhase, command workload.Command,
 ) (*process.Execution, error) {

@@ -73,7 +73,6 @@ func (l *toolLoad) copyData(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// extras implements load.
 func (l *toolLoad) extras(w window) extras {
 	return extras{
 		warmUp: []phase{{"warmup", func(ctx context.Context) error {
@@ -124,7 +123,6 @@ func (l *toolLoad) time(ctx context.Context, w window) error {
 	return l.read(&e.Execution)
 }
 
-// read reads what this Pod measured, or all of them together.
 func (l *toolLoad) read(executions ...*workload.Execution) error {
 	reading, err := l.tool.Read(executions)
 	if err != nil {
@@ -161,7 +159,6 @@ func (l *toolLoad) merge(others []*record.Part) error {
 	return l.read(measured...)
 }
 
-// verify implements load.
 func (l *toolLoad) verify(ctx context.Context) error {
 	if err := checkErrors(l.cfg, l.reading.Totals); err != nil {
 		return err
@@ -176,7 +173,6 @@ func (l *toolLoad) verify(ctx context.Context) error {
 	return l.executeAll(ctx, workload.PhaseVerify)
 }
 
-// report implements load.
 func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	r := l.reading
 	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series

@@ -24,7 +24,6 @@ const (
 	MaxPayload = 1<<24 - 1
 )
 
-// Commands, which are the first byte of a client's packet number 0.
 const (
 	CommandQuery   byte = 0x03
 	CommandPrepare byte = 0x16

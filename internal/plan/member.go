@@ -82,7 +82,6 @@ func memberName(workloadType string) string {
 	return string(name)
 }
 
-// value of a parameter as the workload sets it; false if it does not.
 func (m *member) value(p path) (value, bool) {
 	if len(p) == 1 {
 		own, found := m.parameters.get(p[0])
@@ -244,7 +243,6 @@ func (o *object) get(name string) (json.RawMessage, bool) {
 	return (*o)[at].value, true
 }
 
-// take a field out of the object.
 func (o *object) take(name string) (json.RawMessage, bool) {
 	at, found := o.find(name)
 	if !found {
@@ -255,7 +253,6 @@ func (o *object) take(name string) (json.RawMessage, bool) {
 	return value, true
 }
 
-// size is how many bytes the object has.
 func (o *object) size() int {
 	sum := len("{}")
 	for _, f := range *o {

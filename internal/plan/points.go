@@ -52,7 +52,6 @@ type value struct {
 // path leads to a parameter: a field's name, or the names of a map and of a key in it.
 type path []string
 
-// name of the parameter: the last part of its path.
 func (p path) name() string { return p[len(p)-1] }
 
 func (v value) text() string {
@@ -63,7 +62,6 @@ func (v value) text() string {
 	return string(v.json)
 }
 
-// axis is one parameter and the values that it takes.
 type axis struct {
 	path   path
 	values []json.RawMessage
@@ -182,7 +180,6 @@ func (m *member) listed() ([]Point, error) {
 	return distinct(all), nil
 }
 
-// with is the point with another value in its place.
 func (p Point) with(v value) Point {
 	next := Point{Parameters: maps.Clone(p.Parameters), values: slices.Clone(p.values)}
 	if next.Parameters == nil {

@@ -170,7 +170,6 @@ func Changes(from, to json.RawMessage) []Difference {
 	return changes(of[0], of[1])
 }
 
-// changes are the names that have another value, in order.
 func changes(from, to map[string]string) []Difference {
 	all := maps.Clone(from)
 	maps.Copy(all, to)

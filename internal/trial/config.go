@@ -183,7 +183,6 @@ func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	return registry.SetRows(c, workload.MaxRows)
 }
 
-// workloadAt is what the loader is told of a workload at a point.
 func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
 	at, err := parameters.At(point)
 	if err != nil {
@@ -230,7 +229,6 @@ func Rows(run *v1alpha1.BenchmarkRun, points ...plan.Point) []int64 {
 	return all
 }
 
-// addData mounts the user's data and SQL.
 func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
 	if from := w.SchemaFrom; from != nil {
 		addFiles(spec, "schema", result.SchemaPath, from.Name, from.Key)

@@ -178,7 +178,6 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	}
 }
 
-// failed says whether a Job has failed, or is about to.
 func failed(job *batchv1.Job) bool {
 	return jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil
 }

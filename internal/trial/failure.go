@@ -51,7 +51,6 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	return judgeReport(v, l)
 }
 
-// deadlineExceeded says whether the Job's deadline ended it.
 func deadlineExceeded(job *batchv1.Job) bool {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
 		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
@@ -61,7 +60,6 @@ func deadlineExceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// deadlineEnd is when the Job's deadline ended it.
 func deadlineEnd(job *batchv1.Job) time.Time {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
 		if c := jobCondition(job, t); c != nil {

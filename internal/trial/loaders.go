@@ -20,9 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// loaders are the loader Pods of an attempt: one, unless loader.pods asks for more.
 type loaders struct {
-	// wanted is how many there must be.
 	wanted int
 	// pods that exist, in the order of their indexes.
 	pods []corev1.Pod
@@ -53,7 +51,6 @@ func (l loaders) leader() *corev1.Pod {
 	return &l.pods[0]
 }
 
-// pending is the first Pod that does not run yet, or nil.
 func (l loaders) pending() *corev1.Pod {
 	for i := range l.pods {
 		if !begun(&l.pods[i]) {
@@ -70,7 +67,6 @@ func (l loaders) incomplete(job *batchv1.Job) bool {
 	return s.Failed == 0 && int(s.Active)+int(s.Succeeded) <= len(l.pods) && len(l.pods) < l.wanted
 }
 
-// started is how many Pods run or have ended.
 func (l loaders) started() int {
 	n := 0
 	for i := range l.pods {
@@ -81,7 +77,6 @@ func (l loaders) started() int {
 	return n
 }
 
-// waiting says what the first pending Pod waits for.
 func (l loaders) waiting() string {
 	pod := l.pending()
 	text := podutil.Waiting(pod, "the loader")
@@ -91,7 +86,6 @@ func (l loaders) waiting() string {
 	return fmt.Sprintf("%d of %d loaders are running; Pod %d is not: %s", l.started(), l.wanted, PodIndex(pod), text)
 }
 
-// duplicated says whether some index has more than one Pod.
 func (l loaders) duplicated() bool {
 	for i := range l.pods {
 		if i >= l.wanted || PodIndex(&l.pods[i]) != i {
@@ -187,7 +181,6 @@ func (l loaders) firstFailed() *corev1.Pod {
 	return &first
 }
 
-// failureOf is the failure that a loader reports, or nil.
 func failureOf(pod *corev1.Pod) *result.Failure {
 	summary, err := result.DecodeSummary(terminationMessage(pod))
 	if err != nil {

@@ -115,7 +115,6 @@ type opened struct {
 	agreed   agreement
 }
 
-// connect connects to the schema for the measured phase.
 func (c *Connections) connect(ctx context.Context, schema string) (*opened, error) {
 	var o opened
 	var login handshake

@@ -199,7 +199,6 @@ type agreement struct {
 	endless bool
 }
 
-// Read implements net.Conn.
 func (h *handshake) Read(p []byte) (int, error) {
 	n, err := h.Conn.Read(p)
 	if !h.greeted {
@@ -239,7 +238,6 @@ func (h *handshake) Write(p []byte) (int, error) {
 	return h.Conn.Write(p)
 }
 
-// tlsConfig is how connections are encrypted; nil if they are not.
 func tlsConfig(server result.Server) (*tls.Config, error) {
 	switch server.TLS {
 	case result.TLSRequired:

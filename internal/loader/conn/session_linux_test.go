@@ -222,9 +222,7 @@ func TestEncryptedSession(t *testing.T) {
 			break
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 	<-server.ended
 	if own := server.request[mysqlwire.HeaderSize+28]; own&byte(mysqlwire.OwnBulk) == 0 {
 		t.Errorf("the client asks for %#x of MariaDB's capabilities", own)
@@ -293,9 +291,7 @@ func TestSocketIsInterruptedByClosing(t *testing.T) {
 			ended <- err
 		}()
 		time.Sleep(after) // how long the reader has waited is what differs
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 		select {
 		case err := <-ended:
 			if err == nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// file is a file or a folder below another one.
 type file struct {
 	path     string
 	mode     fs.FileMode
@@ -31,7 +30,6 @@ type file struct {
 	modified time.Time
 }
 
-// files of a folder, each after the folder that it is in.
 type files []file
 
 // listed are the files below a folder, and their folders. Sockets and the like are not data.

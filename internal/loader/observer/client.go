@@ -25,9 +25,7 @@ import (
 )
 
 const (
-	// askAtMost bounds a request.
 	askAtMost = answerAtMost
-	// maxAnswer bounds an answer.
 	maxAnswer = 64 << 10
 )
 
@@ -87,7 +85,6 @@ func (c *Client) get(ctx context.Context, query string) (*result.Observation, er
 	return result.DecodeObservation(answer)
 }
 
-// ask is the observer's answer to a request.
 func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 	password, err := conn.ReadCredential(c.server.PasswordFile)
 	if err != nil {
@@ -176,7 +173,6 @@ func (o *Observer) copyData(ctx context.Context) (made result.DataCopy, err erro
 	return datacopy.Take(ctx, o.Data, o.Copy)
 }
 
-// server is its process.
 func (o *Observer) server() (procfs.Proc, error) {
 	fs, err := procfs.NewFS(o.Proc)
 	if err != nil {

@@ -31,12 +31,10 @@ import (
 )
 
 const (
-	// answerAtMost bounds a request, the probe included.
 	answerAtMost = 5 * time.Second
 	// headerAtMost bounds how long a request's header may take: until then it is unknown who asks.
 	headerAtMost = 2 * time.Second
-	// maxHeader bounds what is read of a request.
-	maxHeader = 4 << 10
+	maxHeader    = 4 << 10
 	// sysFolder is where the sys file system is.
 	sysFolder = "/sys"
 	// listenAgain is when a port that is taken is tried again.
@@ -115,7 +113,6 @@ func (o *Observer) handler() http.Handler {
 	return o.authorized(mux)
 }
 
-// authorized is a handler for who knows the password.
 func (o *Observer) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		password, err := conn.ReadCredential(o.PasswordFile)
@@ -169,7 +166,6 @@ type door struct {
 	strangers []*guest
 }
 
-// guest is a connection.
 type guest struct {
 	net.Conn
 	door *door
@@ -217,7 +213,6 @@ func (d *door) known(g *guest) {
 	d.strangers = slices.DeleteFunc(d.strangers, func(s *guest) bool { return s == g })
 }
 
-// Close implements net.Conn.
 func (g *guest) Close() error {
 	g.door.known(g)
 	return g.Conn.Close()

@@ -88,7 +88,6 @@ func orUnknown(s string) string {
 	return s
 }
 
-// cpu is the processor's model, and how many of them the machine has.
 func cpu(info string) (model string, count int) {
 	values := map[string]string{}
 	for text := range strings.Lines(info) {
@@ -112,7 +111,6 @@ func cpu(info string) (model string, count int) {
 	return orUnknown(model), count
 }
 
-// memory is the machine's memory in bytes, -1 if it is not known.
 func memory(info string) int64 {
 	for text := range strings.Lines(info) {
 		fields := strings.Fields(text)
@@ -149,7 +147,6 @@ func blockIO(root string, m mount) string {
 	return strings.Join(parts, "; ")
 }
 
-// isLoop says whether a device number is that of a loop device.
 func isLoop(number string) bool { return strings.HasPrefix(number, "7:") }
 
 // Disk is the name in /sys/block of the disk below a directory, or unknown. The file system of the machine is at root.

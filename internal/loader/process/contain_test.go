@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -103,13 +104,9 @@ func containedLine(t *testing.T, line string) (output string, err error) {
 	if os.Getuid() == 0 {
 		const nobody = 65532
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		if err := w.Chown(nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Chown(nobody, nobody))
 	}
-	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(cmd.Start(), w.Close()))
 	text, err := io.ReadAll(r)
 	return string(text), errors.Join(err, cmd.Wait(), r.Close())
 }
@@ -223,17 +220,13 @@ func TestHalt(t *testing.T) {
 	}
 	for range 5 {
 		goesOn(programs[0])
-		if err := programs[0].Halt(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, programs[0].Halt())
 		halted := ticks(programs[0])
 		goesOn(programs[1])
 		if now := ticks(programs[0]); now != halted {
 			t.Errorf("%v bytes when it was halted, %v later", halted, now)
 		}
-		if err := programs[0].Continue(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, programs[0].Continue())
 	}
 }
 

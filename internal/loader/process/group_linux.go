@@ -238,7 +238,6 @@ func (p *programs) left() ([]int, error) {
 	return all, err
 }
 
-// process is a line of the table of processes.
 type process struct {
 	parent int
 	// state is a letter: T is stopped, Z has ended.

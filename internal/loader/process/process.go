@@ -80,7 +80,6 @@ func Start(ctx context.Context, c workload.Command, watch func(line string)) (*P
 	return p, nil
 }
 
-// signal sends a signal to the program's group.
 func (p *Program) signal(s syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, s) }
 
 // Wait waits for the program's end, with the context that it was started with.
@@ -148,7 +147,6 @@ type output struct {
 	line       []byte
 }
 
-// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.keep(p)
 	for rest := p; len(rest) > 0; {
@@ -184,12 +182,10 @@ func (o *output) keep(p []byte) {
 	}
 }
 
-// text is the output.
 func (o *output) text() string {
 	return o.head.String() + o.tail.String()
 }
 
-// last are the last lines that are not empty.
 func (o *output) last() []string {
 	text := o.text()
 	text = text[max(0, len(text)-tailLines*1024):]

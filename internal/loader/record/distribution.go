@@ -23,7 +23,6 @@ const (
 	buckets = (32 - octaveBits + 1) * bucketsPerOctave
 )
 
-// distribution of the latencies of an operation in an interval.
 type distribution struct {
 	counts [buckets]uint32
 	// Buckets outside of low to high are empty. Without a latency, low is above high.
@@ -33,14 +32,12 @@ type distribution struct {
 
 func newDistribution() *distribution { return &distribution{low: buckets, high: -1} }
 
-// bucketOf a latency of 1 µs to maxLatencyMicros.
 func bucketOf(micros int64) int {
 	//nolint:gosec // it is above 0
 	shift := max(bits.Len64(uint64(micros))-octaveBits-1, 0)
 	return shift*bucketsPerOctave + int(micros>>shift)
 }
 
-// middleOf a bucket, in microseconds.
 func middleOf(bucket int) int64 {
 	if bucket < 2*bucketsPerOctave {
 		return int64(bucket)
@@ -49,14 +46,12 @@ func middleOf(bucket int) int64 {
 	return int64(bucket-shift*bucketsPerOctave)<<shift + 1<<shift/2
 }
 
-// count a latency within the bounds of latencies.
 func (d *distribution) count(micros int64) {
 	b := bucketOf(micros)
 	d.counts[b]++
 	d.low, d.high, d.maxMicros = min(d.low, b), max(d.high, b), max(d.maxMicros, micros)
 }
 
-// add what is in another one.
 func (d *distribution) add(other *distribution) {
 	for b := other.low; b <= other.high; b++ {
 		d.counts[b] += other.counts[b]
@@ -64,7 +59,6 @@ func (d *distribution) add(other *distribution) {
 	d.low, d.high, d.maxMicros = min(d.low, other.low), max(d.high, other.high), max(d.maxMicros, other.maxMicros)
 }
 
-// reset empties it.
 func (d *distribution) reset() {
 	if d.low <= d.high {
 		clear(d.counts[d.low : d.high+1])
@@ -171,7 +165,6 @@ func (o *overTime) at(i int, op operation) *distribution {
 	return o.intervals[i][op]
 }
 
-// double makes intervals twice as long.
 func (o *overTime) double() {
 	o.length *= 2
 	for i := range o.intervals {
@@ -259,8 +252,7 @@ func unpack(length time.Duration, list []partDistribution) (*overTime, error) {
 
 // counting is a client's part of overTime: what it counts in its own interval.
 type counting struct {
-	all *overTime
-	// counts until end.
+	all    *overTime
 	counts [len(operations)]*distribution
 	end    time.Duration
 }

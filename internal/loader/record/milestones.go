@@ -33,7 +33,6 @@ type Milestones struct {
 	err    error
 }
 
-// milestone is the number of rows that were inserted at a time.
 type milestone struct {
 	rows                   int64
 	at                     time.Duration

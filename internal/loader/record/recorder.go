@@ -21,7 +21,6 @@ const (
 	significantDigits = 3
 )
 
-// operation is what latencies are measured of.
 type operation int
 
 const (
@@ -56,11 +55,9 @@ type Recorder struct {
 	ended  time.Duration
 	counts bool
 	// began is when the last transaction of an offered rate began.
-	began  time.Duration
-	series series
-	// latencies over time.
-	latencies counting
-	// milestones of all clients, or nil.
+	began      time.Duration
+	series     series
+	latencies  counting
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
 	rowsSoFar atomic.Int64
@@ -270,7 +267,6 @@ func (r *Recorder) Merge(other *Recorder) {
 	}
 }
 
-// merged adds two histograms, either of which may be nil. Both are used up.
 func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	if a == nil {
 		return b

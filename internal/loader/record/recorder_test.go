@@ -452,7 +452,5 @@ func TestMilestonesOfSeveralPods(t *testing.T) {
 	}
 	must.Same(t, "rows and times", []int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got)
 	var none *Milestones
-	if err := none.Merge(nil, 1, 1); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, none.Merge(nil, 1, 1))
 }

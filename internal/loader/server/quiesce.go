@@ -183,7 +183,6 @@ func Busy(ctx context.Context, d *dialect.Dialect, db *sql.DB, schema string) (s
 	return sessions, nil
 }
 
-// lastOfRow is the last column of the first row of a query.
 func lastOfRow(ctx context.Context, db *sql.DB, query string) (value string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {

@@ -42,7 +42,6 @@ func eachRow(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows)
 	return nil
 }
 
-// pairs reads a query with two columns, a name and a value.
 func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
 	found := make(map[string]string, 1024)
 	err := eachRow(ctx, db, query, func(row *sql.Rows) error {
@@ -270,7 +269,6 @@ func (t *Taken) read(line string) {
 	}
 }
 
-// has says whether the server took an option that is no variable.
 func (t *Taken) has(setting result.Setting) bool {
 	name, loose := optionName(setting.Name)
 	switch {

@@ -297,7 +297,6 @@ func sameSet(name string, combinations []string, requested, effective string) bo
 	return slices.Equal(want, have)
 }
 
-// elements of a list, each once and in upper case, sorted.
 func elements(list string) []string {
 	var found []string
 	for element := range strings.SplitSeq(list, ",") {

@@ -7,5 +7,4 @@ package sleep
 
 import "time"
 
-// nap sleeps.
 func nap(d time.Duration) { time.Sleep(d) }

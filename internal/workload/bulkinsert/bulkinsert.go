@@ -45,7 +45,6 @@ type Parameters struct {
 	pace.Parameters
 }
 
-// The tables of BulkInsert.
 const (
 	tableFileList = "FileList"
 	tableNarrow   = "Narrow"
@@ -69,7 +68,6 @@ type bulkInsert struct {
 	found []userdata.Column
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -171,7 +169,6 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	}
 }
 
-// Plan implements Planned.
 func (w *bulkInsert) Plan() workload.Plan {
 	if w.file != nil {
 		return w.planFile(nil)
@@ -182,7 +179,6 @@ func (w *bulkInsert) Plan() workload.Plan {
 	}
 }
 
-// Prepare implements Workload.
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if w.file == nil {
 		if err := w.load.Fits(ctx, db); err != nil {
@@ -195,21 +191,16 @@ func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.prepareOwn(ctx, db)
 }
 
-// Measure implements Workload.
 func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	return w.load.Insert(ctx, c)
 }
 
-// Before implements workload.Continued.
 func (w *bulkInsert) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *bulkInsert) BeginWarmUp() { w.load.BeginWarmUp() }
 
-// Continue implements workload.Continued.
 func (w *bulkInsert) Continue() { w.load.Continue() }
 
-// Verify implements Workload.
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if w.schema == nil && w.file == nil {
 		return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
@@ -226,12 +217,10 @@ const (
 	maxNarrowRow = len("(2147483647,9999999),")
 )
 
-// appendRow appends (n,k).
 func (d narrow) appendRow(dst []byte, n int64) []byte {
 	return append(d.appendFields(append(dst, '('), n, ','), ')')
 }
 
-// appendText appends n:k.
 func (d narrow) appendText(dst []byte, n int64) []byte { return d.appendFields(dst, n, ':') }
 
 func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
@@ -239,7 +228,6 @@ func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
 	return generate.AppendNumber(append(dst, separator), d.number(n))
 }
 
-// number is k of row n.
 func (d narrow) number(n int64) uint64 {
 	draws := d.rows.Draws(n)
 	return draws.Below(narrowSpan)

@@ -220,7 +220,6 @@ func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]
 	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
 }
 
-// Report implements Reporter.
 func (w *bulkInsert) Report(doc *result.Document) {
 	if w.schema != nil {
 		doc.Inputs = append(doc.Inputs, w.schema.Input)

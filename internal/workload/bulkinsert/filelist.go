@@ -34,7 +34,6 @@ const (
 		maxSizeDigits + len("),")
 )
 
-// newFileList makes the folders of a seed.
 func newFileList(seed int64) *fileList {
 	f := &fileList{rows: generate.NewRows(seed)}
 	draws := f.rows.Draws(0)
@@ -56,12 +55,10 @@ func folder(d *generate.Draws) string {
 	return string(path)
 }
 
-// appendRow appends ('path','time',size) of row n.
 func (f *fileList) appendRow(dst []byte, n int64) []byte {
 	return append(f.appendFields(append(dst, "('"...), n, "','", "',"), ')')
 }
 
-// appendText appends path:time:size of row n.
 func (f *fileList) appendText(dst []byte, n int64) []byte { return f.appendFields(dst, n, ":", ":") }
 
 func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string) []byte {
@@ -73,19 +70,16 @@ func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string
 	return generate.AppendNumber(dst, size)
 }
 
-// folder of row n.
 func (f *fileList) folder(n int64) string {
 	draws := f.rows.Draws(-1 - n>>filesPerFolderLog)
 	return f.folders[draws.Below(folderCount)]
 }
 
-// appendPath appends the path of row n, which is in that folder.
 func (f *fileList) appendPath(dst []byte, folder string, n int64) []byte {
 	dst = append(append(dst, folder...), '/')
 	return append(f.rows.AppendText(dst, n), fileSuffix...)
 }
 
-// numbers are row n's time of modification and its size.
 func (f *fileList) numbers(n int64) (micros, size uint64) {
 	draws := f.rows.Draws(n)
 	micros = draws.Below(generate.TimeSpan)
@@ -139,19 +133,16 @@ func (p *Parameters) checkPlaceholders() error {
 	return nil
 }
 
-// prepares says whether statements are prepared.
 func (w *bulkInsert) prepares() bool {
 	return w.params.Protocol == insert.ProtocolPrepared || w.params.Protocol == insert.ProtocolBulk
 }
 
-// values makes rows' values for prepared statements.
 type values struct{ mysqlwire.Values }
 
 func (w *bulkInsert) values() values {
 	return values{mysqlwire.Values{Indicated: w.params.Protocol == insert.ProtocolBulk}}
 }
 
-// ofFiles appends path, modification_time and file_size of row n.
 func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		folder := data.folder(n)
@@ -162,7 +153,6 @@ func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 	}
 }
 
-// ofNarrow appends id and k of row n.
 func (v values) ofNarrow(data narrow) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		//nolint:gosec // rows are at most a billion, and k is smaller

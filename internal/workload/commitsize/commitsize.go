@@ -48,7 +48,6 @@ const (
 	defaultRows = 10_000
 )
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	switch {
@@ -72,7 +71,6 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 // unbounded is a number of rows that no load comes to.
 const unbounded = math.MaxInt64
 
-// bound of the rows of the measured phase.
 func (p *Parameters) bound() int64 {
 	if p.Rows == 0 {
 		return unbounded
@@ -102,7 +100,6 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed), bound: p.bound()}, nil
 }
 
-// Prepare implements Workload.
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	const create = "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)"
 	if _, err := db.ExecContext(ctx, create); err != nil {
@@ -111,7 +108,6 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.Plan(), nil
 }
 
-// Plan implements Planned.
 func (w *commitSize) Plan() workload.Plan {
 	return workload.Plan{
 		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Rate: w.params.RatePerSecond,
@@ -121,16 +117,12 @@ func (w *commitSize) Plan() workload.Plan {
 
 func (w *commitSize) autocommits() bool { return w.params.Commit == insert.CommitAutocommit }
 
-// Before implements workload.Continued.
 func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *commitSize) BeginWarmUp() { w.bound = unbounded }
 
-// Continue implements workload.Continued.
 func (w *commitSize) Continue() { w.bound, w.warmed = w.params.bound(), w.sent }
 
-// inserter is the client.
 type inserter struct {
 	*commitSize
 	client    *workload.Client
@@ -141,7 +133,6 @@ type inserter struct {
 	due, began time.Duration
 }
 
-// write makes the statement that inserts a row.
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
 	i.statement = append(i.statement[:0], prefix...)
@@ -151,7 +142,6 @@ func (i *inserter) write(n int64) []byte {
 	return i.statement
 }
 
-// again inserts the transaction's rows anew.
 func (i *inserter) again() error {
 	r := i.client.Recorder
 	for n := i.first; n <= i.last; n++ {
@@ -165,7 +155,6 @@ func (i *inserter) again() error {
 	return nil
 }
 
-// Measure implements Workload.
 func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	i := &inserter{commitSize: w, client: c, statement: make([]byte, 0, 128), first: 1}
 	again := i.again
@@ -260,7 +249,6 @@ func (w *commitSize) commitsAfter(n int64) bool {
 	return n%w.params.RowsPerCommit == 0
 }
 
-// Verify implements Workload.
 func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	got, err := checksum.OfTables(ctx, db, "CONCAT(id, ':', data)", "demo")
 	if err != nil {

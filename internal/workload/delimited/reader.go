@@ -130,14 +130,12 @@ func (r *Reader) skipMark() error {
 	return nil
 }
 
-// take makes the next n bytes the record, and passes over so many behind it.
 func (r *Reader) take(n, terminator int) {
 	r.record, r.offset = r.buf[r.start:r.start+n], r.base+int64(r.start)
 	r.start += n + terminator
 	r.lines = int64(bytes.Count(r.record, lineFeed)) + 1
 }
 
-// fill reads more of the source behind what is not taken yet.
 func (r *Reader) fill() error {
 	r.end = copy(r.buf, r.buf[r.start:r.end])
 	r.base += int64(r.start)

@@ -140,7 +140,6 @@ const (
 	TimeSpan = timeDays * 24 * uint64(time.Hour/time.Microsecond)
 )
 
-// days has the texts of these days.
 var days = func() (all [timeDays][len(time.DateOnly)]byte) {
 	for i := range all {
 		copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
@@ -164,7 +163,6 @@ func AppendSecond(dst []byte, seconds uint64) []byte {
 	return append(dst, ' ', hour[0], hour[1], ':', minute[0], minute[1], ':', second[0], second[1])
 }
 
-// dates are the days that files were modified, in the binary form.
 var dates = func() (all [timeDays]mysqlwire.Date) {
 	for i := range all {
 		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()

@@ -55,7 +55,6 @@ type sentRows struct {
 	count  atomic.Int64
 }
 
-// newChain of parameters that were checked.
 func newChain(p *Parameters, seed int64) *chain {
 	c := &chain{params: *p, rows: generate.NewRows(seed), schema: schemas[p.Table]}
 	if p.Tables == tablesShared {
@@ -143,7 +142,6 @@ func (c *chain) loads(rows, perCommit int64, rate pace.Rate) []*insert.Load {
 	return all
 }
 
-// size is how many rows the tables have.
 func (c *chain) size() int64 {
 	sum := int64(0)
 	for _, t := range c.tables {
@@ -152,7 +150,6 @@ func (c *chain) size() int64 {
 	return sum
 }
 
-// Stages implements workload.Staged.
 func (c *chain) Stages() []workload.Stage { return c.stages }
 
 // Prepare implements workload.Workload: it makes the tables, without secondary indexes. The plan is that of the first stage.
@@ -176,7 +173,6 @@ func (c *chain) Measure(ctx context.Context, client *workload.Client) (result.St
 	return c.stages[0].Load.Measure(ctx, client)
 }
 
-// table is all of them.
 func (c *chain) table() insert.Table {
 	all := insert.Table{
 		Columns: c.schema.columns, Options: c.schema.options, Engine: c.params.StorageEngine, Canonical: c.schema.canonical,
@@ -195,7 +191,6 @@ func (c *chain) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ 
 	return table.Verify(ctx, db, totals.Rows-totals.RowsDeleted, c.left())
 }
 
-// left are the rows that are in the tables.
 func (c *chain) left() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, t := range c.tables {

@@ -68,7 +68,6 @@ type iiBench struct {
 	deletion
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -162,13 +161,10 @@ func (w *iiBench) beginInserting() {
 	}
 }
 
-// Before implements workload.Continued.
 func (w *iiBench) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *iiBench) BeginWarmUp() { w.load.BeginWarmUp() }
 
-// Continue implements workload.Continued.
 func (w *iiBench) Continue() {
 	w.load.Continue()
 	w.beginInserting()
@@ -176,7 +172,6 @@ func (w *iiBench) Continue() {
 
 func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }
 
-// Plan implements Planned.
 func (w *iiBench) Plan() workload.Plan {
 	p := workload.Plan{
 		Clients: w.inserters + w.queriers, Rows: w.params.Rows, Rate: w.params.RatePerSecond,
@@ -208,7 +203,6 @@ func (w *iiBench) Plan() workload.Plan {
 	return p
 }
 
-// Prepare implements Workload.
 func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if err := w.load.Fits(ctx, db); err != nil {
 		return workload.Plan{}, err

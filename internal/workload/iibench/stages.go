@@ -51,7 +51,6 @@ type QueryParameters struct {
 	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
 }
 
-// Values of parameters of stages.
 const (
 	tablesPerClient  = "PerClient"
 	tablesShared     = "Shared"
@@ -59,7 +58,6 @@ const (
 	byPrimaryKey     = "PrimaryKey"
 )
 
-// Bounds are the API's.
 const (
 	maxStages        = 20
 	maxClients       = 64
@@ -251,7 +249,6 @@ func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 	}, nil
 }
 
-// Measure implements workload.Workload.
 func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	client := c.Index % s.params.Clients
 	_, table := s.tableOf(client)
@@ -287,12 +284,10 @@ func (s *clientStage) query(_ context.Context, c *workload.Client, client int, t
 		func(ended time.Duration) bool { return c.Expired(ended) })
 }
 
-// Verify implements workload.Workload.
 func (s *clientStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	return s.checkIDs(ctx, db, totals)
 }
 
-// indexStage is a stage in which a client for each table builds its indexes.
 type indexStage struct {
 	*chain
 	indexes []index
@@ -303,7 +298,6 @@ func (s *indexStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 	return workload.Plan{Clients: len(s.tables), Setup: autocommit, ByTime: true}, nil
 }
 
-// Measure implements workload.Workload.
 func (s *indexStage) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
 	c.Enter()
 	defer c.Leave()
@@ -315,7 +309,6 @@ func (s *indexStage) Measure(_ context.Context, c *workload.Client) (result.Stop
 	return result.StoppedByRows, nil
 }
 
-// Verify implements workload.Workload.
 func (s *indexStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	return s.checkIDs(ctx, db, totals)
 }

@@ -38,13 +38,11 @@ type dispenser struct {
 // take returns the rows of the next transaction; first is above last if there is none.
 func (d *dispenser) take() (first, last int64) { return d.transaction(d.Share, d.Taken.Add(1)-1) }
 
-// transaction number k, from 0, of a share.
 func (d *dispenser) transaction(s workload.Share, k int64) (first, last int64) {
 	before := s.Number(k) * d.PerTransaction
 	return before + 1, min(before+d.PerTransaction, d.bound())
 }
 
-// left says whether there is a transaction to take.
 func (d *dispenser) left() bool {
 	first, last := d.transaction(d.Share, d.Taken.Load())
 	return first <= last
@@ -129,7 +127,6 @@ func (e *rowsError) Error() string {
 	return fmt.Sprintf("inserting rows %d to %d: %v", e.first, e.last, e.err)
 }
 
-// Unwrap returns the server's error.
 func (e *rowsError) Unwrap() error { return e.err }
 
 // sendRows sends a statement with those rows of the phase that is under way.
@@ -263,7 +260,6 @@ func (l *Load) StatementBytes() int64 {
 	return l.headBytes() + min(l.perStatement, l.longestTransaction())*l.RowBytes
 }
 
-// head of the statements of a client of this Pod.
 func (l *Load) head(client int) string {
 	return l.Heads[l.Share.Number(int64(client))%int64(len(l.Heads))]
 }

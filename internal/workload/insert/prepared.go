@@ -146,7 +146,6 @@ func (x *executions) rows(dst []byte, first, last int64) []byte {
 	return dst
 }
 
-// send is how the client's statements are sent.
 func (l *Load) send(s workload.Session) func(statement []byte, meanwhile func()) (time.Duration, error) {
 	if l.prepared != nil {
 		return s.ExecuteWhile

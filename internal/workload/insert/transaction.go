@@ -57,7 +57,6 @@ func (w *inserter) retry(began time.Duration, err error, p part) error {
 	return w.client.Retry(began, err, w.again)
 }
 
-// repeat executes the part anew.
 func (w *inserter) repeat() error {
 	r, p := w.client.Recorder, w.part
 	for first := p.end - w.rowsOfTransaction(p.end) + 1; first <= p.last; first += w.perStatement {
@@ -106,7 +105,6 @@ func recommit(c *workload.Client, began time.Duration, err error, again func() e
 	return began, err
 }
 
-// How transactions end, as the API names it.
 const (
 	// CommitExplicit ends each transaction with a COMMIT.
 	CommitExplicit = "Explicit"
@@ -155,7 +153,6 @@ func (w *inserter) meanwhile() func() {
 	}
 }
 
-// await waits until the transaction is due that begins with the statement, if it begins one and there is a rate.
 func (w *inserter) await(ctx context.Context) error {
 	if w.Pace.RatePerSecond == 0 || (w.first-1)%w.PerTransaction != 0 {
 		return nil

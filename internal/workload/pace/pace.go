@@ -23,7 +23,6 @@ type Parameters struct {
 	RampSeconds   int64 `json:"rampSeconds,omitempty"`
 }
 
-// Bounds are the API's.
 const (
 	maxRate            = 100_000_000
 	maxThinkTimeMillis = 3_600_000

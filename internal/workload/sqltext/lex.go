@@ -40,14 +40,12 @@ type Token struct {
 	from, to int
 }
 
-// is says whether a token is that keyword, or that symbol.
 func (t *Token) is(word string) bool {
 	return (t.Kind == Word || t.Kind == Symbol) && strings.EqualFold(t.Text, word)
 }
 
 func (t *Token) isOneOf(words []string) bool { return slices.ContainsFunc(words, t.is) }
 
-// named says whether a token may be a part of a name.
 func (t *Token) named() bool { return t.Kind == Word || t.Kind == Name }
 
 // Error is about a script: a statement of it cannot be read, or is not allowed.
@@ -94,7 +92,6 @@ func (l *lexer) next() (Token, bool) {
 	return Token{}, false
 }
 
-// pass goes on by n bytes and returns them.
 func (l *lexer) pass(n int) string {
 	text := l.script[l.at : l.at+n]
 	l.line += strings.Count(text, "\n")
@@ -102,7 +99,6 @@ func (l *lexer) pass(n int) string {
 	return text
 }
 
-// skipped passes over a space, a comment, or the beginning of one that servers execute.
 func (l *lexer) skipped() bool {
 	rest := l.script[l.at:]
 	switch c := rest[0]; {
@@ -144,7 +140,6 @@ func (l *lexer) comment(rest string) bool {
 	return l.err == ""
 }
 
-// token passes over the token that comes next.
 func (l *lexer) token() (Kind, string) {
 	rest := l.script[l.at:]
 	switch c := rest[0]; {
@@ -175,7 +170,6 @@ func (l *lexer) afterName() bool {
 	return isWordByte(before) || before == '`'
 }
 
-// quoted passes over text within quotation marks.
 func (l *lexer) quoted(mark byte, backslashes bool) string {
 	rest := l.script[l.at:]
 	for i := 1; i < len(rest); i++ {

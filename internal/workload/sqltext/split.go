@@ -193,7 +193,6 @@ func conditionOf(text string) (*condition, int) {
 
 func (c *condition) never() bool { return c.version == noServer }
 
-// holds says whether a server of a version executes the comment.
 func (c *condition) holds(mariaDB bool, version int) bool {
 	switch {
 	case c == nil:
@@ -257,7 +256,6 @@ func (s *Statement) bookkeeping() bool {
 		strings.EqualFold(t[1].Text, "@@SESSION") && t[3].is("SQL_LOG_BIN")
 }
 
-// set checks that SET assigns to nothing but variables of the session.
 func (c *checker) set() {
 	depth, begins := 0, true
 	for ; c.at < len(c.tokens); c.at++ {
@@ -281,7 +279,6 @@ func (c *checker) set() {
 // noVariables are what SET takes that are no variables.
 var noVariables = []string{"PASSWORD", "ROLE", "DEFAULT", "RESOURCE", "STATEMENT"}
 
-// target checks what the next token assigns to.
 func (c *checker) target() {
 	t := c.token(c.at)
 	scope, name := strings.ToUpper(strings.TrimPrefix(t.Text, "@@")), t

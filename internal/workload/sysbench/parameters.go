@@ -59,7 +59,6 @@ const (
 	defaultSeconds = 60
 )
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	switch {
@@ -150,7 +149,6 @@ func (p *Parameters) checkSize() error {
 	return nil
 }
 
-// checkShare finds what several Pods cannot share.
 func (p *Parameters) checkShare(share workload.Share) error {
 	err := share.Enough("clients", int64(p.Clients))
 	if p.RatePerSecond > 0 {

@@ -26,11 +26,9 @@ const (
 	significantDigits = 3
 	// slicesAgree is how far, as a part, what the server counts in slices may be from what sysbench does.
 	slicesAgree = 0.02
-	// maxSeries is how many intervals a document holds.
-	maxSeries = 3600
+	maxSeries   = 3600
 )
 
-// Read implements Tool.
 func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading, error) {
 	var reports []*output.Report
 	for _, e := range executions {
@@ -48,7 +46,6 @@ func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading
 	return whole, err
 }
 
-// Sliced implements workload.Sliced.
 func (t *sysbenchTool) Sliced() (clients int, limit time.Duration, err error) {
 	switch {
 	case t.params.RatePerSecond > 0:
@@ -84,7 +81,6 @@ func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, 
 	return r, nil
 }
 
-// wholeReport is sysbench's report. Without the cumulative one there is no result, whatever the exit code.
 func wholeReport(e *workload.Execution) (*output.Report, error) {
 	report := output.Parse(e.Output)
 	f := report.Final
@@ -185,7 +181,6 @@ func consistent(f *output.Summary) result.Check {
 	}
 }
 
-// sysbenchLatencies are those of the measured time, from its histogram.
 func sysbenchLatencies(f *output.Summary) ([]result.Latency, error) {
 	count := output.HistogramEvents(f.Histogram)
 	if count == 0 {

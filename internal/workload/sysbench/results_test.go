@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
@@ -229,9 +230,7 @@ func TestScriptsRefused(t *testing.T) {
 		named("scan")(p)
 		p.Options = map[string]string{"db-ps-mode": "disable", "mysql_storage_engine": "aria", "rand-pareto-h": "0.5"}
 	})
-	if err := Definition.Validate(&result.Config{Workload: workloadtest.Load(Definition, fine)}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Definition.Validate(&result.Config{Workload: workloadtest.Load(Definition, fine)}))
 }
 
 // The page has a row for each microbenchmark, in the table of those that read or of those that write.

@@ -53,13 +53,10 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 	}, nil
 }
 
-// Name implements Tool.
 func (t *sysbenchTool) Name() string { return "sysbench" }
 
-// Files implements Tool.
 func (t *sysbenchTool) Files() map[string]string { return t.script.files() }
 
-// Commands implements Tool.
 func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 	var all []workload.Command
 	add := func(command string, extra ...string) {
@@ -197,7 +194,6 @@ func folded(seed int64) int64 {
 	return int64(stream.Next()%math.MaxInt32) + 1
 }
 
-// Progress implements Tool.
 func (t *sysbenchTool) Progress(line string) string {
 	var p output.Parser
 	i := p.Line(line)
@@ -259,7 +255,6 @@ var missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' com
 // maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
 const maxErrorLine = 300
 
-// sysbenchError is a failure in sysbench's own words.
 func sysbenchError(e *workload.Execution, lines []string) error {
 	if len(lines) == 0 {
 		lines = e.Tail

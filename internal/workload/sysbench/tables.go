@@ -169,7 +169,6 @@ func (p *Parameters) checkStatements(cfg *result.Config) error {
 		p.Clients, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Clients)) // BEGIN and COMMIT
 }
 
-// prepares is how many statements all threads prepare at the same time, at least.
 func (p *Parameters) prepares() int64 {
 	load := p.script()
 	options := map[string]string{}
@@ -202,7 +201,6 @@ func (p *Parameters) tables() int64 {
 	return int64(defaultTables)
 }
 
-// Verify implements Tool.
 func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	server := workload.ServerCounted(in)
 	if !server.Passed {

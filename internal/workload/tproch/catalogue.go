@@ -68,8 +68,7 @@ var (
 	typeMetals = []string{"BRASS", "COPPER", "NICKEL", "STEEL", "TIN"}
 	boxSizes   = []string{"JUMBO", "LG", "MED", "SM", "WRAP"}
 	boxKinds   = []string{"BAG", "BOX", "CAN", "CASE", "DRUM", "JAR", "PACK", "PKG"}
-	// colours are the words of a part's name.
-	colours = []string{
+	colours    = []string{
 		"amber", "apricot", "ash", "azure", "beige", "black", "blue", "brick", "bronze", "brown", "buff", "carmine",
 		"charcoal", "cherry", "cobalt", "copper", "coral", "cream", "crimson", "cyan", "ebony", "emerald", "fawn", "ginger",
 		"golden", "granite", "green", "grey", "hazel", "indigo", "ivory", "jade", "lavender", "lemon", "lilac", "lime",
@@ -80,7 +79,6 @@ var (
 	}
 )
 
-// region makes a row of REGION.
 func (d *Data) region(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[Region], n)
 	dst = appendInt(dst, n)
@@ -91,7 +89,6 @@ func (d *Data) region(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// nation makes a row of NATION.
 func (d *Data) nation(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[Nation], n)
 	dst = appendInt(dst, n)
@@ -104,7 +101,6 @@ func (d *Data) nation(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// supplier makes a row of SUPPLIER.
 func (d *Data) supplier(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[Supplier], n)
 	nation := draw.Below(int64(len(nations)))
@@ -124,7 +120,6 @@ func (d *Data) supplier(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// customer makes a row of CUSTOMER.
 func (d *Data) customer(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[Customer], n)
 	dst = appendInt(dst, n+1)
@@ -146,7 +141,6 @@ func (d *Data) customer(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// part makes a row of PART.
 func (d *Data) part(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[Part], n)
 	maker := draw.Between(1, 5)
@@ -192,7 +186,6 @@ func (d *Data) supplierOf(part, i int64) int64 {
 	return (part+i*(suppliers/suppliersPerPart+(part-1)/suppliers))%suppliers + 1
 }
 
-// partSupp makes a row of PARTSUPP.
 func (d *Data) partSupp(dst []byte, n int64) []byte {
 	draw := random.At(d.keys[PartSupp], n)
 	part := n/suppliersPerPart + 1

@@ -107,7 +107,6 @@ func (d *Data) Checksum(t Table) Checksum {
 
 var lineEnd = []byte{'\n'}
 
-// add adds whole lines.
 func (c *Checksum) add(lines []byte) {
 	for len(lines) > 0 {
 		line, rest, _ := bytes.Cut(lines, lineEnd)

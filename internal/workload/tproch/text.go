@@ -69,7 +69,6 @@ func (d *Data) appendComment(dst []byte, draw *random.Stream, low, high int64) [
 	return append(dst, d.text[begin:begin+length]...)
 }
 
-// pick draws one of a list.
 func pick(draw *random.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
 
 // addressAlphabet has 64 characters: six bits of a number choose one.
@@ -99,7 +98,6 @@ func appendPhone(dst []byte, draw *random.Stream, nation int64) []byte {
 	return appendDigits(dst, draw.Between(1000, 9999), 4)
 }
 
-// appendDigits appends n, which is not negative, with zeros before it to so many digits.
 func appendDigits(dst []byte, n int64, digits int) []byte {
 	end := len(dst) + digits
 	dst = append(dst, "000000000"[:digits]...)
@@ -110,7 +108,6 @@ func appendDigits(dst []byte, n int64, digits int) []byte {
 	return dst
 }
 
-// appendInt appends n, which is not negative.
 func appendInt(dst []byte, n int64) []byte {
 	var digits [20]byte
 	i := len(digits)
@@ -123,7 +120,6 @@ func appendInt(dst []byte, n int64) []byte {
 	}
 }
 
-// appendCents appends an amount in hundredths with two decimal places.
 func appendCents(dst []byte, cents int64) []byte {
 	if cents < 0 {
 		dst, cents = append(dst, '-'), -cents
@@ -139,7 +135,6 @@ type order struct {
 	draw random.Stream
 }
 
-// orderAt is order n, which counts from 0.
 func (d *Data) orderAt(n int64) order {
 	o := order{key: orderKey(n + 1), draw: random.At(d.keys[Orders], n)}
 	o.items = o.draw.Between(1, maxItems)
@@ -156,20 +151,16 @@ func (d *Data) customerOf(draw *random.Stream) int64 {
 	return x/2*3 + x%2 + 1
 }
 
-// maxItems of an order.
 const maxItems = 7
 
-// item is a row of LINEITEM but for its text.
 type item struct {
 	part, quantity, discount, tax int64
-	// price of all its pieces, in hundredths.
-	price   int64
-	shipped int64
+	price                         int64
+	shipped                       int64
 	// draw goes on with what only LINEITEM needs.
 	draw random.Stream
 }
 
-// itemAt is item i, which counts from 0, of order n.
 func (d *Data) itemAt(n, i, orderDay int64) item {
 	it := item{draw: random.At(d.keys[LineItem], n*maxItems+i)}
 	it.part = it.draw.Between(1, d.Units(Part))
@@ -181,7 +172,6 @@ func (d *Data) itemAt(n, i, orderDay int64) item {
 	return it
 }
 
-// final says whether an item was shipped.
 func (i *item) final() bool { return i.shipped <= currentDay }
 
 // sums are what an order's items make: its price in hundredths, and whether all of them were shipped (F), none (O) or
@@ -206,7 +196,6 @@ func (d *Data) sums(n int64, o *order) (price int64, status byte) {
 	return price, 'P'
 }
 
-// order makes a row of ORDERS.
 func (d *Data) order(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	price, status := d.sums(n, &o)
@@ -226,7 +215,6 @@ func (d *Data) order(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// lineItems makes the rows of LINEITEM that belong to order n.
 func (d *Data) lineItems(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	for i := range o.items {

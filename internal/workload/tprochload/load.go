@@ -21,7 +21,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
-// Measure implements Workload.
 func (w *tprochLoad) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	for {
 		next := w.taken.Add(1) - 1
@@ -55,7 +54,6 @@ func (w *tprochLoad) await(ctx context.Context, t tproch.Table) error {
 	return nil
 }
 
-// load loads a table with as many statements as it takes.
 func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	src, err := w.open(t)
 	if err != nil {
@@ -128,7 +126,6 @@ func loadClause(t tproch.Table, encoding string, columns []string) string {
 	return fmt.Sprintf("INTO TABLE %s CHARACTER SET %s FIELDS TERMINATED BY '|' (%s)", t, encoding, strings.Join(columns, ", "))
 }
 
-// open opens what a table is loaded from.
 func (w *tprochLoad) open(t tproch.Table) (io.ReadCloser, error) {
 	switch {
 	case w.files != nil:

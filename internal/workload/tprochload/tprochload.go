@@ -47,7 +47,6 @@ type Parameters struct {
 // defaultClients is the number of connections with loadMode Parallel.
 const defaultClients = 4
 
-// clients is the number of connections.
 func (p *Parameters) clients() int {
 	switch {
 	case p.LoadMode != loadParallel:
@@ -58,7 +57,6 @@ func (p *Parameters) clients() int {
 	return *p.Clients
 }
 
-// The values of the parameters, as the API has them.
 const (
 	dataStaged       = "Staged"
 	dataStreamed     = "Streamed"
@@ -72,7 +70,6 @@ const (
 	indexesAfter          = "After"
 )
 
-// The phases after the measured one.
 const (
 	phaseIndex   = "index"
 	phaseAnalyze = "analyze"
@@ -102,7 +99,6 @@ type tprochLoad struct {
 	warning [tableCount]string
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -203,7 +199,6 @@ func oneOf(name, value string, allowed ...string) error {
 	return fmt.Errorf("%s is %q but must be one of %s", name, value, strings.Join(allowed, ", "))
 }
 
-// Prepare implements Workload.
 func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	var localInfile bool
 	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.local_infile").Scan(&localInfile); err != nil {
@@ -217,7 +212,6 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.Plan(), w.makeTables(ctx, db)
 }
 
-// Plan implements Planned.
 func (w *tprochLoad) Plan() workload.Plan {
 	plan := workload.Plan{Clients: w.params.clients(), Setup: []string{w.session()}, After: w.after()}
 	switch {
@@ -261,7 +255,6 @@ func (w *tprochLoad) makeUserTables(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// session is the statement that makes a session as the parameters say.
 func (w *tprochLoad) session() string {
 	return fmt.Sprintf("SET autocommit=1, foreign_key_checks=%d, unique_checks=%d",
 		bit(w.params.ForeignKeyChecks), bit(w.params.UniqueChecks))

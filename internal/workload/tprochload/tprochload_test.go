@@ -81,9 +81,7 @@ func TestTPROCHLoadTakesSweeps(t *testing.T) {
 			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"loadMode": "OneStatement"}
 		},
 	} {
-		if err := Definition.Validate(tprochConfig(change)); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, Definition.Validate(tprochConfig(change)))
 	}
 }
 

@@ -78,7 +78,6 @@ func KindOf(sqlType string) Kind {
 	return k
 }
 
-// digitsOf is a type's number of digits; none is 0.
 func digitsOf(argument string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(argument))
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
 )
 
-// maker executes the statements of a schema over one connection.
 type maker struct {
 	conn   *sql.Conn
 	schema string
@@ -83,7 +82,6 @@ func (m *maker) absent(ctx context.Context, qualifiers []string) (err error) {
 	return nil
 }
 
-// execute executes the statements, and commits what the last ones have not.
 func (m *maker) execute(ctx context.Context, statements []sqltext.Statement) error {
 	for i := range statements {
 		s := &statements[i]

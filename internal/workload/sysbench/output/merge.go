@@ -132,7 +132,6 @@ var intervalLine = regexp.MustCompile(`^\[ (\d+)s \] thds: \d+ (?:tps|eps): ` + 
 // queueLine follows the line of an interval if events are due at a given rate.
 var queueLine = regexp.MustCompile(`^\[ \d+s \] queue length: (\d+),? concurrency: \d+$`)
 
-// parseInterval reads a line of intermediate results; nil if it is none.
 func parseInterval(line string) *Interval {
 	m := intervalLine.FindStringSubmatch(line)
 	if m == nil {
@@ -146,7 +145,6 @@ func parseInterval(line string) *Interval {
 	return i
 }
 
-// summary reads a line of a cumulative report.
 func (p *Parser) summary(label, value string) {
 	s := p.start()
 	switch p.section {

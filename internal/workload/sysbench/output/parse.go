@@ -29,7 +29,6 @@ type Parser struct {
 	histogram []Bucket
 }
 
-// section is a heading.
 type section int
 
 const (
@@ -112,7 +111,6 @@ func (p *Parser) Line(line string) *Interval {
 	return nil
 }
 
-// heading reads what begins a section.
 func (p *Parser) heading(line string) bool {
 	if checkpointLine.MatchString(line) {
 		p.finish()
@@ -209,13 +207,11 @@ func (p *Parser) finish() {
 	}
 }
 
-// integer reads digits; what does not fit is the largest number.
 func integer(s string) int64 {
 	n, _ := strconv.ParseInt(strings.TrimSpace(s), 10, 64) // the largest number, if it is out of range
 	return n
 }
 
-// float reads a number that is known to be one.
 func float(s string) float64 {
 	if f := decimal(s); f != nil {
 		return *f

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/utils/ptr"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func read(t testing.TB, name string) *Report {
@@ -255,9 +257,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		var again Report
-		if err := json.Unmarshal(data, &again); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &again))
 		for _, i := range r.Intervals {
 			if (i.Events == nil || *i.Events == 0) && i.LatencyMillis != nil {
 				t.Errorf("nothing finished, and took %g ms", *i.LatencyMillis)
