@@ -119,7 +119,8 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.memories.of(run).succeed()
+	remembered := r.memories.of(run)
+	remembered.failures, remembered.last = 0, nil
 	if s != nil {
 		after = s.lookAgain()
 	}
@@ -127,7 +128,9 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 }
 
 func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
-	return r.writerFor(runOwner(run), r.Metrics)
+	return &writer{
+		Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: runOwner(run), clusterUsers: r.ClusterUsers,
+	}
 }
 
 // SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the
@@ -153,7 +156,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Blockers: r.unobserved()}
+		s.seen = &lifecycle.Observed{Blockers: lifecycle.Blockers{ObserveFailed: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen

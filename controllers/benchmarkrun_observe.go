@@ -230,7 +230,7 @@ func (r *BenchmarkRunReconciler) look(
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
 	seen := &result.Neighborhood{}
 	cut, err := r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
-		if p, is := object.(*metav1.PartialObjectMetadata); is && !belongs(p, run) {
+		if p, is := object.(*metav1.PartialObjectMetadata); is && (p.Namespace != run.Namespace || p.Labels[v1alpha1.LabelRunUID] != string(run.UID)) {
 			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
 		}
 		return true
@@ -268,12 +268,6 @@ func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, nam
 // ownerKinds are those that every cluster has. Others may reveal what a user runs.
 var ownerKinds = []result.OwnerKind{
 	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
-}
-
-// belongs says whether a Pod is one of the run's own. Anybody may give a Pod in another namespace its
-// labels.
-func belongs(pod client.Object, run *v1alpha1.BenchmarkRun) bool {
-	return pod.GetNamespace() == run.Namespace && pod.GetLabels()[v1alpha1.LabelRunUID] == string(run.UID)
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

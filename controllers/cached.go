@@ -192,8 +192,8 @@ type Scope []string
 // Includes says whether a namespace is one of them.
 func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Contains(s, namespace) }
 
-// runs in the scope, as a reader has them: those of a cache must not be changed.
-func (s Scope) runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
+// Runs in the scope, as a reader has them: those of a cache must not be changed.
+func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
 	namespaces := []string(s)
 	if len(s) == 0 {
 		namespaces = []string{""}

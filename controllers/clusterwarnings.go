@@ -155,7 +155,7 @@ func warning(
 	case cut && text != "":
 		text += moreWarnings
 	}
-	return withoutPodSuffix(text)
+	return podSuffix.ReplaceAllString(text, `$1"`) // it is another Pod in each message about one that cannot be created
 }
 
 func lastSeen(e *corev1.Event) time.Time {
@@ -171,9 +171,6 @@ func lastSeen(e *corev1.Event) time.Time {
 
 // podSuffix is the random end of the name of a Job's Pod.
 var podSuffix = regexp.MustCompile(`("[a-z0-9-]+-a[0-9]+-[0-9]+)-[a-z0-9]{5}"`)
-
-// withoutPodSuffix makes a message stable: it is another Pod in each message about a Pod that cannot be created.
-func withoutPodSuffix(message string) string { return podSuffix.ReplaceAllString(message, `$1"`) }
 
 // maxRooms is how many nodes with the labels that a Pod selects are looked at for what would fit: all Pods on each are read.
 const maxRooms = 10

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -140,7 +141,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *runStep) error
 		}
 		s.seen.Refused = &refused.Refusal
 		r.next(s)
-		retries.refuse(action, &refused.Refusal, s.now.Add(s.decision.After))
+		retries.refusal, retries.refused, retries.again = &refused.Refusal, reflect.TypeOf(action), s.now.Add(s.decision.After)
 		return nil
 	case err != nil:
 		return fmt.Errorf("acting: %w", err)
@@ -159,7 +160,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *runStep) error
 // times.
 func (r *BenchmarkRunReconciler) reportsRetries(s *runStep, err error) bool {
 	retries, blockers := &r.memories.of(s.run).retries, &s.seen.Blockers
-	retries.fail(err)
+	retries.failures, retries.last = retries.failures+1, err
 	blockers.RetryError, blockers.Unwritten = retries.reported()
 	if blockers.RetryError == "" {
 		return false
@@ -231,17 +232,6 @@ type Base struct {
 
 	// queues of lanes, as watches tell of them; nil without any.
 	queues *laneQueues
-}
-
-func (b *Base) writerFor(o owner, metrics *telemetry.Metrics) *writer {
-	return &writer{
-		Client: b.Client, live: b.Live, recorder: b.Recorder, metrics: metrics, owner: o, clusterUsers: b.ClusterUsers,
-	}
-}
-
-// unobserved are the blockers of an owner that could not be observed.
-func (b *Base) unobserved() lifecycle.Blockers {
-	return lifecycle.Blockers{ObserveFailed: true, MaxTurn: b.MaxTurn, DefaultTTL: b.DefaultTTL}
 }
 
 // complete what was observed with what the installation bounds, with what is remembered of earlier steps, and with why the

@@ -99,7 +99,7 @@ func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reade
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
 	}
-	runs, err := l.scope.runs(ctx, reader)
+	runs, err := l.scope.Runs(ctx, reader)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queue of a lane: %w", err)
 	}

@@ -104,11 +104,6 @@ type retries struct {
 	again   time.Time
 }
 
-// refuse notes that the cluster has refused what an action creates, and when that is to be tried again.
-func (t *retries) refuse(action lifecycle.Action, refused *lifecycle.Refusal, again time.Time) {
-	t.refusal, t.refused, t.again = refused, reflect.TypeOf(action), again
-}
-
 // refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes a run meanwhile, its
 // own status among it, does not ask the cluster again.
 func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
@@ -117,12 +112,6 @@ func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecyc
 	}
 	return t.refusal
 }
-
-// fail notes a step that failed.
-func (t *retries) fail(err error) { t.failures, t.last = t.failures+1, err }
-
-// succeed: a step of the run has succeeded.
-func (t *retries) succeed() { t.failures, t.last = 0, nil }
 
 // reported is the error of a step that has failed several times, or empty, and whether it is about results that cannot be
 // written.

@@ -291,8 +291,3 @@ func (w *writer) tell(ctx context.Context, c changes) {
 		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
 	}
 }
-
-// ReadRuns has all runs as the cache has them: they must not be changed.
-func ReadRuns(ctx context.Context, cache client.Reader, scope Scope) ([]v1alpha1.BenchmarkRun, error) {
-	return scope.runs(ctx, cache)
-}

@@ -69,7 +69,7 @@ func mariaDB(
 		},
 		"myCnf":              MyCnf(e, db),
 		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
-		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
+		"tls":                map[string]any{"enabled": db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled, "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
 		"resources":          resources(db, e.Image.Memory),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
@@ -160,10 +160,6 @@ func quietProbe(e *engine.Engine, periodSeconds, failureThreshold int32) map[str
 		"tcpSocket": map[string]any{"port": int64(e.Image.Port)}, "periodSeconds": int64(periodSeconds),
 		"failureThreshold": int64(failureThreshold),
 	}
-}
-
-func encrypted(db *v1alpha1.DatabaseSpec) bool {
-	return db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled
 }
 
 // mariaDBReady says whether the operator is done with the resource. Its Ready condition is also true while it is about to

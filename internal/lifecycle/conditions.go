@@ -125,15 +125,22 @@ func (s *situation) nothingToPublish() bool {
 }
 
 // keeps says whether the database stays after that end.
-func (s *situation) keeps(complete bool) bool { return keeps(s.run.Spec.Cleanup, complete) }
-
-func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
+func (s *situation) keeps(complete bool) bool {
+	policy := s.run.Spec.Cleanup
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
 // cleanUp is the next step of spec.cleanup, or nil.
 func (s *situation) cleanUp(complete bool) Action {
-	return thenCopies(s.cleanUpInstances(complete), s.seen.DataCopies)
+	if !s.keeps(complete) {
+		return thenCopies(s.removeEverything(), s.seen.DataCopies)
+	}
+	// The Jobs of a failed run stay if its database stays: both can be inspected.
+	next := cleanUp(s.seen.Instances, true)
+	if next == nil {
+		next = s.leaveNodes()
+	}
+	return thenCopies(next, s.seen.DataCopies)
 }
 
 // thenCopies is a step or, if there is none, the removal of the copies of prepared data: they are of no use any more, whether or
@@ -143,17 +150,6 @@ func thenCopies(next Action, copies bool) Action {
 		return RemoveDataCopies{}
 	}
 	return next
-}
-
-// cleanUpInstances: the Jobs of a failed run stay if its database stays: both can be inspected.
-func (s *situation) cleanUpInstances(complete bool) Action {
-	if s.keeps(complete) {
-		if a := cleanUp(s.seen.Instances, true); a != nil {
-			return a
-		}
-		return s.leaveNodes()
-	}
-	return s.removeEverything()
 }
 
 type progress struct {

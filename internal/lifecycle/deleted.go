@@ -30,12 +30,6 @@ func (s *situation) beingDeleted() Decision {
 	return d
 }
 
-// stopped makes that the decision about what has nothing any more.
-func (s *situation) stopped(d *Decision) {
-	d.Stopped = true
-	d.Message = "the run is being deleted and has stopped" + keptBy(s.run)
-}
-
 func keptBy(object metav1.Object) string {
 	if len(object.GetFinalizers()) == 0 {
 		return ""
@@ -56,7 +50,7 @@ func deleted(s *situation) *Decision {
 		d.After = time.Second
 	default:
 		if leave(s, &d); d.Action == (Wait{}) {
-			s.stopped(&d)
+			d.Stopped, d.Message = true, "the run is being deleted and has stopped"+keptBy(s.run)
 		}
 	}
 	return &d

@@ -75,12 +75,8 @@ func (h Holder) String() string {
 
 // Wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
 func Wants(run *v1alpha1.BenchmarkRun) bool {
-	return wants(run.DeletionTimestamp, run.Spec.Suspend, run.Status.Conditions)
-}
-
-func wants(deletion *metav1.Time, suspend *bool, conditions []metav1.Condition) bool {
-	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(conditions, condition) }
-	return deletion == nil && !ptr.Deref(suspend, false) &&
+	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
+	return run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) &&
 		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
 }
 

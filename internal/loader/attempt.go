@@ -4,6 +4,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -190,21 +191,17 @@ func validate(cfg *result.Config) error {
 	switch {
 	case cfg.Trial < 1 || cfg.Attempt < 1:
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
-	case cfg.LimitSeconds < 0 || cfg.LimitSeconds > maxLimitSeconds:
-		return fmt.Errorf("limitSeconds is %d but must be 0 to %d", cfg.LimitSeconds, maxLimitSeconds)
-	case cfg.PrimeSeconds < 0 || cfg.PrimeSeconds > maxLimitSeconds:
-		return fmt.Errorf("primeSeconds is %d but must be 0 to %d", cfg.PrimeSeconds, maxLimitSeconds)
-	case cfg.Pods < 0 || cfg.Pods > maxPods:
-		return fmt.Errorf("pods is %d but must be 0 to %d", cfg.Pods, maxPods)
-	case cfg.ConnectSeconds < 1:
-		return fmt.Errorf("connectSeconds is %d but must be at least 1", cfg.ConnectSeconds)
 	}
 	for i, setting := range cfg.Settings {
 		if !settingName.MatchString(setting.Name) {
 			return fmt.Errorf("setting %d has the name %q, which is not the name of a variable", i+1, setting.Name)
 		}
 	}
-	return nil
+	return cmp.Or(
+		workload.Within("limitSeconds", cfg.LimitSeconds, 0, maxLimitSeconds),
+		workload.Within("primeSeconds", cfg.PrimeSeconds, 0, maxLimitSeconds),
+		workload.Within("pods", cfg.Pods, 0, maxPods), workload.AtLeast("connectSeconds", cfg.ConnectSeconds, 1),
+	)
 }
 
 func validateServer(s *result.Server) error {

@@ -19,7 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 type clients struct {
@@ -151,7 +150,7 @@ func (c *clients) close() {
 
 // offered is a rate at which rows were due, and what became of it.
 type offered struct {
-	rate pace.Rate
+	rate workload.Rate
 	// rows is how many were to be inserted; 0 is as many as there was time for.
 	rows int64
 	// began is when the last transaction began.

@@ -68,7 +68,7 @@ func (o *only) run(ctx context.Context) error {
 	if o.turns != nil {
 		// All variants come to rest at the same time, and only then wait for each other: the time without a load that each needs
 		// passes once.
-		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.meet}, {"probe", o.probe}}
+		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.turns.Wait}, {"probe", o.probe}}
 		pass = []phase{{"turn", o.pass}}
 	}
 	return o.through(ctx, slices.Concat(

@@ -25,9 +25,6 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
-// meet waits until all variants are at rest, and for the first turn.
-func (a *attempt) meet(ctx context.Context) error { return a.turns.Wait(ctx) }
-
 // pass gives the first turn back.
 func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 

@@ -41,7 +41,7 @@ func listed(root string) (files, error) {
 			return err
 		case path == root:
 			return nil
-		case skipped(entry):
+		case entry.IsDir() && entry.Name() == "lost+found": // which a file system has made for itself
 			return fs.SkipDir
 		case !entry.IsDir() && !entry.Type().IsRegular():
 			return nil
@@ -227,6 +227,3 @@ func remove(from string, all files) error {
 	}
 	return nil
 }
-
-// skipped says whether a file system has made a folder for itself.
-func skipped(entry fs.DirEntry) bool { return entry.IsDir() && entry.Name() == "lost+found" }

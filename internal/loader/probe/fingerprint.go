@@ -137,7 +137,7 @@ func blockIO(root string, m mount) string {
 	for _, l := range limits {
 		// The file that a loop device stands for is on a disk that a container cannot find. What is written to the device counts
 		// as the writer's on that disk too.
-		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && isLoop(numbers[0]) {
+		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && strings.HasPrefix(numbers[0], "7:") {
 			parts = append(parts, l.String())
 		}
 	}
@@ -146,8 +146,6 @@ func blockIO(root string, m mount) string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-func isLoop(number string) bool { return strings.HasPrefix(number, "7:") }
 
 // Disk is the name in /sys/block of the disk below a directory, or unknown. The file system of the machine is at root.
 func Disk(root, data string) string {

@@ -81,10 +81,6 @@ func newRecorder(clock *Clock) *Recorder {
 	return &Recorder{clock: clock, series: newSeries(), latencies: counting{all: newOverTime()}}
 }
 
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
-}
-
 // Now implements workload.Recorder.
 func (r *Recorder) Now() time.Duration { return r.clock.Now() }
 
@@ -182,7 +178,7 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	if within {
 		h := r.histograms[op]
 		if h == nil {
-			h = newHistogram()
+			h = hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
 			r.histograms[op] = h
 		}
 		// The value lies within the histogram's bounds, which is the only thing that it objects to.

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
@@ -42,7 +41,7 @@ type Parameters struct {
 	// Commit is Explicit, empty for Explicit, or Autocommit: each statement is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
 
-	pace.Parameters
+	workload.Pacing
 }
 
 const (
@@ -73,20 +72,9 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
-		{"statementsPerTransaction", p.StatementsPerTransaction}, {"clients", int64(p.Clients)}, {"tables", int64(p.Tables)},
-	} {
-		if n.value < 1 {
-			return nil, fmt.Errorf("%s is %d but must be at least 1", n.name, n.value)
-		}
-	}
-	if p.Table != tableFileList && p.Table != tableNarrow {
-		return nil, fmt.Errorf("table is %q but must be %s or %s", p.Table, tableFileList, tableNarrow)
-	}
 	return p, cmp.Or(
+		workload.AtLeast("statementsPerTransaction", p.StatementsPerTransaction, 1), workload.AtLeast("clients", p.Clients, 1),
+		workload.AtLeast("tables", p.Tables, 1), workload.OneOf("table", p.Table, tableFileList, tableNarrow),
 		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
@@ -102,7 +90,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
-	rows.Pace = p.Parameters
+	rows.Pace = p.Pacing
 	w := &bulkInsert{params: *p, load: rows}
 	if p.Table == tableNarrow {
 		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})

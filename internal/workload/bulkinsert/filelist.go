@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
@@ -102,15 +103,11 @@ const (
 
 // checkProtocol finds what a protocol cannot do.
 func (p *Parameters) checkProtocol(cfg *result.Config) error {
-	switch p.Protocol {
-	case "", insert.ProtocolText:
-		return nil
-	case insert.ProtocolPrepared, insert.ProtocolBulk:
-	default:
-		return fmt.Errorf("protocol is %q but must be %s, %s or %s", p.Protocol,
-			insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
-	}
-	if cfg.Workload.Data != nil {
+	err := workload.OneOf("protocol", p.Protocol, "", insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
+	switch {
+	case err != nil || p.Protocol == "" || p.Protocol == insert.ProtocolText:
+		return err
+	case cfg.Workload.Data != nil:
 		return errors.New("dataFrom goes with protocol Text: rows of a file are sent as text")
 	}
 	return p.checkPlaceholders()

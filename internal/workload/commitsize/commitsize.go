@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -36,7 +35,7 @@ type Parameters struct {
 	// Commit is Explicit, empty for Explicit, or Autocommit: each row is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
 
-	pace.Parameters
+	workload.Pacing
 }
 
 const (
@@ -50,22 +49,18 @@ const (
 
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case p.Rows < 0:
-		return nil, fmt.Errorf("rows is %d but must be at least 0", p.Rows)
-	case p.RowsPerCommit < 1:
-		return nil, fmt.Errorf("rowsPerCommit is %d but must be at least 1", p.RowsPerCommit)
-	case p.AsPublished != "" && p.AsPublished != asPublishedNone && p.AsPublished != asPublishedIsotopp:
-		return nil, fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedIsotopp)
 	}
 	if p.Rows == 0 && cfg.LimitSeconds == 0 {
 		if p.Rows = defaultRows; p.RowsPerCommit > p.Rows {
 			return nil, fmt.Errorf("rowsPerCommit is %d, which is above rows (%d unless set): set rows", p.RowsPerCommit, p.Rows)
 		}
 	}
-	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
+	return p, cmp.Or(
+		workload.AtLeast("rows", p.Rows, 0), workload.AtLeast("rowsPerCommit", p.RowsPerCommit, 1),
+		workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedIsotopp),
+		p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }
 
 // unbounded is a number of rows that no load comes to.
@@ -210,7 +205,7 @@ func (i *inserter) commit(ctx context.Context, again func() error) error {
 		i.client.Recorder.Transaction(i.due, i.began, i.client.Recorder.Now())
 	}
 	i.client.Leave()
-	return insert.Think(ctx, i.client, i.params.Parameters)
+	return insert.Think(ctx, i.client, i.params.Pacing)
 }
 
 // await waits until the transaction is due that begins, if there is a rate. It says false if the time is over by then.

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // chain is IIBench in stages, on tables that each of them leaves to the next.
@@ -119,11 +118,11 @@ func (c *chain) stage(i int, p *StageParameters) workload.Stage {
 }
 
 // loads of the tables for a stage that inserts so many rows.
-func (c *chain) loads(rows, perCommit int64, rate pace.Rate) []*insert.Load {
+func (c *chain) loads(rows, perCommit int64, rate workload.Rate) []*insert.Load {
 	var all []*insert.Load
 	for _, t := range c.tables {
 		load, sent := insert.New(rows, perCommit, perCommit, t.share), &sentRows{before: c.planned}
-		load.Autocommit, load.Pace = true, pace.Parameters{RatePerSecond: rate}
+		load.Autocommit, load.Pace = true, workload.Pacing{RatePerSecond: rate}
 		load.Heads, load.RowBytes = []string{t.head}, t.rowBytes
 		load.AppendRow = func(dst []byte, n int64) []byte { return t.appendRow(dst, purchaseOf(c.rows, sent.before+n)) }
 		sent.load = load

@@ -15,7 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // StageParameters are those of a stage in the API: one of its members is set.
@@ -30,10 +29,10 @@ type StageParameters struct {
 // InsertParameters are those of a stage that inserts.
 type InsertParameters struct {
 	// Rows of all clients together.
-	Rows            int64     `json:"rows"`
-	RowsPerCommit   int64     `json:"rowsPerCommit"`
-	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
-	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+	Rows            int64         `json:"rows"`
+	RowsPerCommit   int64         `json:"rowsPerCommit"`
+	RatePerSecond   workload.Rate `json:"ratePerSecond,omitempty"`
+	DeletePerInsert bool          `json:"deletePerInsert,omitempty"`
 }
 
 // RestParameters are those of a stage in which the server comes to rest.
@@ -44,11 +43,11 @@ type RestParameters struct {
 // QueryParameters are those of a stage that queries.
 type QueryParameters struct {
 	// By is SecondaryRange or PrimaryKey.
-	By              string    `json:"by"`
-	Seconds         int       `json:"seconds"`
-	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
-	RowsPerCommit   int64     `json:"rowsPerCommit"`
-	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+	By              string        `json:"by"`
+	Seconds         int           `json:"seconds"`
+	RatePerSecond   workload.Rate `json:"ratePerSecond,omitempty"`
+	RowsPerCommit   int64         `json:"rowsPerCommit"`
+	DeletePerInsert bool          `json:"deletePerInsert,omitempty"`
 }
 
 const (
@@ -86,24 +85,24 @@ func checkAlone(cfg *result.Config) error {
 
 // checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
 func checkStages(p *Parameters) error {
-	schema, known := schemas[p.Table]
+	if err := cmp.Or(
+		workload.OneOf("table", p.Table, schemaInsertBenchmark, schemaTokutek2008),
+		workload.OneOf("tables", p.Tables, "", tablesPerClient, tablesShared),
+		workload.Within("clients", p.Clients, 1, maxClients),
+	); err != nil {
+		return err
+	}
 	switch {
-	case !known:
-		return fmt.Errorf("table is %q but must be %s or %s", p.Table, schemaInsertBenchmark, schemaTokutek2008)
-	case p.Parameters != pace.Parameters{}:
+	case p.Pacing != workload.Pacing{}:
 		return errors.New("set ratePerSecond in the stages; thinkTimeMilliseconds, warmupSeconds and rampSeconds are not for stages")
 	case p.QueryClients > 0 || p.KeepRows > 0 || p.IndexesAt == indexesAtEnd || p.AsPublished == contest2008:
 		return errors.New("queryClients, keepRows, indexesAt and asPublished are not for stages: each says what it does itself")
-	case p.Tables != "" && p.Tables != tablesPerClient && p.Tables != tablesShared:
-		return fmt.Errorf("tables is %q but must be %s or %s", p.Tables, tablesPerClient, tablesShared)
-	case p.Clients < 1 || p.Clients > maxClients:
-		return fmt.Errorf("clients is %d but must be 1 to %d", p.Clients, maxClients)
 	case len(p.Stages) > maxStages:
 		return fmt.Errorf("there are %d stages but at most %d are allowed", len(p.Stages), maxStages)
 	case p.Stages[0].Insert == nil || p.Stages[0].Insert.DeletePerInsert:
 		return fmt.Errorf("stage %s is the first and must insert without deletePerInsert: the tables are empty", p.Stages[0].Name)
 	}
-	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schema.indexes)))
+	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schemas[p.Table].indexes)))
 }
 
 // checkEach checks the stages of a chain, whose schema has so many indexes, one after another.
@@ -139,19 +138,17 @@ func (s *StageParameters) check(p *Parameters, indexes, most int) error {
 		return s.Insert.check(p)
 	case s.Query != nil:
 		return s.Query.check(p, indexes)
-	case s.Rest != nil && (s.Rest.AtLeastSeconds < 0 || s.Rest.AtLeastSeconds > maxRestSeconds):
-		return fmt.Errorf("rest.atLeastSeconds is %d but must be 0 to %d", s.Rest.AtLeastSeconds, maxRestSeconds)
-	case s.CreateIndexes < 0 || s.CreateIndexes > most:
-		return fmt.Errorf("createIndexes is %d but must be 1 to %d", s.CreateIndexes, most)
-	case s.CreateIndexes > 0 && indexes > 0:
+	case s.Rest != nil:
+		return workload.Within("rest.atLeastSeconds", s.Rest.AtLeastSeconds, 0, maxRestSeconds)
+	case indexes > 0:
 		return errors.New("another stage has created the indexes already")
 	}
-	return nil
+	return workload.Within("createIndexes", s.CreateIndexes, 1, most)
 }
 
 func (s *InsertParameters) check(p *Parameters) error {
-	if s.RowsPerCommit < 1 {
-		return fmt.Errorf("insert.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
+	if err := workload.AtLeast("insert.rowsPerCommit", s.RowsPerCommit, 1); err != nil {
+		return err
 	}
 	// Of a table without a row none can be queried.
 	if least := int64(p.Clients) * s.RowsPerCommit; s.Rows < least {
@@ -162,15 +159,15 @@ func (s *InsertParameters) check(p *Parameters) error {
 }
 
 func (s *QueryParameters) check(p *Parameters, indexes int) error {
+	err := cmp.Or(
+		workload.OneOf("query.by", s.By, bySecondaryRange, byPrimaryKey), workload.Within("query.seconds", s.Seconds, 1, maxQuerySeconds),
+		workload.AtLeast("query.rowsPerCommit", s.RowsPerCommit, 1),
+	)
 	switch {
-	case s.By != bySecondaryRange && s.By != byPrimaryKey:
-		return fmt.Errorf("query.by is %q but must be %s or %s", s.By, bySecondaryRange, byPrimaryKey)
-	case s.Seconds < 1 || s.Seconds > maxQuerySeconds:
-		return fmt.Errorf("query.seconds is %d but must be 1 to %d", s.Seconds, maxQuerySeconds)
+	case err != nil:
+		return err
 	case s.By == bySecondaryRange && indexes == 0:
 		return fmt.Errorf("query.by %s needs a stage with createIndexes before it: the tables have no index", bySecondaryRange)
-	case s.RowsPerCommit < 1:
-		return fmt.Errorf("query.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
 	case s.DeletePerInsert && s.RatePerSecond == 0:
 		return errors.New("query.deletePerInsert needs query.ratePerSecond: without it nothing is inserted")
 	}
@@ -178,14 +175,14 @@ func (s *QueryParameters) check(p *Parameters, indexes int) error {
 }
 
 // checkInserts are what stages that insert have in common.
-func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate pace.Rate, deletes bool) error {
+func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate workload.Rate, deletes bool) error {
 	switch {
 	case rowsPerCommit > maxRowsPerCommit:
 		return fmt.Errorf("%s.rowsPerCommit is %d but must be at most %d", member, rowsPerCommit, maxRowsPerCommit)
 	case deletes && p.Tables == tablesShared:
 		return fmt.Errorf("%s.deletePerInsert needs tables: %s", member, tablesPerClient)
 	}
-	if err := (pace.Parameters{RatePerSecond: rate}).Check(); err != nil {
+	if err := (workload.Pacing{RatePerSecond: rate}).Check(); err != nil {
 		return fmt.Errorf("%s.%w", member, err)
 	}
 	return nil
@@ -202,7 +199,7 @@ type clientStage struct {
 	// loads of the tables; nil if nothing is inserted. rows is how many, 0 if the time decides.
 	loads []*insert.Load
 	rows  int64
-	rate  pace.Rate
+	rate  workload.Rate
 	// deletes as many rows as are inserted; queries for as long as the stage lasts: from one of the indexes, or without any by the
 	// primary key.
 	deletes, queries bool

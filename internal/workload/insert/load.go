@@ -19,7 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // dispenser hands out the transactions of a load in order, each once, to clients that ask. One Pod's dispenser has every n-th
@@ -97,7 +96,7 @@ type Load struct {
 	Open          func() (Source, error)
 	StatementRows int64
 	// Pace says when transactions begin; the zero value is as soon as a client is free.
-	Pace pace.Parameters
+	Pace workload.Pacing
 	// Committed, if there is one, is told of each transaction how many rows it had.
 	Committed func(ctx context.Context, c *workload.Client, rows int64) error
 }
@@ -148,15 +147,10 @@ func (w *inserter) explained(err error) error {
 
 // CheckSizes checks the sizes of a load. Names in errors are the API's.
 func CheckSizes(rows, perStatement, perTransaction int64) error {
-	switch {
-	case rows < 1:
-		return fmt.Errorf("rows is %d but must be at least 1", rows)
-	case perStatement < 1:
-		return fmt.Errorf("rowsPerStatement is %d but must be at least 1", perStatement)
-	case perTransaction < 1:
-		return errors.New("a transaction must have at least one row")
-	}
-	return nil
+	return cmp.Or(
+		workload.AtLeast("rows", rows, 1), workload.AtLeast("rowsPerStatement", perStatement, 1),
+		workload.AtLeast("the number of rows of a transaction", perTransaction, 1),
+	)
 }
 
 // New is a load of these sizes, which CheckSizes has checked.
@@ -266,7 +260,8 @@ func (l *Load) head(client int) string {
 
 func (l *Load) headBytes() int64 {
 	if l.prepared != nil {
-		return l.prepared.headBytes()
+		const fixed = 16
+		return fixed + int64(2*len(l.prepared.types))
 	}
 	return int64(len(slices.MaxFunc(l.Heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
 }

@@ -48,12 +48,6 @@ type prepared struct {
 	heads map[int]map[int64]*mysqlwire.Execution
 }
 
-// headBytes bounds what comes before the values, but for what RowBytes has.
-func (p *prepared) headBytes() int64 {
-	const fixed = 16
-	return fixed + int64(2*len(p.types))
-}
-
 // Ready prepares a client's statements on its session; nothing if they are text.
 func (l *Load) Ready(client int, s workload.Session) error {
 	if l.prepared == nil {

@@ -14,12 +14,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
 // numbers is a load of rows that are their numbers.
-func numbers(rows, perStatement, perTransaction int64, share workload.Share, p pace.Parameters) *Load {
+func numbers(rows, perStatement, perTransaction int64, share workload.Share, p workload.Pacing) *Load {
 	l := New(rows, perStatement, perTransaction, share)
 	l.Heads, l.RowBytes, l.Pace = []string{"INSERT "}, 8, p
 	l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
@@ -46,7 +45,7 @@ func dues(s *workloadtest.Script) []time.Duration {
 // Transactions begin when they are due, each statement is sent once, and a transaction is measured from when it was due to its
 // end.
 func TestOfferedRate(t *testing.T) {
-	l := numbers(8, 2, 3, workload.Share{Pods: 1}, pace.Parameters{RatePerSecond: 2})
+	l := numbers(8, 2, 3, workload.Share{Pods: 1}, workload.Pacing{RatePerSecond: 2})
 	s := &workloadtest.Script{}
 	stopped, err := l.Insert(t.Context(), workloadtest.Client(0, s))
 	if err != nil || stopped != result.StoppedByRows {
@@ -70,7 +69,7 @@ func TestOfferedRate(t *testing.T) {
 // A server that is too slow moves no transaction's time: latencies grow by what it lags behind. Coordinated omission would leave
 // them at what a statement takes.
 func TestOfferedRateNotReached(t *testing.T) {
-	l := numbers(4, 1, 1, workload.Share{Pods: 1}, pace.Parameters{RatePerSecond: 1})
+	l := numbers(4, 1, 1, workload.Share{Pods: 1}, workload.Pacing{RatePerSecond: 1})
 	l.Autocommit = true
 	s := &workloadtest.Script{Took: 3 * time.Second}
 	must.Get(l.Insert(t.Context(), workloadtest.Client(0, s)))(t)
@@ -86,7 +85,7 @@ func TestOfferedRateNotReached(t *testing.T) {
 // All Pods have one schedule, of which each has its transactions.
 func TestOfferedRateOfPods(t *testing.T) {
 	for pod, want := range [][]time.Duration{seconds(1, 3, 5), seconds(2, 4)} {
-		l := numbers(10, 2, 2, workload.Share{Pod: int64(pod), Pods: 2}, pace.Parameters{RatePerSecond: 2})
+		l := numbers(10, 2, 2, workload.Share{Pod: int64(pod), Pods: 2}, workload.Pacing{RatePerSecond: 2})
 		s := &workloadtest.Script{}
 		if _, err := l.Insert(t.Context(), workloadtest.Client(0, s)); err != nil || !slices.Equal(dues(s), want) {
 			t.Errorf("Pod %d has transactions due at %v, want %v (%v)", pod, dues(s), want, err)
@@ -107,7 +106,7 @@ func TestOfferedRateEnds(t *testing.T) {
 		"the server lags":     {3500 * time.Millisecond, 2 * time.Second, 2, result.StoppedBySeconds},
 		"none is due by then": {time.Millisecond, 0, 0, result.StoppedBySeconds},
 	} {
-		l := numbers(5, 1, 1, workload.Share{Pods: 1}, pace.Parameters{RatePerSecond: 1})
+		l := numbers(5, 1, 1, workload.Share{Pods: 1}, workload.Pacing{RatePerSecond: 1})
 		l.Autocommit = true
 		s := &workloadtest.Script{Took: tc.took}
 		c := workloadtest.Client(0, s)
@@ -121,7 +120,7 @@ func TestOfferedRateEnds(t *testing.T) {
 
 // A client thinks after each transaction, and no longer than it may work.
 func TestThinkTime(t *testing.T) {
-	l := numbers(100, 1, 2, workload.Share{Pods: 1}, pace.Parameters{ThinkTimeMilliseconds: 2000})
+	l := numbers(100, 1, 2, workload.Share{Pods: 1}, workload.Pacing{ThinkTimeMilliseconds: 2000})
 	s := &workloadtest.Script{}
 	c := workloadtest.Client(0, s)
 	c.Limit = 5 * time.Second
@@ -159,7 +158,7 @@ func rowsIn(t *testing.T, s *workloadtest.Script) []int64 {
 // After a warm-up the measured phase has as many rows as were asked for, those that follow, also where the Pods got on unequally.
 // What is expected in the table is what was sent.
 func TestWarmUpAndThenContinue(t *testing.T) {
-	for _, p := range []pace.Parameters{{}, {RatePerSecond: 4}, {ThinkTimeMilliseconds: 500}} {
+	for _, p := range []workload.Pacing{{}, {RatePerSecond: 4}, {ThinkTimeMilliseconds: 500}} {
 		var sent, rowsOfPods []int64
 		var load *Load
 		for pod, limit := range seconds(3, 7) {
@@ -197,7 +196,7 @@ func TestWarmUpAndThenContinue(t *testing.T) {
 
 // What is done is of both phases: who queries by the primary key finds all rows.
 func TestDoneAfterWarmUp(t *testing.T) {
-	l := numbers(6, 2, 2, workload.Share{Pods: 1}, pace.Parameters{})
+	l := numbers(6, 2, 2, workload.Share{Pods: 1}, workload.Pacing{})
 	l.BeginWarmUp()
 	c := workloadtest.Client(0, &workloadtest.Script{Took: time.Second})
 	c.Limit = 3 * time.Second
@@ -211,7 +210,7 @@ func TestDoneAfterWarmUp(t *testing.T) {
 
 // However statements are sent, and whatever their sizes: what follows a warm-up are the next rows, and no row is sent twice.
 func TestWarmUpByEveryProtocol(t *testing.T) {
-	warm := pace.Parameters{WarmupSeconds: 3}
+	warm := workload.Pacing{WarmupSeconds: 3}
 	for _, protocol := range []string{ProtocolText, ProtocolPrepared, ProtocolBulk} {
 		for _, size := range []struct{ rows, perStatement, perTransaction int64 }{
 			{21, 2, 4}, {1, 1, 1}, {3, 5, 5}, {3, 2, 8}, {20, 5, 5}, {7, 3, 6},
@@ -253,7 +252,7 @@ func TestWarmUpByEveryProtocol(t *testing.T) {
 
 // A warm-up sends whole transactions, however few rows are asked for after it: they must fit, too.
 func TestStatementsOfWarmUpFit(t *testing.T) {
-	for p, want := range map[pace.Parameters]int64{{}: 3, {WarmupSeconds: 1}: 5, {RampSeconds: 1}: 5} {
+	for p, want := range map[workload.Pacing]int64{{}: 3, {WarmupSeconds: 1}: 5, {RampSeconds: 1}: 5} {
 		l := numbers(3, 5, 10, workload.Share{Pods: 1}, p)
 		if got := (l.StatementBytes() - l.headBytes()) / l.RowBytes; got != want {
 			t.Errorf("%+v: a statement has up to %d rows, want %d", p, got, want)

@@ -128,7 +128,7 @@ func (l *lexer) comment(rest string) bool {
 	default:
 		when, head := conditionOf(rest)
 		switch {
-		case when == nil || when.never():
+		case when == nil || when.version == noServer:
 			l.pass(length)
 		case strings.Contains(rest[head:length], "/*"):
 			l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"

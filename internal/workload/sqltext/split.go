@@ -191,8 +191,6 @@ func conditionOf(text string) (*condition, int) {
 	return when, head
 }
 
-func (c *condition) never() bool { return c.version == noServer }
-
 func (c *condition) holds(mariaDB bool, version int) bool {
 	switch {
 	case c == nil:

@@ -68,13 +68,12 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, errors.New("one of script and scriptFrom must be set")
 	case p.Seconds < 0 || p.Events < 0:
 		return nil, fmt.Errorf("seconds is %d and events is %d: they must be at least 1, or unset", p.Seconds, p.Events)
-	case p.Clients < 1:
-		return nil, fmt.Errorf("clients is %d but must be at least 1", p.Clients)
 	}
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
+		workload.AtLeast("clients", p.Clients, 1), workload.AtLeast("churn", p.Churn, 0),
 		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)),
 		p.checkStatements(cfg))
 }
@@ -119,16 +118,10 @@ func general(option string) bool {
 
 // checkCompat finds a published script that is not known, or not that of the workload's script.
 func (p *Parameters) checkCompat() error {
-	switch p.AsPublished {
-	case "", asPublishedNone:
-		return nil
-	case asPublishedTPCC:
-		if p.Script == scriptTPCC {
-			return nil
-		}
+	if p.AsPublished == asPublishedTPCC && p.Script != scriptTPCC {
 		return fmt.Errorf("asPublished %s is for script %s", asPublishedTPCC, scriptTPCC)
 	}
-	return fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedTPCC)
+	return workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedTPCC)
 }
 
 // checkSize finds a size that the script does not take.

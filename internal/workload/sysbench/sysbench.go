@@ -18,7 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -190,7 +190,7 @@ func sysbenchSeed(seed int64) string {
 
 // folded is a function of a seed within what sysbench takes.
 func folded(seed int64) int64 {
-	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
+	stream := generate.From(uint64(seed)) //nolint:gosec // a seed may wrap
 	return int64(stream.Next()%math.MaxInt32) + 1
 }
 

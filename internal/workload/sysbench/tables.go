@@ -28,8 +28,6 @@ func sharesTables(name string) bool {
 // checkTables finds what is asked of other tables than those that scripts share.
 func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
-	case p.Churn < 0:
-		return fmt.Errorf("churn is %d but must be at least 0", p.Churn)
 	case sharesTables(p.Script):
 		return nil
 	case p.Churn > 0:
@@ -48,13 +46,10 @@ func (p *Parameters) checkTables(cfg *result.Config) error {
 func (t *sysbenchTool) churn() workload.Command {
 	options := maps.Clone(t.params.Options)
 	maps.DeleteFunc(options, func(name, _ string) bool { return !general(name) })
+	// Another seed than those of warm-ups and measured loads.
+	seed := strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
 	return t.command(scriptChurn, options, "run",
-		"--rate=0", "--rand-seed="+t.churnSeed(), fmt.Sprintf("--events=%d", t.params.Churn), "--time=0")
-}
-
-// churnSeed is another one than those of warm-ups and measured loads.
-func (t *sysbenchTool) churnSeed() string {
-	return strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
+		"--rate=0", "--rand-seed="+seed, fmt.Sprintf("--events=%d", t.params.Churn), "--time=0")
 }
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.

@@ -21,7 +21,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 var regionNames = [...]string{"AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"}
@@ -80,7 +80,7 @@ var (
 )
 
 func (d *Data) region(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Region], n)
+	draw := generate.At(d.keys[Region], n)
 	dst = appendInt(dst, n)
 	dst = append(dst, '|')
 	dst = append(dst, regionNames[n]...)
@@ -90,7 +90,7 @@ func (d *Data) region(dst []byte, n int64) []byte {
 }
 
 func (d *Data) nation(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Nation], n)
+	draw := generate.At(d.keys[Nation], n)
 	dst = appendInt(dst, n)
 	dst = append(dst, '|')
 	dst = append(dst, nations[n].name...)
@@ -102,7 +102,7 @@ func (d *Data) nation(dst []byte, n int64) []byte {
 }
 
 func (d *Data) supplier(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Supplier], n)
+	draw := generate.At(d.keys[Supplier], n)
 	nation := draw.Below(int64(len(nations)))
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
@@ -121,7 +121,7 @@ func (d *Data) supplier(dst []byte, n int64) []byte {
 }
 
 func (d *Data) customer(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Customer], n)
+	draw := generate.At(d.keys[Customer], n)
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
 	dst = append(dst, pick(&draw, segments)...)
@@ -142,7 +142,7 @@ func (d *Data) customer(dst []byte, n int64) []byte {
 }
 
 func (d *Data) part(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Part], n)
+	draw := generate.At(d.keys[Part], n)
 	maker := draw.Between(1, 5)
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
@@ -187,7 +187,7 @@ func (d *Data) supplierOf(part, i int64) int64 {
 }
 
 func (d *Data) partSupp(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[PartSupp], n)
+	draw := generate.At(d.keys[PartSupp], n)
 	part := n/suppliersPerPart + 1
 	dst = appendInt(dst, part)
 	dst = append(dst, '|')

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 // Data is the content of all tables of a seed and a scale. It holds no rows, only the text that comments are cut out
@@ -28,9 +28,9 @@ type Data struct {
 // New returns the data of a seed. It takes some milliseconds.
 func New(seed int64, scale Scale) *Data {
 	d := &Data{scale: scale}
-	key := random.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
+	key := generate.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
 	for t := range d.keys {
-		d.keys[t] = random.Mix(key + uint64(t) + 1)
+		d.keys[t] = generate.Mix(key + uint64(t) + 1)
 	}
 	d.text = newText(key)
 	return d

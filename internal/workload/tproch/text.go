@@ -4,7 +4,7 @@
 package tproch
 
 import (
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 // textBytes is how much text comments are cut out of: more than enough for no two long ones to be the same by chance
@@ -49,7 +49,7 @@ var sentences = [][][]string{
 
 // newText makes textBytes bytes of sentences.
 func newText(key uint64) []byte {
-	draw := random.At(key, 0)
+	draw := generate.At(key, 0)
 	text := make([]byte, 0, textBytes+256)
 	for len(text) < textBytes {
 		for i, kind := range sentences[draw.Below(int64(len(sentences)))] {
@@ -64,18 +64,18 @@ func newText(key uint64) []byte {
 }
 
 // appendComment appends a piece of text of low to high characters. It may begin and end within a word.
-func (d *Data) appendComment(dst []byte, draw *random.Stream, low, high int64) []byte {
+func (d *Data) appendComment(dst []byte, draw *generate.Stream, low, high int64) []byte {
 	begin, length := draw.Below(textBytes-high), draw.Between(low, high)
 	return append(dst, d.text[begin:begin+length]...)
 }
 
-func pick(draw *random.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
+func pick(draw *generate.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
 
 // addressAlphabet has 64 characters: six bits of a number choose one.
 const addressAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ, "
 
 // appendAddress appends 10 to 40 characters at random.
-func appendAddress(dst []byte, draw *random.Stream) []byte {
+func appendAddress(dst []byte, draw *generate.Stream) []byte {
 	const perDraw = 10
 	for left := draw.Between(10, 40); left > 0; left -= perDraw {
 		x := draw.Next()
@@ -88,7 +88,7 @@ func appendAddress(dst []byte, draw *random.Stream) []byte {
 }
 
 // appendPhone appends a number of 15 characters whose country is the nation's.
-func appendPhone(dst []byte, draw *random.Stream, nation int64) []byte {
+func appendPhone(dst []byte, draw *generate.Stream, nation int64) []byte {
 	dst = appendDigits(dst, nation+10, 2)
 	dst = append(dst, '-')
 	dst = appendDigits(dst, draw.Between(100, 999), 3)
@@ -132,11 +132,11 @@ func appendCents(dst []byte, cents int64) []byte {
 type order struct {
 	key, items, day int64
 	// draw goes on with what only ORDERS needs.
-	draw random.Stream
+	draw generate.Stream
 }
 
 func (d *Data) orderAt(n int64) order {
-	o := order{key: orderKey(n + 1), draw: random.At(d.keys[Orders], n)}
+	o := order{key: orderKey(n + 1), draw: generate.At(d.keys[Orders], n)}
 	o.items = o.draw.Between(1, maxItems)
 	o.day = o.draw.Between(firstOrderDay, lastOrderDay)
 	return o
@@ -146,7 +146,7 @@ func (d *Data) orderAt(n int64) order {
 func orderKey(n int64) int64 { return n>>3<<5 | n&7 }
 
 // customerOf draws the key of a customer who orders: one in three never does.
-func (d *Data) customerOf(draw *random.Stream) int64 {
+func (d *Data) customerOf(draw *generate.Stream) int64 {
 	x := draw.Below(d.Units(Customer) / 3 * 2)
 	return x/2*3 + x%2 + 1
 }
@@ -158,11 +158,11 @@ type item struct {
 	price                         int64
 	shipped                       int64
 	// draw goes on with what only LINEITEM needs.
-	draw random.Stream
+	draw generate.Stream
 }
 
 func (d *Data) itemAt(n, i, orderDay int64) item {
-	it := item{draw: random.At(d.keys[LineItem], n*maxItems+i)}
+	it := item{draw: generate.At(d.keys[LineItem], n*maxItems+i)}
 	it.part = it.draw.Between(1, d.Units(Part))
 	it.quantity = it.draw.Between(1, 50)
 	it.discount = it.draw.Between(0, 10)

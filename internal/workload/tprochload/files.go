@@ -46,8 +46,6 @@ type piece struct {
 	userdata.Scanned
 }
 
-func newFiles(d *result.Data) *files { return &files{root: d.Root, folder: d.Path} }
-
 // format is how HammerDB writes its files, and how LOAD DATA is told to read them.
 var format = delimited.Format{Separator: '|'}
 

@@ -125,7 +125,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	switch {
 	case cfg.Workload.Data != nil:
-		w.files = newFiles(cfg.Workload.Data)
+		w.files = &files{root: cfg.Workload.Data.Root, folder: cfg.Workload.Data.Path}
 	case p.Data == dataStaged:
 		w.stage = &stage{data: w.data, dir: cfg.Scratch}
 	}
@@ -144,30 +144,30 @@ func New(cfg *result.Config) (workload.Workload, error) {
 
 func checkParameters(cfg *result.Config, p *Parameters) error {
 	if err := cmp.Or(
-		oneOf("data", p.Data, dataStaged, dataStreamed),
-		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
-		oneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
+		workload.OneOf("data", p.Data, dataStaged, dataStreamed),
+		workload.OneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
+		workload.OneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
 	); err != nil {
 		return err
 	}
+	var err error
 	switch {
-	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
-		return fmt.Errorf("rowsPerChunk is %d but must be at least 1", p.RowsPerChunk)
-	case p.LoadMode == loadParallel && (p.clients() < 1 || p.clients() > tableCount):
-		return fmt.Errorf("clients is %d but must be 1 to %d", p.clients(), tableCount)
-	case cfg.LimitSeconds != 0:
-		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	case p.LoadMode == loadChunked:
+		err = workload.AtLeast("rowsPerChunk", p.RowsPerChunk, 1)
+	case p.LoadMode == loadParallel:
+		err = workload.Within("clients", p.clients(), 1, tableCount)
 	}
-	return cmp.Or(p.checkCompat(cfg), checkFiles(cfg, p))
+	if err == nil && cfg.LimitSeconds != 0 {
+		err = errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return cmp.Or(err, p.checkCompat(cfg), checkFiles(cfg, p))
 }
 
 // checkCompat finds what does not go together with the statements of the article.
 func (p *Parameters) checkCompat(cfg *result.Config) error {
 	switch {
-	case p.AsPublished == "" || p.AsPublished == asPublishedNone:
-		return nil
 	case p.AsPublished != asPublishedMariaDBOrg:
-		return oneOf("asPublished", p.AsPublished, asPublishedNone, asPublishedMariaDBOrg)
+		return workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedMariaDBOrg)
 	case p.LoadMode != loadOneStatement || p.ForeignKeyChecks:
 		return fmt.Errorf("asPublished %s goes with loadMode %s and foreignKeyChecks false", asPublishedMariaDBOrg, loadOneStatement)
 	case cfg.Workload.Data != nil || cfg.Workload.SchemaFile != "":
@@ -190,13 +190,6 @@ func checkFiles(cfg *result.Config, p *Parameters) error {
 		return errors.New("indexes is After, which is for Benchrun's own tables: with schemaFrom, its SQL defines all keys")
 	}
 	return nil
-}
-
-func oneOf(name, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return fmt.Errorf("%s is %q but must be one of %s", name, value, strings.Join(allowed, ", "))
 }
 
 func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {

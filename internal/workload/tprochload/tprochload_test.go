@@ -46,18 +46,18 @@ func newTestTPROCHLoad(t *testing.T, change func(*result.Config, *Parameters)) *
 
 func TestTPROCHLoadRefuses(t *testing.T) {
 	for want, change := range map[string]func(*result.Config, *Parameters){
-		`scaleFactor is "0.005" but must be 0.01 to`:                              func(_ *result.Config, p *Parameters) { p.ScaleFactor = "0.005" },
-		`data is "" but must be one of Staged, Streamed`:                          func(_ *result.Config, p *Parameters) { p.Data = "" },
-		"no scratch volume for the files: set loader.":                            func(_ *result.Config, p *Parameters) { p.Data = dataStaged },
-		`loadMode is "Serial" but must be one of OneStatement, Chunked, Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
-		"rowsPerChunk is 0 but must be at least 1":                                func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
-		"clients is 0 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(0) },
-		"clients is 9 but must be 1 to 8":                                         func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(9) },
-		`indexes is "Later" but must be one of Before, After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
+		`scaleFactor is "0.005" but must be 0.01 to`:                         func(_ *result.Config, p *Parameters) { p.ScaleFactor = "0.005" },
+		`data is "" but must be Staged or Streamed`:                          func(_ *result.Config, p *Parameters) { p.Data = "" },
+		"no scratch volume for the files: set loader.":                       func(_ *result.Config, p *Parameters) { p.Data = dataStaged },
+		`loadMode is "Serial" but must be OneStatement, Chunked or Parallel`: func(_ *result.Config, p *Parameters) { p.LoadMode = "Serial" },
+		"rowsPerChunk is 0 but must be at least 1":                           func(_ *result.Config, p *Parameters) { p.LoadMode = loadChunked },
+		"clients is 0 but must be 1 to 8":                                    func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(0) },
+		"clients is 9 but must be 1 to 8":                                    func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(9) },
+		`indexes is "Later" but must be Before or After`:                     func(_ *result.Config, p *Parameters) { p.Indexes = "Later" },
 		"scaleFactor cannot be swept with dataFrom: every point would load": func(c *result.Config, _ *Parameters) {
 			c.Workload.Data, c.Parameters = &result.Data{}, map[string]string{"scaleFactor": "0.01"}
 		},
-		`asPublished is "Article" but must be one of None, MariaDBOrg`:  func(_ *result.Config, p *Parameters) { p.AsPublished = "Article" },
+		`asPublished is "Article" but must be None or MariaDBOrg`:       func(_ *result.Config, p *Parameters) { p.AsPublished = "Article" },
 		"asPublished MariaDBOrg goes with loadMode OneStatement and fo": func(_ *result.Config, p *Parameters) { p.AsPublished = asPublishedMariaDBOrg },
 		"MariaDBOrg goes with loadMode OneStatement and foreignKe": func(_ *result.Config, p *Parameters) {
 			p.AsPublished, p.ForeignKeyChecks, p.LoadMode, p.RowsPerChunk = asPublishedMariaDBOrg, false, loadChunked, 1
