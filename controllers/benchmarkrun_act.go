@@ -60,7 +60,6 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	}
 }
 
-// actBesides carries out an action that is not about measuring.
 func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
 	if _, expired := action.(lifecycle.DeleteRun); expired {
 		return r.writer(run).remove(ctx, run)

@@ -183,7 +183,6 @@ func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 	r.followers.delivered(run, nil)
 }
 
-// writeStatus writes the status that follows from a step, announces what changed, and remembers its version.
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
 	c := changes{

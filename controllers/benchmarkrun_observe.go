@@ -290,7 +290,6 @@ func disturbing(node *corev1.Node) []string {
 	return list
 }
 
-// annotateNeighbors notes on a Job that is to be created what else is on the database's node.
 func annotateNeighbors(job *batchv1.Job, seen *result.Neighborhood) {
 	if seen == nil {
 		return
@@ -300,7 +299,6 @@ func annotateNeighbors(job *batchv1.Job, seen *result.Neighborhood) {
 	}
 }
 
-// neighborsBefore is what annotateNeighbors has noted; nil if that is nothing.
 func neighborsBefore(job *batchv1.Job) *result.Neighborhood {
 	text, noted := job.Annotations[neighborsAnnotation]
 	seen := &result.Neighborhood{}

@@ -100,7 +100,6 @@ func unrecorded(record *result.Record, err error) error {
 	return fmt.Errorf("trial %d has measured %s %s: %w", record.Trial, stats.Format(m.Value), m.Unit, err)
 }
 
-// recordFiles are a record, and the document that completes it if there is one.
 func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 	if doc != nil {
 		if err := record.Complete(doc.Document, doc.encoded); err != nil {
@@ -236,7 +235,6 @@ func digestOf(files []result.File) string {
 	return result.NamedDigest(files[i].Data)
 }
 
-// fullRecords reads all records of a run again, with what the ledger does not keep.
 func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *runStep) ([]*result.Record, error) {
 	var records []*result.Record
 	for ref := s.seen.Newest; ref.ConfigMap != ""; {

@@ -98,7 +98,6 @@ func Cached(object any) (any, error) {
 	return object, nil
 }
 
-// cacheMariaDB keeps of a resource of the MariaDB operator what it is, and what the operator says of it.
 func cacheMariaDB(one *unstructured.Unstructured) {
 	kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
 	if status, is := one.Object["status"].(map[string]any); is {
@@ -121,7 +120,6 @@ func CachedItems(list runtime.Object) ([]runtime.Object, error) {
 	return items, nil
 }
 
-// cacheMetadata keeps of an object's metadata what is read.
 func cacheMetadata(o client.Object) {
 	bounds := annotationBytes(o)
 	o.SetAnnotations(only(o.GetAnnotations(), func(key, value string) bool {
@@ -154,7 +152,6 @@ func only(from map[string]string, keep func(key, value string) bool) map[string]
 	return kept
 }
 
-// cachedPod is what says where a Pod is, or why it is nowhere: what it asks of nodes.
 func cachedPod(spec *corev1.PodSpec) corev1.PodSpec {
 	kept := corev1.PodSpec{
 		NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,

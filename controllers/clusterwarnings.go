@@ -114,7 +114,6 @@ func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1
 	return string(text)
 }
 
-// latestWarning about an object, or empty if there is none.
 func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
 	return latestWarning(ctx, r.Live, namespace, about)
 }
@@ -132,7 +131,6 @@ const maxWarning = 4 << 10
 // moreWarnings is said if there are more events than are read: a later one may say something else.
 const moreWarnings = " (there are more warnings about it than are read)"
 
-// warning is the latest of those events in a namespace that matches, or empty if none does.
 func warning(
 	ctx context.Context, live *Live, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
 ) string {
@@ -202,7 +200,6 @@ func (r *BenchmarkRunReconciler) shortage(ctx context.Context, m *memory, pod *c
 	return m.shortage.text
 }
 
-// rooms are the nodes with the labels that a Pod selects, and what runs on them; none if there are too many.
 func (r *BenchmarkRunReconciler) rooms(ctx context.Context, pod *corev1.Pod) ([]podutil.Room, error) {
 	var nodes []*corev1.Node
 	cut, err := r.Live.Some(ctx, new(corev1.NodeList), func(object runtime.Object) bool {

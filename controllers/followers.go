@@ -62,7 +62,6 @@ func (f *followers) Start(ctx context.Context) error {
 	return nil
 }
 
-// until lets logs be followed as long as ctx lasts.
 func (f *followers) until(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

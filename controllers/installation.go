@@ -105,7 +105,6 @@ func (i *Installation) overdue(run *v1alpha1.BenchmarkRun, finished bool) bool {
 	return due != nil && i.Clock.Since(due.Time) > goneAfter
 }
 
-// installationState is what is known of another installation.
 type installationState int
 
 const (

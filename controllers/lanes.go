@@ -25,7 +25,6 @@ import (
 // A lane is held by the owner that has created its Lease, until that is deleted. That Lease has no time of expiry: a manager
 // that is down measures nothing new, but what it has started may still run.
 
-// lanes are read, taken and released for runs.
 type lanes struct {
 	client.Client
 	live  *Live
@@ -94,7 +93,6 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// contenders of a lane: at least all runs that want it.
 func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
@@ -212,7 +210,6 @@ func (q *laneQueues) tell(one lifecycle.Contender) {
 	q.lanes[one.Lane][nameIn(&one)] = one
 }
 
-// gone tells of a contender that is deleted.
 func (q *laneQueues) gone(one lifecycle.Contender) {
 	if q == nil {
 		return

@@ -23,7 +23,6 @@ import (
 type memory struct {
 	retries
 	watermark
-	// chain of records that were read or written.
 	chain chain
 	made
 	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and
@@ -69,7 +68,6 @@ type remembered struct {
 	memory memory
 }
 
-// of a run: an empty one if there is none, or only that of an earlier run of the same name.
 func (m *memories) of(run client.Object) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +81,6 @@ func (m *memories) of(run client.Object) *memory {
 	return &m.all[key].memory
 }
 
-// forget a run that is gone, or going.
 func (m *memories) forget(key client.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -136,14 +136,12 @@ func (m *made) server(
 	return m.servers.made
 }
 
-// copied notes a claim for a copy of data that was made, in place of an earlier one of its name.
 func (m *made) copied(claim v1alpha1.ObjectReference, known, status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
 	others := slices.DeleteFunc(slices.Clone(known), func(r v1alpha1.ObjectReference) bool { return r.Name == claim.Name })
 	m.copies = creations{made: append(others, claim), after: status}
 	return m.copies.made
 }
 
-// note an object of a database instance that was made.
 func (m *made) note(object client.Object) {
 	if m.parts == nil {
 		m.parts = sets.New[types.UID]()
@@ -253,7 +251,6 @@ func (d *descent) ask(ctx context.Context, object metav1.Object) error {
 	return nil
 }
 
-// dangles says whether an object's controller was asked for, and is gone.
 func (d *descent) dangles(object metav1.Object) bool {
 	ref := metav1.GetControllerOf(object)
 	if ref == nil || d.exist.Has(ref.UID) {

@@ -31,10 +31,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
-// writer creates and deletes the objects of an owner, and writes the owner's status.
 type writer struct {
 	client.Client
-	// live reads past the cache.
 	live     *Live
 	recorder events.EventRecorder
 	metrics  *telemetry.Metrics
@@ -206,7 +204,6 @@ func neverValid(answer *metav1.Status) bool {
 	return false
 }
 
-// announcement is an event to be sent.
 type announcement struct{ kind, reason, action, message string }
 
 // maxNote is how many bytes the text of an event may have; the API server refuses one that has more.
@@ -226,7 +223,6 @@ var runConditions = []announcedCondition{
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
 }
 
-// becameTrue are the announcements of conditions that are true and were not before.
 func becameTrue(old, current []metav1.Condition) []announcement {
 	var list []announcement
 	for _, a := range runConditions {
@@ -238,7 +234,6 @@ func becameTrue(old, current []metav1.Condition) []announcement {
 	return list
 }
 
-// becameRefused is the announcement of an object that the cluster refuses from now on.
 func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condition) []announcement {
 	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	if c == nil || c.Reason != v1alpha1.ReasonRefused || status.Object == old.Object {
@@ -275,7 +270,6 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 
 func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }
 
-// changes from one status to the next: the events to be sent, and the transitions to be counted and logged.
 type changes struct {
 	announcements []announcement
 	transitions   []telemetry.Transition

@@ -131,7 +131,6 @@ func (s *Schema) StatusErrors(ctx context.Context, old, written map[string]any) 
 	return errs
 }
 
-// shape is what is wrong with an object besides what its rules say.
 func (s *Schema) shape(object map[string]any) field.ErrorList {
 	return append(validation.ValidateCustomResource(nil, object, s.values),
 		listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
@@ -162,7 +161,6 @@ func (s *Schema) Misread(object map[string]any) []string {
 	return lines
 }
 
-// misreadBelow looks at the values of a map or list.
 func misreadBelow(value any, schema *structuralschema.Structural, path *field.Path) (lines []string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -200,7 +198,6 @@ func misreadBelow(value any, schema *structuralschema.Structural, path *field.Pa
 	return lines
 }
 
-// misread is what is to be said of a single value; empty if that is nothing.
 func misread(value any, schema *structuralschema.Structural, path *field.Path) string {
 	if value == nil {
 		switch {

@@ -169,7 +169,6 @@ func mariaDBReady(object *unstructured.Unstructured) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == mariaDBRunning
 }
 
-// mariaDBMessage is what the operator says of the resource.
 func mariaDBMessage(object *unstructured.Unstructured) string {
 	if c := mariaDBCondition(object); c != nil {
 		return c.Reason + ": " + c.Message

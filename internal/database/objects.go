@@ -251,7 +251,6 @@ func computeResources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRe
 	}})
 }
 
-// affinity is nil unless nodes were asked for.
 func affinity(db *v1alpha1.DatabaseSpec) *corev1.Affinity {
 	if db.NodeAffinity == nil {
 		return nil

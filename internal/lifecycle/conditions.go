@@ -16,8 +16,7 @@ import (
 )
 
 type conditions struct {
-	list *[]metav1.Condition
-	// generation of the object that was observed, and the time of the observation.
+	list       *[]metav1.Condition
 	generation int64
 	now        time.Time
 }
@@ -130,7 +129,6 @@ func (s *situation) keeps(complete bool) bool {
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
-// cleanUp is the next step of spec.cleanup, or nil.
 func (s *situation) cleanUp(complete bool) Action {
 	if !s.keeps(complete) {
 		return thenCopies(s.removeEverything(), s.seen.DataCopies)
@@ -154,7 +152,6 @@ func thenCopies(next Action, copies bool) Action {
 
 type progress struct {
 	analysis.Progress
-	// failed is the first attempt that ended the run, or nil.
 	failed *result.Record
 	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
 	next    *plan.Trial

@@ -118,7 +118,6 @@ func (h *Blockers) taken(needed func(name string) bool) *Failure {
 	}
 }
 
-// needs says whether a run needs an object's name next: for an attempt, for the instance that this measures, or for its results.
 func (s *situation) needs(name string) bool {
 	if name == plan.ResultsName(s.run) && s.seen.Results == nil {
 		return true
@@ -131,7 +130,6 @@ func (s *situation) needs(name string) bool {
 	})
 }
 
-// ofInstance says whether a name is that of a database instance, or of a Pod or a claim of it.
 func ofInstance(name, instance string) bool {
 	for _, prefix := range []string{"data-", "storage-"} {
 		name = strings.TrimPrefix(name, prefix)

@@ -166,7 +166,6 @@ func provided(s *situation) *Decision {
 	return nil
 }
 
-// provide creates an instance: on the node of the first attempt or, before that, on the one on which the first of these is.
 func (s *situation) provide(number int, wanted []int) *Decision {
 	provide := ProvideDatabase{Instance: number, Beside: len(wanted) - 1}
 	d := &Decision{Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
@@ -219,7 +218,6 @@ func (s *situation) awaited(instance *Instance) *Decision {
 	return &d
 }
 
-// side is the run as the variant of an instance asks for it.
 func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
 	return plan.Side(s.run, plan.VariantOf(s.run, instance), 1)
 }

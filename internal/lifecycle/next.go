@@ -30,7 +30,6 @@ type situation struct {
 	progress
 }
 
-// runRules decide about a run.
 var runRules = rules{
 	ends: []rule{
 		finished,
@@ -69,7 +68,6 @@ func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now 
 	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, now: now}
 }
 
-// retained: an earlier run of the same name and specification has left its results.
 func retained(s *situation) *Decision {
 	if s.plan == nil || s.next != nil || s.seen.Results == nil || s.seen.Results.FromRun == "" {
 		return nil
@@ -133,7 +131,6 @@ func measured(s *situation) *Decision {
 
 func fail(f Failure) *Decision { return &Decision{Action: Wait{}, Failure: &f} }
 
-// atPoint names a point in a message.
 func atPoint(parameters map[string]string) string {
 	if len(parameters) == 0 {
 		return ""
@@ -252,7 +249,6 @@ type (
 	DeleteRun struct{}
 )
 
-// waitsFor says why a Pod waits, if that is a quota of Kueue or room on a node.
 func (d *Decision) waitsFor(kueue, room bool) {
 	switch {
 	case kueue:

@@ -109,7 +109,6 @@ func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now t
 	status.Deadline = ptr.To(metav1.NewTime(deadline(s).Truncate(time.Second)))
 }
 
-// setConditions sets the conditions of a run that has not finished, the summarizing ones last.
 func (s *situation) setConditions(c conditions, d Decision) {
 	s.resultsAvailable(c, d)
 	admitted, reason, message := s.admitted(d)
@@ -310,7 +309,6 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	return text + "raise database.resources.limits.cpu, or allow more"
 }
 
-// limitText is a CPU limit in parentheses; empty if it is not known.
 func limitText(millis int64) string {
 	if millis <= 0 {
 		return ""

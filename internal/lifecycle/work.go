@@ -134,7 +134,6 @@ func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
 	return 0, true
 }
 
-// pointOf is the index of a trial's point.
 func (s *situation) pointOf(trialNumber int) int { return s.plan.Trials[trialNumber-1].Point }
 
 // recording is the record of an attempt that has ended. That of a pilot decides about the rows.

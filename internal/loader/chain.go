@@ -64,7 +64,6 @@ func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
 
 // measureStage measures a stage, and finds out whether it has left what it should.
 func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
-	// What a stage notes is its own, up to what is the server's.
 	a, cfg := *c.attempt, *c.cfg
 	a.cfg, a.findings, a.phases = &cfg, nil, nil
 	cfg.LimitSeconds = s.Seconds
@@ -153,7 +152,6 @@ func (c *chain) clients() result.ClientFacts {
 	return sum
 }
 
-// reportStage adds to the document of a stage, which has what was recorded, the metrics and findings.
 func (l *clientLoad) reportStage(ctx context.Context, doc *result.Document, s *workload.Stage) {
 	doc.Metrics = l.stageMetrics(ctx, doc, s)
 	var found []finding.Finding
@@ -214,7 +212,6 @@ func perSecond(series []result.Interval, operations func(*result.Totals) int64) 
 // notOfServer are latencies that the server does not cause alone.
 var notOfServer = []string{"wait", "queued", "transaction", "rolledBack"}
 
-// longest is the longest operation of any kind.
 func longest(latencies []result.Latency) []result.Metric {
 	most := int64(0)
 	for _, l := range latencies {

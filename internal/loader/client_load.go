@@ -25,7 +25,6 @@ type clientLoad struct {
 	*attempt
 	workload workload.Workload
 	plan     workload.Plan
-	// sessions of the clients, once they are open.
 	sessions []*conn.Session
 	// warmed is what was done before the measured phase.
 	warmed   result.Totals

@@ -22,10 +22,9 @@ import (
 )
 
 type clients struct {
-	sessions  []*conn.Session
-	interrupt func()
-	tryAgain  func(error) bool
-	// milestones of all together, or nil.
+	sessions   []*conn.Session
+	interrupt  func()
+	tryAgain   func(error) bool
 	milestones *record.Milestones
 	// turns with other variants, or nil, and the pauses in which these are measured.
 	turns  *alternate.Side

@@ -28,7 +28,6 @@ import (
 // load is what is measured: what the loader's own clients send (clientLoad), or what another program does (toolLoad). Its methods
 // are called in this order, by a role.
 type load interface {
-	// prepare makes the data on the server. Of several Pods the first one does.
 	prepare(ctx context.Context) error
 	// extras are the phases that not every load has. They are known after prepare, share without it.
 	extras(w window) extras
@@ -36,11 +35,9 @@ type load interface {
 	// part is what this Pod measured; merge adds the parts of the other Pods.
 	part() (*record.Part, error)
 	merge(others []*record.Part) error
-	// verify finds out whether the server has what was sent.
 	verify(ctx context.Context) error
 	// report adds to a document what this load knows. The findings about its clients need their number.
 	report(doc *result.Document) (clients int, err error)
-	// close removes what the load has made outside of the server.
 	close() error
 }
 
@@ -67,7 +64,6 @@ func measuring(l load, w window) phase {
 	return phase{"measure", func(ctx context.Context) error { return l.measure(ctx, w) }}
 }
 
-// newLoad is the load of an attempt. close must be called.
 func newLoad(a *attempt, w workload.Workload) (load, error) {
 	if w == nil {
 		return newToolLoad(a)
@@ -88,7 +84,6 @@ func failedChecks(checks []result.Check) error {
 	return failure.Newf(result.CauseCheckFailed, "a check failed: %s", strings.Join(not, "; "))
 }
 
-// checkErrors is the error that too many transactions were rolled back.
 func checkErrors(cfg *result.Config, t result.Totals) error {
 	share := t.ErrorRate().Value
 	switch {

@@ -34,7 +34,6 @@ type owner struct {
 	firstStatus map[string]string
 }
 
-// prepare goes through the phases up to the data.
 func (o *owner) prepare(ctx context.Context) error {
 	return o.through(ctx, slices.Concat(
 		[]phase{{"connect", o.connect}, {"readback", o.readback}},
@@ -43,7 +42,6 @@ func (o *owner) prepare(ctx context.Context) error {
 	)...)
 }
 
-// connect waits for the server and takes the schema for this attempt.
 func (o *owner) connect(ctx context.Context) error {
 	if err := o.wait(ctx); err != nil {
 		return err
@@ -95,7 +93,6 @@ func (o *owner) comeToRest(ctx context.Context) error {
 	return err
 }
 
-// countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
 	o.observeBefore(ctx)
 	o.server.StatusBefore, err = server.Status(ctx, o.dialect, o.admin)
@@ -203,7 +200,6 @@ func (o *owner) lead(doc *result.Document) error {
 	return nil
 }
 
-// about is a document with what is not the load's.
 func (o *owner) about() *result.Document {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,

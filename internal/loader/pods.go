@@ -122,7 +122,6 @@ func (f *follower) run(ctx context.Context) error {
 	)...)
 }
 
-// connect waits for the server, and for the Pod that leads.
 func (f *follower) connect(ctx context.Context) error {
 	if err := f.wait(ctx); err != nil {
 		return err
@@ -142,7 +141,6 @@ func (f *follower) begin(ctx context.Context) (time.Time, error) { return f.meet
 // end implements window: the first Pod reads the counters.
 func (*follower) end(context.Context) error { return nil }
 
-// deliver hands this Pod's part to the one that leads.
 func (f *follower) deliver(ctx context.Context) error {
 	p, err := f.load.part()
 	if err != nil {

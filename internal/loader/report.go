@@ -40,7 +40,6 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	return l.plan.Clients, nil
 }
 
-// recorded adds to a document what the clients have recorded in the measured phase, and the checks after it.
 func (l *clientLoad) recorded(doc *result.Document) (err error) {
 	if doc.Latencies, err = l.measured.Latencies(); err != nil {
 		return fmt.Errorf("encoding the latencies: %w", err)

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// role is what a Pod does of an attempt: all of it, also in stages, or as one of several that load together.
 type role interface {
 	run(ctx context.Context) error
 	// release removes what the attempt has made on a server that is not the run's own, whatever became of the attempt. The
@@ -47,7 +46,6 @@ func newRole(a *attempt, l load) role {
 	}
 }
 
-// stagedIn is the workload of a load that is measured in stages; nil if it is not.
 func stagedIn(l load) workload.Staged {
 	if clients, ok := l.(*clientLoad); ok {
 		staged, _ := clients.workload.(workload.Staged)
@@ -141,7 +139,6 @@ func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.Stopped
 	return r.Workload.Measure(ctx, c)
 }
 
-// rehearsed is a load that can be made once without being measured.
 type rehearsed interface {
 	rehearse(ctx context.Context) error
 }

@@ -25,7 +25,6 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
-// pass gives the first turn back.
 func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 
 // alternate lets the clock run in this loader's turns, until ended is called. Without turns it always runs.
@@ -62,8 +61,7 @@ type pauses struct {
 	// before is the counter at the end of the last turn, and pages what was written in all pauses.
 	before, pages int64
 	// begun says that there was a slice: what came before it was no pause.
-	begun bool
-	// failed is the first error of the counter: pages is not known then.
+	begun  bool
 	failed error
 	// process is what the server's process has used so far, an error if that is not known, left what it was at the end of the last
 	// turn, and idle what was used in all pauses.
@@ -118,7 +116,6 @@ func (p *pauses) Go(length time.Duration) time.Duration {
 	return p.clock.Go(length)
 }
 
-// processFacts are what the server's process has used; nil if they are not known.
 func (p *pauses) processFacts() *result.ProcessFacts {
 	if p.process == nil {
 		return nil
@@ -130,7 +127,6 @@ func (p *pauses) processFacts() *result.ProcessFacts {
 	return facts
 }
 
-// count is the counter, or 0 after an error.
 func (p *pauses) count() int64 {
 	if p.failed != nil {
 		return 0
@@ -184,7 +180,6 @@ func wroteBack(e *engine.Engine, doc *result.Document) []finding.Finding {
 	return []finding.Finding{finding.CaughtUp(pages, max(all, pages))}
 }
 
-// outlasting is about transactions that took longer to end after a slice than a slice is long.
 func outlasting(doc *result.Document) []finding.Finding {
 	if doc.Turns == nil || doc.Turns.LongestDrainMicros*int64(doc.Turns.Slices) <= doc.Work().Micros {
 		return nil
@@ -259,7 +254,6 @@ func measureSide(
 	return a.measure(ctx, w)
 }
 
-// validateSides finds what cannot be measured in sides. What is wrong with one of them is found with it.
 func validateSides(cfg *result.Config) error {
 	switch s := cfg.Sides; {
 	case len(s.Each) < 2 || len(s.Each) > maxSides:

@@ -106,7 +106,6 @@ func inputs(w *result.Workload) ([]result.Input, error) {
 	return all, nil
 }
 
-// executeAll executes the commands of a phase, one after another, and keeps what they print and find out.
 func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) error {
 	for _, command := range l.tool.Commands(phase) {
 		if _, err := l.execute(ctx, phase, command); err != nil {
@@ -137,7 +136,6 @@ func (l *toolLoad) execute(
 	return e, l.judge(phase, string(phase), &e.Execution)
 }
 
-// judge notes what was executed, under a key for its output, and what that found out.
 func (l *toolLoad) judge(phase workload.ToolPhase, key string, e *workload.Execution) error {
 	l.about.Commands = append(l.about.Commands, result.ToolCommand{
 		Phase: key, Args: e.Args, ExitCode: e.ExitCode, Micros: e.Took.Microseconds(),

@@ -41,7 +41,6 @@ func (l *toolLoad) prepare(ctx context.Context) error {
 	return nil
 }
 
-// prepareAnew makes the tool's data, and notes them if they are for later trials, too.
 func (l *toolLoad) prepareAnew(ctx context.Context, dataset workload.Dataset) error {
 	if err := l.keeper.Clear(ctx); err != nil {
 		return err
@@ -138,7 +137,6 @@ func (l *toolLoad) part() (*record.Part, error) {
 	return &record.Part{Facts: facts, Loader: l.identity.Loader, Executed: l.executed}, nil
 }
 
-// merge takes what other Pods executed as if it had been executed here, and reads all together.
 func (l *toolLoad) merge(others []*record.Part) error {
 	executed := slices.Clone(l.executed)
 	for _, p := range others {

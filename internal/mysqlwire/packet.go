@@ -102,7 +102,6 @@ func (r *Reader) have(n int) error {
 	return nil
 }
 
-// ended is the error of a connection that cannot be read any more.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return mysql.ErrInvalidConn

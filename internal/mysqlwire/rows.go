@@ -38,7 +38,6 @@ func (r *Reader) Rows(endless bool) (n int64, err error) {
 	}
 }
 
-// columns reads how many descriptions of columns a result set begins with.
 func (r *Reader) columns() (int64, error) {
 	payload, err := r.Packet()
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 // member is the part of a workload's specification that its type names: the workload's parameters, and how they are varied.
 // It is read as JSON, so that nothing here depends on which workloads there are.
 type member struct {
-	// name of the member in the API, for example commitSize.
 	name string
 	// parameters without sweep and points, and those of them that are objects of which a sweep varies a field. They are encoded
 	// once: all points have them in common.
@@ -165,7 +164,6 @@ func axesOf(object json.RawMessage) ([]axis, error) {
 	return all, err
 }
 
-// valuesOf are the items of a list, or a single value.
 func valuesOf(content json.RawMessage) ([]json.RawMessage, error) {
 	if !strings.HasPrefix(string(content), "[") {
 		return []json.RawMessage{content}, nil

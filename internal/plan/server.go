@@ -114,7 +114,6 @@ func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
 	return written, nil
 }
 
-// smallDatum makes the stages.
 type smallDatum struct {
 	scale   float64
 	clients int64

@@ -213,7 +213,6 @@ func ByDigest(image, ran string) string {
 	return repository + "@" + digest
 }
 
-// repositoryOf an image, as container runtimes complete its name.
 func repositoryOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if tag := strings.LastIndex(name, ":"); tag > strings.LastIndex(name, "/") {

@@ -167,7 +167,6 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	return c, errors.Join(configureRows(c, &run.Spec.Trials, a), configureFiles(c))
 }
 
-// configureRows asks for the rows that a pilot has decided, or lets a pilot insert for as long as trials should last.
 func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	seconds := int(ptr.Deref(t.MinSeconds, 0))
 	switch {
@@ -202,7 +201,6 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 	return w, nil
 }
 
-// configureFiles tells the loader where the user's files for the workload are, if it has any.
 func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
 	if err == nil && needs.Files != "" {
@@ -243,7 +241,6 @@ func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
 	}
 }
 
-// addFiles mounts the files of a ConfigMap: that of one key, or all if the key is empty.
 func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
 	if key != "" {
@@ -257,7 +254,6 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 // installContainer copies the loader to where an image that is not its own finds it.
 const installContainer = "install"
 
-// workSize bounds the folder in memory for a tool's files: configuration, a script, a result.
 var workSize = resource.MustParse("16Mi")
 
 // addNeeds gives the loader's Pod what its workload needs.
@@ -278,7 +274,6 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	}
 }
 
-// useImage runs the loader in the user's image: an init container copies it there.
 func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	tool := corev1.VolumeMount{Name: "tool", MountPath: result.ToolPath}
 	spec.InitContainers = append(spec.InitContainers, corev1.Container{

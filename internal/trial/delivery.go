@@ -61,7 +61,6 @@ func StartsPrograms(run *v1alpha1.BenchmarkRun) bool {
 	return registry.IsTool(&result.Config{Workload: result.Workload{Type: string(run.Spec.Workload.Type)}})
 }
 
-// given is the configuration that a Job gives its loaders.
 func given(job *batchv1.Job) (*result.Config, error) {
 	for _, c := range job.Spec.Template.Spec.Containers {
 		for _, e := range c.Env {
@@ -154,11 +153,11 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	case l.failedBesideOthers(), jobCondition(job, batchv1.JobFailureTarget) != nil, jobCondition(job, batchv1.JobFailed) != nil:
+		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
 	case unreachable(l.pods) != nil:
-		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case ptr.Deref(job.Spec.Suspend, false):
 		return judgeSuspended(job, l)
@@ -187,7 +186,6 @@ func withoutPods(job *batchv1.Job) Verdict {
 	return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 }
 
-// unreachable is the first Pod whose node does not answer, or nil.
 func unreachable(pods []corev1.Pod) *corev1.Pod {
 	for i := range pods {
 		if podutil.NodeLost(&pods[i]) {

@@ -21,10 +21,8 @@ import (
 )
 
 type loaders struct {
-	wanted int
-	// pods that exist, in the order of their indexes.
-	pods []corev1.Pod
-	// delivery of an only loader that runs, or nil.
+	wanted   int
+	pods     []corev1.Pod
 	delivery *Delivery
 }
 
@@ -124,7 +122,6 @@ func (l loaders) missing() int {
 	return l.wanted
 }
 
-// loaderName is what messages call the loader with an index, and podName what they call its Pod.
 func (l loaders) loaderName(index int) string {
 	if l.wanted == 1 {
 		return "the loader"

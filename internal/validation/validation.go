@@ -67,7 +67,6 @@ func checkBytes(bytes int) error {
 		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
 }
 
-// checkVariables names all values that are as an option file has them, and no server takes.
 func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -152,7 +151,6 @@ func Warning(spec *v1alpha1.BenchmarkRunSpec) string {
 		"benchrun\\_%% alone, because only these rights keep it from other schemas", program)
 }
 
-// planVariants is PlanRun of a run with variants. What one of them asks for is checked as a run without variants is.
 func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	begun := len(run.Status.Conditions) > 0
 	if !begun {

@@ -108,7 +108,6 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 // opened is a connection for the measured phase, as the driver has it and below.
 type opened struct {
 	driver.Conn
-	// transport is what the driver reads and writes.
 	transport net.Conn
 	// arrivals of what comes over the network; nil if they are not noticed.
 	arrivals arrivalObserver
@@ -188,7 +187,6 @@ func (c *Connections) End() {
 	c.open, c.ended = map[net.Conn]struct{}{}, true
 	c.mu.Unlock()
 	for conn := range open {
-		// An error would say that it is closed already.
 		_ = conn.Close()
 	}
 }
@@ -223,7 +221,6 @@ func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, a
 }
 
 func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
-	// The driver bounds the dialling; a server that accepts and says nothing is bounded here.
 	ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout)
 	defer cancel()
 	return connector.Connect(ctx)

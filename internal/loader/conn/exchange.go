@@ -233,7 +233,6 @@ func (s *Sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// loadStatement is how a statement begins that comes with a file.
 var loadStatement = append([]byte{mysqlwire.CommandQuery}, "LOAD DATA LOCAL"...)
 
 // reply answers the packet that has come in whole, if an answer is due.

@@ -196,7 +196,6 @@ type arrival struct {
 	at     unix.Timespec
 }
 
-// measure makes this the socket of a client of the measured phase.
 func (s *socket) measure() {
 	s.keepsThread = true
 	// An error means that there are no times, which is noticed where they are missed.
@@ -241,7 +240,6 @@ func (a *arrivals) into(p []byte) unsafe.Pointer {
 	return unsafe.Pointer(&a.message) //nolint:gosec // the kernel takes a pointer
 }
 
-// last is when what recvmsg(2) has read had come, by the wall clock; noted is false if the kernel does not say.
 func (a *arrivals) last() (at time.Time, noted bool) {
 	h := &a.control.header
 	if a.message.Controllen == 0 || h.Level != unix.SOL_SOCKET || h.Type != unix.SCM_TIMESTAMPNS {

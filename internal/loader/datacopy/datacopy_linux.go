@@ -32,7 +32,6 @@ type file struct {
 
 type files []file
 
-// listed are the files below a folder, and their folders. Sockets and the like are not data.
 func listed(root string) (files, error) {
 	var all files
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -67,7 +66,6 @@ func listed(root string) (files, error) {
 	return all, nil
 }
 
-// copyTo copies files from one folder to another. What is gone meanwhile is left out.
 func (all files) copyTo(ctx context.Context, from, to string) error {
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
@@ -107,7 +105,6 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 	return err
 }
 
-// syncAll writes what was written to the file system of a folder to its disk.
 func syncAll(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -120,7 +117,6 @@ func syncAll(folder string) error {
 	return nil
 }
 
-// facts of what was copied since then.
 func (all files) facts(began time.Time) result.DataCopy {
 	c := result.DataCopy{Micros: time.Since(began).Microseconds()}
 	for _, f := range all {
@@ -218,7 +214,6 @@ func Restore(ctx context.Context, at, data string) (result.DataCopy, bool, error
 	return all.facts(began), true, syncAll(data)
 }
 
-// remove files and folders below one.
 func remove(from string, all files) error {
 	for _, f := range all {
 		if err := os.RemoveAll(filepath.Join(from, f.path)); err != nil {

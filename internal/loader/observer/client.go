@@ -127,7 +127,6 @@ const (
 	stopsWithin, stopsSeen = 5 * time.Second, 5 * time.Millisecond
 )
 
-// serveCopy puts a copy of the data directory aside, if there is none yet. It takes as long as that takes.
 func (o *Observer) serveCopy(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Time{}); err != nil { // which would end the request's context

@@ -54,7 +54,6 @@ func read(proc string, names []string) (*result.ProcessFacts, error) {
 	return facts, nil
 }
 
-// find the server's process. Of several, the one that was started first is the server: others are its children.
 func find(fs procfs.FS, names []string) (procfs.Proc, procfs.ProcStat, error) {
 	all, err := fs.AllProcs()
 	if err != nil {

@@ -36,8 +36,7 @@ const (
 	headerAtMost = 2 * time.Second
 	maxHeader    = 4 << 10
 	// sysFolder is where the sys file system is.
-	sysFolder = "/sys"
-	// listenAgain is when a port that is taken is tried again.
+	sysFolder   = "/sys"
 	listenAgain = time.Second
 )
 
@@ -99,7 +98,6 @@ func (o *Observer) listen(ctx context.Context, server *http.Server) error {
 	return server.Serve(&door{Listener: listener})
 }
 
-// handler answers GET of the observation, and of turns, and POST of the copy, to who knows the password.
 func (o *Observer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +127,6 @@ func (o *Observer) authorized(next http.Handler) http.Handler {
 	})
 }
 
-// observe reads the process after the probe, so that the moment is as close as can be to what follows.
 func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observation {
 	answer := &result.Observation{Version: result.ObservationVersion}
 	if withProbe {
@@ -188,7 +185,6 @@ func (d *door) Accept() (net.Conn, error) {
 	return g, nil
 }
 
-// admit a stranger, and return who has to go, if anybody.
 func (d *door) admit(g *guest) *guest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,12 +216,10 @@ func (g *guest) Close() error {
 
 type guestKey struct{}
 
-// withGuest lets the handlers of a connection's requests know it.
 func withGuest(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, guestKey{}, c)
 }
 
-// trust the connection of a request that has proved to know the password.
 func trust(ctx context.Context) {
 	if g, is := ctx.Value(guestKey{}).(*guest); is {
 		g.door.known(g)

@@ -55,7 +55,6 @@ func Encode(f result.Fingerprint) ([]byte, error) {
 	return data, nil
 }
 
-// resolved is the directory's path without symbolic links, which mounts know nothing of.
 func resolved(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -66,7 +65,6 @@ func resolved(dir string) string {
 	return dir
 }
 
-// read is a file's text; empty if it cannot be read.
 func read(root, path string) string {
 	data, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
@@ -75,7 +73,6 @@ func read(root, path string) string {
 	return string(data)
 }
 
-// line is the text of a file with one line, or unknown.
 func line(root, path string) string { return orUnknown(strings.TrimSpace(read(root, path))) }
 
 func orUnknown(s string) string {
@@ -162,13 +159,11 @@ func Disk(root, data string) string {
 
 // mount is what the kernel says of one mounted file system.
 type mount struct {
-	// device is the number of the block device, major:minor.
 	device     string
 	point      string
 	filesystem string
-	// source is the device's name, or whatever stands for it.
-	source  string
-	options string
+	source     string
+	options    string
 }
 
 // mountOf finds the mount that a path without symbolic links lies on, in the text of mountinfo: the one with the
@@ -185,7 +180,6 @@ func mountOf(mountinfo, path string) (mount, bool) {
 	return best, found
 }
 
-// below says whether path is dir or lies in it.
 func below(path, dir string) bool {
 	return dir == "/" || path == dir || strings.HasPrefix(path, dir+"/")
 }
@@ -214,7 +208,6 @@ func parseMount(text string) (mount, bool) {
 	}, true
 }
 
-// unescape restores the characters that mountinfo writes in octal.
 func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
@@ -261,7 +254,6 @@ func devices(root string, m mount) []string {
 	return list
 }
 
-// scheduler is the I/O scheduler of the disk below a mount; empty if it is not known.
 func scheduler(root string, m mount) string {
 	dir := disk(root, m)
 	if dir == "" {
@@ -274,7 +266,6 @@ func scheduler(root string, m mount) string {
 	return host.Chosen(strings.TrimSpace(string(data)))
 }
 
-// onlyEntry is the path of a directory's entry if it has exactly one.
 func onlyEntry(dir string) (string, bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {

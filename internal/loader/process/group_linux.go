@@ -105,7 +105,6 @@ func (p *Program) processes() ([]int, error) {
 	return all, nil
 }
 
-// stopped says whether no thread of a process runs.
 func stopped(pid int) bool {
 	threads, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 	if err != nil {
@@ -159,7 +158,6 @@ type programs struct {
 
 var running = programs{pids: map[int]bool{}}
 
-// start a program, as one of those that run.
 func (p *programs) start(cmd *exec.Cmd) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,7 +224,6 @@ func (p *programs) checkLeft() error {
 	return fmt.Errorf("the program leaves processes behind, which cannot be halted with it: %s; use alternation: Trials", names(all))
 }
 
-// left are the children of this process that are no program that runs.
 func (p *programs) left() ([]int, error) {
 	table, err := processes()
 	var all []int
@@ -281,7 +278,6 @@ func processOf(file string) (process, bool) {
 	return process{parent: parent, state: fields[0]}, err == nil
 }
 
-// names are processes by their numbers and names, for a message.
 func names(pids []int) string {
 	var all []string
 	for _, pid := range pids {

@@ -44,7 +44,6 @@ type Program struct {
 	command workload.Command
 	cmd     *exec.Cmd
 	out     *output
-	// finish waits for the last of its output.
 	finish  func()
 	started time.Time
 }
@@ -168,7 +167,6 @@ func (o *output) append(p []byte) {
 	o.line = append(o.line, p[:min(len(p), maxLine-len(o.line))]...)
 }
 
-// keep holds the beginning and the end.
 func (o *output) keep(p []byte) {
 	const maxHead, maxTail = maxOutput / 3 * 2, maxOutput / 3
 	if room := maxHead - o.head.Len(); room > 0 {

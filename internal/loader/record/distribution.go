@@ -217,7 +217,6 @@ func (o *overTime) results(ended time.Duration) []result.IntervalLatency {
 	return all
 }
 
-// partDistribution is a distribution on its way to the leading Pod.
 type partDistribution struct {
 	Interval  int       `json:"i"`
 	Operation operation `json:"op"`
@@ -274,7 +273,6 @@ func (c *counting) count(op operation, ended time.Duration, micros int64) {
 	d.count(micros)
 }
 
-// flush adds what was counted to that of all clients.
 func (c *counting) flush() {
 	for op, d := range c.counts {
 		if d != nil && d.low <= d.high {

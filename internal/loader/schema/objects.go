@@ -47,7 +47,6 @@ func (h *holding) exec(ctx context.Context, statement string, args ...any) error
 
 func (h *holding) inSchema(name string) string { return h.dialect.InSchema(h.schema, name) }
 
-// objects are those in the schema, without bookkeeping.
 func (h *holding) objects(ctx context.Context) ([]object, error) {
 	schemas := &h.dialect.Schemas
 	all, err := h.list(ctx, schemas.Objects, slices.Repeat([]any{h.schema}, schemas.ObjectsParameters)...)

@@ -271,7 +271,6 @@ func boolean(s string) switchState {
 // isPath says that a value is compared letter by letter.
 func isPath(s string) bool { return strings.ContainsAny(s, `/\`) }
 
-// sameEnum compares the number of an enum's value with its name, whichever of the two is which.
 func sameEnum(values []string, a, b string) bool {
 	position := func(s string) int {
 		if n, err := strconv.Atoi(s); err == nil {

@@ -118,7 +118,6 @@ func (w *bulkInsert) spread() {
 	}
 }
 
-// address makes the statements' heads.
 func (w *bulkInsert) address(tables []string, columns string) {
 	w.load.Heads = nil
 	for _, name := range tables {

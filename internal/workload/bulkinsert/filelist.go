@@ -30,8 +30,7 @@ const (
 	fileSuffix        = ".dat"
 	maxSizeDigits     = 13
 	timeLength        = len("2010-01-01 00:00:00.000000")
-	// maxFileRow bounds the text of a row in a statement with its comma, as appendRow makes it.
-	maxFileRow = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
+	maxFileRow        = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
 		maxSizeDigits + len("),")
 )
 
@@ -44,7 +43,6 @@ func newFileList(seed int64) *fileList {
 	return f
 }
 
-// folder is a path of names of 6 to 20 characters, of which the last may be shorter.
 func folder(d *generate.Draws) string {
 	var path []byte
 	for length := minFolder + 1 + d.Below(maxFolder-minFolder); uint64(len(path))+1 < length; {
@@ -101,7 +99,6 @@ const (
 	maxNarrowValues = 2 + 4 + 4
 )
 
-// checkProtocol finds what a protocol cannot do.
 func (p *Parameters) checkProtocol(cfg *result.Config) error {
 	err := workload.OneOf("protocol", p.Protocol, "", insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
 	switch {
@@ -113,7 +110,6 @@ func (p *Parameters) checkProtocol(cfg *result.Config) error {
 	return p.checkPlaceholders()
 }
 
-// checkPlaceholders checks that a prepared statement does not have too many.
 func (p *Parameters) checkPlaceholders() error {
 	columns := len(fileTypes)
 	if p.Table == tableNarrow {

@@ -79,11 +79,9 @@ type commitSize struct {
 	params Parameters
 	rows   generate.Rows
 	// bound is how many rows the phase that is under way sends at most: a warm-up ends by time only.
-	bound int64
-	// warmed is how many rows were sent before the measured phase.
+	bound  int64
 	warmed int64
-	// sent is how many rows were committed, all in all.
-	sent int64
+	sent   int64
 }
 
 // New makes the load.
@@ -192,7 +190,6 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 	return stopped, nil
 }
 
-// commit ends the transaction, unless the server has done so, and thinks.
 func (i *inserter) commit(ctx context.Context, again func() error) error {
 	if i.autocommits() {
 		i.client.Recorder.Committed()

@@ -37,7 +37,6 @@ var (
 	metricUnit = regexp.MustCompile(`^\S{1,32}$`)
 )
 
-// customTool is a program that the run brings along.
 type customTool struct {
 	cfg     *result.Config
 	params  *Parameters
@@ -248,7 +247,6 @@ func (t *customTool) Verify(_ context.Context, in workload.VerifyInput) ([]resul
 	return []result.Check{workload.ServerCounted(in)}, nil
 }
 
-// reported are the warnings of a program, in its own words.
 func reported(warnings []string) []finding.Finding {
 	var all []finding.Finding
 	for _, text := range warnings {

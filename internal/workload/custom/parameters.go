@@ -132,7 +132,6 @@ func pod(cfg *result.Config) (workload.Pod, error) {
 	return workload.Pod{Image: p.Image, User: p.User, Work: true, Files: p.FilesFrom}, nil
 }
 
-// matched takes the numbers of the pattern's last match.
 func (t *customTool) matched(e *workload.Execution) (*customReport, error) {
 	line, groups := "", []int(nil)
 	for one := range workload.Lines(e.Output) {

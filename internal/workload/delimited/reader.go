@@ -38,9 +38,8 @@ type Reader struct {
 	base       int64
 	ended      bool
 	// begins says that nothing was read yet of the source, which is there from its beginning.
-	begins bool
-	offset int64
-	// line on which the last record begins, lines that it has.
+	begins      bool
+	offset      int64
 	line, lines int64
 	record      []byte
 	fields      [][]byte

@@ -38,7 +38,6 @@ type chainTable struct {
 	*purchases
 	// share of the rows of each stage.
 	share workload.Share
-	// sent are the rows in the order of their ids, stage by stage; added is how many there are.
 	sent  []*sentRows
 	added atomic.Int64
 	// inserting is how many clients still insert. The last one ends the deletion.
@@ -46,10 +45,8 @@ type chainTable struct {
 	deletion
 }
 
-// sentRows are those that a stage has inserted into a table: the first ones of its load.
 type sentRows struct {
-	load *insert.Load
-	// before is the number of the row before the first.
+	load   *insert.Load
 	before int64
 	count  atomic.Int64
 }

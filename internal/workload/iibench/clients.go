@@ -100,7 +100,6 @@ type purchase struct {
 	noise                           uint64
 }
 
-// Ranges of the columns: values are below these.
 const (
 	cashRegisters = 1000
 	customers     = 100_000

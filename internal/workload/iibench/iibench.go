@@ -140,7 +140,6 @@ func (w *iiBench) prepareLoad() {
 	}
 }
 
-// beginInserting is before each phase in which rows are inserted.
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
 	if w.params.KeepRows > 0 {

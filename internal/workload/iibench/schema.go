@@ -29,8 +29,7 @@ type purchases struct {
 }
 
 type index struct {
-	name string
-	// columns separated by commas; leading is the first of them.
+	name             string
 	columns, leading string
 	// Values of the leading column are appendLeading of numbers below span.
 	span          uint64
@@ -150,7 +149,6 @@ const (
 	contestVersion          = "5.1."
 )
 
-// checkContest refuses what the contest's rules do not allow.
 func checkContest(p *Parameters) error {
 	if p.AsPublished != contest2008 {
 		return nil

@@ -72,7 +72,6 @@ func isStageName(name string) bool {
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+punctuation) == ""
 }
 
-// checkAlone refuses what one trial in stages cannot have.
 func checkAlone(cfg *result.Config) error {
 	switch {
 	case cfg.Pods > 1:
@@ -105,7 +104,6 @@ func checkStages(p *Parameters) error {
 	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schemas[p.Table].indexes)))
 }
 
-// checkEach checks the stages of a chain, whose schema has so many indexes, one after another.
 func checkEach(p *Parameters, schemaIndexes int) error {
 	names, indexes := map[string]bool{}, 0
 	for i := range p.Stages {
@@ -188,7 +186,6 @@ func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate worklo
 	return nil
 }
 
-// autocommit sessions end a transaction with its only statement.
 var autocommit = []string{"SET autocommit=1"}
 
 // clientStage is a stage in which clients insert, delete and query. Each of these is done by as many connections as there are
@@ -206,7 +203,6 @@ type clientStage struct {
 	indexes          []index
 }
 
-// part is what a connection does, for a client and on its table.
 type part func(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error)
 
 func (s *clientStage) parts() []part {

@@ -80,7 +80,6 @@ func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
 // clients there are and whatever stops them, what is in the table is the Pod's transactions from its first on without a gap.
 type Load struct {
 	dispenser
-	// perStatement rows are in a statement; the last one of a transaction has what is left.
 	perStatement int64
 	// prepared are the statements that are prepared; nil if they are text.
 	prepared *prepared
@@ -112,7 +111,6 @@ type Source interface {
 	Close()
 }
 
-// rowsError is the server's error about a statement with those rows.
 type rowsError struct {
 	first, last int64
 	text        string
@@ -166,14 +164,11 @@ func (l *Load) WholeTransactions() bool { return l.perStatement >= l.PerTransact
 // inserter is one client's part of a load.
 type inserter struct {
 	*Load
-	client *workload.Client
-	head   string
-	// source has the rows, unless they are made.
-	source Source
-	// executions of prepared statements are what is sent; nil for text.
-	executions *executions
-	send       func(statement []byte, meanwhile func()) (ago time.Duration, err error)
-	// statement inserts the rows first to last; none if it is empty.
+	client      *workload.Client
+	head        string
+	source      Source
+	executions  *executions
+	send        func(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	statement   []byte
 	first, last int64
 	// end is the last row of the transaction that statement belongs to.

@@ -40,7 +40,6 @@ func (l *Load) Prepare(bulk bool, types []mysqlwire.Type, rowBytes int64) {
 	}
 }
 
-// prepared are the statements of a load that are prepared.
 type prepared struct {
 	bulk  bool
 	types []mysqlwire.Type

@@ -50,7 +50,6 @@ func (w *inserter) commit(ctx context.Context, end int64) error {
 	return w.Committed(ctx, w.client, w.rowsOfTransaction(end))
 }
 
-// retry tries the part of a transaction again whose last statement has failed.
 func (w *inserter) retry(began time.Duration, err error, p part) error {
 	w.part = p
 	return w.client.Retry(began, err, w.again)
@@ -157,7 +156,6 @@ func (w *inserter) await(ctx context.Context) error {
 	return nil
 }
 
-// committed records the transaction that was committed, if there is a rate.
 func (w *inserter) committed() {
 	if w.Pace.RatePerSecond > 0 {
 		w.client.Recorder.Transaction(w.due, w.began, w.client.Recorder.Now())

@@ -113,7 +113,6 @@ func SetRows(cfg *result.Config, rows int64) error {
 	return named(cfg, workload.SetRows(cfg, rows))
 }
 
-// growing are the workloads with a number of rows that others may decide.
 func growing() string {
 	var names []string
 	for _, d := range definitions {

@@ -63,7 +63,6 @@ func Check(statements []Statement, bounds Bounds) (qualifiers []string, err erro
 	return slices.Compact(qualifiers), nil
 }
 
-// checker checks one reading of a statement.
 type checker struct {
 	Bounds
 	tokens []Token
@@ -228,7 +227,6 @@ func (c *checker) checkEngine(t *Token) {
 	}
 }
 
-// beforeColumns stand before names of columns, which may be words that are options elsewhere.
 var beforeColumns = []string{"ADD", "COLUMN", "CHANGE", "DROP", "EXISTS", "KEY", "INDEX", "BY", "TO"}
 
 func (c *checker) options() {

@@ -34,7 +34,6 @@ type Token struct {
 	Text string
 	// Line, from 1, on which it begins.
 	Line int
-	// when says which servers read it; nil is all.
 	when *condition
 	// from and to are its place in the script.
 	from, to int
@@ -117,7 +116,6 @@ func (l *lexer) skipped() bool {
 	return true
 }
 
-// comment passes over a comment, or opens it if there are servers that execute it.
 func (l *lexer) comment(rest string) bool {
 	length := 2 + through(rest[2:], "*/")
 	switch {

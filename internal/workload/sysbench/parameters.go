@@ -78,7 +78,6 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.checkStatements(cfg))
 }
 
-// script is what is executed. One of the user's may do anything.
 func (p *Parameters) script() script {
 	if p.ScriptFrom != nil {
 		return script{writes: true}
@@ -86,7 +85,6 @@ func (p *Parameters) script() script {
 	return allScripts[p.Script]
 }
 
-// checkScript finds a script that is not known, and options that would make something else of a microbenchmark.
 func (p *Parameters) checkScript() error {
 	if p.ScriptFrom != nil {
 		return nil
@@ -116,7 +114,6 @@ func general(option string) bool {
 	return false
 }
 
-// checkCompat finds a published script that is not known, or not that of the workload's script.
 func (p *Parameters) checkCompat() error {
 	if p.AsPublished == asPublishedTPCC && p.Script != scriptTPCC {
 		return fmt.Errorf("asPublished %s is for script %s", asPublishedTPCC, scriptTPCC)
@@ -124,7 +121,6 @@ func (p *Parameters) checkCompat() error {
 	return workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedTPCC)
 }
 
-// checkSize finds a size that the script does not take.
 func (p *Parameters) checkSize() error {
 	oneTable := strings.HasPrefix(p.Script, oneTablePrefix)
 	switch {

@@ -150,7 +150,6 @@ func sysbenchMetrics(f *output.Summary) []result.Metric {
 	}
 }
 
-// newOrders is NOPM: new-order transactions that were committed, per minute.
 func newOrders(counts map[string]int64, seconds float64) result.Metric {
 	return result.Metric{
 		Name: "newOrdersPerMinute", Value: float64(counts["new_order"]) * 60 / seconds, Unit: "NOPM", Better: "higher",
@@ -158,7 +157,6 @@ func newOrders(counts map[string]int64, seconds float64) result.Metric {
 	}
 }
 
-// mixAddsUp compares what the tpcc script counted with what sysbench counted.
 func mixAddsUp(r *output.Report) result.Check {
 	sum := int64(0)
 	for _, n := range r.Counts {
@@ -170,7 +168,6 @@ func mixAddsUp(r *output.Report) result.Check {
 	}
 }
 
-// consistent says whether the parts of a report agree with each other.
 func consistent(f *output.Summary) result.Check {
 	histogram := output.HistogramEvents(f.Histogram)
 	return result.Check{

@@ -28,16 +28,14 @@ import (
 // checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
 // and the client's CPU time in one piece with what is measured.
 type sysbenchTool struct {
-	cfg      *result.Config
-	params   *Parameters
-	script   script
-	dir      string
-	user     string
-	password string
-	share    workload.Share
-	// sides are how many programs take turns.
-	sides int
-	// warmupEvents are those of the warm-up.
+	cfg          *result.Config
+	params       *Parameters
+	script       script
+	dir          string
+	user         string
+	password     string
+	share        workload.Share
+	sides        int
 	warmupEvents int64
 }
 
@@ -173,7 +171,6 @@ func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.SeedOfData()) }
 // warmupSeed is another one: the warm-up must not do the very transactions that are measured.
 func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
 
-// podSeed is the run's seed, and another one for each further Pod.
 func (t *sysbenchTool) podSeed() string {
 	if t.share.Pod == 0 {
 		return sysbenchSeed(t.cfg.Seed)
@@ -188,7 +185,6 @@ func sysbenchSeed(seed int64) string {
 	return strconv.FormatInt(seed, 10)
 }
 
-// folded is a function of a seed within what sysbench takes.
 func folded(seed int64) int64 {
 	stream := generate.From(uint64(seed)) //nolint:gosec // a seed may wrap
 	return int64(stream.Next()%math.MaxInt32) + 1

@@ -20,12 +20,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
-// sharesTables says whether a script has the tables sbtest1 and so on, which are the same for all but a few scripts.
 func sharesTables(name string) bool {
 	return name != "" && name != scriptTPCC && name != scriptBulkInsert
 }
 
-// checkTables finds what is asked of other tables than those that scripts share.
 func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
 	case sharesTables(p.Script):
@@ -234,7 +232,6 @@ const (
 	defaultTableSize int64 = 10_000
 )
 
-// expected is how many rows are in how many tables after so many events, at least and at most.
 func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	p := t.params
 	tables, size := defaultTables, defaultTableSize

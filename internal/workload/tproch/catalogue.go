@@ -26,7 +26,6 @@ import (
 
 var regionNames = [...]string{"AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"}
 
-// nations by key, with their region's key.
 var nations = [...]struct {
 	name   string
 	region int64
@@ -222,7 +221,6 @@ func Tables() []Table {
 	return []Table{Region, Nation, Supplier, Customer, Part, PartSupp, Orders, LineItem}
 }
 
-// tables has what the schema says about each table, and its size.
 var tables = [...]struct {
 	name    string
 	columns []string

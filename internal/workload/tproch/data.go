@@ -150,7 +150,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more makes the next rows if all others were read, and is false if there are none.
 func (r *Reader) more() bool {
 	if r.consumed < len(r.buf) {
 		return true
@@ -192,7 +191,6 @@ const (
 // currentDay is what the rules take for today, 1995-06-17: what was received or shipped until then is done.
 const currentDay = 1263
 
-// dates has each day as YYYY-MM-DD.
 var dates = func() (all [lastDay + 1][len(time.DateOnly)]byte) {
 	origin := time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
 	for day := range all {

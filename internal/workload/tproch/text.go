@@ -47,7 +47,6 @@ var sentences = [][][]string{
 	{nouns, verbs},
 }
 
-// newText makes textBytes bytes of sentences.
 func newText(key uint64) []byte {
 	draw := generate.At(key, 0)
 	text := make([]byte, 0, textBytes+256)
@@ -128,7 +127,6 @@ func appendCents(dst []byte, cents int64) []byte {
 	return append(dst, '.', byte('0'+cents/10%10), byte('0'+cents%10))
 }
 
-// order is what both ORDERS and LINEITEM need to know of an order.
 type order struct {
 	key, items, day int64
 	// draw goes on with what only ORDERS needs.

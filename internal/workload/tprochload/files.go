@@ -39,7 +39,6 @@ type files struct {
 	monthNames [tableCount]bool
 }
 
-// piece is a file with rows of a table.
 type piece struct {
 	userdata.File
 	number int
@@ -81,7 +80,6 @@ func (f *files) find() error {
 	return f.complete()
 }
 
-// complete checks that each table has either its file or pieces, and puts these in order.
 func (f *files) complete() error {
 	var wrong []string
 	for i, t := range tproch.Tables() {
@@ -191,7 +189,6 @@ func (j *joined) Close() error {
 	return errors.Join(errs...)
 }
 
-// clause is what LOAD DATA needs to know about the table's files.
 func (f *files) clause(t tproch.Table) string {
 	if !f.monthNames[t] {
 		return loadClause(t, "utf8mb4", t.Columns())
@@ -263,11 +260,9 @@ var lineFeed = []byte{'\n'}
 type lines struct {
 	src *bufio.Reader
 	// left is how many lines are still wanted.
-	left int64
-	// passed is told of the lines, and their bytes, of each read.
+	left   int64
 	passed func(lines, bytes int64)
-	// err is the source's error, but for its end.
-	err error
+	err    error
 }
 
 func newLines(src io.Reader, passed func(lines, bytes int64)) *lines {

@@ -109,7 +109,6 @@ func (w *tprochLoad) rowsPerStatement() int64 {
 	return math.MaxInt64
 }
 
-// clause says how a table's lines are to be read.
 func (w *tprochLoad) clause(t tproch.Table) string {
 	if w.files != nil {
 		return w.files.clause(t)
@@ -182,7 +181,6 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	return append(checks, checksums.check("checksum", "all rows of "+which+" match the rows that were sent")), nil
 }
 
-// judge compares what the server said and has with the number of rows that were there to be loaded.
 func (w *tprochLoad) judge(t tproch.Table, want, got int64, warnings, rows *verdict) {
 	load := &w.loads[t]
 	warnings.note(load.Warnings == 0, "%s: %d, the first: %s", t, load.Warnings, w.warning[t])
@@ -222,7 +220,6 @@ func (w *tprochLoad) verifyFiles(ctx context.Context, db *sql.DB) ([]result.Chec
 	}, nil
 }
 
-// serverChecksum is a table's checksum as the server computes it.
 func serverChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Checksum, error) {
 	var got tproch.Checksum
 	// SUM of no rows is NULL.
@@ -235,7 +232,6 @@ func serverChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Che
 	return got, nil
 }
 
-// verdict is whether something holds for all tables, and for which it does not.
 type verdict struct{ not []string }
 
 func (v *verdict) note(holds bool, format string, args ...any) {

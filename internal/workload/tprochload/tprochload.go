@@ -82,20 +82,16 @@ const tableCount = int(tproch.LineItem) + 1
 type tprochLoad struct {
 	params Parameters
 	data   *tproch.Data
-	// stage has the files, if the data are staged.
-	stage *stage
-	// files are the user's, if the data are; schema makes the tables, if it is the user's SQL.
+	stage  *stage
 	files  *files
 	schema *userdata.Schema
 	// found are the columns of the user's tables.
 	found [][]userdata.Column
 	// order in which the clients take the tables; taken is how many they have.
-	order []tproch.Table
-	taken atomic.Int64
-	// loads are filled in by the client that loads the table, which then closes its loaded.
-	loads  [tableCount]result.TableLoad
-	loaded [tableCount]chan struct{}
-	// warning is the first that the server gave for the table.
+	order   []tproch.Table
+	taken   atomic.Int64
+	loads   [tableCount]result.TableLoad
+	loaded  [tableCount]chan struct{}
 	warning [tableCount]string
 }
 
@@ -163,7 +159,6 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 	return cmp.Or(err, p.checkCompat(cfg), checkFiles(cfg, p))
 }
 
-// checkCompat finds what does not go together with the statements of the article.
 func (p *Parameters) checkCompat(cfg *result.Config) error {
 	switch {
 	case p.AsPublished != asPublishedMariaDBOrg:
@@ -177,7 +172,6 @@ func (p *Parameters) checkCompat(cfg *result.Config) error {
 	return nil
 }
 
-// checkFiles finds what does not go together with a volume, or with the user's data and SQL.
 func checkFiles(cfg *result.Config, p *Parameters) error {
 	switch own := cfg.Workload.Data != nil; {
 	case p.Data == dataStaged && cfg.Scratch == "":
@@ -253,7 +247,6 @@ func (w *tprochLoad) session() string {
 		bit(w.params.ForeignKeyChecks), bit(w.params.UniqueChecks))
 }
 
-// after are the phases that make the loaded tables ready.
 func (w *tprochLoad) after() []workload.Phase {
 	var phases []workload.Phase
 	if w.params.Indexes == indexesAfter {

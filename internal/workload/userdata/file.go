@@ -94,7 +94,6 @@ func (in *File) Scan(ctx context.Context, show func(r *delimited.Reader, fields 
 	}, nil
 }
 
-// show shows each row and returns their number.
 func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte) error) (rows int64, err error) {
 	for skipped := int64(0); ; {
 		fields, err := r.Next()

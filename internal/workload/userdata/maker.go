@@ -25,7 +25,6 @@ type maker struct {
 	schema string
 }
 
-// state of a session that says what its statements are about, and how the server reads them.
 type state struct{ schema, mode, charset string }
 
 func (m *maker) state(ctx context.Context) (state, error) {
@@ -44,7 +43,6 @@ var otherwise = []string{"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI", "DB2", "
 // charsets have characters of which a byte may look like a backslash or a quotation mark.
 var charsets = []string{"big5", "cp932", "gb18030", "gbk", "sjis"}
 
-// begin has the server read statements as they were checked.
 func (m *maker) begin(ctx context.Context) error {
 	s, err := m.state(ctx)
 	if err != nil {

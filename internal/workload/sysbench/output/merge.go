@@ -195,7 +195,6 @@ func (l *Latency) read(label, value string) {
 	}
 }
 
-// count reads a number without the rate that follows in parentheses.
 func count(value string) int64 {
 	total, _, _ := strings.Cut(value, "(")
 	return integer(total)

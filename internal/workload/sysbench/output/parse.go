@@ -21,10 +21,8 @@ const (
 
 // Parser reads output line by line. The zero value is ready.
 type Parser struct {
-	report Report
-	// section is the heading that the next lines belong to.
-	section section
-	// current is the cumulative report that is being read; histogram belongs to the next one.
+	report    Report
+	section   section
 	current   *Summary
 	histogram []Bucket
 }
@@ -137,7 +135,6 @@ func (p *Parser) heading(line string) bool {
 	return true
 }
 
-// about reads lines that mean the same wherever they stand.
 func (p *Parser) about(line string) bool {
 	if m := bannerLine.FindStringSubmatch(line); m != nil {
 		p.report.Version = m[1]
@@ -179,7 +176,6 @@ func (p *Parser) count(pairs string) {
 	}
 }
 
-// start is the cumulative report that a section belongs to.
 func (p *Parser) start() *Summary {
 	if p.current == nil {
 		p.current = &Summary{}
@@ -187,14 +183,12 @@ func (p *Parser) start() *Summary {
 	return p.current
 }
 
-// finishUnlessEmpty ends a cumulative report that has begun.
 func (p *Parser) finishUnlessEmpty() {
 	if p.current != nil && (p.current.hasEvents || p.current.SQL != nil) {
 		p.finish()
 	}
 }
 
-// finish takes a cumulative report that has all of its sections, unless it is one of a checkpoint.
 func (p *Parser) finish() {
 	s := p.current
 	p.current, p.section = nil, noSection
@@ -219,7 +213,6 @@ func float(s string) float64 {
 	return 0
 }
 
-// decimal reads a number; nil if it is none, or not finite.
 func decimal(s string) *float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
