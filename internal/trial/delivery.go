@@ -153,11 +153,11 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	case l.failedBesideOthers(), jobCondition(job, batchv1.JobFailureTarget) != nil, jobCondition(job, batchv1.JobFailed) != nil:
-		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
 	case unreachable(l.pods) != nil:
+		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case ptr.Deref(job.Spec.Suspend, false):
 		return judgeSuspended(job, l)
