@@ -42,7 +42,7 @@ type observer struct {
 func (r *BenchmarkRunReconciler) observe(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader,
 ) (*lifecycle.Observed, error) {
-	own, err := listOf(ctx, reader, r.Live, run.Namespace, runOwner(run).byName(), r.withMariaDBs(run))
+	own, err := listOf(ctx, reader, r.Live, run.Namespace, client.MatchingLabels{v1alpha1.LabelRun: run.Name}, r.withMariaDBs(run))
 	if err != nil {
 		return nil, err
 	}

@@ -55,8 +55,8 @@ func Objects(whole *v1alpha1.BenchmarkRun, instance int, node string, images pod
 		return []Object{guard(run, instance), server}, nil
 	default:
 		objects := []Object{configMap(e, run, instance), service(e, run, instance), guard(run, instance)}
-		if storage(&run.Spec.Database).Medium == v1alpha1.MediumVolume {
-			objects = append(objects, volumeClaim(run, instance))
+		if volume := storage(&run.Spec.Database); volume.Medium == v1alpha1.MediumVolume {
+			objects = append(objects, claimOf(objectMeta(run, instance), volume.Size, volume.StorageClassName))
 		}
 		if plan.UsesSocket(run) {
 			objects = append(objects, socketClaim(run, instance))

@@ -160,11 +160,6 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
 }
 
-func (i *Instance) restarted() bool {
-	server := i.server()
-	return server != nil && server.RestartCount > 0
-}
-
 // Lost says how an instance that was up was lost: it was deleted, evicted, killed or restarted, or its node does not answer. It
 // is empty while the server runs, and always for an external server. A nil instance is gone.
 func (i *Instance) Lost() string {

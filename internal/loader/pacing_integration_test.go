@@ -79,7 +79,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 		rows int64
 	}{
 		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
-		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Parameters: warm}), 503},
+		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Pacing: warm}), 503},
 		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
 		"IIBench that deletes": {newIIBench(t, func(p *iibench.Parameters) {
 			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Parameters = 5000, 100, 1000, 1, warm

@@ -82,7 +82,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		return configOf(run, a)
 	}
 	c, err := configOf(a.side(run, 0))
-	if err != nil || !a.together() {
+	if err != nil || len(a.Sides) <= 1 {
 		return c, err
 	}
 	sides := &result.Sides{Seed: c.Seed, SliceMilliseconds: plan.SliceMilliseconds}

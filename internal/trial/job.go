@@ -61,9 +61,6 @@ type Side struct {
 	Address           string
 }
 
-// together says whether several variants are measured at the same time.
-func (a *Attempt) together() bool { return len(a.Sides) > 1 }
-
 func (a *Attempt) side(run *v1alpha1.BenchmarkRun, i int) (*v1alpha1.BenchmarkRun, Attempt) {
 	one := *a
 	one.Sides, one.Instance, one.Address = nil, a.Sides[i].Instance, a.Sides[i].Address

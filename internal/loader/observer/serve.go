@@ -67,7 +67,7 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest,
+		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, guestKey{}, c) },
 		ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost), ReadTimeout: answerAtMost,
 		WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
@@ -121,7 +121,9 @@ func (o *Observer) authorized(next http.Handler) http.Handler {
 		case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(bearer+token(password))) != 1:
 			http.Error(w, "not authorized", http.StatusUnauthorized)
 		default:
-			trust(r.Context())
+			if g, is := r.Context().Value(guestKey{}).(*guest); is {
+				g.door.known(g)
+			}
 			next.ServeHTTP(w, r)
 		}
 	})
@@ -215,16 +217,6 @@ func (g *guest) Close() error {
 }
 
 type guestKey struct{}
-
-func withGuest(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, guestKey{}, c)
-}
-
-func trust(ctx context.Context) {
-	if g, is := ctx.Value(guestKey{}).(*guest); is {
-		g.door.known(g)
-	}
-}
 
 const (
 	// Path of the observation.

@@ -210,8 +210,11 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		ago, err := w.sendRows(w.statement, next, first, last)
 		if err == nil {
 			c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
-		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
-			return "", w.explained(err)
+		} else {
+			w.part = part{first, last, end}
+			if err := c.Retry(began, err, w.again); err != nil {
+				return "", w.explained(err)
+			}
 		}
 		if last < end {
 			continue

@@ -50,11 +50,6 @@ func (w *inserter) commit(ctx context.Context, end int64) error {
 	return w.Committed(ctx, w.client, w.rowsOfTransaction(end))
 }
 
-func (w *inserter) retry(began time.Duration, err error, p part) error {
-	w.part = p
-	return w.client.Retry(began, err, w.again)
-}
-
 func (w *inserter) repeat() error {
 	r, p := w.client.Recorder, w.part
 	for first := p.end - w.rowsOfTransaction(p.end) + 1; first <= p.last; first += w.perStatement {

@@ -73,7 +73,7 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 		}
 	case workload.PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
-			add("run", t.run("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+			add("run", t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
 		}
 	case workload.PhaseMeasure:
 		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
@@ -167,9 +167,6 @@ func (t *sysbenchTool) scale() int32 {
 
 // seed is that of the data, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
 func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.SeedOfData()) }
-
-// warmupSeed is another one: the warm-up must not do the very transactions that are measured.
-func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
 
 func (t *sysbenchTool) podSeed() string {
 	if t.share.Pod == 0 {

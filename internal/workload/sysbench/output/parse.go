@@ -119,8 +119,9 @@ func (p *Parser) heading(line string) bool {
 	if !found {
 		return false
 	}
-	if s == histogramSection || s == sqlSection || s == generalSection && p.current != nil && p.current.hasEvents {
-		p.finishUnlessEmpty()
+	if c := p.current; c != nil && (c.hasEvents || c.SQL != nil) &&
+		(s == histogramSection || s == sqlSection || s == generalSection && c.hasEvents) {
+		p.finish()
 	}
 	p.section = s
 	switch s {
@@ -181,12 +182,6 @@ func (p *Parser) start() *Summary {
 		p.current = &Summary{}
 	}
 	return p.current
-}
-
-func (p *Parser) finishUnlessEmpty() {
-	if p.current != nil && (p.current.hasEvents || p.current.SQL != nil) {
-		p.finish()
-	}
 }
 
 func (p *Parser) finish() {
