@@ -82,7 +82,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Pacing: warm}), 503},
 		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Pacing = 5003, warm }), 5003},
 		"IIBench that deletes": {newIIBench(t, func(p *iibench.Parameters) {
-			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Parameters = 5000, 100, 1000, 1, warm
+			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Pacing = 5000, 100, 1000, 1, warm
 		}), 5000},
 	} {
 		_, doc := tc.tr.mustRun(t)
