@@ -73,7 +73,9 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 		}
 	case workload.PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
-			add("run", t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+			// Another seed: the warm-up must not do the very transactions that are measured.
+			add("run", t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0",
+				fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
 		}
 	case workload.PhaseMeasure:
 		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
