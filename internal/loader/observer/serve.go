@@ -68,7 +68,7 @@ type Observer struct {
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: o.handler(), MaxHeaderBytes: maxHeader,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, guestKey{}, c) },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, guestKey{}, c) },
 		ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost), ReadTimeout: answerAtMost,
 		WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
