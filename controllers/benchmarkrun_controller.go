@@ -1,6 +1,42 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package controllers reads and writes the cluster for internal/lifecycle, which decides.
+//
+// A reconcile observes, decides, acts, patches the status once, and then sends events. It never blocks. Every object that belongs
+// to a run has the run's name in a label and is watched, so that each change leads to the next reconcile; while something waits
+// that is not watched (the cluster's warnings, a MariaDB resource), lifecycle asks for another reconcile after some seconds.
+//
+// Files of the controller of runs:
+//
+//	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
+//	benchmarkrun_observe.go     reads the run's objects from the cache, and past it before a decision that cannot be taken back;
+//	                            what else is on a database's node
+//	records.go                  reads the chain of records
+//	clusterwarnings.go          reads warning events, and the log of a server that failed to start
+//	benchmarkrun_act.go         carries out actions; checks variants, and records where each was measured
+//	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
+//	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
+//
+// For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, also when their runs are gone.
+//
+// Files of both:
+//
+//	controller.go    observes, decides, acts, and writes the status
+//	lanes.go         reads, takes and releases a lane: a Lease
+//	lanewatches.go   whom a change of a run or a Lease wakes in the queue of a lane
+//	installation.go  which of several installations acts on an owner
+//	owner.go         who owns an object: this run, an earlier one of the same name, or a third party
+//	ours.go          what was made of what, by controller references
+//	instances.go     reads and removes database instances, each of a variant
+//	cached.go        what the cache keeps of each object, and the report page that is made of it
+//	live.go          reads past the cache: lists in pages, and of what strangers have made only so much, in bounded answers
+//	writer.go        creates, deletes, patches the status, and announces its changes
+//	store.go         writes records, once, and results
+//	memory.go        what is remembered of a run from one step to the next
+//
+// The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
+// AlreadyExists, and never makes a second Job for an attempt.
 package controllers
 
 import (
@@ -83,16 +119,18 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.memories.of(run).succeed()
+	remembered := r.memories.of(run)
+	remembered.failures, remembered.last = 0, nil
 	if s != nil {
 		after = s.lookAgain()
 	}
 	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
-// writer writes on behalf of a run.
 func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
-	return r.writerFor(runOwner(run), r.Metrics)
+	return &writer{
+		Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: runOwner(run), clusterUsers: r.ClusterUsers,
+	}
 }
 
 // SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the
@@ -118,7 +156,7 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 	s.plan = p
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
-		s.seen = &lifecycle.Observed{Blockers: r.unobserved()}
+		s.seen = &lifecycle.Observed{Blockers: lifecycle.Blockers{ObserveFailed: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
@@ -140,13 +178,11 @@ func (r *BenchmarkRunReconciler) next(s *runStep) {
 	r.memories.of(s.run).compared = s.seen.Compared
 }
 
-// forget what is remembered of a run.
 func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 	r.memories.forget(run)
 	r.followers.delivered(run, nil)
 }
 
-// writeStatus writes the status that follows from a step, announces what changed, and remembers its version.
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
 	c := changes{

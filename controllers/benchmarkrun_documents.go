@@ -114,7 +114,6 @@ func (e *logError) Error() string { return "reading the log: " + e.err.Error() }
 
 func (e *logError) Unwrap() error { return e.err }
 
-// logReader notes the error with which a log ended.
 type logReader struct {
 	io.Reader
 	err error
@@ -192,7 +191,6 @@ func decodeDocument(encoded result.EncodedDocument, pod *corev1.Pod, pods []core
 	return doc, nil
 }
 
-// measuredBy says whether a document is what exactly these Pods measured together.
 func measuredBy(doc *result.Document, pods []corev1.Pod) bool {
 	if len(pods) == 1 {
 		return len(doc.Pods) == 0

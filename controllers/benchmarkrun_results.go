@@ -25,7 +25,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-// digestAnnotation holds the sha256 of results.json.
 const digestAnnotation = "benchrun.dev/digest"
 
 // recordAttempt writes what became of an attempt, once, and adds it to what was seen. An accepted attempt without its document is
@@ -101,7 +100,6 @@ func unrecorded(record *result.Record, err error) error {
 	return fmt.Errorf("trial %d has measured %s %s: %w", record.Trial, stats.Format(m.Value), m.Unit, err)
 }
 
-// recordFiles are a record, and the document that completes it if there is one.
 func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 	if doc != nil {
 		if err := record.Complete(doc.Document, doc.encoded); err != nil {
@@ -119,7 +117,6 @@ func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 	return files, nil
 }
 
-// newRecord says what became of an attempt, and where it ran.
 func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	record := &result.Record{
 		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, JobUID: string(a.Job.UID), Instance: a.Instance,
@@ -146,7 +143,6 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	return record
 }
 
-// placeOf says where an instance of the database is.
 func placeOf(seen *lifecycle.Observed, instance int) result.Place {
 	for n := range seen.Instances {
 		i := &seen.Instances[n]
@@ -201,7 +197,6 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	return nil
 }
 
-// resultFiles are the files with the results of the run.
 func (r *BenchmarkRunReconciler) resultFiles(
 	ctx context.Context, s *runStep, records []*result.Record, outcome string,
 ) ([]result.File, error) {
@@ -232,7 +227,6 @@ func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outc
 	return rep, err
 }
 
-// digestOf is the digest of results.json.
 func digestOf(files []result.File) string {
 	i := slices.IndexFunc(files, func(f result.File) bool { return f.Name == report.JSONFile })
 	if i < 0 {
@@ -241,7 +235,6 @@ func digestOf(files []result.File) string {
 	return result.NamedDigest(files[i].Data)
 }
 
-// fullRecords reads all records of a run again, with what the ledger does not keep.
 func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *runStep) ([]*result.Record, error) {
 	var records []*result.Record
 	for ref := s.seen.Newest; ref.ConfigMap != ""; {

@@ -4,9 +4,14 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"runtime/debug"
 	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,15 +23,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Anybody may make objects with the labels of Benchrun in his own namespace, and fill them. The cache therefore keeps of each
 // object only what the operator reads.
 
-// cachedLabels are those that are read.
 var cachedLabels = []string{
 	v1alpha1.LabelRun, v1alpha1.LabelRunUID, v1alpha1.LabelComponent, v1alpha1.LabelInstance, v1alpha1.LabelTrial,
 	v1alpha1.LabelAttempt, v1alpha1.LabelOutcome, v1alpha1.LabelLane, v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority,
@@ -88,7 +98,6 @@ func Cached(object any) (any, error) {
 	return object, nil
 }
 
-// cacheMariaDB keeps of a resource of the MariaDB operator what it is, and what the operator says of it.
 func cacheMariaDB(one *unstructured.Unstructured) {
 	kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
 	if status, is := one.Object["status"].(map[string]any); is {
@@ -111,7 +120,6 @@ func CachedItems(list runtime.Object) ([]runtime.Object, error) {
 	return items, nil
 }
 
-// cacheMetadata keeps of an object's metadata what is read.
 func cacheMetadata(o client.Object) {
 	bounds := annotationBytes(o)
 	o.SetAnnotations(only(o.GetAnnotations(), func(key, value string) bool {
@@ -144,7 +152,6 @@ func only(from map[string]string, keep func(key, value string) bool) map[string]
 	return kept
 }
 
-// cachedPod is what says where a Pod is, or why it is nowhere: what it asks of nodes.
 func cachedPod(spec *corev1.PodSpec) corev1.PodSpec {
 	kept := corev1.PodSpec{
 		NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
@@ -182,8 +189,8 @@ type Scope []string
 // Includes says whether a namespace is one of them.
 func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Contains(s, namespace) }
 
-// runs in the scope, as a reader has them: those of a cache must not be changed.
-func (s Scope) runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
+// Runs in the scope, as a reader has them: those of a cache must not be changed.
+func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
 	namespaces := []string(s)
 	if len(s) == 0 {
 		namespaces = []string{""}
@@ -200,4 +207,69 @@ func (s Scope) runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 		all = append(all, runs.Items...)
 	}
 	return all, nil
+}
+
+// pages make the page of a run that has ended. Documents are read from the API server one after another: no cache
+// holds them, and not more than one is to be in memory.
+type pages struct {
+	live     client.Reader
+	decoding *sync.Mutex
+}
+
+// of a report is its page as a file; none if it cannot be made.
+func (p pages) of(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
+	var details page.Details
+	if err := p.visit(ctx, run, rep.Accepted(), details.Add); err != nil {
+		return nil, err
+	}
+	return rendered(ctx, func(w io.Writer) error { return page.Write(w, rep, &details) }), nil
+}
+
+// rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the
+// library for plots may say by a panic.
+func rendered(ctx context.Context, draw func(io.Writer) error) (files []result.File) {
+	logger := log.FromContext(ctx)
+	defer func() {
+		if p := recover(); p != nil {
+			logger.Error(fmt.Errorf("%v", p), "The page cannot be made", "stack", string(debug.Stack()))
+			files = nil
+		}
+	}()
+	var text bytes.Buffer
+	err := draw(&text)
+	if err == nil {
+		var file result.File
+		// Compressed, because a page is nothing to read in a ConfigMap.
+		if file, err = (result.File{Name: page.File, Data: text.Bytes()}).Compressed(); err == nil {
+			return []result.File{file}
+		}
+	}
+	logger.Error(err, "The page cannot be made")
+	return nil
+}
+
+// visit calls add with the document of each attempt. One that is gone or cannot be read is left out: the page says nothing that
+// depends on all of them.
+func (p pages) visit(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record, add func(*result.Record, *result.Document),
+) error {
+	for _, r := range records {
+		name := plan.AttemptName(run, r.Trial, r.Attempt)
+		doc, err := p.document(ctx, run.Namespace, name, r)
+		switch {
+		case errors.Is(err, result.ErrDocumentInvalid):
+			log.FromContext(ctx).Info("The page lacks what a document would show", "configMap", name, "error", err.Error())
+		case err != nil:
+			return err
+		case doc != nil:
+			add(r, doc)
+		}
+	}
+	return nil
+}
+
+func (p pages) document(ctx context.Context, namespace, name string, r *result.Record) (*result.Document, error) {
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	return clusterfiles.Document(ctx, p.live, namespace, name, r)
 }

@@ -172,9 +172,7 @@ func (c *cluster) write(job *batchv1.Job, pod *corev1.Pod, document *result.Docu
 		c.t.Fatal(err)
 	}
 	var log bytes.Buffer
-	if err := result.WriteDocument(&log, encoded); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, result.WriteDocument(&log, encoded))
 	c.logs[pod.Name] = log.Bytes()
 	message, err := result.EncodeSummary(document.Summarize(encoded))
 	if err != nil {
@@ -209,17 +207,13 @@ func (c *cluster) failSilently(message string) func(*batchv1.Job, *corev1.Pod) {
 func (c *cluster) apply(run *v1alpha1.BenchmarkRun) {
 	c.t.Helper()
 	run.Namespace, run.UID = c.namespace, ""
-	if err := api.Create(c.t.Context(), run); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, api.Create(c.t.Context(), run))
 }
 
 func (c *cluster) get(name string) *v1alpha1.BenchmarkRun {
 	c.t.Helper()
 	var run v1alpha1.BenchmarkRun
-	if err := api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &run); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, api.Get(c.t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &run))
 	return &run
 }
 

@@ -114,7 +114,6 @@ func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1
 	return string(text)
 }
 
-// latestWarning about an object, or empty if there is none.
 func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
 	return latestWarning(ctx, r.Live, namespace, about)
 }
@@ -132,7 +131,6 @@ const maxWarning = 4 << 10
 // moreWarnings is said if there are more events than are read: a later one may say something else.
 const moreWarnings = " (there are more warnings about it than are read)"
 
-// warning is the latest of those events in a namespace that matches, or empty if none does.
 func warning(
 	ctx context.Context, live *Live, namespace string, about client.MatchingFields, matches func(*corev1.Event) bool,
 ) string {
@@ -155,7 +153,7 @@ func warning(
 	case cut && text != "":
 		text += moreWarnings
 	}
-	return withoutPodSuffix(text)
+	return podSuffix.ReplaceAllString(text, `$1"`) // it is another Pod in each message about one that cannot be created
 }
 
 func lastSeen(e *corev1.Event) time.Time {
@@ -172,9 +170,6 @@ func lastSeen(e *corev1.Event) time.Time {
 // podSuffix is the random end of the name of a Job's Pod.
 var podSuffix = regexp.MustCompile(`("[a-z0-9-]+-a[0-9]+-[0-9]+)-[a-z0-9]{5}"`)
 
-// withoutPodSuffix makes a message stable: it is another Pod in each message about a Pod that cannot be created.
-func withoutPodSuffix(message string) string { return podSuffix.ReplaceAllString(message, `$1"`) }
-
 // maxRooms is how many nodes with the labels that a Pod selects are looked at for what would fit: all Pods on each are read.
 const maxRooms = 10
 
@@ -182,7 +177,6 @@ const maxRooms = 10
 // looked at every few seconds.
 const roomInterval = time.Minute
 
-// shortage is what a Pod lacked when room for it was last looked for.
 type shortage struct {
 	pod  types.UID
 	at   time.Time
@@ -206,7 +200,6 @@ func (r *BenchmarkRunReconciler) shortage(ctx context.Context, m *memory, pod *c
 	return m.shortage.text
 }
 
-// rooms are the nodes with the labels that a Pod selects, and what runs on them; none if there are too many.
 func (r *BenchmarkRunReconciler) rooms(ctx context.Context, pod *corev1.Pod) ([]podutil.Room, error) {
 	var nodes []*corev1.Node
 	cut, err := r.Live.Some(ctx, new(corev1.NodeList), func(object runtime.Object) bool {

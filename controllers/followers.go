@@ -27,8 +27,7 @@ const maxFollowed = 16
 // followers follow the logs of loaders that run, each to the end of its document, and tell of the runs whose loaders have
 // delivered. A log that cannot be followed is not tried again: the kubelet will report the loader's end.
 type followers struct {
-	logs LogOpener
-	// decoding is held while a document is decoded.
+	logs     LogOpener
 	decoding *sync.Mutex
 	// told are the runs whose loaders have delivered.
 	told chan event.GenericEvent
@@ -42,7 +41,6 @@ type followers struct {
 	byName map[client.ObjectKey]*follower
 }
 
-// follower of one loader's log.
 type follower struct {
 	pod  types.UID
 	stop context.CancelFunc
@@ -64,7 +62,6 @@ func (f *followers) Start(ctx context.Context) error {
 	return nil
 }
 
-// until lets logs be followed as long as ctx lasts.
 func (f *followers) until(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -124,7 +124,6 @@ func (r *HostTuningReconciler) observe(
 	return seen, err
 }
 
-// outcome of the Job with a name.
 func (r *HostTuningReconciler) outcome(
 	ctx context.Context, lease *coordinationv1.Lease, name string,
 ) (o hosttuning.Outcome, err error) {
@@ -144,7 +143,6 @@ func (r *HostTuningReconciler) outcome(
 	return hosttuning.OutcomeOf(&job, pods.Items, func() string { return latestWarning(ctx, r.Live, r.Namespace, job.UID) }), nil
 }
 
-// tunedNodes are the nodes that have a Lease with these labels.
 func tunedNodes(
 	ctx context.Context, reader client.Reader, namespace string, labels client.MatchingLabels,
 ) ([]lifecycle.TunedNode, error) {
@@ -165,7 +163,6 @@ func tunedNodes(
 	return nodes, nil
 }
 
-// actOnHost carries out an action that concerns a node's kernel settings.
 func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
 	switch a := action.(type) {
 	case lifecycle.TuneHost:

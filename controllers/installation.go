@@ -52,7 +52,6 @@ type Installation struct {
 	others map[string]otherInstallation
 }
 
-// otherInstallation is what was last seen of one.
 type otherInstallation struct {
 	looked time.Time
 	state  installationState
@@ -106,7 +105,6 @@ func (i *Installation) overdue(run *v1alpha1.BenchmarkRun, finished bool) bool {
 	return due != nil && i.Clock.Since(due.Time) > goneAfter
 }
 
-// installationState is what is known of another installation.
 type installationState int
 
 const (
@@ -206,5 +204,4 @@ func (c *APIClock) read(date string) {
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

@@ -30,7 +30,6 @@ func (b *Base) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
 	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !b.NoMariaDBOperator
 }
 
-// listed are the objects with a label, as they were read.
 type listed struct {
 	jobs         batchv1.JobList
 	pods         corev1.PodList
@@ -40,8 +39,7 @@ type listed struct {
 	claims       corev1.PersistentVolumeClaimList
 	budgets      policyv1.PodDisruptionBudgetList
 	mariaDBs     unstructured.UnstructuredList
-	// descent of the Pods and StatefulSets.
-	descent *descent
+	descent      *descent
 }
 
 // listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that
@@ -95,7 +93,6 @@ func (l *listed) ask(ctx context.Context, live *Live, namespace string) error {
 	return nil
 }
 
-// instances sorts the objects of an owner's database instances.
 type instances struct {
 	*ownership
 	*descent
@@ -206,7 +203,6 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 	return found
 }
 
-// removeDataCopies deletes the claims with copies of the owner's data.
 func (w *writer) removeDataCopies(ctx context.Context) error {
 	var claims corev1.PersistentVolumeClaimList
 	err := w.live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
@@ -226,7 +222,6 @@ func (w *writer) removeDataCopies(ctx context.Context) error {
 	return nil
 }
 
-// ofDatabase says whether an object is labelled as one of a database instance.
 func ofDatabase(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 }
@@ -257,14 +252,12 @@ func (i *instances) other(object client.Object) {
 	one.Others = one.Others || object.GetDeletionTimestamp() == nil
 }
 
-// part is the database instance that an object of the owner belongs to.
 func (i *instances) part(object client.Object) *lifecycle.Instance {
 	n := number(object, v1alpha1.LabelInstance)
 	i.parts[n] = append(i.parts[n], object)
 	return i.of(object)
 }
 
-// of is the database instance that an object belongs to, according to its label.
 func (i *instances) of(object client.Object) *lifecycle.Instance {
 	n := number(object, v1alpha1.LabelInstance)
 	if i.found[n] == nil {

@@ -25,12 +25,10 @@ import (
 // A lane is held by the owner that has created its Lease, until that is deleted. That Lease has no time of expiry: a manager
 // that is down measures nothing new, but what it has started may still run.
 
-// lanes are read, taken and released for runs.
 type lanes struct {
 	client.Client
 	live  *Live
 	clock clock.PassiveClock
-	// scope to work in.
 	scope Scope
 	// leases has the Leases, hosts those of tuned nodes.
 	leases, hosts string
@@ -57,7 +55,6 @@ func (l *lanes) foreign(holder lifecycle.Holder) bool {
 	return holder.Kind != lifecycle.RunKind || !l.scope.Includes(holder.Namespace)
 }
 
-// holderOf a lane's Lease.
 func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
 	return lifecycle.ParseHolder(ptr.Deref(lease.Spec.HolderIdentity, ""))
 }
@@ -96,12 +93,11 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-// contenders of a lane: at least all runs that want it.
 func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
 	if l.queues != nil && reader == client.Reader(l.Client) {
 		return l.queues.of(lane), nil
 	}
-	runs, err := l.scope.runs(ctx, reader)
+	runs, err := l.scope.Runs(ctx, reader)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queue of a lane: %w", err)
 	}
@@ -214,7 +210,6 @@ func (q *laneQueues) tell(one lifecycle.Contender) {
 	q.lanes[one.Lane][nameIn(&one)] = one
 }
 
-// gone tells of a contender that is deleted.
 func (q *laneQueues) gone(one lifecycle.Contender) {
 	if q == nil {
 		return

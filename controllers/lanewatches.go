@@ -131,7 +131,8 @@ func (l *lanes) ended(ctx context.Context, holder lifecycle.Holder) (ended, gone
 func (l *lanes) loads(
 	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (bool, error) {
-	o := ownerOfHolder(holder)
+	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
+	o := runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 	label := client.MatchingLabels{o.uidLabel: string(holder.UID)}
 	var (
 		pods     corev1.PodList
@@ -162,10 +163,4 @@ func (l *lanes) loads(
 	now := l.clock.Now()
 	return slices.ContainsFunc(nodes, func(n lifecycle.TunedNode) bool { return !n.Settled() }) ||
 		slices.ContainsFunc(made, func(one client.Object) bool { return podutil.MayLoad(one, now) }), nil
-}
-
-// ownerOfHolder is a holder of a lane, which may be gone, as the owner of what it has made.
-func ownerOfHolder(holder lifecycle.Holder) owner {
-	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
-	return runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
 }

@@ -100,7 +100,6 @@ func (l *Live) each(
 	}
 }
 
-// nextLimit is how many objects to read after a page of so many bytes; 0 is unknown.
 func nextLimit(limit, read int64) int64 {
 	switch {
 	case read > 0 && read < pageBytes/16:
@@ -111,7 +110,6 @@ func nextLimit(limit, read int64) int64 {
 	return limit
 }
 
-// page visits the objects of one page. No other page is read meanwhile.
 func (l *Live) page(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (bool, error), opts []client.ListOption,
 ) (read int64, more bool, err error) {
@@ -145,12 +143,10 @@ func (l *Live) page(
 // errTooLarge is the error of an answer that has more bytes than its reader wants.
 var errTooLarge = errors.New("the answer of the API server is too large")
 
-// answer is how much an answer may have, and how much of it was read.
 type answer struct{ most, read int64 }
 
 type answerKey struct{}
 
-// bound lets the answers to requests with that context have so many bytes, and counts them.
 func bound(ctx context.Context, most int64) (context.Context, *answer) {
 	a := &answer{most: most}
 	return context.WithValue(ctx, answerKey{}, a), a
@@ -168,7 +164,6 @@ func Bounded(transport http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// boundedBody is an answer's body, uncompressed.
 type boundedBody struct {
 	io.ReadCloser
 	answer *answer

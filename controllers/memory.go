@@ -23,7 +23,6 @@ import (
 type memory struct {
 	retries
 	watermark
-	// chain of records that were read or written.
 	chain chain
 	made
 	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and
@@ -69,7 +68,6 @@ type remembered struct {
 	memory memory
 }
 
-// of a run: an empty one if there is none, or only that of an earlier run of the same name.
 func (m *memories) of(run client.Object) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +81,6 @@ func (m *memories) of(run client.Object) *memory {
 	return &m.all[key].memory
 }
 
-// forget a run that is gone, or going.
 func (m *memories) forget(key client.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,11 +101,6 @@ type retries struct {
 	again   time.Time
 }
 
-// refuse notes that the cluster has refused what an action creates, and when that is to be tried again.
-func (t *retries) refuse(action lifecycle.Action, refused *lifecycle.Refusal, again time.Time) {
-	t.refusal, t.refused, t.again = refused, reflect.TypeOf(action), again
-}
-
 // refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes a run meanwhile, its
 // own status among it, does not ask the cluster again.
 func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
@@ -117,12 +109,6 @@ func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecyc
 	}
 	return t.refusal
 }
-
-// fail notes a step that failed.
-func (t *retries) fail(err error) { t.failures, t.last = t.failures+1, err }
-
-// succeed: a step of the run has succeeded.
-func (t *retries) succeed() { t.failures, t.last = 0, nil }
 
 // reported is the error of a step that has failed several times, or empty, and whether it is about results that cannot be
 // written.

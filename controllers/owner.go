@@ -25,9 +25,7 @@ import (
 // is listed and watched, and the owner's UID, because an owner that was deleted and created again is another one.
 type owner struct {
 	client.Object
-	// noun is what messages call the owner, and kind what references do.
-	noun, kind string
-	// nameLabel and uidLabel are the keys of the two labels.
+	noun, kind          string
 	nameLabel, uidLabel string
 	// derived are the ends of the names of its objects.
 	derived *regexp.Regexp
@@ -39,7 +37,6 @@ func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	}
 }
 
-// byName selects the objects that have the owner's name.
 func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
@@ -71,14 +68,12 @@ func (o owner) taken(kind, name string) error {
 // their labels say.
 type ownership struct {
 	owner owner
-	// gone says that the owner does not exist any more, or is being deleted.
-	gone bool
+	gone  bool
 	// predecessor are the objects that are being deleted, and strangers the names of those that stay, both in order.
 	predecessor lifecycle.Predecessor
 	strangers   []string
 }
 
-// ours says whether the owner controls an object, and sorts it otherwise.
 func (o *ownership) ours(object client.Object) bool {
 	if madeOf(object, o.owner) {
 		return true
@@ -87,7 +82,6 @@ func (o *ownership) ours(object client.Object) bool {
 	return false
 }
 
-// sort an object that the owner does not control.
 func (o *ownership) sort(object client.Object) {
 	switch {
 	case o.owner.isLabelled(object), !o.wanted(object.GetName()):
@@ -107,7 +101,6 @@ func (o *ownership) sort(object client.Object) {
 // claims and further ConfigMaps of these.
 var ofRun = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
 
-// wanted says whether the owner may need an object's name.
 func (o *ownership) wanted(name string) bool {
 	for _, prefix := range []string{"", "data-", "storage-"} {
 		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && o.owner.derived.MatchString(rest) {

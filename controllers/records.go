@@ -31,17 +31,11 @@ type chain struct {
 	records []*result.Record
 }
 
-// newest is the end of a chain.
 func (c chain) newest() v1alpha1.RecordReference {
 	if len(c.refs) == 0 {
 		return v1alpha1.RecordReference{}
 	}
 	return c.refs[len(c.refs)-1]
-}
-
-// has says whether a reference is a part of a chain, or the beginning of every chain.
-func (c chain) has(ref v1alpha1.RecordReference) bool {
-	return ref.ConfigMap == "" || slices.Contains(c.refs, ref)
 }
 
 // with is a chain with one more record, which is kept without what no decision needs.
@@ -61,7 +55,7 @@ func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.Be
 	m := r.memories.of(run)
 	var added chain
 	ref := run.Status.Records
-	for !m.chain.has(ref) {
+	for ref.ConfigMap != "" && !slices.Contains(m.chain.refs, ref) {
 		record, err := r.readRecord(ctx, run, ref)
 		if err != nil {
 			return chain{}, err

@@ -85,7 +85,6 @@ func (w *writer) stored(ctx context.Context, name string, retention v1alpha1.Ret
 	return &there, nil
 }
 
-// packed are files in as many ConfigMaps as they need. The first has the given name.
 func (w *writer) packed(meta metav1.ObjectMeta, files []result.File) ([]*corev1.ConfigMap, error) {
 	bins, err := result.Pack(files)
 	if err != nil {

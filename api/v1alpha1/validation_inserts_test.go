@@ -8,6 +8,8 @@ package v1alpha1_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const (
@@ -295,9 +297,7 @@ func TestEnvtestPacingRules(t *testing.T) {
 		})
 	}
 	const file = "spec: {workload: {dataFrom: {persistentVolumeClaim: files, path: rows.tsv}}}"
-	if err := firstSight(t, parsed(t, minimalBulkInsert, file, bulk("warmupSeconds: 0, rampSeconds: 0"))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, firstSight(t, parsed(t, minimalBulkInsert, file, bulk("warmupSeconds: 0, rampSeconds: 0"))))
 	for _, field := range []string{"warmupSeconds", "rampSeconds"} {
 		err := dryRun(t, parsed(t, minimalBulkInsert, file, bulk(field+": 1")))
 		if err == nil || !strings.Contains(err.Error(), "warmupSeconds and rampSeconds need an unlimited number of rows") {

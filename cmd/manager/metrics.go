@@ -24,7 +24,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
@@ -50,12 +49,11 @@ func checkCertificate(folder string) error {
 	return nil
 }
 
-// registerMetrics adds Benchrun's own metrics to those of the endpoint.
 func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 	counted := telemetry.New()
 	state := &telemetry.State{
 		Read: func(ctx context.Context) ([]v1alpha1.BenchmarkRun, error) {
-			return controllers.ReadRuns(ctx, mgr.GetCache(), o.namespaces)
+			return o.namespaces.Runs(ctx, mgr.GetCache())
 		},
 		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"),
 	}

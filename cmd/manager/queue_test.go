@@ -128,9 +128,7 @@ func watchAll(t *testing.T, namespace string) func() []string {
 
 func create(t *testing.T, o client.Object) {
 	t.Helper()
-	if err := api.Create(t.Context(), o); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, api.Create(t.Context(), o))
 }
 
 // says waits until a run is admitted, or is not and says so in these words.

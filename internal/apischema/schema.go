@@ -45,7 +45,6 @@ var runs = sync.OnceValues(func() (*Schema, error) { return load("benchmarkruns"
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
 func Runs() (*Schema, error) { return runs() }
 
-// load reads the generated CRD of a kind.
 func load(plural string) (*Schema, error) {
 	text, err := crd.Bases.ReadFile("bases/benchrun.dev_" + plural + ".yaml")
 	if err != nil {
@@ -132,7 +131,6 @@ func (s *Schema) StatusErrors(ctx context.Context, old, written map[string]any) 
 	return errs
 }
 
-// shape is what is wrong with an object besides what its rules say.
 func (s *Schema) shape(object map[string]any) field.ErrorList {
 	return append(validation.ValidateCustomResource(nil, object, s.values),
 		listtype.ValidateListSetsAndMaps(nil, s.structural, object)...)
@@ -163,7 +161,6 @@ func (s *Schema) Misread(object map[string]any) []string {
 	return lines
 }
 
-// misreadBelow looks at the values of a map or list.
 func misreadBelow(value any, schema *structuralschema.Structural, path *field.Path) (lines []string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -201,7 +198,6 @@ func misreadBelow(value any, schema *structuralschema.Structural, path *field.Pa
 	return lines
 }
 
-// misread is what is to be said of a single value; empty if that is nothing.
 func misread(value any, schema *structuralschema.Structural, path *field.Path) string {
 	if value == nil {
 		switch {

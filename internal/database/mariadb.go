@@ -69,7 +69,7 @@ func mariaDB(
 		},
 		"myCnf":              MyCnf(e, db),
 		"storage":            mariaDBStorage(db, ownLabels(meta.Labels)),
-		"tls":                map[string]any{"enabled": encrypted(db), "required": false},
+		"tls":                map[string]any{"enabled": db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled, "required": false},
 		"updateStrategy":     map[string]any{"type": "Never"},
 		"resources":          resources(db, e.Image.Memory),
 		"tolerations":        podutil.Tolerations(db.Tolerations),
@@ -162,10 +162,6 @@ func quietProbe(e *engine.Engine, periodSeconds, failureThreshold int32) map[str
 	}
 }
 
-func encrypted(db *v1alpha1.DatabaseSpec) bool {
-	return db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled
-}
-
 // mariaDBReady says whether the operator is done with the resource. Its Ready condition is also true while it is about to
 // restart the server.
 func mariaDBReady(object *unstructured.Unstructured) bool {
@@ -173,7 +169,6 @@ func mariaDBReady(object *unstructured.Unstructured) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == mariaDBRunning
 }
 
-// mariaDBMessage is what the operator says of the resource.
 func mariaDBMessage(object *unstructured.Unstructured) string {
 	if c := mariaDBCondition(object); c != nil {
 		return c.Reason + ": " + c.Message

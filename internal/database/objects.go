@@ -1,6 +1,12 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package database makes the objects of a database instance, and says of observed ones whether the server is up, or why
+// not.
+//
+// A fresh database is a new instance: another StatefulSet with another volume and the next number. Instances are never
+// changed and never used again after they were removed, so that no trial meets data of which the plan knows nothing. The
+// objects are created once; what converges elsewhere has nothing to converge to here.
 package database
 
 import (
@@ -12,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -48,8 +55,8 @@ func Objects(whole *v1alpha1.BenchmarkRun, instance int, node string, images pod
 		return []Object{guard(run, instance), server}, nil
 	default:
 		objects := []Object{configMap(e, run, instance), service(e, run, instance), guard(run, instance)}
-		if storage(&run.Spec.Database).Medium == v1alpha1.MediumVolume {
-			objects = append(objects, volumeClaim(run, instance))
+		if volume := storage(&run.Spec.Database); volume.Medium == v1alpha1.MediumVolume {
+			objects = append(objects, claimOf(objectMeta(run, instance), volume.Size, volume.StorageClassName))
 		}
 		if plan.UsesSocket(run) {
 			objects = append(objects, socketClaim(run, instance))
@@ -194,4 +201,59 @@ func Images(installation podutil.Images) map[string]string {
 		images[e.Name] = installation.Server("", e.Name, e.Image.Default)
 	}
 	return images
+}
+
+// storage defaults what is unset here, not in the API server, because an external server has none.
+func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
+	s := db.Storage
+	if s.Medium == "" {
+		s.Medium = v1alpha1.MediumVolume
+	}
+	if s.Size.IsZero() {
+		s.Size = resource.MustParse(v1alpha1.DefaultStorageSize)
+	}
+	return s
+}
+
+const defaultBufferPool = 128 << 20
+
+// resources of the server: those of computeResources and, with data on the node's disk, as much of it as the data may take, so
+// that a node without that room is not chosen.
+func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
+	r, requested := computeResources(db, beside), storage(db)
+	if _, own := r.Requests[corev1.ResourceEphemeralStorage]; own || requested.Medium != v1alpha1.MediumNodeDisk {
+		return r
+	}
+	if r.Requests == nil {
+		r.Requests = corev1.ResourceList{}
+	}
+	r.Requests[corev1.ResourceEphemeralStorage] = requested.Size.DeepCopy()
+	return r
+}
+
+// computeResources are CPU and memory: those of the specification, with missing requests equal to limits. Unset: one CPU, and
+// memory for 1.25 times the buffer pool plus the memory that the engine takes beside it, and for a data directory in memory.
+func computeResources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
+	if db.Resources.Limits != nil || db.Resources.Requests != nil {
+		return podutil.Guaranteed(db.Resources)
+	}
+	pool := int64(defaultBufferPool)
+	if db.Settings.BufferPoolSize != nil {
+		pool = db.Settings.BufferPoolSize.Value()
+	}
+	memory := pool + pool/4 + beside
+	if requested := storage(db); requested.Medium == v1alpha1.MediumMemory {
+		memory += requested.Size.Value()
+	}
+	return podutil.Guaranteed(corev1.ResourceRequirements{Limits: corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(plan.DefaultCPUMillis, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
+	}})
+}
+
+func affinity(db *v1alpha1.DatabaseSpec) *corev1.Affinity {
+	if db.NodeAffinity == nil {
+		return nil
+	}
+	return &corev1.Affinity{NodeAffinity: db.NodeAffinity}
 }

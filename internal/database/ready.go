@@ -63,7 +63,6 @@ func (i *Instance) State() State {
 	return State{Ready: true}
 }
 
-// server is the status of the server's container, or nil if the kubelet has not reported it.
 func (i *Instance) server() *corev1.ContainerStatus {
 	if i.Pod == nil {
 		return nil
@@ -159,12 +158,6 @@ func (i *Instance) waiting(server *corev1.ContainerStatus) string {
 		return "a volume of the database cannot be provisioned: " + i.ClaimWarning
 	}
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
-}
-
-// restarted says whether the server was started more than once in its Pod.
-func (i *Instance) restarted() bool {
-	server := i.server()
-	return server != nil && server.RestartCount > 0
 }
 
 // Lost says how an instance that was up was lost: it was deleted, evicted, killed or restarted, or its node does not answer. It

@@ -196,11 +196,6 @@ func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
 	return args
 }
 
-func volumeClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
-	requested := storage(&run.Spec.Database)
-	return claimOf(objectMeta(run, instance), requested.Size, requested.StorageClassName)
-}
-
 // socketSize is what the volume with the socket asks for: nothing is written to it, and no disk is smaller.
 var socketSize = resource.MustParse("16Mi")
 

@@ -17,7 +17,6 @@ import (
 	"strings"
 )
 
-// engines are all that are known.
 var engines = []*Engine{&MariaDB, &MySQL}
 
 // All engines that are known.

@@ -95,7 +95,6 @@ func (s *situation) abandoned(a *Attempt) bool {
 		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
 }
 
-// running waits for the end of an attempt.
 func running(s *situation) *Decision {
 	i := slices.IndexFunc(s.seen.Attempts, func(a Attempt) bool { return !s.abandoned(&a) })
 	if i < 0 {
@@ -128,7 +127,6 @@ func (s *situation) unclaimed() []Attempt {
 	})
 }
 
-// unclaimed finds out whose the Job with the next attempt's name is.
 func unclaimed(s *situation) *Decision {
 	jobs := s.unclaimed()
 	switch {
@@ -163,12 +161,10 @@ func (s *situation) cold(instance int) bool {
 	})
 }
 
-// start creates the next attempt's Job.
 func start(s *situation) *Decision {
 	return s.measuring(StartAttempt{Attempt: s.attemptOn(s.measuredInstance())})
 }
 
-// measuredInstance is the first of those that the next attempt measures.
 func (s *situation) measuredInstance() int {
 	wanted := s.wantedInstances()
 	if len(s.next.Sides) == 1 && len(wanted) > 1 {
@@ -196,7 +192,6 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	return a
 }
 
-// sidesFrom are the servers of the next attempt, whose first instance is that one.
 func (s *situation) sidesFrom(instance int) []trial.Side {
 	var sides []trial.Side
 	for _, number := range InstancesOf(s.run, instance) {
@@ -209,7 +204,6 @@ func (s *situation) sidesFrom(instance int) []trial.Side {
 	return sides
 }
 
-// measuring is a decision while trials are being measured.
 func (s *situation) measuring(a Action) *Decision {
 	message := "the last trial is being recorded"
 	if s.next != nil {

@@ -23,8 +23,7 @@ const (
 	maxPointWarnings, maxWarning = 16, 512
 	// maxWarningsBytes bounds the warnings of all points together.
 	maxWarningsBytes = 64 << 10
-	// maxMessage bounds the message of a condition.
-	maxMessage = 4096
+	maxMessage       = 4096
 )
 
 // fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
@@ -66,7 +65,6 @@ func cut(text string, length int) string {
 	return text
 }
 
-// shortText keeps the first characters of a text for people, who see that it goes on.
 func shortText(text string, length int) string {
 	if utf8.RuneCountInString(text) > length {
 		return cut(text, length-1) + "…"
@@ -136,7 +134,6 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 	return list, strings.Join(parts, ", ")
 }
 
-// detail of a judgement, with what the published figures say.
 func detail(j claims.Judgement) string {
 	if j.PublishedDetail == "" {
 		return j.Detail

@@ -15,10 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// conditions sets the conditions of an object, of whatever kind.
 type conditions struct {
-	list *[]metav1.Condition
-	// generation of the object that was observed, and the time of the observation.
+	list       *[]metav1.Condition
 	generation int64
 	now        time.Time
 }
@@ -38,7 +36,6 @@ func (c conditions) put(conditionType string, status metav1.ConditionStatus, rea
 	})
 }
 
-// have says whether a condition is true.
 func (c conditions) have(conditionType string) bool {
 	return apimeta.IsStatusConditionTrue(*c.list, conditionType)
 }
@@ -127,15 +124,21 @@ func (s *situation) nothingToPublish() bool {
 }
 
 // keeps says whether the database stays after that end.
-func (s *situation) keeps(complete bool) bool { return keeps(s.run.Spec.Cleanup, complete) }
-
-func keeps(policy v1alpha1.CleanupPolicy, complete bool) bool {
+func (s *situation) keeps(complete bool) bool {
+	policy := s.run.Spec.Cleanup
 	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
 }
 
-// cleanUp is the next step of spec.cleanup, or nil.
 func (s *situation) cleanUp(complete bool) Action {
-	return thenCopies(s.cleanUpInstances(complete), s.seen.DataCopies)
+	if !s.keeps(complete) {
+		return thenCopies(s.removeEverything(), s.seen.DataCopies)
+	}
+	// The Jobs of a failed run stay if its database stays: both can be inspected.
+	next := cleanUp(s.seen.Instances, true)
+	if next == nil {
+		next = s.leaveNodes()
+	}
+	return thenCopies(next, s.seen.DataCopies)
 }
 
 // thenCopies is a step or, if there is none, the removal of the copies of prepared data: they are of no use any more, whether or
@@ -147,21 +150,8 @@ func thenCopies(next Action, copies bool) Action {
 	return next
 }
 
-// cleanUpInstances: the Jobs of a failed run stay if its database stays: both can be inspected.
-func (s *situation) cleanUpInstances(complete bool) Action {
-	if s.keeps(complete) {
-		if a := cleanUp(s.seen.Instances, true); a != nil {
-			return a
-		}
-		return s.leaveNodes()
-	}
-	return s.removeEverything()
-}
-
-// progress of a run, computed from the records of its attempts, with what the next attempt is.
 type progress struct {
 	analysis.Progress
-	// failed is the first attempt that ended the run, or nil.
 	failed *result.Record
 	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
 	next    *plan.Trial

@@ -18,8 +18,7 @@ import (
 const (
 	// spareTime is for what the deadlines of trials do not bound: databases and predecessors that are being removed, and results
 	// that are being written.
-	spareTime = 10 * time.Minute
-	// maxDeadline of a run is also the API's maximum.
+	spareTime   = 10 * time.Minute
 	maxDeadline = 365 * 24 * time.Hour
 )
 
@@ -61,7 +60,6 @@ func quietTime(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
 }
 
-// quietTime is for how long the run may make no progress.
 func (s *situation) quietTime() time.Duration { return quietTime(s.run, s.plan) }
 
 // deadline of a run. By default it moves on with its progress: however slow it is, it has time for the next attempt, and one that
@@ -187,7 +185,6 @@ func bound(s *situation, d Decision) Decision {
 	})
 }
 
-// overDeadline says which deadline has ended a run.
 func overDeadline(requested *int32, quiet time.Duration) string {
 	if requested != nil {
 		return fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): ", time.Duration(*requested)*time.Second)
@@ -195,7 +192,6 @@ func overDeadline(requested *int32, quiet time.Duration) string {
 	return fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): ", quiet)
 }
 
-// writes says whether a step keeps what was measured.
 func (d *Decision) writes() bool {
 	_, records := d.Action.(RecordAttempt)
 	return records || d.Reason == v1alpha1.ReasonPublishing

@@ -30,12 +30,6 @@ func (s *situation) beingDeleted() Decision {
 	return d
 }
 
-// stopped makes that the decision about what has nothing any more.
-func (s *situation) stopped(d *Decision) {
-	d.Stopped = true
-	d.Message = "the run is being deleted and has stopped" + keptBy(s.run)
-}
-
 func keptBy(object metav1.Object) string {
 	if len(object.GetFinalizers()) == 0 {
 		return ""
@@ -56,7 +50,7 @@ func deleted(s *situation) *Decision {
 		d.After = time.Second
 	default:
 		if leave(s, &d); d.Action == (Wait{}) {
-			s.stopped(&d)
+			d.Stopped, d.Message = true, "the run is being deleted and has stopped"+keptBy(s.run)
 		}
 	}
 	return &d
@@ -124,7 +118,6 @@ func (h *Blockers) taken(needed func(name string) bool) *Failure {
 	}
 }
 
-// needs says whether a run needs an object's name next: for an attempt, for the instance that this measures, or for its results.
 func (s *situation) needs(name string) bool {
 	if name == plan.ResultsName(s.run) && s.seen.Results == nil {
 		return true
@@ -137,7 +130,6 @@ func (s *situation) needs(name string) bool {
 	})
 }
 
-// ofInstance says whether a name is that of a database instance, or of a Pod or a claim of it.
 func ofInstance(name, instance string) bool {
 	for _, prefix := range []string{"data-", "storage-"} {
 		name = strings.TrimPrefix(name, prefix)

@@ -24,7 +24,6 @@ type TunedNode struct {
 	Lease *coordinationv1.Lease
 }
 
-// unsettled says whether a node is still to be restored.
 func (n TunedNode) unsettled() bool { return !n.Settled() }
 
 // HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. The administrator names the namespaces.
@@ -42,7 +41,6 @@ func (s *situation) tunedByMe() []TunedNode {
 	return slices.DeleteFunc(slices.Clone(s.seen.TunedNodes), func(n TunedNode) bool { return n.Holder != HolderOf(s.run) })
 }
 
-// tuned has the node of the wanted instance tuned before its server starts: the instance's own probe waits for it.
 func tuned(s *situation) *Decision {
 	wanted, instance := s.side(s.wantedInstance()).Spec.Database.HostTuning, s.seen.instance(s.wantedInstance())
 	if d := s.tunedForOthers(wanted); d != nil {
@@ -151,7 +149,6 @@ func unrecorded(node string) string {
 // maxTunedNodes is how many nodes the status lists.
 const maxTunedNodes = 16
 
-// hostTuning sets what was changed on nodes, and what became of that.
 func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {
 	if s.seen.ObserveFailed || !TunesHost(s.run) {
 		return

@@ -91,7 +91,6 @@ func (s *situation) goesOn() bool {
 	return true
 }
 
-// trial of the plan with that number, or nil.
 func (s *situation) trial(number int) *plan.Trial {
 	if number < 1 || number > len(s.plan.Trials) {
 		return nil
@@ -152,7 +151,6 @@ func (s *situation) refusedIn(i *Instance) bool {
 	return int(ptr.Deref(s.run.Status.Refusal.Instance, 0)) == i.Number && i.Root() == nil && i.Set == nil && i.Pod == nil
 }
 
-// provided creates the wanted instances and waits until their servers answer.
 func provided(s *situation) *Decision {
 	wanted := s.wantedInstances()
 	for _, number := range wanted {
@@ -168,7 +166,6 @@ func provided(s *situation) *Decision {
 	return nil
 }
 
-// provide creates an instance: on the node of the first attempt or, before that, on the one on which the first of these is.
 func (s *situation) provide(number int, wanted []int) *Decision {
 	provide := ProvideDatabase{Instance: number, Beside: len(wanted) - 1}
 	d := &Decision{Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
@@ -221,7 +218,6 @@ func (s *situation) awaited(instance *Instance) *Decision {
 	return &d
 }
 
-// side is the run as the variant of an instance asks for it.
 func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
 	return plan.Side(s.run, plan.VariantOf(s.run, instance), 1)
 }
@@ -263,7 +259,6 @@ func LoaderRefused(run *v1alpha1.BenchmarkRun, images podutil.Images) *Failure {
 		"--sysbench-image)"}
 }
 
-// pinImages are the full names of images.
 func pinImages(images podutil.Images) v1alpha1.ImagesStatus {
 	name := func(image string) v1alpha1.ImageName { return v1alpha1.ImageName(cut(images.Name(image), maxImage)) }
 	pinned := v1alpha1.ImagesStatus{

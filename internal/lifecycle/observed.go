@@ -134,18 +134,15 @@ func (o *Observed) Judge(run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// side of an attempt: an instance that it measures, which is nil if it has no objects.
 type side struct {
 	number   int
 	instance *Instance
-	// variant is the name of its variant; empty if the run has none.
-	variant string
+	variant  string
 }
 
 // ofServer are the causes that are about one server.
 var ofServer = []result.Cause{result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseImageChanged}
 
-// says of a verdict about a side whose it is.
 func (s *side) says(v trial.Verdict) trial.Verdict {
 	if s.variant != "" && v.Outcome != result.OutcomeAccepted && v.Message != "" &&
 		slices.Contains(ofServer, v.Cause) {
@@ -154,7 +151,6 @@ func (s *side) says(v trial.Verdict) trial.Verdict {
 	return v
 }
 
-// sidesOf an attempt are its instance or, if all variants of a run are measured at the same time, those of all of them.
 func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
 	if len(run.Spec.Variants) == 0 {
 		return []side{{number: a.Instance, instance: o.instance(a.Instance)}}
@@ -243,7 +239,6 @@ type Failure struct {
 	Reason, Message string
 }
 
-// record of an attempt, or nil.
 func (o *Observed) record(trial, attempt int) *result.Record {
 	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
 	if i < 0 {
@@ -252,7 +247,6 @@ func (o *Observed) record(trial, attempt int) *result.Record {
 	return o.Records[i]
 }
 
-// instance with a number, or nil if it has no objects.
 func (o *Observed) instance(number int) *Instance {
 	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
 	if i < 0 {
@@ -275,7 +269,6 @@ func (s *situation) boundLoaders() []string {
 	return place.Loaders()
 }
 
-// loaderOf a trial is what its variant changes of the loader; nil without.
 func (s *situation) loaderOf(t *plan.Trial) *v1alpha1.LoaderSpec {
 	if len(t.Sides) != 1 {
 		return nil

@@ -20,11 +20,174 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/validation"
 )
+
+// BenchmarkThousandPointsOfTexts plans a run with variants at 1,000 points that is as large as it may be, 16 variants with a text of 900
+// bytes or two with one of 8 kB, and one that is suspended and was accepted with 100 kB: when it is first seen, and in each step
+// after that.
+func BenchmarkThousandPointsOfTexts(b *testing.B) {
+	for _, tc := range []struct {
+		variants, bytes int
+		first           bool
+	}{{16, 900, true}, {16, 900, false}, {2, 8000, true}, {2, 8000, false}, {2, 100_000, false}} {
+		b.Run(fmt.Sprintf("variants=%d/bytes=%d/first=%t", tc.variants, tc.bytes, tc.first), func(b *testing.B) {
+			w := &v1alpha1.CustomWorkload{
+				Image: "i", Command: []v1alpha1.CustomArgument{"x", "${n}", v1alpha1.CustomArgument(strings.Repeat("x", tc.bytes))},
+				User: 1, Parameters: map[string]v1alpha1.SweptValue{"n": "0"},
+			}
+			for i := range 1000 {
+				w.Points = append(w.Points, v1alpha1.CustomPoint{
+					Parameters: map[string]v1alpha1.SweptValue{"n": v1alpha1.SweptValue(fmt.Sprint(i))},
+				})
+			}
+			s := testutil.MakeVariants("s", "ns").With(func(s *v1alpha1.BenchmarkRun) {
+				s.Spec.Suspend = ptr.To(true)
+				s.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: w}
+				s.Spec.Trials.Repetitions = ptr.To[int32](1)
+				for i := range tc.variants {
+					s.Spec.Variants = append(s.Spec.Variants, v1alpha1.Variant{Name: fmt.Sprint("v", i)})
+				}
+				if !tc.first {
+					s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSuspended}}
+				}
+			}).Obj()
+			for b.Loop() {
+				must.Get(validation.PlanRun(s))(b)
+			}
+		})
+	}
+}
+
+// BenchmarkThousandPoints plans, summarises and compares the largest run that there is, 1,000 points of five trials, without
+// variants, and after two rounds of two variants. Each has a claim about all of its points.
+func BenchmarkThousandPoints(b *testing.B) {
+	const points, rounds = 1000, 5
+	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: rows("1000")}}}
+	b.Run("run", func(b *testing.B) {
+		run := oneAxis(points, rounds)
+		run.Spec.Claims = claims
+		p := must.Get(plan.ForRun(&run.Spec))(b)
+		seen := &Observed{Lane: held(run), Instances: []Instance{instanceOf(1, "db-pod")}}
+		for _, t := range p.Trials {
+			seen.Records = append(seen.Records, testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number%7)).Condensed())
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			p := must.Get(validation.PlanRun(run))(b)
+			if status := Status(run, p, seen, Next(run, p, seen, now), now); len(status.Points) != maxStatusPoints || len(status.Claims) != 1 {
+				b.Fatalf("%d points and %d claims in the status", len(status.Points), len(status.Claims))
+			}
+		}
+	})
+	b.Run("variants", func(b *testing.B) {
+		run := testutil.Pair(testutil.FixedRounds(rounds/2), func(r *v1alpha1.BenchmarkRun) {
+			r.Spec.Workload.CommitSize = oneAxis(points, 1).Spec.Workload.CommitSize
+			r.Spec.Claims = claims
+			r.Spec.Claims[0].BestAt.At.Variant = "lazy"
+		})
+		p := must.Get(validation.PlanRun(run))(b)
+		seen := &Observed{Lane: held(run), Checked: true}
+		for _, t := range p.Trials {
+			r := testutil.Record(t.Number, 1, p.Points[t.Point].Parameters, 1000+float64(t.Number*t.Point%11))
+			r.Sides = []result.SideRecord{{Variant: p.Variants[t.Sides[0]]}}
+			seen.Records = append(seen.Records, r.Condensed())
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			p := must.Get(validation.PlanRun(run))(b)
+			status := Status(run, p, seen, Next(run, p, seen, now), now)
+			if len(status.Pairs) != maxComparisons || len(status.Claims) != 1 {
+				b.Fatalf("%d pairs and %d claims in the status", len(status.Pairs), len(status.Claims))
+			}
+		}
+	})
+}
+
+func rows(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
+}
+
+// tenfold says that the second point is ten times the first, and publishes a factor of eight.
+func tenfold() v1alpha1.Claims {
+	return v1alpha1.Claims{{
+		Name: "tenfold", Statement: "ten times as fast", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "10"},
+		Published: []v1alpha1.PublishedFigure{{Of: rows("1"), Value: "100"}, {Of: rows("2"), Value: "800"}},
+	}}
+}
+
+// claimedRun has two points and the claims, and four records of each point, as many as four claims take: the second is so many
+// times the first.
+func claimedRun(factor float64, claims ...v1alpha1.Claim) (*v1alpha1.BenchmarkRun, *Observed) {
+	run := oneAxis(2, 4)
+	run.Spec.Claims = claims
+	seen := new(Observed)
+	for trial := range 8 {
+		value := 1000 * (1 + 0.001*float64(trial%4))
+		if trial >= 4 {
+			value *= factor
+		}
+		r := testutil.Record(trial+1, 1, nil, value)
+		r.Summary.Metrics = append(r.Summary.Metrics,
+			result.Metric{Name: "innodbFsyncsPerTransaction", Value: 1, Unit: "fsyncs/transaction", Better: "lower"})
+		r.Fingerprint = &result.Fingerprint{FdatasyncMicros: result.FsyncLatency{Calls: 300, Median: 131}}
+		seen.Records = append(seen.Records, r)
+	}
+	return run, seen
+}
+
+// A claim that needs a slower disk than there is has no other verdict.
+func TestStatusOfClaimWithoutPremise(t *testing.T) {
+	claim := tenfold()[0]
+	claim.Needs = v1alpha1.ClaimNeeds{FdatasyncMicros: v1alpha1.LeastNumber{AtLeast: 5000}}
+	run, seen := claimedRun(3, claim)
+	status := statusOf(t, run, seen, now)
+	got := status.Claims[0]
+	const want = "needs an fdatasync of at least 5 ms, and here it takes 0.131 ms (median); without that: 3× "
+	if got.Verdict != v1alpha1.ClaimPremiseMissing || !strings.HasPrefix(got.Detail, want) || status.Claimed != "1 without its premise" {
+		t.Errorf("%q: %+v", status.Claimed, got)
+	}
+}
+
+func TestStatusOfClaims(t *testing.T) {
+	run, seen := claimedRun(3, append(tenfold(), v1alpha1.Claim{
+		Name: "faster", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+	}, v1alpha1.Claim{
+		Name: "unknown", Metric: "x", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+	}, v1alpha1.Claim{
+		Name: "other", Metric: "innodbFsyncsPerTransaction", NoDifference: &v1alpha1.NoDifferenceClaim{Of: rows("2"), To: rows("1"), WithinPercent: 5},
+	})...)
+	status := statusOf(t, run, seen, now)
+	want := []v1alpha1.ClaimStatus{
+		{
+			Name: "tenfold", Verdict: v1alpha1.ClaimDoesNotHold, Published: v1alpha1.ClaimDoesNotHold,
+			Detail: "3× (3–3×; claimed: at least 10×); a commit waits for the disk, and here fdatasync takes only 0.131 ms (median); " +
+				"published: 8×",
+		},
+		{Name: "faster", Verdict: v1alpha1.ClaimHolds, Detail: "3× (3–3×; claimed: at least 1.5×)"},
+		{Name: "unknown", Verdict: v1alpha1.ClaimCannotSay, Detail: "no metric named x was measured"},
+		{
+			Name: "other", Verdict: v1alpha1.ClaimCannotSay,
+			Detail: "1× (1–1×; claimed: equal within 5%); no difference is said after 10 trials, and there are 4",
+		},
+	}
+	must.Same(t, "claims", want, status.Claims)
+	if status.Claimed != "1 holds, 1 does not hold, 2 undecided" {
+		t.Errorf("together: %s", status.Claimed)
+	}
+	seen.Records = seen.Records[:1]
+	if status := statusOf(t, run, seen, now); status.Claims[0].Verdict != v1alpha1.ClaimCannotSay {
+		t.Errorf("after one trial: %+v", status.Claims)
+	}
+	if status := statusOf(t, run, &Observed{}, now); status.Claims != nil || status.Claimed != "" {
+		t.Errorf("before the first: %+v", status.Claims)
+	}
+}
 
 // stored is a status as it comes back from the API server.
 func stored(t *testing.T, status v1alpha1.BenchmarkRunStatus) v1alpha1.BenchmarkRunStatus {

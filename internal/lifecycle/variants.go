@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	// maxComparisons and maxDifferences are how many the status lists; the rest is in the results.
 	maxComparisons, maxDifferences = 64, 64
 	// maxComparisonText bounds the texts of a comparison's status.
 	maxComparisonText = 512
@@ -27,7 +26,6 @@ const roomPatience = 30 * time.Second
 // same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured
 // by then.
 
-// variantsChecked has the API server check what each variant asks for, before anything is made.
 func variantsChecked(s *situation) *Decision {
 	if len(s.plan.Variants) == 0 || s.seen.Checked || len(s.run.Status.Servers) > 0 {
 		return nil
@@ -65,7 +63,6 @@ func (s *situation) noRoom() *Instance {
 	return nil
 }
 
-// alternation that the run measures its variants with, and why that is not slices if it may choose.
 func (s *situation) alternation() (v1alpha1.Alternation, string) {
 	if i := s.noRoom(); i != nil {
 		why := "no room for the servers of all variants at the same time: " + i.State().Waiting
@@ -74,7 +71,6 @@ func (s *situation) alternation() (v1alpha1.Alternation, string) {
 	return s.plan.Alternation, cut(s.plan.AlternationReason, maxComparisonText)
 }
 
-// answered completes a run with variants, all of whose rounds are measured or no more are needed.
 func (s *situation) answered() *Decision {
 	d := &Decision{Action: Wait{}, Complete: true, Reason: v1alpha1.ReasonDecided, Message: s.compared.WhyStopped()}
 	if !s.compared.Answered() {
@@ -87,7 +83,6 @@ func (s *situation) answered() *Decision {
 	return d
 }
 
-// variants sets what is said of the variants.
 func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	c := s.compared
 	status.Alternation, status.AlternationReason = s.alternation()
@@ -145,7 +140,6 @@ func variantDifferences(c *analysis.Compared) []string {
 	return list
 }
 
-// volumes are what the data of each variant was on. A variant is left out if nothing is known of it.
 func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
 	var list []v1alpha1.VolumeStatus
 	for i := range variants {

@@ -24,8 +24,7 @@ type chain struct {
 	stages []result.Stage
 	// began is when the first stage was about to be measured, and ended when the last one was.
 	began, ended time.Time
-	// checks of the end.
-	checks []result.Check
+	checks       []result.Check
 }
 
 // A document has room for so many intervals of all stages together, and for latencies in so many.
@@ -34,7 +33,6 @@ const (
 	maxDistributions = 1200
 )
 
-// run implements role.
 func (c *chain) run(ctx context.Context) error {
 	if err := c.prepare(ctx); err != nil {
 		return err
@@ -51,7 +49,6 @@ func (c *chain) run(ctx context.Context) error {
 	return c.through(ctx, append(phases, phase{"verify", c.verify})...)
 }
 
-// rest has the server come to rest.
 func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
 	began := time.Now()
 	if err := c.execute(r.Statements)(ctx); err != nil {
@@ -67,7 +64,6 @@ func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
 
 // measureStage measures a stage, and finds out whether it has left what it should.
 func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
-	// What a stage notes is its own, up to what is the server's.
 	a, cfg := *c.attempt, *c.cfg
 	a.cfg, a.findings, a.phases = &cfg, nil, nil
 	cfg.LimitSeconds = s.Seconds
@@ -157,7 +153,6 @@ func (c *chain) clients() result.ClientFacts {
 	return sum
 }
 
-// reportStage adds to the document of a stage, which has what was recorded, the metrics and findings.
 func (l *clientLoad) reportStage(ctx context.Context, doc *result.Document, s *workload.Stage) {
 	doc.Metrics = l.stageMetrics(ctx, doc, s)
 	var found []finding.Finding
@@ -218,7 +213,6 @@ func perSecond(series []result.Interval, operations func(*result.Totals) int64) 
 // notOfServer are latencies that the server does not cause alone.
 var notOfServer = []string{"wait", "queued", "transaction", "rolledBack"}
 
-// longest is the longest operation of any kind.
 func longest(latencies []result.Latency) []result.Metric {
 	most := int64(0)
 	for _, l := range latencies {

@@ -21,12 +21,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// clientLoad is a load that the loader's own clients make.
 type clientLoad struct {
 	*attempt
 	workload workload.Workload
 	plan     workload.Plan
-	// sessions of the clients, once they are open.
 	sessions []*conn.Session
 	// warmed is what was done before the measured phase.
 	warmed   result.Totals
@@ -40,7 +38,6 @@ type clientLoad struct {
 	checks []result.Check
 }
 
-// prepare makes the workload's tables.
 func (l *clientLoad) prepare(ctx context.Context) error {
 	if err := l.keeper.Clear(ctx); err != nil {
 		return err
@@ -67,7 +64,6 @@ func (l *clientLoad) share(context.Context) error {
 	return nil
 }
 
-// extras implements load.
 func (l *clientLoad) extras(w window) extras {
 	x := extras{share: []phase{{"prepare", l.share}}}
 	if l.plan.Stage != nil {
@@ -98,7 +94,6 @@ func (l *clientLoad) readSizes(ctx context.Context) (err error) {
 	return err
 }
 
-// measure implements load.
 func (l *clientLoad) measure(ctx context.Context, w window) error {
 	c, err := l.open(ctx)
 	if err != nil {
@@ -114,7 +109,6 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 	return w.end(ctx)
 }
 
-// open connects the clients, unless they are connected.
 func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End,
@@ -177,7 +171,6 @@ func encryption(d *dialect.Dialect, requested string, s *conn.Session) (string, 
 	return agreed, nil
 }
 
-// part implements load.
 func (l *clientLoad) part() (*record.Part, error) {
 	p, err := l.measured.Part(l.milestones)
 	if err != nil {
@@ -189,7 +182,6 @@ func (l *clientLoad) part() (*record.Part, error) {
 	return p, nil
 }
 
-// merge implements load.
 func (l *clientLoad) merge(others []*record.Part) error {
 	for _, p := range others {
 		r, err := p.Recorder()
@@ -204,7 +196,6 @@ func (l *clientLoad) merge(others []*record.Part) error {
 	return l.milestones.Merge(others, l.measured.Totals().Rows, l.measured.Ended())
 }
 
-// verify implements load.
 func (l *clientLoad) verify(ctx context.Context) error {
 	err := checkErrors(l.cfg, l.totals())
 	if err != nil {
@@ -233,7 +224,6 @@ func (l *clientLoad) rowsOfPods() []int64 {
 	return rows
 }
 
-// totals of the measured phase.
 func (l *clientLoad) totals() result.Totals {
 	t := l.measured.Totals()
 	took := l.measured.Ended()
@@ -261,5 +251,4 @@ func (l *clientLoad) outside() result.Totals {
 	return t
 }
 
-// close implements load.
 func (*clientLoad) close() error { return nil }

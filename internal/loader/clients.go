@@ -19,17 +19,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
-// clients are the sessions of the measured phase.
 type clients struct {
-	sessions []*conn.Session
-	// interrupt ends all of them.
-	interrupt func()
-	// tryAgain is the clients'.
-	tryAgain func(error) bool
-	// milestones of all together, or nil.
+	sessions   []*conn.Session
+	interrupt  func()
+	tryAgain   func(error) bool
 	milestones *record.Milestones
 	// turns with other variants, or nil, and the pauses in which these are measured.
 	turns  *alternate.Side
@@ -40,7 +35,6 @@ type clients struct {
 	between func(context.Context, alternate.Clock) *pauses
 }
 
-// open opens the sessions that the plan asks for.
 func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
 	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)
@@ -138,7 +132,6 @@ func guarded(ctx context.Context, w workload.Workload, client *workload.Client) 
 	return w.Measure(ctx, client)
 }
 
-// lateAnswers are those of all sessions.
 func (c *clients) lateAnswers() int64 {
 	sum := int64(0)
 	for _, s := range c.sessions {
@@ -156,7 +149,7 @@ func (c *clients) close() {
 
 // offered is a rate at which rows were due, and what became of it.
 type offered struct {
-	rate pace.Rate
+	rate workload.Rate
 	// rows is how many were to be inserted; 0 is as many as there was time for.
 	rows int64
 	// began is when the last transaction began.

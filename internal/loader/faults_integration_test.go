@@ -237,9 +237,7 @@ func TestIntegrationMoreClientsThanConnections(t *testing.T) {
 func rolledBack(t testing.TB, db *sql.DB) (n int) {
 	t.Helper()
 	var name string
-	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_rollback'").Scan(&name, &n); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_rollback'").Scan(&name, &n))
 	return n
 }
 

@@ -28,20 +28,16 @@ import (
 // load is what is measured: what the loader's own clients send (clientLoad), or what another program does (toolLoad). Its methods
 // are called in this order, by a role.
 type load interface {
-	// prepare makes the data on the server. Of several Pods the first one does.
 	prepare(ctx context.Context) error
 	// extras are the phases that not every load has. They are known after prepare, share without it.
 	extras(w window) extras
-	// measure is the measured phase.
 	measure(ctx context.Context, w window) error
 	// part is what this Pod measured; merge adds the parts of the other Pods.
 	part() (*record.Part, error)
 	merge(others []*record.Part) error
-	// verify finds out whether the server has what was sent.
 	verify(ctx context.Context) error
 	// report adds to a document what this load knows. The findings about its clients need their number.
 	report(doc *result.Document) (clients int, err error)
-	// close removes what the load has made outside of the server.
 	close() error
 }
 
@@ -61,16 +57,13 @@ type window interface {
 	// begin is called when everything is ready to be measured. It returns when all Pods begin, with that moment; the zero time
 	// is now.
 	begin(ctx context.Context) (time.Time, error)
-	// end is called when this Pod has measured.
 	end(ctx context.Context) error
 }
 
-// measuring is the measured phase of a load.
 func measuring(l load, w window) phase {
 	return phase{"measure", func(ctx context.Context) error { return l.measure(ctx, w) }}
 }
 
-// newLoad is the load of an attempt. close must be called.
 func newLoad(a *attempt, w workload.Workload) (load, error) {
 	if w == nil {
 		return newToolLoad(a)
@@ -78,7 +71,6 @@ func newLoad(a *attempt, w workload.Workload) (load, error) {
 	return &clientLoad{attempt: a, workload: w}, nil
 }
 
-// failedChecks is the error that names each check that does not hold; nil if all do.
 func failedChecks(checks []result.Check) error {
 	var not []string
 	for _, c := range checks {
@@ -92,7 +84,6 @@ func failedChecks(checks []result.Check) error {
 	return failure.Newf(result.CauseCheckFailed, "a check failed: %s", strings.Join(not, "; "))
 }
 
-// checkErrors is the error that too many transactions were rolled back.
 func checkErrors(cfg *result.Config, t result.Totals) error {
 	share := t.ErrorRate().Value
 	switch {
@@ -185,7 +176,6 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	return noopReport(measured, facts, sinks), nil
 }
 
-// atOnce begins now.
 func atOnce(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func noopReport(measured *record.Recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {

@@ -5,27 +5,235 @@ package loader
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
+	attempts "github.com/benchrun-dev/benchrun/internal/trial" // trial is the harness of the integration tests
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
+
+// diary notes what happens, in order. It is a window, and a tool that says what it was asked.
+type diary struct {
+	workload.Tool
+	start    time.Time
+	warmsUp  bool
+	broken   error
+	happened []string
+}
+
+func (d *diary) note(what string) { d.happened = append(d.happened, what) }
+
+func (d *diary) together(ctx context.Context, do func(context.Context) error) error {
+	d.note("together")
+	return do(ctx)
+}
+
+func (d *diary) begin(context.Context) (time.Time, error) {
+	d.note("begin")
+	return d.start, nil
+}
+
+func (d *diary) end(context.Context) error {
+	d.note("end")
+	return nil
+}
+
+func (d *diary) Commands(phase workload.ToolPhase) []workload.Command {
+	if phase == workload.PhaseWarmup && !d.warmsUp {
+		return nil
+	}
+	return []workload.Command{{Args: []string{"echo", string(phase)}}}
+}
+
+func (d *diary) Judge(_ workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
+	d.note("judge " + strings.TrimSpace(e.Output))
+	return nil, d.broken
+}
+
+func (*diary) Progress(string) string { return "" }
+
+func (d *diary) Read(executions []*workload.Execution) (*workload.Reading, error) {
+	text := "read"
+	for _, e := range executions {
+		text += " " + strings.TrimSpace(e.Output)
+	}
+	d.note(text)
+	return &workload.Reading{Clients: 3, Totals: result.Totals{Transactions: int64(len(executions))}}, nil
+}
+
+func newDiaryLoad(t *testing.T, d *diary) *toolLoad {
+	t.Helper()
+	out := progress.Start(io.Discard)
+	t.Cleanup(out.Finish)
+	return &toolLoad{
+		attempt: &attempt{cfg: &result.Config{}, progress: out, identity: result.Identity{Loader: "test"}},
+		tool:    d, output: map[string]string{},
+	}
+}
+
+// The server's counters are read around the measured command and nothing else, and Pods warm up together if there is something
+// to do.
+func TestToolLoadInItsWindow(t *testing.T) {
+	for _, tc := range []struct {
+		warmsUp bool
+		want    []string
+	}{
+		{false, []string{"begin", "judge measure", "end", "read measure"}},
+		{true, []string{"together", "judge warmup", "begin", "judge measure", "end", "read measure"}},
+	} {
+		d := &diary{warmsUp: tc.warmsUp, start: time.Now().Add(-time.Second)}
+		l := newDiaryLoad(t, d)
+		x := l.extras(d)
+		must.Do(t, l.through(t.Context(), append(x.warmUp, measuring(l, d))...))
+		if diff := cmp.Diff(tc.want, d.happened); diff != "" {
+			t.Errorf("happened (-want +got):\n%s", diff)
+		}
+		if began := l.executed[len(l.executed)-1].Execution.Began; began < time.Second {
+			t.Errorf("the command began %s after the moment that Pods have in common", began)
+		}
+	}
+}
+
+// What other Pods measured is judged and read as if it had been executed here; their warm-up is judged only.
+func TestToolLoadMerge(t *testing.T) {
+	d := &diary{}
+	l := newDiaryLoad(t, d)
+	must.Do(t, l.measure(t.Context(), d))
+	own, err := l.part()
+	if err != nil || own.Facts.Clients != 3 || own.Loader != "test" || len(own.Executed) != 1 {
+		t.Fatalf("%+v, %v", own, err)
+	}
+	d.happened = nil
+	execution := func(phase workload.ToolPhase, output string) record.Execution {
+		return record.Execution{Phase: phase, Execution: &workload.Execution{Output: output}}
+	}
+	other := &record.Part{Facts: result.PodFacts{Pod: 1}, Executed: []record.Execution{
+		execution(workload.PhaseWarmup, "warm"), execution(workload.PhaseMeasure, "other"),
+	}}
+	must.Do(t, l.merge([]*record.Part{other}))
+	if diff := cmp.Diff([]string{"judge warm", "judge other", "read measure other"}, d.happened); diff != "" {
+		t.Errorf("happened (-want +got):\n%s", diff)
+	}
+	if l.output["measure of Pod 1"] != "other" || l.reading.Totals.Transactions != 2 {
+		t.Errorf("output %v, reading %+v", l.output, l.reading)
+	}
+}
+
+// A tool that lost its connection was disturbed; any other error is the tool's own. The window stays open either way: there is
+// nothing to count.
+func TestToolLoadFails(t *testing.T) {
+	for cause, want := range map[error]result.Cause{
+		errors.New("exit code 1"):  result.CauseToolFailed,
+		workload.ErrConnectionLost: result.CauseConnectionLost,
+	} {
+		d := &diary{broken: cause}
+		err := newDiaryLoad(t, d).measure(t.Context(), d)
+		if f, ok := errors.AsType[*failure.Failure](err); !ok || f.Reason != want {
+			t.Errorf("%v became %v", cause, err)
+		}
+		if diff := cmp.Diff([]string{"begin", "judge measure"}, d.happened); diff != "" {
+			t.Errorf("happened (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// What the API server admits, the loader must not refuse: not even what no test has the time to measure.
+func TestSamplesAreWhatTheLoaderTakes(t *testing.T) {
+	files, err := filepath.Glob("../../config/samples/publications/*.yaml")
+	if err != nil || len(files) != 10 {
+		t.Fatalf("%d publications, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text := must.Get(os.ReadFile(file))(t)
+			for document := range strings.SplitSeq(string(text), "\n---\n") {
+				for _, run := range runsIn(t, document) {
+					taken(t, run)
+				}
+			}
+		})
+	}
+}
+
+// The longest time that the API server admits is one for the loader.
+func TestLongestLimit(t *testing.T) {
+	run := testutil.MakeRun("r", "ns").Obj()
+	const longest, longer = 15552000, 15552001
+	for seconds, admitted := range map[int32]bool{longest: true, longer: false} {
+		run.Spec.Workload.Limits.Seconds = &seconds
+		text := must.Get(json.Marshal(run))(t)
+		of, errs := testutil.MakeRunSchema(t).Stored(t, text)
+		if (len(errs) == 0) != admitted {
+			t.Fatalf("%d seconds: %v", seconds, errs)
+		}
+		if admitted {
+			taken(t, of)
+		}
+	}
+}
+
+// taken demands that the loader takes the configuration of each point of a run.
+func taken(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	p := must.Get(plan.ForRun(&run.Spec))(t)
+	for _, of := range p.Trials {
+		config := must.Get(attempts.Config(run, attempts.Attempt{Trial: of, Point: p.Points[of.Point], Number: 1, Instance: 1}))(t)
+		text := must.Get(json.Marshal(config))(t)
+		if _, _, err := prepareConfig(string(text), ""); err != nil {
+			t.Errorf("%s: %v", run.Name, err)
+		}
+	}
+}
+
+// runsIn a document: a run, or what each of its variants asks for in the first round.
+func runsIn(t *testing.T, document string) []*v1alpha1.BenchmarkRun {
+	t.Helper()
+	var run v1alpha1.BenchmarkRun
+	must.Do(t, yaml.UnmarshalStrict([]byte(document), &run))
+	var runs []*v1alpha1.BenchmarkRun
+	for i := range plan.Sides(&run) {
+		runs = append(runs, stored(t, plan.Side(&run, i, 1)))
+	}
+	return runs
+}
+
+// stored is a run as it comes back from the API server.
+func stored(t *testing.T, run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	run.Namespace = "ns"
+	text := must.Get(json.Marshal(run))(t)
+	run, errs := testutil.MakeRunSchema(t).Stored(t, text)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return run
+}
 
 func TestServerCosts(t *testing.T) {
 	facts := func(user, written, reads, writes int64) *result.ProcessFacts {

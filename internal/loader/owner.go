@@ -27,15 +27,13 @@ const releaseAtMost = 15 * time.Second
 // itself, and writes the document.
 type owner struct {
 	*attempt
-	load load
-	// watch is what asks the observer.
+	load  load
 	watch watch
 	// began is when firstStatus was read.
 	began       time.Time
 	firstStatus map[string]string
 }
 
-// prepare goes through the phases up to the data.
 func (o *owner) prepare(ctx context.Context) error {
 	return o.through(ctx, slices.Concat(
 		[]phase{{"connect", o.connect}, {"readback", o.readback}},
@@ -44,7 +42,6 @@ func (o *owner) prepare(ctx context.Context) error {
 	)...)
 }
 
-// connect waits for the server and takes the schema for this attempt.
 func (o *owner) connect(ctx context.Context) error {
 	if err := o.wait(ctx); err != nil {
 		return err
@@ -90,14 +87,12 @@ func (o *owner) quiesce(ctx context.Context) error {
 	return o.probe(ctx)
 }
 
-// comeToRest waits until the server is at rest.
 func (o *owner) comeToRest(ctx context.Context) error {
 	unrest, err := server.Quiesce(ctx, o.engine, o.dialect, o.admin, server.QuiesceAtMost)
 	o.findings = append(o.findings, unrest...)
 	return err
 }
 
-// countBefore and countAfter read the server's counters around what is measured, and what its process used.
 func (o *owner) countBefore(ctx context.Context) (err error) {
 	o.observeBefore(ctx)
 	o.server.StatusBefore, err = server.Status(ctx, o.dialect, o.admin)
@@ -115,7 +110,6 @@ func (o *owner) countAfter(ctx context.Context) (err error) {
 	return err
 }
 
-// verify finds out whether the server is still the one that it was, and has what was sent.
 func (o *owner) verify(ctx context.Context) error {
 	if err := o.verifyServer(ctx); err != nil {
 		return err
@@ -186,7 +180,6 @@ func (o *owner) removeSchema(ctx context.Context) error {
 	return o.keeper.Remove(ctx, db)
 }
 
-// document implements role.
 func (o *owner) document() (*result.Document, error) {
 	doc := o.about()
 	clients, err := o.load.report(doc)
@@ -208,7 +201,6 @@ func (o *owner) lead(doc *result.Document) error {
 	return nil
 }
 
-// about is a document with what is not the load's.
 func (o *owner) about() *result.Document {
 	doc := &result.Document{
 		Version: result.DocumentVersion, Config: *o.cfg, Phases: o.phases, Server: o.server, Client: o.client, Pods: o.pods,

@@ -23,7 +23,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // counts of latencies by operation.
@@ -40,7 +39,7 @@ func counts(doc *result.Document) map[string]int64 {
 func TestIntegrationOfferedRate(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 3005, 5, 2, 8
-		p.Parameters = pace.Parameters{RatePerSecond: 1000}
+		p.Pacing = workload.Pacing{RatePerSecond: 1000}
 	})
 	tr.cfg.Metric = "transactionP99Micros"
 	_, doc := tr.mustRun(t)
@@ -74,16 +73,16 @@ func TestIntegrationMetricThatIsNone(t *testing.T) {
 
 // Rows from before the measured phase are in the table, and in none of its numbers. One connection after the other has begun.
 func TestIntegrationWarmUpBefore(t *testing.T) {
-	warm := pace.Parameters{WarmupSeconds: 1, RampSeconds: 1}
+	warm := workload.Pacing{WarmupSeconds: 1, RampSeconds: 1}
 	for name, tc := range map[string]struct {
 		tr   *trial
 		rows int64
 	}{
-		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
-		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Parameters: warm}), 503},
-		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Parameters = 5003, warm }), 5003},
+		"BulkInsert": {newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Pacing = 5003, warm }), 5003},
+		"CommitSize": {newTrialOf(t, commitsize.Definition, commitsize.Parameters{Rows: 503, RowsPerCommit: 7, Pacing: warm}), 503},
+		"IIBench":    {newIIBench(t, func(p *iibench.Parameters) { p.Rows, p.Pacing = 5003, warm }), 5003},
 		"IIBench that deletes": {newIIBench(t, func(p *iibench.Parameters) {
-			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Parameters = 5000, 100, 1000, 1, warm
+			p.Rows, p.RowsPerCommit, p.KeepRows, p.QueryClients, p.Pacing = 5000, 100, 1000, 1, warm
 		}), 5000},
 	} {
 		_, doc := tc.tr.mustRun(t)
@@ -109,7 +108,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 func TestIntegrationPacedPods(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) {
 		p.Rows, p.RowsPerStatement, p.StatementsPerTransaction, p.Clients = 3005, 10, 1, 4
-		p.Parameters = pace.Parameters{RatePerSecond: 1000, WarmupSeconds: 1}
+		p.Pacing = workload.Pacing{RatePerSecond: 1000, WarmupSeconds: 1}
 	})
 	doc := tr.mustLoad(t, 3)
 	sums(t, doc)

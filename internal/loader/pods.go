@@ -51,7 +51,6 @@ func (l *leader) together(ctx context.Context, do func(context.Context) error) e
 	return l.meeting.Gather(ctx)
 }
 
-// begin implements window.
 func (l *leader) begin(ctx context.Context) (time.Time, error) {
 	if err := l.countBefore(ctx); err != nil {
 		return time.Time{}, err
@@ -123,7 +122,6 @@ func (f *follower) run(ctx context.Context) error {
 	)...)
 }
 
-// connect waits for the server, and for the Pod that leads.
 func (f *follower) connect(ctx context.Context) error {
 	if err := f.wait(ctx); err != nil {
 		return err
@@ -131,7 +129,6 @@ func (f *follower) connect(ctx context.Context) error {
 	return f.meeting.Join(ctx)
 }
 
-// together implements window.
 func (f *follower) together(ctx context.Context, do func(context.Context) error) error {
 	if _, err := f.meeting.Start(ctx); err != nil {
 		return err
@@ -139,13 +136,11 @@ func (f *follower) together(ctx context.Context, do func(context.Context) error)
 	return do(ctx)
 }
 
-// begin implements window.
 func (f *follower) begin(ctx context.Context) (time.Time, error) { return f.meeting.Start(ctx) }
 
 // end implements window: the first Pod reads the counters.
 func (*follower) end(context.Context) error { return nil }
 
-// deliver hands this Pod's part to the one that leads.
 func (f *follower) deliver(ctx context.Context) error {
 	p, err := f.load.part()
 	if err != nil {
@@ -161,5 +156,4 @@ func (f *follower) deliver(ctx context.Context) error {
 // release implements role: the first Pod holds the schema.
 func (*follower) release() []finding.Finding { return nil }
 
-// document implements role.
 func (*follower) document() (*result.Document, error) { return nil, nil }

@@ -15,7 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// report implements load.
 func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if err := l.recorded(doc); err != nil {
 		return 0, err
@@ -41,7 +40,6 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	return l.plan.Clients, nil
 }
 
-// recorded adds to a document what the clients have recorded in the measured phase, and the checks after it.
 func (l *clientLoad) recorded(doc *result.Document) (err error) {
 	if doc.Latencies, err = l.measured.Latencies(); err != nil {
 		return fmt.Errorf("encoding the latencies: %w", err)
@@ -54,7 +52,6 @@ func (l *clientLoad) recorded(doc *result.Document) (err error) {
 	return nil
 }
 
-// offered is the rate at which rows were due.
 func (l *clientLoad) offered() offered {
 	return offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
 }
@@ -129,7 +126,6 @@ func metrics(e *engine.Engine, doc *result.Document) []result.Metric {
 	return append(all, clientCosts(doc.Client, work.Rows, "row", "PerRow")...)
 }
 
-// clientCosts are what making the load costs for one of n units of work, as serverCosts are of the server.
 func clientCosts(c result.ClientFacts, n int64, unit, suffix string) []result.Metric {
 	if n == 0 {
 		return nil
@@ -139,7 +135,6 @@ func clientCosts(c result.ClientFacts, n int64, unit, suffix string) []result.Me
 	}}
 }
 
-// besides are the rates of what is done besides inserting, if anything is.
 func besides(t result.Totals) []result.Metric {
 	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
 	var all []result.Metric

@@ -16,9 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// role is what a Pod does of an attempt: all of it, also in stages, or as one of several that load together.
 type role interface {
-	// run goes through the phases.
 	run(ctx context.Context) error
 	// release removes what the attempt has made on a server that is not the run's own, whatever became of the attempt. The
 	// release finds what is left.
@@ -48,7 +46,6 @@ func newRole(a *attempt, l load) role {
 	}
 }
 
-// stagedIn is the workload of a load that is measured in stages; nil if it is not.
 func stagedIn(l load) workload.Staged {
 	if clients, ok := l.(*clientLoad); ok {
 		staged, _ := clients.workload.(workload.Staged)
@@ -57,7 +54,6 @@ func stagedIn(l load) workload.Staged {
 	return nil
 }
 
-// only is the role of a Pod that has no others beside it.
 type only struct{ owner }
 
 func (o *only) run(ctx context.Context) error {
@@ -70,7 +66,7 @@ func (o *only) run(ctx context.Context) error {
 	if o.turns != nil {
 		// All variants come to rest at the same time, and only then wait for each other: the time without a load that each needs
 		// passes once.
-		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.meet}, {"probe", o.probe}}
+		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.turns.Wait}, {"probe", o.probe}}
 		pass = []phase{{"turn", o.pass}}
 	}
 	return o.through(ctx, slices.Concat(
@@ -85,10 +81,8 @@ func (o *only) run(ctx context.Context) error {
 	)...)
 }
 
-// together implements window.
 func (o *only) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
 
-// begin implements window.
 func (o *only) begin(ctx context.Context) (time.Time, error) {
 	if o.turns != nil {
 		if err := o.turns.Wait(ctx); err != nil {
@@ -138,7 +132,6 @@ type ramped struct {
 	each time.Duration
 }
 
-// Measure implements Workload.
 func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	if err := c.SleepUntil(ctx, time.Duration(c.Index)*r.each); err != nil {
 		return "", err
@@ -146,7 +139,6 @@ func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.Stopped
 	return r.Workload.Measure(ctx, c)
 }
 
-// rehearsed is a load that can be made once without being measured.
 type rehearsed interface {
 	rehearse(ctx context.Context) error
 }
@@ -191,7 +183,6 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 	return l.keeper.Clear(ctx)
 }
 
-// unmeasured is the window of a load that begins at once, and that is not measured.
 type unmeasured struct{}
 
 func (unmeasured) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }

@@ -5,12 +5,17 @@ package loader
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
+	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -20,10 +25,6 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
-// meet waits until all variants are at rest, and for the first turn.
-func (a *attempt) meet(ctx context.Context) error { return a.turns.Wait(ctx) }
-
-// pass gives the first turn back.
 func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 
 // alternate lets the clock run in this loader's turns, until ended is called. Without turns it always runs.
@@ -60,8 +61,7 @@ type pauses struct {
 	// before is the counter at the end of the last turn, and pages what was written in all pauses.
 	before, pages int64
 	// begun says that there was a slice: what came before it was no pause.
-	begun bool
-	// failed is the first error of the counter: pages is not known then.
+	begun  bool
 	failed error
 	// process is what the server's process has used so far, an error if that is not known, left what it was at the end of the last
 	// turn, and idle what was used in all pauses.
@@ -73,7 +73,6 @@ type pauses struct {
 	cost meter
 }
 
-// between are the pauses of a clock's turns.
 func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
 	p := &pauses{clock: clock, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
 	if w := newWatch(a.cfg.Server); w.client != nil {
@@ -82,14 +81,12 @@ func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
 	return p
 }
 
-// paused keeps what there was of pauses.
 func (a *attempt) paused(p *pauses) {
 	if a.pagesInPauses = p.written(); p != nil && p.idle != (result.Idle{}) {
 		a.idle = &p.idle
 	}
 }
 
-// pagesWritten is how many pages the server has written back so far.
 func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
 	defer cancel()
@@ -119,7 +116,6 @@ func (p *pauses) Go(length time.Duration) time.Duration {
 	return p.clock.Go(length)
 }
 
-// processFacts are what the server's process has used; nil if they are not known.
 func (p *pauses) processFacts() *result.ProcessFacts {
 	if p.process == nil {
 		return nil
@@ -131,7 +127,6 @@ func (p *pauses) processFacts() *result.ProcessFacts {
 	return facts
 }
 
-// count is the counter, or 0 after an error.
 func (p *pauses) count() int64 {
 	if p.failed != nil {
 		return 0
@@ -185,10 +180,88 @@ func wroteBack(e *engine.Engine, doc *result.Document) []finding.Finding {
 	return []finding.Finding{finding.CaughtUp(pages, max(all, pages))}
 }
 
-// outlasting is about transactions that took longer to end after a slice than a slice is long.
 func outlasting(doc *result.Document) []finding.Finding {
 	if doc.Turns == nil || doc.Turns.LongestDrainMicros*int64(doc.Turns.Slices) <= doc.Work().Micros {
 		return nil
 	}
 	return []finding.Finding{finding.Outlasting(float64(doc.Turns.LongestDrainMicros) / 1e6)}
+}
+
+// Sides are attempts of one loader at several servers: each goes through its phases by itself, at the same time as the others,
+// and is measured in its turns. The first error is that of all.
+
+const maxSides = 16
+
+func measureSides(ctx context.Context, in *Input, cfg *result.Config, out *progress.Progress) (*result.Document, error) {
+	in.Identity.Trial, in.Identity.Attempt = cfg.Trial, cfg.Attempt
+	if err := validateSides(cfg); err != nil {
+		return nil, failure.New(result.CauseConfiguration, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	list := cfg.Sides
+	doc := &result.Document{
+		Version: result.DocumentVersion, Config: *cfg, Sides: make([]result.SideDocument, len(list.Each)),
+		Metrics: []result.Metric{}, Checks: []result.Check{},
+	}
+	turns := alternate.Sides(ctx, len(list.Each), list.Seed, time.Duration(list.SliceMilliseconds)*time.Millisecond)
+	var names []string
+	for i := range list.Each {
+		names = append(names, list.Each[i].Variant)
+	}
+	progress := out.Sides(names...)
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() {
+			one, err := measureSide(ctx, in, cfg, i, turns[i], progress[i])
+			if err != nil {
+				cancel(fmt.Errorf("variant %s: %w", name, err))
+				return
+			}
+			doc.Sides[i] = result.SideDocument{Variant: name, Document: *one}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	for i := range doc.Sides {
+		doc.Totals.Add(&doc.Sides[i].Totals)
+		doc.Totals.Micros += doc.Sides[i].Totals.Micros
+	}
+	return doc, nil
+}
+
+func measureSide(
+	ctx context.Context, in *Input, cfg *result.Config, i int, turns *alternate.Side, out *progress.Progress,
+) (doc *result.Document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = failure.Panic(p)
+		}
+	}()
+	own, side := *in, cfg.Side(i)
+	text, err := json.Marshal(&side)
+	if err != nil {
+		return nil, failure.New(result.CauseConfiguration, err)
+	}
+	own.Config = string(text)
+	a, w, err := newAttempt(&own, out)
+	if err != nil {
+		return nil, failure.New(result.CauseConfiguration, err)
+	}
+	a.turns, a.sides = turns, len(cfg.Sides.Each)
+	return a.measure(ctx, w)
+}
+
+func validateSides(cfg *result.Config) error {
+	switch s := cfg.Sides; {
+	case len(s.Each) < 2 || len(s.Each) > maxSides:
+		return fmt.Errorf("sides: there are %d but must be 2 to %d", len(s.Each), maxSides)
+	case s.SliceMilliseconds < 1:
+		return fmt.Errorf("sliceMilliseconds is %d but must be at least 1", s.SliceMilliseconds)
+	case cfg.Pods > 1:
+		return errors.New("sides are measured by one Pod")
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
+	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -26,7 +27,6 @@ const maxDocumentOutput = 1 << 20
 // maxTailLine is how much of each of a failed program's last lines goes to the Pod's log.
 const maxTailLine = 4 << 10
 
-// toolLoad is a load that another program makes.
 type toolLoad struct {
 	*attempt
 	tool    workload.Tool
@@ -82,10 +82,8 @@ func (l *toolLoad) fill(in workload.ToolInput) error {
 	return err
 }
 
-// close implements load.
 func (l *toolLoad) close() error { return os.RemoveAll(l.dir) }
 
-// inputs are the user's files for the workload.
 func inputs(w *result.Workload) ([]result.Input, error) {
 	if w.FilesPath == "" {
 		return nil, nil
@@ -108,7 +106,6 @@ func inputs(w *result.Workload) ([]result.Input, error) {
 	return all, nil
 }
 
-// executeAll executes the commands of a phase, one after another, and keeps what they print and find out.
 func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) error {
 	for _, command := range l.tool.Commands(phase) {
 		if _, err := l.execute(ctx, phase, command); err != nil {
@@ -118,7 +115,6 @@ func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) err
 	return failedChecks(l.checks)
 }
 
-// execute executes a command and judges how it ended.
 func (l *toolLoad) execute(
 	ctx context.Context, phase workload.ToolPhase, command workload.Command,
 ) (*process.Execution, error) {
@@ -140,7 +136,6 @@ func (l *toolLoad) execute(
 	return e, l.judge(phase, string(phase), &e.Execution)
 }
 
-// judge notes what was executed, under a key for its output, and what that found out.
 func (l *toolLoad) judge(phase workload.ToolPhase, key string, e *workload.Execution) error {
 	l.about.Commands = append(l.about.Commands, result.ToolCommand{
 		Phase: key, Args: e.Args, ExitCode: e.ExitCode, Micros: e.Took.Microseconds(),
@@ -164,4 +159,74 @@ func (l *toolLoad) failed(e *workload.Execution, err error) error {
 		return failure.New(result.CauseConnectionLost, err)
 	}
 	return failure.New(result.CauseToolFailed, err)
+}
+
+// inSlices is the error that a load cannot be measured in slices.
+func inSlices(r role, l load) error {
+	if _, only := r.(*only); !only {
+		return errors.New("it is measured in stages, or by several Pods")
+	}
+	program, is := l.(*toolLoad)
+	if !is {
+		return nil
+	}
+	sliced, is := program.tool.(workload.Sliced)
+	if !is {
+		return errors.New("nobody counts what its program does in one")
+	}
+	_, _, err := sliced.Sliced()
+	return err
+}
+
+// inTurns executes the measured command in this side's turns.
+func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch func(string)) (*process.Execution, error) {
+	ctx, failed := context.WithCancelCause(ctx)
+	defer failed(nil)
+	h := &record.Halting{Failed: failed}
+	var err error
+	if h.Clients, h.Limit, err = l.tool.(workload.Sliced).Sliced(); err != nil {
+		return nil, err
+	}
+	own := int64(0) // what was asked here
+	h.Statements = func() (int64, error) {
+		own++
+		n, err := server.Counter(ctx, l.dialect, l.admin, l.engine.Counters.Statements)
+		return n - own, err
+	}
+	h.Idle = func() (bool, error) {
+		own++
+		busy, err := server.Busy(ctx, l.dialect, l.admin, l.cfg.Server.Schema)
+		if busy == 0 || err != nil {
+			return err == nil, err
+		}
+		// Those that wait for a lock wait for another client of the program, which is halted.
+		own++
+		waiting, err := server.Counter(ctx, l.dialect, l.admin, l.engine.Counters.LockWaits)
+		return busy <= waiting, err
+	}
+	h.Begin()
+	p, err := process.Start(ctx, command, watch)
+	if err != nil {
+		return nil, err
+	}
+	ended, alternated := make(chan struct{}), make(chan struct{})
+	h.Program, h.Ended = p, ended
+	pauses := l.between(ctx, h)
+	go func() {
+		defer close(alternated)
+		if err := l.turns.Alternate(ctx, pauses, ended); err != nil {
+			failed(err)
+		}
+	}()
+	e, err := p.Wait(ctx)
+	close(ended)
+	<-alternated
+	if err != nil {
+		return nil, err
+	}
+	e.Slices = h.Slices()
+	pauses.cost.end()
+	l.client.ThrottledMicros = pauses.cost.facts.ThrottledMicros
+	l.paused(pauses)
+	return e, context.Cause(ctx)
 }

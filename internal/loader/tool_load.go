@@ -41,7 +41,6 @@ func (l *toolLoad) prepare(ctx context.Context) error {
 	return nil
 }
 
-// prepareAnew makes the tool's data, and notes them if they are for later trials, too.
 func (l *toolLoad) prepareAnew(ctx context.Context, dataset workload.Dataset) error {
 	if err := l.keeper.Clear(ctx); err != nil {
 		return err
@@ -73,7 +72,6 @@ func (l *toolLoad) copyData(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// extras implements load.
 func (l *toolLoad) extras(w window) extras {
 	return extras{
 		warmUp: []phase{{"warmup", func(ctx context.Context) error {
@@ -124,7 +122,6 @@ func (l *toolLoad) time(ctx context.Context, w window) error {
 	return l.read(&e.Execution)
 }
 
-// read reads what this Pod measured, or all of them together.
 func (l *toolLoad) read(executions ...*workload.Execution) error {
 	reading, err := l.tool.Read(executions)
 	if err != nil {
@@ -140,7 +137,6 @@ func (l *toolLoad) part() (*record.Part, error) {
 	return &record.Part{Facts: facts, Loader: l.identity.Loader, Executed: l.executed}, nil
 }
 
-// merge takes what other Pods executed as if it had been executed here, and reads all together.
 func (l *toolLoad) merge(others []*record.Part) error {
 	executed := slices.Clone(l.executed)
 	for _, p := range others {
@@ -161,7 +157,6 @@ func (l *toolLoad) merge(others []*record.Part) error {
 	return l.read(measured...)
 }
 
-// verify implements load.
 func (l *toolLoad) verify(ctx context.Context) error {
 	if err := checkErrors(l.cfg, l.reading.Totals); err != nil {
 		return err
@@ -176,7 +171,6 @@ func (l *toolLoad) verify(ctx context.Context) error {
 	return l.executeAll(ctx, workload.PhaseVerify)
 }
 
-// report implements load.
 func (l *toolLoad) report(doc *result.Document) (clients int, err error) {
 	r := l.reading
 	doc.Totals, doc.Metrics, doc.Latencies, doc.Series = r.Totals, r.Metrics, r.Latencies, r.Series

@@ -38,7 +38,6 @@ func (r *Reader) Rows(endless bool) (n int64, err error) {
 	}
 }
 
-// columns reads how many descriptions of columns a result set begins with.
 func (r *Reader) columns() (int64, error) {
 	payload, err := r.Packet()
 	if err != nil {
@@ -88,7 +87,6 @@ func (r *Reader) skip() (end bool, err error) {
 	}
 }
 
-// discard reads so many bytes.
 func (r *Reader) discard(n int) error {
 	for {
 		here := min(n, r.end-r.next)
@@ -108,7 +106,6 @@ const MaxPlaceholders = 65535
 // Type is a type of values in the binary form: its number in the protocol, and above it whether there is no sign.
 type Type uint16
 
-// The types of values that are sent.
 const (
 	TypeInt            Type = 3
 	TypeUnsignedBigInt Type = 8 | 0x80<<8

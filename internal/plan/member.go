@@ -19,7 +19,6 @@ import (
 // member is the part of a workload's specification that its type names: the workload's parameters, and how they are varied.
 // It is read as JSON, so that nothing here depends on which workloads there are.
 type member struct {
-	// name of the member in the API, for example commitSize.
 	name string
 	// parameters without sweep and points, and those of them that are objects of which a sweep varies a field. They are encoded
 	// once: all points have them in common.
@@ -82,7 +81,6 @@ func memberName(workloadType string) string {
 	return string(name)
 }
 
-// value of a parameter as the workload sets it; false if it does not.
 func (m *member) value(p path) (value, bool) {
 	if len(p) == 1 {
 		own, found := m.parameters.get(p[0])
@@ -166,7 +164,6 @@ func axesOf(object json.RawMessage) ([]axis, error) {
 	return all, err
 }
 
-// valuesOf are the items of a list, or a single value.
 func valuesOf(content json.RawMessage) ([]json.RawMessage, error) {
 	if !strings.HasPrefix(string(content), "[") {
 		return []json.RawMessage{content}, nil
@@ -244,7 +241,6 @@ func (o *object) get(name string) (json.RawMessage, bool) {
 	return (*o)[at].value, true
 }
 
-// take a field out of the object.
 func (o *object) take(name string) (json.RawMessage, bool) {
 	at, found := o.find(name)
 	if !found {
@@ -255,7 +251,6 @@ func (o *object) take(name string) (json.RawMessage, bool) {
 	return value, true
 }
 
-// size is how many bytes the object has.
 func (o *object) size() int {
 	sum := len("{}")
 	for _, f := range *o {

@@ -37,7 +37,6 @@ func lay(onto, over reflect.Value) {
 	}
 }
 
-// transparent says whether a type is a struct of fields, and not a value that its own methods make, such as a quantity.
 func transparent(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false

@@ -17,8 +17,7 @@ import (
 type Point struct {
 	// Parameters are the swept ones with their values as text; nil if nothing is swept.
 	Parameters map[string]string
-	// values are the same as they stand in the workload's parameters.
-	values []value
+	values     []value
 	// staged says that one of the parameters is the stage, which is a part of the trial. A workload's own may have that name.
 	staged bool
 }
@@ -26,7 +25,6 @@ type Point struct {
 // Equal says whether two points have the same parameters with the same values.
 func (p Point) Equal(other Point) bool { return maps.Equal(p.Parameters, other.Parameters) }
 
-// indexes of points by what tells them apart.
 func indexes(points []Point) map[string]int {
 	at := map[string]int{}
 	for i, p := range points {
@@ -43,7 +41,6 @@ func (p Point) key() string {
 	return key.String()
 }
 
-// value is a parameter's place among the workload's parameters, and what stands there.
 type value struct {
 	path path
 	json json.RawMessage
@@ -52,7 +49,6 @@ type value struct {
 // path leads to a parameter: a field's name, or the names of a map and of a key in it.
 type path []string
 
-// name of the parameter: the last part of its path.
 func (p path) name() string { return p[len(p)-1] }
 
 func (v value) text() string {
@@ -63,7 +59,6 @@ func (v value) text() string {
 	return string(v.json)
 }
 
-// axis is one parameter and the values that it takes.
 type axis struct {
 	path   path
 	values []json.RawMessage
@@ -121,7 +116,6 @@ func grid(axes []axis) ([]Point, error) {
 	return all, nil
 }
 
-// oneFactor varies one axis at a time around the workload's own values.
 func (m *member) oneFactor(axes []axis) ([]Point, error) {
 	origin, sum := Point{}, 0
 	for _, a := range axes {
@@ -182,7 +176,6 @@ func (m *member) listed() ([]Point, error) {
 	return distinct(all), nil
 }
 
-// with is the point with another value in its place.
 func (p Point) with(v value) Point {
 	next := Point{Parameters: maps.Clone(p.Parameters), values: slices.Clone(p.values)}
 	if next.Parameters == nil {

@@ -4,9 +4,16 @@
 package plan
 
 import (
+	"fmt"
+	"maps"
+	"math"
 	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
 // RunKind is the kind of runs.
@@ -68,4 +75,205 @@ func CPULimitMillis(db *v1alpha1.DatabaseSpec) int64 {
 		return DefaultCPUMillis
 	}
 	return db.Resources.Limits.Cpu().MilliValue()
+}
+
+// Sizes of SmallDatum at scale 1: rows of each client, and seconds.
+const (
+	loadedRows   = 30_000_000
+	indexedRows  = 40_000_000
+	smallRows    = 10_000_000
+	querySeconds = 1800
+	restSeconds  = 60
+)
+
+// Bounds of these stages: the shortest query that tells something, the longest rest, and the API's of rows and seconds.
+const (
+	leastQuerySeconds = 10
+	mostRestSeconds   = 1200
+	mostStageRows     = 1_000_000_000
+)
+
+// writtenOut is a workload whose stages are written out as SmallDatum published them: what is planned, measured and recorded
+// has the stages themselves. Any other is returned as it is. The error is for the run's author.
+func writtenOut(w *v1alpha1.WorkloadSpec) (*v1alpha1.WorkloadSpec, error) {
+	if w.IIBench == nil || w.IIBench.AsPublished != v1alpha1.AsPublishedSmallDatum {
+		return w, nil
+	}
+	written := w.DeepCopy()
+	chain := written.IIBench
+	scale := 1.0
+	if chain.Scale != "" {
+		var err error
+		if scale, err = strconv.ParseFloat(string(chain.Scale), 64); err != nil {
+			return nil, fmt.Errorf("scale is %q but must be a number: %w", chain.Scale, err)
+		}
+	}
+	s := smallDatum{scale: scale, clients: int64(max(1, chain.Clients)), deletes: chain.Tables != v1alpha1.IIBenchShared}
+	if most := s.rows(indexedRows); most > mostStageRows {
+		return nil, fmt.Errorf("asPublished %s at scale %s inserts %d rows in a stage for %d clients, but at most %d are allowed: "+
+			"reduce scale or clients", chain.AsPublished, strconv.FormatFloat(scale, 'f', -1, 64), most, s.clients, mostStageRows)
+	}
+	chain.AsPublished, chain.Scale, chain.Stages = v1alpha1.AsPublishedNone, "", s.stages()
+	return written, nil
+}
+
+type smallDatum struct {
+	scale   float64
+	clients int64
+	// deletes as many rows as are inserted once the tables are loaded.
+	deletes bool
+}
+
+func (s smallDatum) stages() []v1alpha1.IIBenchStage {
+	stages := []v1alpha1.IIBenchStage{
+		{Name: "l.i0", Insert: &v1alpha1.IIBenchInsertStage{Rows: s.rows(loadedRows), RowsPerCommit: 100}},
+		{Name: "l.x", CreateIndexes: 3},
+		s.insert("l.i1", indexedRows, 50),
+		s.insert("l.i2", smallRows, 5),
+		{Name: "rest", Rest: &v1alpha1.IIBenchRestStage{AtLeastSeconds: ptr.To(s.rest())}},
+	}
+	for _, perClient := range []int64{100, 500, 1000} {
+		stages = append(stages,
+			s.query("qr", v1alpha1.IIBenchSecondaryRange, perClient), s.query("qp", v1alpha1.IIBenchPrimaryKey, perClient))
+	}
+	return stages
+}
+
+// insert is a stage that inserts so many rows for each client at scale 1.
+func (s smallDatum) insert(name string, rows, perCommit int64) v1alpha1.IIBenchStage {
+	return v1alpha1.IIBenchStage{
+		Name:   name,
+		Insert: &v1alpha1.IIBenchInsertStage{Rows: s.rows(rows), RowsPerCommit: perCommit, DeletePerInsert: ptr.To(s.deletes)},
+	}
+}
+
+// query is a stage in which each client inserts so many rows per second while it queries.
+func (s smallDatum) query(prefix string, by v1alpha1.IIBenchQuery, perClient int64) v1alpha1.IIBenchStage {
+	return v1alpha1.IIBenchStage{
+		Name: fmt.Sprintf("%s%d", prefix, perClient),
+		Query: &v1alpha1.IIBenchQueryStage{
+			By: by, Seconds: max(leastQuerySeconds, int32(math.Round(querySeconds*s.scale))), RatePerSecond: perClient * s.clients,
+			RowsPerCommit: 50, DeletePerInsert: ptr.To(s.deletes),
+		},
+	}
+}
+
+// rows of all clients, of so many of each at scale 1.
+func (s smallDatum) rows(each int64) int64 {
+	return s.clients * int64(math.Round(float64(each)*s.scale))
+}
+
+// rest is for how many seconds the server rests at least: longer after more rows.
+func (s smallDatum) rest() int32 {
+	return min(mostRestSeconds, int32(math.Round(restSeconds*s.scale+float64(s.rows(loadedRows))/1e6)))
+}
+
+// InstanceName is the name of the objects of a database instance. The instances of an owner count from 1, and none is used twice.
+func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
+	return NameOfInstance(run.Name, instance)
+}
+
+// NameOfInstance is the same of an owner with that name.
+func NameOfInstance(owner string, instance int) string {
+	return fmt.Sprintf("%s-db%d", owner, instance)
+}
+
+// Address is where a database instance is reached. A provisioned one has a DNS name of the cluster, without the cluster's
+// own domain, by a headless Service, so that no packet takes the way through a proxy's address translation.
+func Address(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) (host string, port int) {
+	service := InstanceName(run, instance)
+	switch run.Spec.Database.Provisioner {
+	case v1alpha1.ProvisionerExternal:
+		return run.Spec.Database.External.Host, int(run.Spec.Database.External.Port)
+	case v1alpha1.ProvisionerMariaDBOperator:
+		// The Pod's own name: the operator's certificate is for that.
+		service = service + "-0." + service + "-internal"
+	case v1alpha1.ProvisionerStatefulSet:
+	}
+	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), int(e.Image.Port)
+}
+
+// Schema is the database in which workloads make their tables.
+func Schema(run *v1alpha1.BenchmarkRun) string {
+	external := run.Spec.Database.External
+	switch {
+	case external == nil:
+		return "bench"
+	case external.Schema != "":
+		return external.Schema
+	default:
+		return "benchrun_" + strings.ReplaceAll(run.Name, "-", "_")
+	}
+}
+
+// SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of their owner, so that they are never
+// another's.
+func SecretName(run *v1alpha1.BenchmarkRun) string {
+	if external := run.Spec.Database.External; external != nil {
+		return external.CredentialsSecretName
+	}
+	return fmt.Sprintf("%s-%.8s", run.Name, run.UID)
+}
+
+// AttemptName is the name of an attempt's Job and of its ConfigMap.
+func AttemptName(run *v1alpha1.BenchmarkRun, trial, attempt int) string {
+	return fmt.Sprintf("%s-t%d-a%d", run.Name, trial, attempt)
+}
+
+// AttemptOf is which attempt of a run has that name, or false: none.
+func AttemptOf(run *v1alpha1.BenchmarkRun, name string) (trial, attempt int, found bool) {
+	rest, _ := strings.CutPrefix(name, run.Name)
+	if _, err := fmt.Sscanf(rest, "-t%d-a%d", &trial, &attempt); err != nil {
+		return 0, 0, false
+	}
+	return trial, attempt, AttemptName(run, trial, attempt) == name
+}
+
+// ResultsName is the name of the ConfigMap of a finished run.
+func ResultsName(run *v1alpha1.BenchmarkRun) string {
+	return run.Name + "-results"
+}
+
+// Labels are on every object of a run.
+func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name":       "benchrun",
+		"app.kubernetes.io/instance":   run.Name,
+		"app.kubernetes.io/component":  component,
+		"app.kubernetes.io/managed-by": "benchrun",
+		v1alpha1.LabelRun:              run.Name,
+		v1alpha1.LabelRunUID:           string(run.UID),
+		v1alpha1.LabelComponent:        component,
+	}
+}
+
+// PodLabels are those of a Pod of the run: its own, over what podMetadata adds.
+func PodLabels(run *v1alpha1.BenchmarkRun, own map[string]string) map[string]string {
+	return over(run.Spec.PodMetadata.Labels, own)
+}
+
+// PodAnnotations are those of a Pod of the run: its own, over what podMetadata adds; nil if there are none.
+func PodAnnotations(run *v1alpha1.BenchmarkRun, own map[string]string) map[string]string {
+	return over(run.Spec.PodMetadata.Annotations, own)
+}
+
+func over(added, own map[string]string) map[string]string {
+	if len(added) == 0 {
+		return own
+	}
+	all := maps.Clone(added)
+	maps.Copy(all, own)
+	return all
+}
+
+// QueueLabels are the labels of a run that tell Kueue in which of its queues a Job or StatefulSet stands. They are
+// for these objects alone: their Pods get from Kueue what they need.
+func QueueLabels(of map[string]string) map[string]string {
+	labels := map[string]string{}
+	for _, key := range []string{v1alpha1.LabelKueueQueue, v1alpha1.LabelKueuePriority} {
+		if value, found := of[key]; found {
+			labels[key] = value
+		}
+	}
+	return labels
 }

@@ -182,7 +182,6 @@ func Changes(from, to json.RawMessage) []Difference {
 	return changes(of[0], of[1])
 }
 
-// changes are the names that have another value, in order.
 func changes(from, to map[string]string) []Difference {
 	all := maps.Clone(from)
 	maps.Copy(all, to)
@@ -264,7 +263,6 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 	return u, nil
 }
 
-// pair of engines that are compared.
 type pair struct{ from, to *engine.Engine }
 
 func enginesOf(from, to *v1alpha1.BenchmarkRunSpec) (p pair, err error) {
@@ -290,7 +288,6 @@ func (p pair) common(of *engine.Engine, variables map[string]string) map[string]
 	return variables
 }
 
-// settingValues are the server settings that a specification asks for.
 func settingValues(e *engine.Engine, spec *v1alpha1.BenchmarkRunSpec) map[string]string {
 	values := map[string]string{}
 	for _, s := range Settings(e, &spec.Database) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -176,5 +177,178 @@ func TestEvictedByKueue(t *testing.T) {
 	pod.Status.Conditions[1].Status = corev1.ConditionFalse
 	if got := podutil.EvictedByKueue(pod); got != "" {
 		t.Errorf("evicted: %q", got)
+	}
+}
+
+func TestImageNames(t *testing.T) {
+	for image, want := range map[string]string{
+		"mariadb":                          "mirror.example.com/hub/mariadb",
+		"mariadb:11.8":                     "mirror.example.com/hub/mariadb:11.8",
+		"mariadb@sha256:0123":              "mirror.example.com/hub/mariadb@sha256:0123",
+		"library/mariadb:11.8":             "mirror.example.com/hub/library/mariadb:11.8",
+		"quay.io/mariadb:11.8":             "quay.io/mariadb:11.8",
+		"registry:5000/mariadb:11.8":       "registry:5000/mariadb:11.8",
+		"localhost/mariadb:11.8":           "localhost/mariadb:11.8",
+		"mirror.example.com/hub/mariadb:1": "mirror.example.com/hub/mariadb:1",
+		"mirror.example.com/hub/deep/er":   "mirror.example.com/hub/deep/er",
+		"":                                 "",
+	} {
+		for _, registry := range []string{"mirror.example.com/hub", "mirror.example.com/hub/"} {
+			if got := (podutil.Images{Registry: registry}).Name(image); got != want {
+				t.Errorf("%q is %q with %s, want %q", image, got, registry, want)
+			}
+		}
+		if got := (podutil.Images{}).Name(image); got != image {
+			t.Errorf("%q is %q without a registry", image, got)
+		}
+	}
+}
+
+// The name that an image was pinned with is not completed again.
+func TestImageNameOfFullName(t *testing.T) {
+	mirror := podutil.Images{Registry: "mirror"}
+	if got := mirror.Name(mirror.Name("mariadb:1")); got != "mirror/mariadb:1" {
+		t.Errorf("named twice, it is %s", got)
+	}
+}
+
+func TestServerImage(t *testing.T) {
+	installed := podutil.Images{Databases: map[string]string{"MariaDB": "mariadb:11.4"}, Registry: "mirror"}
+	for name, tc := range map[string]struct {
+		images                  podutil.Images
+		requested, engine, want string
+	}{
+		"asked for":                      {installed, "mariadb:10.11", "MariaDB", "mirror/mariadb:10.11"},
+		"the installation's":             {installed, "", "MariaDB", "mirror/mariadb:11.4"},
+		"the installation's, not for it": {installed, "", "MySQL", "mirror/engine:1"},
+		"the engine's":                   {podutil.Images{Registry: "mirror"}, "", "MariaDB", "mirror/engine:1"},
+		"the engine's, nothing set":      {podutil.Images{}, "", "MariaDB", "engine:1"},
+	} {
+		if got := tc.images.Server(tc.requested, tc.engine, "engine:1"); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	spec := &corev1.PodSpec{
+		InitContainers: []corev1.Container{{Image: "loader:1"}}, Containers: []corev1.Container{{Image: "mariadb:11.8"}},
+	}
+	podutil.Images{Registry: "mirror", PullSecrets: []string{"shared", "both"}}.Complete(spec, []string{"mine", "both"})
+	want := &corev1.PodSpec{
+		InitContainers: []corev1.Container{{Image: "mirror/loader:1"}}, Containers: []corev1.Container{{Image: "mirror/mariadb:11.8"}},
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "mine"}, {Name: "both"}, {Name: "shared"}},
+	}
+	must.Same(t, "Pod", want, spec)
+}
+
+// Only the digest of an image's own repository can be pulled: that of a loaded image is of its configuration, or of a name that
+// kind has made up.
+func TestByDigest(t *testing.T) {
+	const digest = "@sha256:0123"
+	for _, tc := range []struct{ image, ran, want string }{
+		{"mariadb:11.8", "docker.io/library/mariadb" + digest, "docker.io/library/mariadb" + digest},
+		{"mariadb/server", "docker.io/mariadb/server" + digest, "docker.io/mariadb/server" + digest},
+		{"registry:5000/loader:1", "registry:5000/loader" + digest, "registry:5000/loader" + digest},
+		{"registry:5000/loader", "docker-pullable://registry:5000/loader" + digest, "registry:5000/loader" + digest},
+		{"loader@sha256:0123", "docker.io/library/loader" + digest, "docker.io/library/loader" + digest},
+		{"localhost/loader:1", "docker.io/library/import-2026-01-02" + digest, "localhost/loader:1"},
+		{"loader:1", "sha256:0123", "loader:1"},
+		{"loader:1", "quay.io/library/loader" + digest, "loader:1"},
+		{"loader:1", "", "loader:1"},
+		{"", "docker.io/library/" + digest, ""},
+	} {
+		if got := podutil.ByDigest(tc.image, tc.ran); got != tc.want {
+			t.Errorf("%q that ran as %q is %q, want %q", tc.image, tc.ran, got, tc.want)
+		}
+	}
+}
+
+// podOf requests that much.
+func podOf(cpu, memory string) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{"of": cpu}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: resources(cpu, memory)}}}},
+	}
+}
+
+func roomOn(name, cpu, memory string, pods ...corev1.Pod) podutil.Room {
+	return podutil.Room{
+		Node: &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: resources(cpu, memory)},
+		},
+		Pods: pods,
+	}
+}
+
+func TestShortage(t *testing.T) {
+	const cpuOnly = "0/3 nodes are available: 1 node(s) had untolerated taint {a: b}, 2 Insufficient cpu. preemption: 0/3 nodes are available."
+	tainted := roomOn("tainted", "64", "64Gi")
+	tainted.Node.Spec.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
+	cordoned := roomOn("cordoned", "64", "64Gi")
+	cordoned.Node.Spec.Unschedulable = true
+	ended := podOf("2", "1Gi")
+	ended.Status.Phase = corev1.PodSucceeded
+	bound := podOf("1", "256Mi")
+	bound.Spec.Affinity = podutil.BindToNodes(nil, "small")
+	apart := podOf("1", "256Mi")
+	apart.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"of": "500m"}}, TopologyKey: corev1.LabelHostname,
+		}},
+	}}
+	for name, tc := range map[string]struct {
+		pod     corev1.Pod
+		message string
+		rooms   []podutil.Room
+		want    string
+	}{
+		"something else": {podOf("1", "256Mi"), "0/3 nodes are available: 3 node(s) had volume node affinity conflict.", nil, ""},
+		"nodes unknown": {
+			podOf("1", "256Mi"), cpuOnly, nil,
+			"no eligible node has enough cpu (it requests 1): set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+		"the node with the most left": {
+			podOf("1", "256Mi"), cpuOnly,
+			[]podutil.Room{roomOn("full", "2", "4Gi", podOf("1900m", "1Gi")), tainted, roomOn("small", "2", "4Gi", podOf("960m", "1Gi"), podOf("500m", "1Gi"), ended), cordoned},
+			"no eligible node has enough cpu (it requests 1); the most available is 540m of cpu, on node small: " +
+				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+		"two resources": {
+			podOf("1", "8Gi"), "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.",
+			[]podutil.Room{roomOn("small", "2", "4Gi", podOf("1500m", "1Gi"))},
+			"no eligible node has enough cpu (it requests 1) and memory (it requests 8Gi); the most available is 500m of cpu and 3Gi of memory, " +
+				"on node small: set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+		"bound to a node": {
+			bound, cpuOnly,
+			[]podutil.Room{roomOn("small", "500m", "4Gi"), roomOn("large", "900m", "4Gi")},
+			"no eligible node has enough cpu (it requests 1); the most available is 500m of cpu, on node small: " +
+				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+		"apart from the database": {
+			apart, cpuOnly,
+			[]podutil.Room{roomOn("database", "1200m", "4Gi", podOf("500m", "1Gi")), roomOn("other", "200m", "4Gi")},
+			"no eligible node has enough cpu (it requests 1); the most available is 200m of cpu, on node other: " +
+				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+		"nothing left": {
+			podOf("1", "256Mi"), cpuOnly,
+			[]podutil.Room{roomOn("small", "2", "4Gi", podOf("3", "1Gi"))},
+			"no eligible node has enough cpu (it requests 1); the most available is 0 of cpu, on node small: " +
+				"set loader.resources.requests to what fits (they may be below the limits), or free a node",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.pod.Status.Conditions = []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: tc.message,
+			}}
+			if got := podutil.Shortage(&tc.pod, "loader.resources", tc.rooms); got != tc.want {
+				t.Errorf("shortage is\n%s, want\n%s", got, tc.want)
+			}
+		})
+	}
+	if zero := (resource.Quantity{}); zero.String() != "0" {
+		t.Errorf("zero is %s", zero.String())
 	}
 }

@@ -1,6 +1,10 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package trial makes the Job of an attempt, and judges an ended Job with its Pods: accepted, invalidated, or failed.
+//
+// A Job never retries. A result counts only if exactly one Pod ran, was not being deleted, succeeded, and left a summary
+// that names that very Pod; its document must follow. Everything else has a cause from a closed set.
 package trial
 
 import (
@@ -9,6 +13,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -75,7 +81,7 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		return configOf(run, a)
 	}
 	c, err := configOf(a.side(run, 0))
-	if err != nil || !a.together() {
+	if err != nil || len(a.Sides) <= 1 {
 		return c, err
 	}
 	sides := &result.Sides{Seed: c.Seed, SliceMilliseconds: plan.SliceMilliseconds}
@@ -160,7 +166,6 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	return c, errors.Join(configureRows(c, &run.Spec.Trials, a), configureFiles(c))
 }
 
-// configureRows asks for the rows that a pilot has decided, or lets a pilot insert for as long as trials should last.
 func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	seconds := int(ptr.Deref(t.MinSeconds, 0))
 	switch {
@@ -176,7 +181,6 @@ func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
 	return registry.SetRows(c, workload.MaxRows)
 }
 
-// workloadAt is what the loader is told of a workload at a point.
 func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
 	at, err := parameters.At(point)
 	if err != nil {
@@ -196,7 +200,6 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 	return w, nil
 }
 
-// configureFiles tells the loader where the user's files for the workload are, if it has any.
 func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
 	if err == nil && needs.Files != "" {
@@ -221,4 +224,78 @@ func Rows(run *v1alpha1.BenchmarkRun, points ...plan.Point) []int64 {
 		}
 	}
 	return all
+}
+
+func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
+	if from := w.SchemaFrom; from != nil {
+		addFiles(spec, "schema", result.SchemaPath, from.Name, from.Key)
+	}
+	if from := w.DataFrom; from != nil {
+		c := &spec.Containers[0]
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: result.DataPath, ReadOnly: true})
+		// With a read-only mount, no file's group is changed to the Pod's.
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: from.PersistentVolumeClaim, ReadOnly: true},
+		}})
+	}
+}
+
+func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
+	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
+	if key != "" {
+		source.Items = []corev1.KeyToPath{{Key: key, Path: key}}
+	}
+	c := &spec.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
+}
+
+// installContainer copies the loader to where an image that is not its own finds it.
+const installContainer = "install"
+
+var workSize = resource.MustParse("16Mi")
+
+// addNeeds gives the loader's Pod what its workload needs.
+func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
+	switch needs.Bundle {
+	case workload.BundleSysbench:
+		spec.Containers[0].Image = images.Sysbench
+	case workload.BundleNone:
+	}
+	if needs.Image != "" {
+		useImage(spec, needs, images)
+	}
+	if needs.Work {
+		addWork(spec)
+	}
+	if needs.Files != "" {
+		addFiles(spec, "files", result.FilesPath, needs.Files, "")
+	}
+}
+
+func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
+	tool := corev1.VolumeMount{Name: "tool", MountPath: result.ToolPath}
+	spec.InitContainers = append(spec.InitContainers, corev1.Container{
+		Name: installContainer, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent,
+		Args: []string{"install", result.ToolPath + "/loader"}, Resources: spec.Containers[0].Resources,
+		SecurityContext: podutil.RestrictedContainer(), VolumeMounts: []corev1.VolumeMount{tool},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	})
+	c := &spec.Containers[0]
+	c.Image, c.Command = needs.Image, []string{result.ToolPath + "/loader"}
+	c.SecurityContext.RunAsUser = ptr.To(needs.User)
+	tool.ReadOnly = true
+	c.VolumeMounts = append(c.VolumeMounts, tool, corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"})
+	spec.Volumes = append(spec.Volumes,
+		corev1.Volume{Name: "tool", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		corev1.Volume{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+}
+
+// addWork is a folder in memory: one of its files has the password, which must not reach a disk.
+func addWork(spec *corev1.PodSpec) {
+	c := &spec.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "work", MountPath: result.WorkPath})
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "work", VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(workSize.DeepCopy())},
+	}})
 }

@@ -61,7 +61,6 @@ func StartsPrograms(run *v1alpha1.BenchmarkRun) bool {
 	return registry.IsTool(&result.Config{Workload: result.Workload{Type: string(run.Spec.Workload.Type)}})
 }
 
-// given is the configuration that a Job gives its loaders.
 func given(job *batchv1.Job) (*result.Config, error) {
 	for _, c := range job.Spec.Template.Spec.Containers {
 		for _, e := range c.Env {
@@ -153,14 +152,14 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	case deadlineExceeded(job) && l.terminating(job):
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
-	case l.failedBesideOthers(), failed(job):
+	case l.failedBesideOthers(), jobCondition(job, batchv1.JobFailureTarget) != nil, jobCondition(job, batchv1.JobFailed) != nil:
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
 	case unreachable(l.pods) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
-	case suspended(job):
+	case ptr.Deref(job.Spec.Suspend, false):
 		return judgeSuspended(job, l)
 	case len(l.pods) == 0:
 		return withoutPods(job)
@@ -178,21 +177,15 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 	}
 }
 
-// failed says whether a Job has failed, or is about to.
-func failed(job *batchv1.Job) bool {
-	return jobCondition(job, batchv1.JobFailureTarget) != nil || jobCondition(job, batchv1.JobFailed) != nil
-}
-
 // withoutPods is the verdict about an attempt that has no Pod, and whose Job has not ended.
 func withoutPods(job *batchv1.Job) Verdict {
-	if counted(job) {
+	if s := &job.Status; s.Failed > 0 || s.UncountedTerminatedPods != nil && len(s.UncountedTerminatedPods.Failed) > 0 {
 		// The Job controller lets go of a failed Pod before it says that the Job has failed.
 		return Verdict{Stage: StageRunning}
 	}
 	return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
 }
 
-// unreachable is the first Pod whose node does not answer, or nil.
 func unreachable(pods []corev1.Pod) *corev1.Pod {
 	for i := range pods {
 		if podutil.NodeLost(&pods[i]) {

@@ -11,7 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -51,7 +50,6 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	return judgeReport(v, l)
 }
 
-// deadlineExceeded says whether the Job's deadline ended it.
 func deadlineExceeded(job *batchv1.Job) bool {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
 		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
@@ -61,7 +59,6 @@ func deadlineExceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// deadlineEnd is when the Job's deadline ended it.
 func deadlineEnd(job *batchv1.Job) time.Time {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
 		if c := jobCondition(job, t); c != nil {
@@ -152,10 +149,6 @@ func (l loaders) endedBefore(moment time.Time) bool {
 	return !end.IsZero() && end.Before(moment)
 }
 
-// suspended says whether a Job makes no Pods for now. Benchrun does not suspend Jobs: Kueue does, until it admits them, and
-// again to take back what it has admitted.
-func suspended(job *batchv1.Job) bool { return ptr.Deref(job.Spec.Suspend, false) }
-
 // judgeSuspended is the verdict about an attempt whose Job is suspended: it has not begun, or it is being interrupted. A Job
 // that is suspended does not fail: it deletes its Pods, does not count them, and makes new ones when it goes on. An attempt
 // that has begun must not go on. If no manager looks while its Pods end, the loader of the new ones notices (StartedTwice).
@@ -183,10 +176,4 @@ func WaitingSince(job *batchv1.Job) time.Time {
 		}
 	}
 	return since
-}
-
-// counted says whether the Job controller has noticed a Pod that failed.
-func counted(job *batchv1.Job) bool {
-	s := &job.Status
-	return s.Failed > 0 || s.UncountedTerminatedPods != nil && len(s.UncountedTerminatedPods.Failed) > 0
 }

@@ -60,10 +60,6 @@ type Side struct {
 	Address           string
 }
 
-// together says whether several variants are measured at the same time.
-func (a *Attempt) together() bool { return len(a.Sides) > 1 }
-
-// side is the attempt as if it measured one of its sides alone, and the run as that variant asks for it.
 func (a *Attempt) side(run *v1alpha1.BenchmarkRun, i int) (*v1alpha1.BenchmarkRun, Attempt) {
 	one := *a
 	one.Sides, one.Instance, one.Address = nil, a.Sides[i].Instance, a.Sides[i].Address
@@ -224,7 +220,6 @@ const (
 	caPath = "/etc/benchrun/authority"
 )
 
-// authority is the Secret with the authorities that vouch for the database; false if none is to be mounted.
 func authority(run *v1alpha1.BenchmarkRun, instance int) (secret string, found bool) {
 	db := &run.Spec.Database
 	switch {

@@ -6,6 +6,9 @@ package trial_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +24,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
+	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
+	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	"github.com/benchrun-dev/benchrun/internal/workload/custom"
+	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
+	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
 const (
@@ -295,5 +304,179 @@ func TestUsersAreLeftToTheCluster(t *testing.T) {
 	podutil.LeaveUsers(made)
 	if after := users(); before != 2 || after != 0 {
 		t.Errorf("%d users, %d of them left", before, after)
+	}
+}
+
+// members are the workloads' parameters as their authors write them, and as the loader reads them.
+var members = map[v1alpha1.WorkloadType]struct{ api, loader any }{
+	v1alpha1.WorkloadBulkInsert: {v1alpha1.BulkInsertWorkload{}, bulkinsert.Parameters{}},
+	v1alpha1.WorkloadCommitSize: {v1alpha1.CommitSizeWorkload{}, commitsize.Parameters{}},
+	v1alpha1.WorkloadCustom:     {v1alpha1.CustomWorkload{}, custom.Parameters{}},
+	v1alpha1.WorkloadIIBench:    {v1alpha1.IIBenchWorkload{}, iibench.Parameters{}},
+	v1alpha1.WorkloadSysbench:   {v1alpha1.SysbenchWorkload{}, sysbench.Parameters{}},
+	v1alpha1.WorkloadTPROCHLoad: {v1alpha1.TPROCHLoadWorkload{}, tprochload.Parameters{}},
+}
+
+// A field of a workload's API is a field of the loader's parameters and the other way round: nothing is dropped on the way.
+func TestParametersAreTheAPIs(t *testing.T) {
+	union := reflect.TypeFor[v1alpha1.WorkloadSpec]()
+	count := 0
+	for field := range union.Fields() {
+		if field.Type.Kind() == reflect.Pointer && field.Name != "DataFrom" && field.Name != "SchemaFrom" {
+			count++
+		}
+	}
+	if count != len(members) {
+		t.Errorf("the API has %d workloads, this test %d", count, len(members))
+	}
+	for name, m := range members {
+		t.Run(string(name), func(t *testing.T) {
+			api := fields(reflect.TypeOf(m.api))
+			delete(api, "sweep")
+			delete(api, "points")
+			if name == v1alpha1.WorkloadIIBench { // the plan writes out the stages of SmallDatum
+				delete(api, "scale")
+			}
+			if diff := cmp.Diff(api, fields(reflect.TypeOf(m.loader))); diff != "" {
+				t.Errorf("parameters (-API +loader):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fields are the names of a type's fields in JSON, with those of structures within it.
+func fields(typ reflect.Type) map[string]any {
+	names := map[string]any{}
+	for field := range typ.Fields() {
+		inner := field.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		name := field.Tag.Get("json")
+		for i, c := range name {
+			if c == ',' {
+				name = name[:i]
+				break
+			}
+		}
+		switch {
+		case field.Anonymous:
+			maps.Copy(names, fields(inner))
+		case inner.Kind() == reflect.Struct:
+			names[name] = fields(inner)
+		default:
+			names[name] = kindOf(inner)
+		}
+	}
+	return names
+}
+
+// kindOf tells numbers, strings, truth values and maps of them apart: how large a number may be is the API's to say.
+func kindOf(typ reflect.Type) string {
+	switch typ.Kind() {
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "number"
+	case reflect.Map:
+		return "map of " + kindOf(typ.Elem())
+	default:
+		return typ.Kind().String()
+	}
+}
+
+// longProgram has so many arguments of 512 characters each, which take four bytes.
+func longProgram(arguments int) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		long := v1alpha1.CustomArgument(strings.Repeat("\U0001f4a9", 512))
+		r.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadCustom, Custom: &v1alpha1.CustomWorkload{
+			Image: "tool:1", User: 1000, Command: slices.Repeat([]v1alpha1.CustomArgument{long}, arguments),
+		}}
+	}
+}
+
+// What cannot be carried out is found before anything is created, at the point that it is about.
+func TestValidate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRun)
+		want   string
+	}{
+		"as it should be": {func(*v1alpha1.BenchmarkRun) {}, ""},
+		"an unknown workload": {
+			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Type = "CommitsIze" }, "workload type CommitsIze lacks its member commitsIze",
+		},
+		"a long configuration": {longProgram(63), ""},
+		"a configuration that is too long for a Pod's environment": {
+			longProgram(64), "the loader's configuration has 131867 bytes; at most 130048 are allowed: shorten the workload's texts, or put " +
+				"them into a file",
+		},
+		"several Pods": {
+			func(r *v1alpha1.BenchmarkRun) { r.Spec.Loader.Pods = 2 }, "workload CommitSize: this load is made from one Pod: loader.pods is 2 but must be 1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if _, err := trial.Validate(testutil.MakeRun("r", "ns").With(tc.change).Obj(), plan.Point{}); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("error is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The loader gets the workload as its author wrote it, with the point's values, and nothing else.
+func TestConfigOfWorkload(t *testing.T) {
+	run := testutil.MakeRun("r", "ns").Sweep(4).With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Trials.Data = v1alpha1.DataKeep }).Obj()
+	c := must.Get(trial.Config(run, trial.Attempt{Point: pointOf(run, 0)}))(t)
+	got, err := json.Marshal(c.Workload)
+	const want = `{"type":"CommitSize","parameters":{"asPublished":"None","commit":"Explicit","rows":100,"rowsPerCommit":4}}`
+	if err != nil || string(got) != want || !c.KeepData || c.Parameters["rowsPerCommit"] != "4" {
+		t.Errorf("workload is %s, %v, of %v, kept %t", got, err, c.Parameters, c.KeepData)
+	}
+}
+
+// The loader of several variants is told all of their servers, by the addresses of Pods that are known, and has room for all.
+func TestJobOfSides(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	run.UID = "uid"
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "durable"}, {
+		Name: "lazy", Database: &v1alpha1.DatabaseSpec{Settings: v1alpha1.ServerSettings{FlushLogAtTrxCommit: ptr.To[int32](0)}},
+	}}
+	a := trial.Attempt{
+		Trial: plan.Trial{Number: 1, Round: 2, Sides: []int{0, 1}}, Number: 1, Instance: 3,
+		Sides: []trial.Side{{Variant: 0, Instance: 3, Address: "10.0.0.3"}, {Variant: 1, Instance: 4, Address: "10.0.0.4"}},
+	}
+	job := must.Get(trial.Job(run, a, podutil.Images{Loader: "loader"}))(t)
+	spec := job.Spec.Template.Spec
+	if aliases := spec.HostAliases; len(aliases) != 2 || aliases[0].IP != "10.0.0.3" || aliases[1].Hostnames[0] != "run-db4.ns.svc" {
+		t.Errorf("addresses %+v", aliases)
+	}
+	if memory := spec.Containers[0].Resources.Limits.Memory(); memory.String() != "512Mi" {
+		t.Errorf("memory %s", memory)
+	}
+	if seconds := *job.Spec.ActiveDeadlineSeconds; seconds != 2*int64(run.Spec.Trials.DeadlineSeconds) {
+		t.Errorf("deadline %d s", seconds)
+	}
+	var config result.Config
+	must.Do(t, json.Unmarshal([]byte(spec.Containers[0].Env[0].Value), &config))
+	lazy := config.Side(1)
+	if lazy.Server.Host != "run-db4.ns.svc" || lazy.Workload.Type != "CommitSize" || config.Seed != *plan.Side(run, 1, 2).Spec.Seed {
+		t.Errorf("%+v", lazy)
+	}
+	one, err := trial.Config(run, trial.Attempt{Trial: a.Trial, Number: 1, Instance: 4, Sides: a.Sides[1:]})
+	if err != nil || one.Sides != nil || one.Server.Host != lazy.Server.Host {
+		t.Errorf("a side by itself: %+v, %v", one, err)
+	}
+}
+
+// Files are the same if they are asked for in the same words, wherever these stand.
+func TestSameFiles(t *testing.T) {
+	run := testutil.MakeRun("run", "ns").Obj()
+	run.Spec.Workload.DataFrom = &v1alpha1.DataSource{PersistentVolumeClaim: "data", Path: "a.csv", HeaderLines: ptr.To[int32](1)}
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+	same := trial.SameFiles(run)
+	run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{DataFrom: &v1alpha1.DataSource{Path: "b.csv"}}
+	if !same || trial.SameFiles(run) {
+		t.Errorf("one file is the same: %t; two files are: %t", same, trial.SameFiles(run))
 	}
 }

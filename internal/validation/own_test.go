@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestCheckSchema(t *testing.T) {
@@ -26,9 +27,7 @@ func TestCheckSchema(t *testing.T) {
 		}
 	}
 	run.Spec.Workload.BulkInsert = &v1alpha1.BulkInsertWorkload{StorageEngine: "Mroonga"}
-	if err := CheckSchema(run, "CREATE TABLE a (b INT) ENGINE=Mroonga"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, CheckSchema(run, "CREATE TABLE a (b INT) ENGINE=Mroonga"))
 }
 
 func TestWarning(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Workload is one kind of load. Its methods are called once each, in this order.
@@ -83,7 +82,7 @@ type Plan struct {
 	// ByTime says that nothing but the time limit ends the measured phase: it is what was asked for, and no warning.
 	ByTime bool
 	// Rate is offered, by all Pods together; 0 is none.
-	Rate pace.Rate
+	Rate Rate
 	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
 	Milestones Milestones
 	// Stage makes what the measured phase reads besides the server, as a phase of its own before the server comes to rest;

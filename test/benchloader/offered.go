@@ -14,9 +14,9 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -33,22 +33,22 @@ var shares = []int64{20, 50, 80}
 // rates is a load that is offered at several rates. With a rate of 0 it finds the server's limit.
 type rates struct {
 	name string
-	load func(rows int64, rate pace.Rate) result.Workload
+	load func(rows int64, rate workload.Rate) result.Workload
 }
 
 func offeredLoads() []rates {
 	bulk := func(name string, perStatement int64, connections int) rates {
-		return rates{name, func(rows int64, rate pace.Rate) result.Workload {
+		return rates{name, func(rows int64, rate workload.Rate) result.Workload {
 			return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
 				Table: "Narrow", Tables: 1, Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: 1,
-				Clients: connections, StorageEngine: "InnoDB", Parameters: pace.Parameters{RatePerSecond: rate},
+				Clients: connections, StorageEngine: "InnoDB", Pacing: workload.Pacing{RatePerSecond: rate},
 			})
 		}}
 	}
 	return []rates{
-		{"offered rate, CommitSize, 1 row per commit", func(rows int64, rate pace.Rate) result.Workload {
+		{"offered rate, CommitSize, 1 row per commit", func(rows int64, rate workload.Rate) result.Workload {
 			return workloadtest.Load(commitsize.Definition, commitsize.Parameters{
-				Rows: rows, RowsPerCommit: 1, Parameters: pace.Parameters{RatePerSecond: rate},
+				Rows: rows, RowsPerCommit: 1, Pacing: workload.Pacing{RatePerSecond: rate},
 			})
 		}},
 		bulk("offered rate, BulkInsert, 100 rows per statement, 8 connections", 100, 8),
@@ -75,7 +75,7 @@ func offer(ctx context.Context, b *bench, names *regexp.Regexp, out io.Writer) e
 			return fmt.Errorf("%s: looking for the server's limit: %w", r.name, err)
 		}
 		for _, share := range shares {
-			rate := pace.Rate(limit * float64(share) / 100)
+			rate := workload.Rate(limit * float64(share) / 100)
 			doc, err := b.attempt(ctx, r.load(offeredSeconds*int64(rate), rate))
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
@@ -114,7 +114,7 @@ type held struct {
 	p50, p99                     int64
 }
 
-func heldOf(doc *result.Document, rate pace.Rate) held {
+func heldOf(doc *result.Document, rate workload.Rate) held {
 	h := held{
 		offered: float64(rate), achieved: achieved(doc),
 		cpuPerRow: float64(doc.Client.UserMicros+doc.Client.SystemMicros) / float64(doc.Totals.Rows),

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
@@ -36,7 +36,7 @@ func TestHeld(t *testing.T) {
 // The loads that are offered are loads, with a rate and without one.
 func TestOfferedLoads(t *testing.T) {
 	for _, r := range offeredLoads() {
-		for _, rate := range []pace.Rate{0, 1000} {
+		for _, rate := range []workload.Rate{0, 1000} {
 			if _, err := registry.New(&result.Config{Workload: r.load(1000, rate)}); err != nil {
 				t.Errorf("%s at %d rows/s: %v", r.name, rate, err)
 			}

@@ -30,7 +30,6 @@ type Side struct {
 	ready chan struct{}
 	turns chan int
 	given chan bool
-	// block of the turn that it has, or had last.
 	block int
 	// began is when its first turn began.
 	began time.Time
@@ -39,9 +38,8 @@ type Side struct {
 
 // alternation is what the sides have in common.
 type alternation struct {
-	seed int64
-	mean time.Duration
-	// ended is closed when all sides are over.
+	seed  int64
+	mean  time.Duration
 	ended chan struct{}
 }
 
@@ -169,7 +167,6 @@ func length(seed int64, block int, mean time.Duration) time.Duration {
 // pair that a block belongs to, from 0.
 func pair(block int) int { return (block - 1) / 2 }
 
-// draws are those of a stream.
 func draws(seed int64, stream int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), uint64(stream))) //nolint:gosec // it is not a secret, and either may be any number
 }

@@ -1,6 +1,17 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package conn is how the loader talks to the server it measures: connections that can all be ended at once, and sessions that
+// send statements and files with as little of the client's own work as possible.
+//
+//	Connections   credentials, TLS, who waits for a server, and the end of all of them
+//	 └ Session    one client's: opened by the driver, which also reads result sets
+//	    ├ handshake  what both sides can do, of which the driver knows a part
+//	    └ exchange   statements, values of prepared ones and files past the driver, which would copy each twice
+//	       └ socket     a connection for a closed loop, past Go's network poller
+//
+// An encrypted session has crypto/tls between exchange and socket, and nothing else is different. Package mysqlwire knows what
+// packets look like. Sink is a server in memory that swallows what it is sent.
 package conn
 
 import (
@@ -97,14 +108,12 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 // opened is a connection for the measured phase, as the driver has it and below.
 type opened struct {
 	driver.Conn
-	// transport is what the driver reads and writes.
 	transport net.Conn
 	// arrivals of what comes over the network; nil if they are not noticed.
 	arrivals arrivalObserver
 	agreed   agreement
 }
 
-// connect connects to the schema for the measured phase.
 func (c *Connections) connect(ctx context.Context, schema string) (*opened, error) {
 	var o opened
 	var login handshake
@@ -178,7 +187,6 @@ func (c *Connections) End() {
 	c.open, c.ended = map[net.Conn]struct{}{}, true
 	c.mu.Unlock()
 	for conn := range open {
-		// An error would say that it is closed already.
 		_ = conn.Close()
 	}
 }
@@ -213,7 +221,6 @@ func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, a
 }
 
 func tryConnect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
-	// The driver bounds the dialling; a server that accepts and says nothing is bounded here.
 	ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout)
 	defer cancel()
 	return connector.Connect(ctx)

@@ -18,8 +18,7 @@ import (
 // it: statements without a result set, and how many rows others return. The driver would copy each statement twice, into a new
 // buffer if it is longer than 256 KiB, could not work while the server does, and would make a value of each column of each row.
 type exchange struct {
-	conn net.Conn
-	// arrivals says when answers came; nil if that is unknown.
+	conn     net.Conn
 	arrivals arrivalObserver
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
@@ -75,7 +74,6 @@ func (e *exchange) send(command byte, statement []byte) error {
 	}
 }
 
-// receive waits for the answer to a statement.
 func (e *exchange) receive() error {
 	answer, err := e.in.Packet()
 	if err != nil {
@@ -235,7 +233,6 @@ func (s *Sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// loadStatement is how a statement begins that comes with a file.
 var loadStatement = append([]byte{mysqlwire.CommandQuery}, "LOAD DATA LOCAL"...)
 
 // reply answers the packet that has come in whole, if an answer is due.

@@ -24,9 +24,8 @@ import (
 // Session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
 // arguments for each statement.
 type Session struct {
-	conn  driver.Conn
-	query driver.QueryerContext
-	// below the driver, for the statements of the load.
+	conn   driver.Conn
+	query  driver.QueryerContext
 	below  *exchange
 	agreed agreement
 	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
@@ -183,13 +182,11 @@ func (s *Session) Close() error { return s.conn.Close() }
 type handshake struct {
 	net.Conn
 	// greeting is the server's first packet, as far as it was read.
-	greeting []byte
-	// greeted and answered say that the server's and the client's first packet have passed.
+	greeting          []byte
 	greeted, answered bool
 	agreement
 }
 
-// agreement is what both sides can do.
 type agreement struct {
 	// version of the server as it is shown to people.
 	version string
@@ -199,7 +196,6 @@ type agreement struct {
 	endless bool
 }
 
-// Read implements net.Conn.
 func (h *handshake) Read(p []byte) (int, error) {
 	n, err := h.Conn.Read(p)
 	if !h.greeted {
@@ -239,7 +235,6 @@ func (h *handshake) Write(p []byte) (int, error) {
 	return h.Conn.Write(p)
 }
 
-// tlsConfig is how connections are encrypted; nil if they are not.
 func tlsConfig(server result.Server) (*tls.Config, error) {
 	switch server.TLS {
 	case result.TLSRequired:

@@ -34,8 +34,7 @@ const patience = 10 * time.Millisecond
 type socket struct {
 	fd            int
 	local, remote net.Addr
-	// onClose is called once.
-	onClose func(net.Conn)
+	onClose       func(net.Conn)
 
 	// keepsThread is for a client of the measured phase, which has a thread to itself (see timed): while it waits, for an answer or
 	// for room to send, it lets the scheduler have it for a moment every now and then, but does not tell it that it waits. Each time
@@ -84,7 +83,6 @@ func setPatience(fd int) error {
 	return unix.SetNonblock(fd, false)
 }
 
-// Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -103,7 +101,6 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
@@ -163,19 +160,15 @@ func (s *socket) Close() error {
 	return os.NewSyscallError("close", unix.Close(s.fd))
 }
 
-// LocalAddr implements net.Conn.
 func (s *socket) LocalAddr() net.Addr { return s.local }
 
-// RemoteAddr implements net.Conn.
 func (s *socket) RemoteAddr() net.Addr { return s.remote }
 
 // SetDeadline implements net.Conn. There are no deadlines: an attempt's end closes the connection.
 func (s *socket) SetDeadline(time.Time) error { return os.ErrNoDeadline }
 
-// SetReadDeadline implements net.Conn.
 func (s *socket) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
 
-// SetWriteDeadline implements net.Conn.
 func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 
 // arrivals are when the kernel received what is read from a socket: it notes the time for each segment, which recvmsg(2) has
@@ -198,27 +191,23 @@ type arrivals struct {
 	control arrival
 }
 
-// arrival is the control message with the time of a segment.
 type arrival struct {
 	header unix.Cmsghdr
 	at     unix.Timespec
 }
 
-// measure makes this the socket of a client of the measured phase.
 func (s *socket) measure() {
 	s.keepsThread = true
 	// An error means that there are no times, which is noticed where they are missed.
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
-// expect implements arrivalObserver.
 func (s *socket) expect() {
 	a := &s.arrivals
 	// A kernel that has noted a time once does so always.
 	a.expected, a.waiting, a.at = true, !a.noted && s.readable(), time.Time{}
 }
 
-// arrived implements arrivalObserver.
 func (s *socket) arrived() (ago time.Duration, known bool) {
 	a := &s.arrivals
 	a.expected = false
@@ -251,7 +240,6 @@ func (a *arrivals) into(p []byte) unsafe.Pointer {
 	return unsafe.Pointer(&a.message) //nolint:gosec // the kernel takes a pointer
 }
 
-// last is when what recvmsg(2) has read had come, by the wall clock; noted is false if the kernel does not say.
 func (a *arrivals) last() (at time.Time, noted bool) {
 	h := &a.control.header
 	if a.message.Controllen == 0 || h.Level != unix.SOL_SOCKET || h.Type != unix.SCM_TIMESTAMPNS {

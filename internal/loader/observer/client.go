@@ -10,17 +10,22 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
+	"golang.org/x/sys/unix"
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 const (
-	// askAtMost bounds a request.
 	askAtMost = answerAtMost
-	// maxAnswer bounds an answer.
 	maxAnswer = 64 << 10
 )
 
@@ -80,7 +85,6 @@ func (c *Client) get(ctx context.Context, query string) (*result.Observation, er
 	return result.DecodeObservation(answer)
 }
 
-// ask is the observer's answer to a request.
 func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 	password, err := conn.ReadCredential(c.server.PasswordFile)
 	if err != nil {
@@ -112,4 +116,123 @@ func URL(host string, port int) string { return "http://" + net.JoinHostPort(hos
 // Authorize makes a request one of a client that knows the password, which it does not tell.
 func Authorize(request *http.Request, password string) {
 	request.Header.Set("Authorization", bearer+token(password))
+}
+
+const (
+	// CopyPath of the request for a copy of the server's data directory.
+	CopyPath = "/v1/copy"
+	// stopped is the state of a process that was stopped, as the kernel writes it.
+	stopped = "T"
+	// stopsWithin is how long a process may take to stop, and stopsSeen how often that is looked at.
+	stopsWithin, stopsSeen = 5 * time.Second, 5 * time.Millisecond
+)
+
+func (o *Observer) serveCopy(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Time{}); err != nil { // which would end the request's context
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if err := control.SetWriteDeadline(time.Time{}); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	made, err := o.copyData(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(made) //nolint:errchkjson // who asked has gone if this fails
+}
+
+// copyData has the server's process stand still meanwhile. The server knows nothing of it: what it has written is what it would
+// find after a crash at that moment.
+func (o *Observer) copyData(ctx context.Context) (made result.DataCopy, err error) {
+	o.copying.Lock()
+	defer o.copying.Unlock()
+	if datacopy.Whole(o.Copy) {
+		return made, nil
+	}
+	server, err := o.server()
+	if err != nil {
+		return made, err
+	}
+	if err := unix.Kill(server.PID, unix.SIGSTOP); err != nil {
+		return made, fmt.Errorf("stopping the server for the copy: %w", err)
+	}
+	defer func() {
+		if going := unix.Kill(server.PID, unix.SIGCONT); going != nil && err == nil {
+			err = fmt.Errorf("having the server go on after the copy: %w", going)
+		}
+	}()
+	if err := waitStopped(ctx, server); err != nil {
+		return made, err
+	}
+	return datacopy.Take(ctx, o.Data, o.Copy)
+}
+
+func (o *Observer) server() (procfs.Proc, error) {
+	fs, err := procfs.NewFS(o.Proc)
+	if err != nil {
+		return procfs.Proc{}, fmt.Errorf("opening %s: %w", o.Proc, err)
+	}
+	server, _, err := find(fs, o.Processes)
+	return server, err
+}
+
+// waitStopped waits until a process stands still.
+func waitStopped(ctx context.Context, p procfs.Proc) error {
+	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
+	defer cancel()
+	for {
+		stat, err := p.Stat()
+		if err != nil {
+			return fmt.Errorf("looking at the server: %w", err)
+		}
+		if stat.State == stopped {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not stop for the copy: %w", ctx.Err())
+		case <-time.After(stopsSeen):
+		}
+	}
+}
+
+// goOn has a server go on that an observer before this one has stopped, and was killed.
+func (o *Observer) goOn() {
+	server, err := o.server()
+	if err != nil {
+		return // it has not started yet
+	}
+	if stat, err := server.Stat(); err == nil && stat.State == stopped {
+		if err := unix.Kill(server.PID, unix.SIGCONT); err != nil {
+			fmt.Fprintln(os.Stderr, "having the server go on:", err)
+		}
+	}
+}
+
+// device counts the reads and writes that the block device of a folder has completed, for any process on the node; -1 if the
+// folder is on none, or the kernel does not say. It needs the file systems proc and sys.
+func device(proc, sys, folder string) (reads, writes int64) {
+	var at unix.Stat_t
+	if err := unix.Stat(folder, &at); err != nil {
+		return -1, -1
+	}
+	fs, err := blockdevice.NewFS(proc, sys)
+	if err != nil {
+		return -1, -1
+	}
+	all, err := fs.ProcDiskstats()
+	if err != nil {
+		return -1, -1
+	}
+	for i := range all {
+		if d := &all[i]; d.MajorNumber == unix.Major(at.Dev) && d.MinorNumber == unix.Minor(at.Dev) {
+			return number(d.ReadIOs), number(d.WriteIOs)
+		}
+	}
+	return -1, -1
 }

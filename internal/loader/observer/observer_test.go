@@ -13,11 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -234,5 +238,228 @@ func TestSizeOf(t *testing.T) {
 	}
 	if got := sizeOf(filepath.Join(dir, "absent")); got != 0 {
 		t.Errorf("%d bytes of what is not there", got)
+	}
+}
+
+// running is an observer that listens on a port of its own until the test ends.
+func running(t *testing.T, headerAtMost time.Duration) (*Observer, *Client) {
+	t.Helper()
+	free := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", ":0"))(t)
+	dir := t.TempDir()
+	files(t, dir, map[string]string{"password": secret})
+	o := &Observer{Port: free.Addr().(*net.TCPAddr).Port, PasswordFile: filepath.Join(dir, "password"), Proc: t.TempDir()}
+	o.HeaderAtMost = headerAtMost
+	_ = free.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := o.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	c := NewClient(result.Server{Host: "127.0.0.1", ObserverPort: o.Port, PasswordFile: o.PasswordFile})
+	eventually(t, "the observer answers", func() bool { return answers(t, c) })
+	return o, c
+}
+
+// answers says whether a client that knows the password gets its answer: there is no server here, which the observer says.
+func answers(t *testing.T, c *Client) bool {
+	_, err := c.Read(t.Context())
+	return errors.Is(err, errNoServer)
+}
+
+// flood opens a connection from an address, with the beginning of a request that does not end.
+func flood(t *testing.T, from string, port int) {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c := must.Get(dialer.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port)))(t)
+	t.Cleanup(func() { _ = c.Close() })
+	// Who was put out gets an error.
+	_, _ = fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "+strings.Repeat("a", 3800))
+}
+
+// Thousands of connections that say nothing whole are put out, and hold up no client that knows the password: neither those of
+// one host, even if that is the loader's own, nor those of many.
+func TestFlood(t *testing.T) {
+	for name, tc := range map[string]struct{ hosts, each int }{
+		"of another host":     {1, 2000},
+		"of the loader's own": {0, 2000},
+		"of many hosts":       {100, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, c := running(t, time.Hour)
+			before := runtime.NumGoroutine()
+			for host := range max(1, tc.hosts) {
+				from := "127.0.0.1"
+				if tc.hosts > 0 {
+					from = fmt.Sprintf("127.0.1.%d", host+1)
+				}
+				for range tc.each {
+					flood(t, from, o.Port)
+				}
+				if host%20 == 0 && !answers(t, c) {
+					t.Error("who knows the password gets no answer")
+				}
+			}
+			if !answers(t, c) {
+				t.Error("who knows the password gets no answer")
+			}
+			// A connection has a goroutine, or two, as long as it is kept: nothing else ends these within the hour.
+			eventually(t, "connections are put out", func() bool { return runtime.NumGoroutine()-before <= 2*maxStrangers+100 })
+		})
+	}
+}
+
+// A request whose header does not end in time is ended.
+func TestHeaderInTime(t *testing.T) {
+	o, _ := running(t, 0)
+	c := must.Get(new(net.Dialer).DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port)))(t)
+	defer c.Close()
+	must.Get(fmt.Fprint(c, "GET / HTTP/1.1\r\nX: "))(t)
+	must.Do(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("it is still open after 20 s")
+	}
+}
+
+// The guest that goes is the oldest of the host that has the most, and never one that is known.
+func TestDoor(t *testing.T) {
+	d := new(door)
+	var known []*guest
+	for i := range 50 {
+		g := &guest{host: "loader", door: d}
+		if d.admit(g) != nil {
+			t.Errorf("a known guest is put out by number %d", i)
+		}
+		d.known(g)
+		known = append(known, g)
+	}
+	for i := range 3 * maxStrangersOfHost {
+		out := d.admit(&guest{host: "flood", door: d})
+		if (out != nil) != (i >= maxStrangersOfHost) || out != nil && out.host != "flood" {
+			t.Errorf("number %d puts out %v", i, out)
+		}
+		if out != nil {
+			d.known(out)
+		}
+	}
+	for i := range maxStrangers {
+		if out := d.admit(&guest{host: fmt.Sprint("host", i), door: d}); out != nil {
+			if out.host != "flood" {
+				t.Errorf("%s is put out", out.host)
+			}
+			d.known(out)
+		}
+	}
+	if len(d.strangers) > maxStrangers || len(known) != 50 {
+		t.Errorf("there are %d strangers", len(d.strangers))
+	}
+}
+
+// writer is a process that writes to a file of its data directory all the time, and an observer of it with a folder for a copy.
+func writer(t *testing.T) (*Observer, *Client) {
+	t.Helper()
+	dir, data := t.TempDir(), t.TempDir()
+	files(t, dir, map[string]string{"password": secret})
+	files(t, data, map[string]string{"file": ""})
+	name := filepath.Join(dir, "writer"+strconv.Itoa(os.Getpid()%1000))
+	must.Do(t, os.Symlink("/bin/sh", name))
+	cmd := exec.CommandContext(t.Context(), name, "-c", "while :; do echo x >> "+filepath.Join(data, "file")+"; done")
+	must.Do(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o := &Observer{
+		Processes: []string{filepath.Base(name)}, Data: data, Copy: t.TempDir(), PasswordFile: filepath.Join(dir, "password"), Proc: "/proc",
+	}
+	eventually(t, "the process is seen", func() bool { _, err := o.server(); return err == nil })
+	return o, NewClient(serving(t, o))
+}
+
+// size of the file that the writer writes.
+func size(t *testing.T, o *Observer) int64 {
+	t.Helper()
+	info := must.Get(os.Stat(filepath.Join(o.Data, "file")))(t)
+	return info.Size()
+}
+
+// goesOn says that the writer writes.
+func goesOn(t *testing.T, o *Observer) {
+	t.Helper()
+	before := size(t, o)
+	eventually(t, "the process writes", func() bool { return size(t, o) > before })
+}
+
+// The server stands still while it is copied, and goes on afterwards; there is one copy.
+func TestCopy(t *testing.T) {
+	o, c := writer(t)
+	goesOn(t, o)
+	made, err := c.Copy(t.Context())
+	if err != nil || made.Bytes == 0 || !datacopy.Whole(o.Copy) {
+		t.Fatalf("made %+v, %v", made, err)
+	}
+	goesOn(t, o)
+	again, err := c.Copy(t.Context())
+	if err != nil || again != (result.DataCopy{}) {
+		t.Errorf("a second copy: %+v, %v", again, err)
+	}
+	copied, err := os.Stat(filepath.Join(o.Copy, "data", "file"))
+	if err != nil || copied.Size() != made.Bytes {
+		t.Errorf("the copy has %v, %v", copied, err)
+	}
+}
+
+// A copy that cannot be made says why, and the server goes on.
+func TestCopyFails(t *testing.T) {
+	o, c := writer(t)
+	o.Copy = filepath.Join(o.Data, "file", "no-folder")
+	if _, err := c.Copy(t.Context()); err == nil || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("%v", err)
+	}
+	goesOn(t, o)
+}
+
+// An observer that begins has a server go on that the one before has stopped.
+func TestGoOn(t *testing.T) {
+	o, _ := writer(t)
+	server := must.Get(o.server())(t)
+	must.Do(t, unix.Kill(server.PID, unix.SIGSTOP))
+	must.Do(t, waitStopped(t.Context(), server))
+	o.goOn()
+	goesOn(t, o)
+}
+
+// Without a folder for it there is nothing to ask for.
+func TestNoCopy(t *testing.T) {
+	server := serve(t, t.TempDir())
+	if _, err := NewClient(server).Copy(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The device of a folder is found by its number, and what the kernel does not say is unknown.
+func TestDevice(t *testing.T) {
+	folder := t.TempDir()
+	var at unix.Stat_t
+	must.Do(t, unix.Stat(folder, &at))
+	line := "%4d %7d disk 70 1 900 3 80 2 700 5 0 8 9 0 0 0 0 0 0\n"
+	other, ours := fmt.Sprintf(line, 250, 250), fmt.Sprintf(line, unix.Major(at.Dev), unix.Minor(at.Dev))
+	for name, tc := range map[string]struct {
+		stats, folder string
+		reads, writes int64
+	}{
+		"its device":    {other + ours, folder, 70, 80},
+		"no device":     {other, folder, -1, -1},
+		"nonsense":      {"x\n", folder, -1, -1},
+		"no such place": {ours, folder + "/none", -1, -1},
+	} {
+		proc := t.TempDir()
+		files(t, proc, map[string]string{"diskstats": tc.stats})
+		if reads, writes := device(proc, t.TempDir(), tc.folder); reads != tc.reads || writes != tc.writes {
+			t.Errorf("%s: %d reads and %d writes, want %d and %d", name, reads, writes, tc.reads, tc.writes)
+		}
+	}
+	if reads, writes := device(t.TempDir(), t.TempDir(), folder); reads != -1 || writes != -1 {
+		t.Errorf("without statistics: %d reads and %d writes", reads, writes)
 	}
 }

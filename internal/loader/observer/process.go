@@ -22,7 +22,6 @@ import (
 // ticks is how often a second the kernel counts CPU time for user programs, on every architecture.
 const ticks = 100
 
-// errNoServer: no process has the name of a server.
 var errNoServer = errors.New("no process of the server was found")
 
 // read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of
@@ -55,7 +54,6 @@ func read(proc string, names []string) (*result.ProcessFacts, error) {
 	return facts, nil
 }
 
-// find the server's process. Of several, the one that was started first is the server: others are its children.
 func find(fs procfs.FS, names []string) (procfs.Proc, procfs.ProcStat, error) {
 	all, err := fs.AllProcs()
 	if err != nil {

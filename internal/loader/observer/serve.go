@@ -1,12 +1,20 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package observer sees what a server cannot say of itself: what its process uses, how its CPU limit holds it back, and what
+// its node is like. One side of it runs beside the server, in a container that shares the Pod's processes, and waits for
+// requests; the other side is the loader's. Between two requests it does nothing.
+//
+// Both sides know the run's password. What proves a request is derived from it, so that the password does not travel.
 package observer
 
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -23,15 +31,12 @@ import (
 )
 
 const (
-	// answerAtMost bounds a request, the probe included.
 	answerAtMost = 5 * time.Second
 	// headerAtMost bounds how long a request's header may take: until then it is unknown who asks.
 	headerAtMost = 2 * time.Second
-	// maxHeader bounds what is read of a request.
-	maxHeader = 4 << 10
+	maxHeader    = 4 << 10
 	// sysFolder is where the sys file system is.
-	sysFolder = "/sys"
-	// listenAgain is when a port that is taken is tried again.
+	sysFolder   = "/sys"
 	listenAgain = time.Second
 )
 
@@ -62,7 +67,8 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader, ConnContext: withGuest,
+		Handler: o.handler(), MaxHeaderBytes: maxHeader,
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, guestKey{}, c) },
 		ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost), ReadTimeout: answerAtMost,
 		WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
 	}
@@ -93,7 +99,6 @@ func (o *Observer) listen(ctx context.Context, server *http.Server) error {
 	return server.Serve(&door{Listener: listener})
 }
 
-// handler answers GET of the observation, and of turns, and POST of the copy, to who knows the password.
 func (o *Observer) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
@@ -107,7 +112,6 @@ func (o *Observer) handler() http.Handler {
 	return o.authorized(mux)
 }
 
-// authorized is a handler for who knows the password.
 func (o *Observer) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		password, err := conn.ReadCredential(o.PasswordFile)
@@ -118,13 +122,14 @@ func (o *Observer) authorized(next http.Handler) http.Handler {
 		case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(bearer+token(password))) != 1:
 			http.Error(w, "not authorized", http.StatusUnauthorized)
 		default:
-			trust(r.Context())
+			if g, is := r.Context().Value(guestKey{}).(*guest); is {
+				g.door.known(g)
+			}
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// observe reads the process after the probe, so that the moment is as close as can be to what follows.
 func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observation {
 	answer := &result.Observation{Version: result.ObservationVersion}
 	if withProbe {
@@ -161,7 +166,6 @@ type door struct {
 	strangers []*guest
 }
 
-// guest is a connection.
 type guest struct {
 	net.Conn
 	door *door
@@ -184,7 +188,6 @@ func (d *door) Accept() (net.Conn, error) {
 	return g, nil
 }
 
-// admit a stranger, and return who has to go, if anybody.
 func (d *door) admit(g *guest) *guest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,7 +212,6 @@ func (d *door) known(g *guest) {
 	d.strangers = slices.DeleteFunc(d.strangers, func(s *guest) bool { return s == g })
 }
 
-// Close implements net.Conn.
 func (g *guest) Close() error {
 	g.door.known(g)
 	return g.Conn.Close()
@@ -217,14 +219,20 @@ func (g *guest) Close() error {
 
 type guestKey struct{}
 
-// withGuest lets the handlers of a connection's requests know it.
-func withGuest(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, guestKey{}, c)
-}
+const (
+	// Path of the observation.
+	Path = "/v1/observation"
+	// probeParameter asks for a probe of the node too.
+	probeParameter = "probe"
+	// label is what the token is made of, besides the password. It has the version of the method.
+	label = "benchrun observer v1"
+	// bearer precedes the token in the header of a request.
+	bearer = "Bearer "
+)
 
-// trust the connection of a request that has proved to know the password.
-func trust(ctx context.Context) {
-	if g, is := ctx.Value(guestKey{}).(*guest); is {
-		g.door.known(g)
-	}
+// token is what a request must carry. It does not tell the password.
+func token(password string) string {
+	mac := hmac.New(sha256.New, []byte(password))
+	mac.Write([]byte(label))
+	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -55,7 +55,6 @@ func Encode(f result.Fingerprint) ([]byte, error) {
 	return data, nil
 }
 
-// resolved is the directory's path without symbolic links, which mounts know nothing of.
 func resolved(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -66,7 +65,6 @@ func resolved(dir string) string {
 	return dir
 }
 
-// read is a file's text; empty if it cannot be read.
 func read(root, path string) string {
 	data, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
@@ -75,7 +73,6 @@ func read(root, path string) string {
 	return string(data)
 }
 
-// line is the text of a file with one line, or unknown.
 func line(root, path string) string { return orUnknown(strings.TrimSpace(read(root, path))) }
 
 func orUnknown(s string) string {
@@ -88,7 +85,6 @@ func orUnknown(s string) string {
 	return s
 }
 
-// cpu is the processor's model, and how many of them the machine has.
 func cpu(info string) (model string, count int) {
 	values := map[string]string{}
 	for text := range strings.Lines(info) {
@@ -112,7 +108,6 @@ func cpu(info string) (model string, count int) {
 	return orUnknown(model), count
 }
 
-// memory is the machine's memory in bytes, -1 if it is not known.
 func memory(info string) int64 {
 	for text := range strings.Lines(info) {
 		fields := strings.Fields(text)
@@ -139,7 +134,7 @@ func blockIO(root string, m mount) string {
 	for _, l := range limits {
 		// The file that a loop device stands for is on a disk that a container cannot find. What is written to the device counts
 		// as the writer's on that disk too.
-		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && isLoop(numbers[0]) {
+		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && strings.HasPrefix(numbers[0], "7:") {
 			parts = append(parts, l.String())
 		}
 	}
@@ -148,9 +143,6 @@ func blockIO(root string, m mount) string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-// isLoop says whether a device number is that of a loop device.
-func isLoop(number string) bool { return strings.HasPrefix(number, "7:") }
 
 // Disk is the name in /sys/block of the disk below a directory, or unknown. The file system of the machine is at root.
 func Disk(root, data string) string {
@@ -163,4 +155,121 @@ func Disk(root, data string) string {
 		return result.Unknown
 	}
 	return orUnknown(filepath.Base(dir))
+}
+
+// mount is what the kernel says of one mounted file system.
+type mount struct {
+	device     string
+	point      string
+	filesystem string
+	source     string
+	options    string
+}
+
+// mountOf finds the mount that a path without symbolic links lies on, in the text of mountinfo: the one with the
+// longest mount point, and of several at the same point the last, which covers the others.
+func mountOf(mountinfo, path string) (mount, bool) {
+	var best mount
+	found := false
+	for text := range strings.Lines(mountinfo) {
+		m, ok := parseMount(text)
+		if ok && below(path, m.point) && (!found || len(m.point) >= len(best.point)) {
+			best, found = m, true
+		}
+	}
+	return best, found
+}
+
+func below(path, dir string) bool {
+	return dir == "/" || path == dir || strings.HasPrefix(path, dir+"/")
+}
+
+// parseMount reads a line of mountinfo, which proc(5) describes:
+//
+//	36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+func parseMount(text string) (mount, bool) {
+	own, super, found := strings.Cut(text, " - ")
+	left, right := strings.Fields(own), strings.Fields(super)
+	if !found || len(left) < 6 || len(right) < 2 {
+		return mount{}, false
+	}
+	options := strings.Split(left[5], ",")
+	if len(right) > 2 {
+		// Those of the file system itself, of which rw and ro say nothing about this mount.
+		for option := range strings.SplitSeq(right[2], ",") {
+			if option != "rw" && option != "ro" && !slices.Contains(options, option) {
+				options = append(options, option)
+			}
+		}
+	}
+	return mount{
+		device: left[2], point: unescape(left[4]),
+		filesystem: right[0], source: unescape(right[1]), options: strings.Join(options, ","),
+	}, true
+}
+
+func unescape(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// disk is the folder of sysfs of the disk below a mount; empty if it is not known.
+func disk(root string, m mount) string {
+	list := devices(root, m)
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+// devices are the directories in sysfs of the block device below a mount, and of those that it lies on: the disk comes last.
+// There are none if they are not known.
+func devices(root string, m mount) []string {
+	dir := filepath.Join(root, "sys/dev/block", m.device)
+	if _, err := os.Stat(dir); err != nil && strings.HasPrefix(m.source, "/dev/") {
+		// File systems like btrfs have a number of their own; the source is a device nevertheless.
+		dir = filepath.Join(root, "sys/class/block", filepath.Base(m.source))
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	list := []string{dir}
+	// A volume may lie on another one, and that on a disk: device mapper's own scheduler is none.
+	const depth = 5
+	for range depth {
+		if _, err := os.Stat(filepath.Join(dir, "partition")); err == nil {
+			dir = filepath.Dir(dir)
+			list = append(list, dir)
+		}
+		lower, ok := onlyEntry(filepath.Join(dir, "slaves"))
+		if !ok {
+			break
+		}
+		if lower, err = filepath.EvalSymlinks(lower); err != nil {
+			break
+		}
+		dir = lower
+		list = append(list, dir)
+	}
+	return list
+}
+
+func scheduler(root string, m mount) string {
+	dir := disk(root, m)
+	if dir == "" {
+		return ""
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
+	if err != nil {
+		return ""
+	}
+	return host.Chosen(strings.TrimSpace(string(data)))
+}
+
+func onlyEntry(dir string) (string, bool) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		return "", false
+	}
+	return filepath.Join(dir, entries[0].Name()), true
 }

@@ -28,7 +28,6 @@ const (
 	pageBytes  = 16 << 10
 )
 
-// pattern of operations on a file, one after the other.
 type pattern struct {
 	name   string
 	bytes  int64
@@ -147,7 +146,6 @@ func (p *pattern) summarize(took []time.Duration, all time.Duration) (result.IOP
 	}, nil
 }
 
-// direct switches direct I/O of a file on or off.
 func direct(file *os.File, on bool) error {
 	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
 	if err != nil {

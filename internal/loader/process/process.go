@@ -44,7 +44,6 @@ type Program struct {
 	command workload.Command
 	cmd     *exec.Cmd
 	out     *output
-	// finish waits for the last of its output.
 	finish  func()
 	started time.Time
 }
@@ -80,7 +79,6 @@ func Start(ctx context.Context, c workload.Command, watch func(line string)) (*P
 	return p, nil
 }
 
-// signal sends a signal to the program's group.
 func (p *Program) signal(s syscall.Signal) error { return syscall.Kill(-p.cmd.Process.Pid, s) }
 
 // Wait waits for the program's end, with the context that it was started with.
@@ -148,7 +146,6 @@ type output struct {
 	line       []byte
 }
 
-// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.keep(p)
 	for rest := p; len(rest) > 0; {
@@ -170,7 +167,6 @@ func (o *output) append(p []byte) {
 	o.line = append(o.line, p[:min(len(p), maxLine-len(o.line))]...)
 }
 
-// keep holds the beginning and the end.
 func (o *output) keep(p []byte) {
 	const maxHead, maxTail = maxOutput / 3 * 2, maxOutput / 3
 	if room := maxHead - o.head.Len(); room > 0 {
@@ -184,12 +180,10 @@ func (o *output) keep(p []byte) {
 	}
 }
 
-// text is the output.
 func (o *output) text() string {
 	return o.head.String() + o.tail.String()
 }
 
-// last are the last lines that are not empty.
 func (o *output) last() []string {
 	text := o.text()
 	text = text[max(0, len(text)-tailLines*1024):]

@@ -85,7 +85,6 @@ func (h *Halting) Go(length time.Duration) time.Duration {
 	return max(length-time.Since(began), 0)
 }
 
-// steady is the length of the next slice, and when its window opens.
 func (h *Halting) steady(length time.Duration) (whole, ramp time.Duration) {
 	if h.turns++; h.slices.Counted == 0 {
 		return length, length / 4
@@ -141,7 +140,6 @@ func (h *Halting) Slices() *workload.Slices {
 	return &h.slices
 }
 
-// end of a slice, also of one that the program has ended.
 func (h *Halting) end() {
 	now := h.read()
 	h.slices.Statements += now.statements - h.resumed.statements

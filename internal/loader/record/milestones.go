@@ -33,7 +33,6 @@ type Milestones struct {
 	err    error
 }
 
-// milestone is the number of rows that were inserted at a time.
 type milestone struct {
 	rows                   int64
 	at                     time.Duration
@@ -68,7 +67,6 @@ func StartMilestones(ctx context.Context, db *sql.DB, requested workload.Milesto
 	return m
 }
 
-// pass adds rows that were answered at the given time.
 func (m *Milestones) pass(at time.Duration, rows int64) {
 	now := m.rows.Add(rows)
 	if before := now - rows; now/m.step > before/m.step {
@@ -132,7 +130,6 @@ func (m *Milestones) Merge(others []*Part, rows int64, ended time.Duration) erro
 	return m.err
 }
 
-// rowsBy is how many rows a Pod with these milestones had inserted at a time.
 func rowsBy(points []partMilestone, at time.Duration) int64 {
 	last := partMilestone{}
 	for _, p := range points {
@@ -179,7 +176,6 @@ func (m *Milestones) TerminalRate() float64 {
 	return rate(from, end)
 }
 
-// rate is in rows per second.
 func rate(from, to milestone) float64 {
 	return float64(to.rows-from.rows) / max(to.at-from.at, time.Microsecond).Seconds()
 }

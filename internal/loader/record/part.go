@@ -48,7 +48,6 @@ type Execution struct {
 	Execution *workload.Execution `json:"execution"`
 }
 
-// partMilestone is how many rows a Pod had inserted when.
 type partMilestone struct {
 	Rows  int64         `json:"rows"`
 	Nanos time.Duration `json:"nanos"`
@@ -176,7 +175,6 @@ func (s *series) extend(t time.Duration) {
 	}
 }
 
-// double makes intervals twice as long.
 func (s *series) double() {
 	s.length *= 2
 	merged := s.intervals[:0]
@@ -192,7 +190,6 @@ func (s *series) double() {
 	s.end = time.Duration(len(merged)) * s.length
 }
 
-// add adds what happened in another interval.
 func add(to *result.Interval, other result.Interval) {
 	to.Rows += other.Rows
 	to.Transactions += other.Transactions

@@ -21,7 +21,6 @@ const (
 	significantDigits = 3
 )
 
-// operation is what latencies are measured of.
 type operation int
 
 const (
@@ -56,11 +55,9 @@ type Recorder struct {
 	ended  time.Duration
 	counts bool
 	// began is when the last transaction of an offered rate began.
-	began  time.Duration
-	series series
-	// latencies over time.
-	latencies counting
-	// milestones of all clients, or nil.
+	began      time.Duration
+	series     series
+	latencies  counting
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
 	rowsSoFar atomic.Int64
@@ -82,10 +79,6 @@ func NewRecorders(n int, m *Milestones, start time.Time) ([]*Recorder, *Clock) {
 
 func newRecorder(clock *Clock) *Recorder {
 	return &Recorder{clock: clock, series: newSeries(), latencies: counting{all: newOverTime()}}
-}
-
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
 }
 
 // Now implements workload.Recorder.
@@ -185,7 +178,7 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	if within {
 		h := r.histograms[op]
 		if h == nil {
-			h = newHistogram()
+			h = hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
 			r.histograms[op] = h
 		}
 		// The value lies within the histogram's bounds, which is the only thing that it objects to.
@@ -270,7 +263,6 @@ func (r *Recorder) Merge(other *Recorder) {
 	}
 }
 
-// merged adds two histograms, either of which may be nil. Both are used up.
 func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	if a == nil {
 		return b

@@ -4,7 +4,12 @@
 package record
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 func TestRecorderSums(t *testing.T) {
@@ -202,4 +208,249 @@ func TestShorten(t *testing.T) {
 	if len(r.Series()) != 1 || len(r.OverTime()) != 1 {
 		t.Errorf("%d intervals, %d with latencies", len(r.Series()), len(r.OverTime()))
 	}
+}
+
+// Buckets have no gap, each value is in one whose middle is nearly the value, and the largest latency is in the last.
+func TestBuckets(t *testing.T) {
+	last := bucketOf(1) - 1
+	for v := int64(1); v <= maxLatencyMicros; v += 1 + v/1000 {
+		b := bucketOf(v)
+		if b != last && b != last+1 {
+			t.Fatalf("%d µs is in bucket %d, the value before it in %d", v, b, last)
+		}
+		if off := float64(middleOf(b)-v) / float64(v); off < -0.016 || off > 0.016 {
+			t.Fatalf("%d µs is in bucket %d, whose middle is %d", v, b, middleOf(b))
+		}
+		last = b
+	}
+	if last = bucketOf(maxLatencyMicros); last >= buckets || last < buckets-bucketsPerOctave {
+		t.Errorf("the longest latency is in bucket %d of %d", last, buckets)
+	}
+}
+
+// Percentiles are those of all clients together, not of the one that had most or an average of them.
+func TestLatenciesOverTime(t *testing.T) {
+	all, _ := NewRecorders(3, nil, time.Now())
+	elsewhere := newRecorder(NewClock(time.Time{}))
+	random := rand.New(rand.NewPCG(1, 2))
+	values := map[int64][]int64{}
+	for second := range int64(5) {
+		for i, r := range append(slices.Clone(all), elsewhere) {
+			if second == 2 {
+				continue // a stall
+			}
+			for range 200 + 100*i {
+				v := 100 + random.Int64N(1000)*int64(i+1)*(second+1)
+				ended := time.Duration(second)*time.Second + 500*time.Millisecond
+				r.Insert(ended-time.Duration(v)*time.Microsecond, ended, 1)
+				values[second] = append(values[second], v)
+			}
+			r.Wait(0, time.Duration(second)*time.Second+600*time.Millisecond) // is of no interest
+		}
+	}
+	for _, other := range all[1:] {
+		all[0].Merge(other)
+	}
+	p := must.Get(elsewhere.Part(nil))(t)
+	arrived := must.Get(p.Recorder())(t)
+	all[0].Merge(arrived)
+	got := all[0].OverTime()
+	var want []result.IntervalLatency
+	for _, second := range []int64{0, 1, 3, 4} {
+		v := values[second]
+		slices.Sort(v)
+		want = append(want, result.IntervalLatency{
+			EndMicros: min((second+1)*1_000_000, 4_600_000), Operation: "insert", Count: int64(len(v)),
+			P50Micros: v[len(v)/2], P95Micros: v[len(v)*95/100], P99Micros: v[len(v)*99/100], MaxMicros: v[len(v)-1],
+		})
+	}
+	nearly := cmp.Comparer(func(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/40 })
+	must.Same(t, "", want, got, nearly)
+	for i := range got {
+		if got[i].Count != want[i].Count || got[i].MaxMicros != want[i].MaxMicros || got[i].EndMicros != want[i].EndMicros {
+			t.Errorf("%+v, want %+v", got[i], want[i])
+		}
+	}
+}
+
+// However long a run takes, the latencies over time are bounded, in memory and in the document, and lose nothing but resolution.
+func TestLatenciesOverTimeAreBounded(t *testing.T) {
+	const hours = 11
+	long := newRecorder(NewClock(time.Time{}))
+	for second := range hours * 3600 {
+		ended := time.Duration(second+1) * time.Second
+		for range 3 {
+			long.Insert(ended-time.Millisecond, ended, 1)
+			long.Commit(ended-time.Millisecond, ended)
+			long.Query(ended-time.Millisecond, ended)
+			long.Delete(ended-time.Millisecond, ended, 1)
+			long.Transaction(ended-3*time.Second, ended-time.Second, ended)
+		}
+	}
+	short := newRecorder(NewClock(time.Time{}))
+	short.Insert(0, time.Second, 1)
+	short.Merge(long)
+	if n := len(short.latencies.all.intervals); n > maxDistributions {
+		t.Errorf("%d intervals", n)
+	}
+	got, count, end := short.OverTime(), int64(0), int64(0)
+	for _, l := range got {
+		count += l.Count
+		if l.EndMicros < end {
+			t.Fatalf("%+v ends before %d", l, end)
+		}
+		end = l.EndMicros
+	}
+	if count != 5*3*hours*3600+1 || end != (hours*time.Hour).Microseconds() {
+		t.Errorf("%d latencies until %d", count, end)
+	}
+	encoded, err := json.Marshal(got)
+	if err != nil || len(encoded) > 512<<10 {
+		t.Errorf("%d bytes, %v", len(encoded), err)
+	}
+}
+
+// What another Pod says is checked: a loader that ends in a panic says nothing of what was wrong.
+func TestPackedLatencies(t *testing.T) {
+	for _, bad := range []partDistribution{
+		{0, insert, packed{}},
+		{0, insert, packed{5, 1}},
+		{0, insert, packed{5, -1, 1}},
+		{0, insert, packed{5, buckets, 1}},
+		{0, insert, packed{5, 5, 0}},
+		{-1, insert, packed{5, 5, 1}},
+		{maxDistributions, insert, packed{5, 5, 1}},
+		{0, -1, packed{5, 5, 1}},
+		{0, operation(len(operations)), packed{5, 5, 1}},
+	} {
+		if _, err := unpack(time.Second, []partDistribution{bad}); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// passed are milestones every 1,000 rows that saw so many rows a second, one statement of 500 rows after the other.
+func passed(t *testing.T, rates ...int64) *Milestones {
+	t.Helper()
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	at := time.Duration(0)
+	for _, rate := range rates {
+		at += 500 * time.Second / time.Duration(rate)
+		m.pass(at, 500)
+	}
+	must.Do(t, m.Finish(at))
+	return m
+}
+
+func TestMilestones(t *testing.T) {
+	got := passed(t, 500, 500, 250, 250, 100).Results()
+	want := []result.Milestone{
+		{Rows: 1000, Micros: 2_000_000, RowsPerSecond: 500, OverallRowsPerSecond: 500, TableBytes: -1, IndexBytes: -1},
+		{Rows: 2000, Micros: 6_000_000, RowsPerSecond: 250, OverallRowsPerSecond: 2000. / 6, TableBytes: -1, IndexBytes: -1},
+		{Rows: 2500, Micros: 11_000_000, RowsPerSecond: 100, OverallRowsPerSecond: 2500. / 11, TableBytes: -1, IndexBytes: -1},
+	}
+	must.Same(t, "", want, got)
+}
+
+// A client that comes late with an answer that was early reaches a milestone after the one before, not before it.
+func TestMilestonesAscend(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	m.pass(3*time.Second, 1000)
+	m.pass(2*time.Second, 1000)
+	m.pass(4*time.Second, 500)
+	must.Do(t, m.Finish(4*time.Second))
+	var got []int64
+	for _, p := range m.Results() {
+		got = append(got, p.Micros)
+	}
+	must.Same(t, "times", []int64{3_000_000, 3_000_000, 4_000_000}, got)
+}
+
+// The terminal rate is over half to one and a half of the usual distance, whatever is left over at the end.
+func TestTerminalRate(t *testing.T) {
+	for _, tc := range []struct {
+		rates []int64
+		want  float64
+	}{
+		{[]int64{500, 500, 250, 250}, 250},
+		{[]int64{500, 500, 250, 250, 100}, 100},
+		{[]int64{500}, 500},
+		{nil, 0},
+	} {
+		if got := passed(t, tc.rates...).TerminalRate(); got != tc.want {
+			t.Errorf("%v: %g rows/s, want %g", tc.rates, got, tc.want)
+		}
+	}
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	for i, rows := range []int64{1000, 1000, 10} {
+		m.pass(time.Duration(i+1)*time.Second, rows)
+	}
+	if err := m.Finish(3 * time.Second); err != nil || m.TerminalRate() != 505 {
+		t.Errorf("ten rows after the last milestone: %g rows/s, %v; want those of 1,010 rows", m.TerminalRate(), err)
+	}
+}
+
+func TestMilestonesWithoutAny(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{}, 1)
+	if m != nil || m.Finish(0) != nil || m.Results() != nil {
+		t.Error("milestones that nobody asked for")
+	}
+}
+
+// A statement that passes several milestones is one point; sizes that cannot be had are an error.
+func TestMilestonesSizes(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	requested := 0
+	m.sizes = func() (int64, int64, error) {
+		if requested++; requested == 3 {
+			return -1, -1, errors.New("no such table")
+		}
+		return int64(requested), 7, nil
+	}
+	for i := range 4 {
+		m.pass(time.Duration(i+1)*time.Second, 2500)
+	}
+	if err := m.Finish(5 * time.Second); err == nil || !strings.Contains(err.Error(), "no such table") || requested != 3 {
+		t.Errorf("asked %d times: %v", requested, err)
+	}
+	var sizes []int64
+	for _, p := range m.Results() {
+		sizes = append(sizes, p.Rows, p.TableBytes)
+	}
+	must.Same(t, "rows and sizes", []int64{2500, 1, 5000, 2, 7500, -1, 10_000, -1}, sizes)
+}
+
+// What the server counts afterwards is asked for anew, and leaves the milestones as they were.
+func TestMilestonesBytes(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
+	counted := int64(16384)
+	m.sizes = func() (int64, int64, error) { return counted, 2 * counted, nil }
+	m.pass(time.Second, 1000)
+	must.Do(t, m.Finish(time.Second))
+	counted *= 10
+	if bytes, err := m.Bytes(); err != nil || bytes != 30*16384 || m.Results()[0].TableBytes != 16384 {
+		t.Errorf("%d bytes after %+v, %v", bytes, m.Results()[0], err)
+	}
+	m.sizes = func() (int64, int64, error) { return -1, -1, errors.New("no such table") }
+	if bytes, err := m.Bytes(); err == nil || bytes != -1 {
+		t.Errorf("%d bytes of no table, %v", bytes, err)
+	}
+}
+
+// With several Pods, each has a milestone where its part of the rows is; what the others had inserted by then is between two
+// milestones of theirs.
+func TestMilestonesOfSeveralPods(t *testing.T) {
+	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 2)
+	m.pass(time.Second, 500)
+	m.pass(3*time.Second, 600)
+	must.Do(t, m.Finish(3*time.Second))
+	other := []partMilestone{{Rows: 400, Nanos: 2 * time.Second}, {Rows: 900, Nanos: 4 * time.Second}}
+	must.Do(t, m.Merge([]*Part{{Milestones: other}}, 2000, 4*time.Second))
+	var got []int64
+	for _, p := range m.Results() {
+		got = append(got, p.Rows, p.Micros)
+	}
+	must.Same(t, "rows and times", []int64{500 + 200, 1_000_000, 1100 + 650, 3_000_000, 2000, 4_000_000}, got)
+	var none *Milestones
+	must.Do(t, none.Merge(nil, 1, 1))
 }

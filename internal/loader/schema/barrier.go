@@ -63,8 +63,7 @@ type lead struct {
 	// released is the last meeting that has a start, remaining the time until then when the answer was under way.
 	released  int
 	remaining time.Duration
-	// alive says whether the Pod still holds the schema.
-	alive bool
+	alive     bool
 }
 
 func (b *meeting) leader(ctx context.Context) (lead, error) {

@@ -66,7 +66,6 @@ func (k *Keeper) lockName() string { return lockName(k.schema) }
 
 func lockName(schema string) string { return "benchrun." + schema }
 
-// lock waits for the schema's lock.
 func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	for {

@@ -180,9 +180,7 @@ func TestIntegrationRemoveAfterAnotherHasTakenIt(t *testing.T) {
 	if all := tables(t, db); !slices.Equal(all, []string{"used"}) {
 		t.Errorf("left are %v", all)
 	}
-	if err := other.Remove(t.Context(), db); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, other.Remove(t.Context(), db))
 	mustExec(t, db, "CREATE DATABASE "+testSchema)
 	mustExec(t, db, "DROP DATABASE "+testSchema)
 }

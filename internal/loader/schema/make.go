@@ -135,7 +135,6 @@ func (k *Keeper) setMaking(ctx context.Context, making bool) error {
 		making, k.id.RunUID, k.id.Trial, k.id.Attempt, k.id.Pod)
 }
 
-// making says whether an attempt of the run has ended while it made objects.
 func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) {
 	var making bool
 	query := "SELECT COALESCE(MAX(making), FALSE) FROM " + h.inSchema(attemptsTable) + " WHERE run_uid = ?"
@@ -228,7 +227,6 @@ func register(ctx context.Context, db querier, d *dialect.Dialect, schema string
 	return startedTwice(id.Trial, id.Attempt, other)
 }
 
-// querier is a connection or a pool of them.
 type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row

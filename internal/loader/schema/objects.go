@@ -32,7 +32,6 @@ type object struct{ kind, name string }
 
 func (o object) String() string { return strings.ToLower(o.kind) + " " + o.name }
 
-// holding is the schema as a connection sees it.
 type holding struct {
 	conn    *sql.Conn
 	dialect *dialect.Dialect
@@ -46,10 +45,8 @@ func (h *holding) exec(ctx context.Context, statement string, args ...any) error
 	return nil
 }
 
-// inSchema is the quoted name of something in the schema.
 func (h *holding) inSchema(name string) string { return h.dialect.InSchema(h.schema, name) }
 
-// objects are those in the schema, without bookkeeping.
 func (h *holding) objects(ctx context.Context) ([]object, error) {
 	schemas := &h.dialect.Schemas
 	all, err := h.list(ctx, schemas.Objects, slices.Repeat([]any{h.schema}, schemas.ObjectsParameters)...)
@@ -108,7 +105,6 @@ func without(all, others []object) []object {
 	return slices.DeleteFunc(all, func(o object) bool { return slices.Contains(others, o) })
 }
 
-// note notes objects as Benchrun's.
 func (h *holding) note(ctx context.Context, objects ...object) error {
 	if len(objects) == 0 {
 		return nil
@@ -121,7 +117,6 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 		strings.Repeat(", (?, ?)", len(objects)-1), args...)
 }
 
-// drop drops what Benchrun has made, but for the schema and bookkeeping. Tables may refer to each other.
 func (h *holding) drop(ctx context.Context) error {
 	made, _, err := h.made(ctx)
 	if err != nil {

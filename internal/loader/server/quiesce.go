@@ -89,8 +89,10 @@ func Quiesce(
 			return nil, nil
 		case over:
 			return unrest(time.Since(began), owed), nil
-		case len(owed) > 0:
-			writeBack(patience, e, db)
+		case len(owed) > 0 && e.Counters.WriteBack != "":
+			// An error is none of the attempt's: a server that does not know the statement, or does not let this user execute it, may
+			// still come to rest by itself, and one that is gone does not answer the next question either.
+			_, _ = db.ExecContext(patience, e.Counters.WriteBack)
 		}
 		select {
 		case <-patience.Done():
@@ -105,15 +107,6 @@ func unrest(after time.Duration, owed []debt) []finding.Finding {
 		found = append(found, finding.Debt(d.what, after.Round(time.Second).Seconds(), d.value, d.goal))
 	}
 	return found
-}
-
-// writeBack has the server write its dirty pages back. An error is none of the attempt's: a server that does not know the
-// statement, or does not let this user execute it, may still come to rest by itself, and one that is gone does not answer the
-// next question either.
-func writeBack(ctx context.Context, e *engine.Engine, db *sql.DB) {
-	if e.Counters.WriteBack != "" {
-		_, _ = db.ExecContext(ctx, e.Counters.WriteBack)
-	}
 }
 
 // debts are those above their goals, by the status counters. One that the server does not count is left out.
@@ -183,7 +176,6 @@ func Busy(ctx context.Context, d *dialect.Dialect, db *sql.DB, schema string) (s
 	return sessions, nil
 }
 
-// lastOfRow is the last column of the first row of a query.
 func lastOfRow(ctx context.Context, db *sql.DB, query string) (value string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {

@@ -181,9 +181,7 @@ func TestOptionsThatAreNoVariables(t *testing.T) {
 func TestUnverified(t *testing.T) {
 	requested := []result.Setting{{Name: "symbolic_links", Value: "OFF"}}
 	applied := CompareSettings(mariaDB, requested, nil, &Taken{Given: true})
-	if err := RefusedSettings(mariaDB, requested, applied, nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, RefusedSettings(mariaDB, requested, applied, nil))
 	const want = "the server was started with symbolic_links=OFF, and has no variable that shows it: it cannot be verified"
 	if got := Unverified(applied); len(got) != 1 || got[0].String() != want {
 		t.Errorf("%v", got)
@@ -269,9 +267,7 @@ func TestAMadeUpEngine(t *testing.T) {
 		{Name: "turbo", Requested: "1", Outcome: ignored},
 	}
 	must.Same(t, "read back", wantApplied, applied)
-	if err := RefusedSettings(&madeUp, requested, applied, variables); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, RefusedSettings(&madeUp, requested, applied, variables))
 	other := madeUpServer(file)
 	other["node_id"] = "8"
 	if changed := ChangedVariables(&madeUp, variables, other); changed != nil {

@@ -215,7 +215,6 @@ func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
 	return limits, known
 }
 
-// first of some files that is there.
 func first(root fs.FS, files []string) (text string, found bool) {
 	for _, file := range files {
 		if data, err := fs.ReadFile(root, file); err == nil {
@@ -225,7 +224,6 @@ func first(root fs.FS, files []string) (text string, found bool) {
 	return "", false
 }
 
-// positive is a number, or 0 for what is none: "max" is no limit.
 func positive(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

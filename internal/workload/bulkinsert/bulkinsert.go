@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
@@ -42,10 +41,9 @@ type Parameters struct {
 	// Commit is Explicit, empty for Explicit, or Autocommit: each statement is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
 
-	pace.Parameters
+	workload.Pacing
 }
 
-// The tables of BulkInsert.
 const (
 	tableFileList = "FileList"
 	tableNarrow   = "Narrow"
@@ -69,26 +67,14 @@ type bulkInsert struct {
 	found []userdata.Column
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
-		{"statementsPerTransaction", p.StatementsPerTransaction}, {"clients", int64(p.Clients)}, {"tables", int64(p.Tables)},
-	} {
-		if n.value < 1 {
-			return nil, fmt.Errorf("%s is %d but must be at least 1", n.name, n.value)
-		}
-	}
-	if p.Table != tableFileList && p.Table != tableNarrow {
-		return nil, fmt.Errorf("table is %q but must be %s or %s", p.Table, tableFileList, tableNarrow)
-	}
 	return p, cmp.Or(
+		workload.AtLeast("statementsPerTransaction", p.StatementsPerTransaction, 1), workload.AtLeast("clients", p.Clients, 1),
+		workload.AtLeast("tables", p.Tables, 1), workload.OneOf("table", p.Table, tableFileList, tableNarrow),
 		p.Check(),
 		insert.CheckEngine(p.StorageEngine),
 		insert.CheckSizes(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction),
@@ -104,7 +90,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
-	rows.Pace = p.Parameters
+	rows.Pace = p.Pacing
 	w := &bulkInsert{params: *p, load: rows}
 	if p.Table == tableNarrow {
 		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
@@ -132,7 +118,6 @@ func (w *bulkInsert) spread() {
 	}
 }
 
-// address makes the statements' heads.
 func (w *bulkInsert) address(tables []string, columns string) {
 	w.load.Heads = nil
 	for _, name := range tables {
@@ -171,7 +156,6 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	}
 }
 
-// Plan implements Planned.
 func (w *bulkInsert) Plan() workload.Plan {
 	if w.file != nil {
 		return w.planFile(nil)
@@ -182,7 +166,6 @@ func (w *bulkInsert) Plan() workload.Plan {
 	}
 }
 
-// Prepare implements Workload.
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if w.file == nil {
 		if err := w.load.Fits(ctx, db); err != nil {
@@ -195,21 +178,16 @@ func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.prepareOwn(ctx, db)
 }
 
-// Measure implements Workload.
 func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	return w.load.Insert(ctx, c)
 }
 
-// Before implements workload.Continued.
 func (w *bulkInsert) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *bulkInsert) BeginWarmUp() { w.load.BeginWarmUp() }
 
-// Continue implements workload.Continued.
 func (w *bulkInsert) Continue() { w.load.Continue() }
 
-// Verify implements Workload.
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if w.schema == nil && w.file == nil {
 		return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
@@ -226,12 +204,10 @@ const (
 	maxNarrowRow = len("(2147483647,9999999),")
 )
 
-// appendRow appends (n,k).
 func (d narrow) appendRow(dst []byte, n int64) []byte {
 	return append(d.appendFields(append(dst, '('), n, ','), ')')
 }
 
-// appendText appends n:k.
 func (d narrow) appendText(dst []byte, n int64) []byte { return d.appendFields(dst, n, ':') }
 
 func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
@@ -239,7 +215,6 @@ func (d narrow) appendFields(dst []byte, n int64, separator byte) []byte {
 	return generate.AppendNumber(append(dst, separator), d.number(n))
 }
 
-// number is k of row n.
 func (d narrow) number(n int64) uint64 {
 	draws := d.rows.Draws(n)
 	return draws.Below(narrowSpan)

@@ -66,7 +66,6 @@ func (w *bulkInsert) useOwn(cfg *result.Config) error {
 	return nil
 }
 
-// open gives a client its own way to the file's rows.
 func (w *bulkInsert) open() (insert.Source, error) {
 	rows, err := w.file.Rows(len(w.columns))
 	if err != nil {
@@ -100,7 +99,6 @@ func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 	}
 }
 
-// prepareOwn makes the tables and looks at what was made.
 func (w *bulkInsert) prepareOwn(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if w.schema == nil {
 		if err := w.table.Make(ctx, db); err != nil {
@@ -128,7 +126,6 @@ func (w *bulkInsert) prepareOwn(ctx context.Context, db *sql.DB) (workload.Plan,
 	return w.planFile(db), nil
 }
 
-// meet finds the tables and their columns, which must be alike.
 func (w *bulkInsert) meet(ctx context.Context, db *sql.DB) error {
 	var all []userdata.Wanted
 	for _, name := range w.table.Names {
@@ -220,7 +217,6 @@ func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]
 	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
 }
 
-// Report implements Reporter.
 func (w *bulkInsert) Report(doc *result.Document) {
 	if w.schema != nil {
 		doc.Inputs = append(doc.Inputs, w.schema.Input)

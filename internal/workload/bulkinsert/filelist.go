@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
@@ -29,12 +30,10 @@ const (
 	fileSuffix        = ".dat"
 	maxSizeDigits     = 13
 	timeLength        = len("2010-01-01 00:00:00.000000")
-	// maxFileRow bounds the text of a row in a statement with its comma, as appendRow makes it.
-	maxFileRow = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
+	maxFileRow        = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
 		maxSizeDigits + len("),")
 )
 
-// newFileList makes the folders of a seed.
 func newFileList(seed int64) *fileList {
 	f := &fileList{rows: generate.NewRows(seed)}
 	draws := f.rows.Draws(0)
@@ -44,7 +43,6 @@ func newFileList(seed int64) *fileList {
 	return f
 }
 
-// folder is a path of names of 6 to 20 characters, of which the last may be shorter.
 func folder(d *generate.Draws) string {
 	var path []byte
 	for length := minFolder + 1 + d.Below(maxFolder-minFolder); uint64(len(path))+1 < length; {
@@ -56,12 +54,10 @@ func folder(d *generate.Draws) string {
 	return string(path)
 }
 
-// appendRow appends ('path','time',size) of row n.
 func (f *fileList) appendRow(dst []byte, n int64) []byte {
 	return append(f.appendFields(append(dst, "('"...), n, "','", "',"), ')')
 }
 
-// appendText appends path:time:size of row n.
 func (f *fileList) appendText(dst []byte, n int64) []byte { return f.appendFields(dst, n, ":", ":") }
 
 func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string) []byte {
@@ -73,19 +69,16 @@ func (f *fileList) appendFields(dst []byte, n int64, afterPath, afterTime string
 	return generate.AppendNumber(dst, size)
 }
 
-// folder of row n.
 func (f *fileList) folder(n int64) string {
 	draws := f.rows.Draws(-1 - n>>filesPerFolderLog)
 	return f.folders[draws.Below(folderCount)]
 }
 
-// appendPath appends the path of row n, which is in that folder.
 func (f *fileList) appendPath(dst []byte, folder string, n int64) []byte {
 	dst = append(append(dst, folder...), '/')
 	return append(f.rows.AppendText(dst, n), fileSuffix...)
 }
 
-// numbers are row n's time of modification and its size.
 func (f *fileList) numbers(n int64) (micros, size uint64) {
 	draws := f.rows.Draws(n)
 	micros = draws.Below(generate.TimeSpan)
@@ -106,23 +99,17 @@ const (
 	maxNarrowValues = 2 + 4 + 4
 )
 
-// checkProtocol finds what a protocol cannot do.
 func (p *Parameters) checkProtocol(cfg *result.Config) error {
-	switch p.Protocol {
-	case "", insert.ProtocolText:
-		return nil
-	case insert.ProtocolPrepared, insert.ProtocolBulk:
-	default:
-		return fmt.Errorf("protocol is %q but must be %s, %s or %s", p.Protocol,
-			insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
-	}
-	if cfg.Workload.Data != nil {
+	err := workload.OneOf("protocol", p.Protocol, "", insert.ProtocolText, insert.ProtocolPrepared, insert.ProtocolBulk)
+	switch {
+	case err != nil || p.Protocol == "" || p.Protocol == insert.ProtocolText:
+		return err
+	case cfg.Workload.Data != nil:
 		return errors.New("dataFrom goes with protocol Text: rows of a file are sent as text")
 	}
 	return p.checkPlaceholders()
 }
 
-// checkPlaceholders checks that a prepared statement does not have too many.
 func (p *Parameters) checkPlaceholders() error {
 	columns := len(fileTypes)
 	if p.Table == tableNarrow {
@@ -139,19 +126,16 @@ func (p *Parameters) checkPlaceholders() error {
 	return nil
 }
 
-// prepares says whether statements are prepared.
 func (w *bulkInsert) prepares() bool {
 	return w.params.Protocol == insert.ProtocolPrepared || w.params.Protocol == insert.ProtocolBulk
 }
 
-// values makes rows' values for prepared statements.
 type values struct{ mysqlwire.Values }
 
 func (w *bulkInsert) values() values {
 	return values{mysqlwire.Values{Indicated: w.params.Protocol == insert.ProtocolBulk}}
 }
 
-// ofFiles appends path, modification_time and file_size of row n.
 func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		folder := data.folder(n)
@@ -162,7 +146,6 @@ func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
 	}
 }
 
-// ofNarrow appends id and k of row n.
 func (v values) ofNarrow(data narrow) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		//nolint:gosec // rows are at most a billion, and k is smaller

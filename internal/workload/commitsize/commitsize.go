@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -36,7 +35,7 @@ type Parameters struct {
 	// Commit is Explicit, empty for Explicit, or Autocommit: each row is a transaction by itself.
 	Commit string `json:"commit,omitempty"`
 
-	pace.Parameters
+	workload.Pacing
 }
 
 const (
@@ -48,31 +47,25 @@ const (
 	defaultRows = 10_000
 )
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case p.Rows < 0:
-		return nil, fmt.Errorf("rows is %d but must be at least 0", p.Rows)
-	case p.RowsPerCommit < 1:
-		return nil, fmt.Errorf("rowsPerCommit is %d but must be at least 1", p.RowsPerCommit)
-	case p.AsPublished != "" && p.AsPublished != asPublishedNone && p.AsPublished != asPublishedIsotopp:
-		return nil, fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedIsotopp)
 	}
 	if p.Rows == 0 && cfg.LimitSeconds == 0 {
 		if p.Rows = defaultRows; p.RowsPerCommit > p.Rows {
 			return nil, fmt.Errorf("rowsPerCommit is %d, which is above rows (%d unless set): set rows", p.RowsPerCommit, p.Rows)
 		}
 	}
-	return p, cmp.Or(p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
+	return p, cmp.Or(
+		workload.AtLeast("rows", p.Rows, 0), workload.AtLeast("rowsPerCommit", p.RowsPerCommit, 1),
+		workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedIsotopp),
+		p.Check(), insert.CheckCommit(p.Commit, "rowsPerCommit", p.RowsPerCommit))
 }
 
 // unbounded is a number of rows that no load comes to.
 const unbounded = math.MaxInt64
 
-// bound of the rows of the measured phase.
 func (p *Parameters) bound() int64 {
 	if p.Rows == 0 {
 		return unbounded
@@ -86,11 +79,9 @@ type commitSize struct {
 	params Parameters
 	rows   generate.Rows
 	// bound is how many rows the phase that is under way sends at most: a warm-up ends by time only.
-	bound int64
-	// warmed is how many rows were sent before the measured phase.
+	bound  int64
 	warmed int64
-	// sent is how many rows were committed, all in all.
-	sent int64
+	sent   int64
 }
 
 // New makes the load.
@@ -102,7 +93,6 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed), bound: p.bound()}, nil
 }
 
-// Prepare implements Workload.
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	const create = "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)"
 	if _, err := db.ExecContext(ctx, create); err != nil {
@@ -111,7 +101,6 @@ func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.Plan(), nil
 }
 
-// Plan implements Planned.
 func (w *commitSize) Plan() workload.Plan {
 	return workload.Plan{
 		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Rate: w.params.RatePerSecond,
@@ -121,16 +110,12 @@ func (w *commitSize) Plan() workload.Plan {
 
 func (w *commitSize) autocommits() bool { return w.params.Commit == insert.CommitAutocommit }
 
-// Before implements workload.Continued.
 func (w *commitSize) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *commitSize) BeginWarmUp() { w.bound = unbounded }
 
-// Continue implements workload.Continued.
 func (w *commitSize) Continue() { w.bound, w.warmed = w.params.bound(), w.sent }
 
-// inserter is the client.
 type inserter struct {
 	*commitSize
 	client    *workload.Client
@@ -141,7 +126,6 @@ type inserter struct {
 	due, began time.Duration
 }
 
-// write makes the statement that inserts a row.
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
 	i.statement = append(i.statement[:0], prefix...)
@@ -151,7 +135,6 @@ func (i *inserter) write(n int64) []byte {
 	return i.statement
 }
 
-// again inserts the transaction's rows anew.
 func (i *inserter) again() error {
 	r := i.client.Recorder
 	for n := i.first; n <= i.last; n++ {
@@ -165,7 +148,6 @@ func (i *inserter) again() error {
 	return nil
 }
 
-// Measure implements Workload.
 func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	i := &inserter{commitSize: w, client: c, statement: make([]byte, 0, 128), first: 1}
 	again := i.again
@@ -208,7 +190,6 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 	return stopped, nil
 }
 
-// commit ends the transaction, unless the server has done so, and thinks.
 func (i *inserter) commit(ctx context.Context, again func() error) error {
 	if i.autocommits() {
 		i.client.Recorder.Committed()
@@ -221,7 +202,7 @@ func (i *inserter) commit(ctx context.Context, again func() error) error {
 		i.client.Recorder.Transaction(i.due, i.began, i.client.Recorder.Now())
 	}
 	i.client.Leave()
-	return insert.Think(ctx, i.client, i.params.Parameters)
+	return insert.Think(ctx, i.client, i.params.Pacing)
 }
 
 // await waits until the transaction is due that begins, if there is a rate. It says false if the time is over by then.
@@ -260,7 +241,6 @@ func (w *commitSize) commitsAfter(n int64) bool {
 	return n%w.params.RowsPerCommit == 0
 }
 
-// Verify implements Workload.
 func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	got, err := checksum.OfTables(ctx, db, "CONCAT(id, ':', data)", "demo")
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
 
@@ -206,7 +205,7 @@ func TestCommitSizeOfferedRate(t *testing.T) {
 		"by time":           {Parameters{RowsPerCommit: 2}, 7 * second, []time.Duration{2 * second, 4 * second, 6 * second}, 6},
 		"due when it is up": {Parameters{RowsPerCommit: 2}, 4 * second, []time.Duration{2 * second}, 2},
 	} {
-		tc.p.Parameters = pace.Parameters{RatePerSecond: 1}
+		tc.p.Pacing = workload.Pacing{RatePerSecond: 1}
 		s := &workloadtest.Script{}
 		c := workloadtest.Client(0, s)
 		c.Limit = tc.limit
@@ -232,13 +231,13 @@ func TestCommitSizeThinkTime(t *testing.T) {
 	s := &workloadtest.Script{}
 	c := workloadtest.Client(0, s)
 	c.Limit = 3 * time.Second
-	w := newTestCommitSize(t, Parameters{RowsPerCommit: 2, Parameters: pace.Parameters{ThinkTimeMilliseconds: 1000}})
+	w := newTestCommitSize(t, Parameters{RowsPerCommit: 2, Pacing: workload.Pacing{ThinkTimeMilliseconds: 1000}})
 	stopped, err := w.Measure(t.Context(), c)
 	if err != nil || stopped != result.StoppedBySeconds || !slices.Equal(s.Commits, []int64{2, 4, 6}) || len(s.Slept) != 3 {
 		t.Errorf("%s, commits at %v, thought until %v, %v", stopped, s.Commits, s.Slept, err)
 	}
 	_, err = New(&result.Config{Workload: workloadtest.Load(Definition, Parameters{
-		Rows: 1, RowsPerCommit: 1, Parameters: pace.Parameters{RatePerSecond: 1, ThinkTimeMilliseconds: 1},
+		Rows: 1, RowsPerCommit: 1, Pacing: workload.Pacing{RatePerSecond: 1, ThinkTimeMilliseconds: 1},
 	})})
 	if err == nil || !strings.Contains(err.Error(), "set ratePerSecond or thinkTimeMilliseconds, not both") {
 		t.Errorf("error %v", err)
@@ -247,7 +246,7 @@ func TestCommitSizeThinkTime(t *testing.T) {
 
 // The measured phase continues with the row after the last of the warm-up, wherever that has ended.
 func TestCommitSizeContinues(t *testing.T) {
-	w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 2, Parameters: pace.Parameters{WarmupSeconds: 1}}).(*commitSize)
+	w := newTestCommitSize(t, Parameters{Rows: 5, RowsPerCommit: 2, Pacing: workload.Pacing{WarmupSeconds: 1}}).(*commitSize)
 	w.BeginWarmUp()
 	s := &workloadtest.Script{Took: 100 * time.Millisecond}
 	c := workloadtest.Client(0, s)

@@ -27,11 +27,9 @@ import (
 const (
 	// customResultFile is a file in the tool's folder that the program writes.
 	customResultFile = "result.json"
-	// maxResultFile bounds it.
-	maxResultFile = 1 << 20
-	maxMetrics    = 16
-	// maxSeries is how many intervals a document holds.
-	maxSeries = 3600
+	maxResultFile    = 1 << 20
+	maxMetrics       = 16
+	maxSeries        = 3600
 )
 
 var (
@@ -39,7 +37,6 @@ var (
 	metricUnit = regexp.MustCompile(`^\S{1,32}$`)
 )
 
-// customTool is a program that the run brings along.
 type customTool struct {
 	cfg     *result.Config
 	params  *Parameters
@@ -61,19 +58,14 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 	return t, err
 }
 
-// Name implements Tool.
 func (t *customTool) Name() string { return filepath.Base(t.params.Command[0]) }
 
-// Files implements Tool.
 func (t *customTool) Files() map[string]string { return nil }
 
-// Dataset implements Tool.
 func (t *customTool) Dataset() workload.Dataset { return workload.Dataset{} }
 
-// Progress implements Tool.
 func (t *customTool) Progress(line string) string { return result.Truncate(line, 200) }
 
-// Commands implements Tool.
 func (t *customTool) Commands(phase workload.ToolPhase) []workload.Command {
 	args := map[workload.ToolPhase][]string{
 		workload.PhasePrepare: t.params.Prepare, workload.PhaseMeasure: t.params.Command, workload.PhaseCleanup: t.params.Cleanup,
@@ -112,7 +104,6 @@ func (t *customTool) env() []string {
 	return env
 }
 
-// Judge implements Tool.
 func (t *customTool) Judge(_ workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
 	if e.ExitCode == 0 && e.Signal == "" {
 		return nil, nil
@@ -252,12 +243,10 @@ func validateMetric(m result.Metric) error {
 	return nil
 }
 
-// Verify implements Tool.
 func (t *customTool) Verify(_ context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	return []result.Check{workload.ServerCounted(in)}, nil
 }
 
-// reported are the warnings of a program, in its own words.
 func reported(warnings []string) []finding.Finding {
 	var all []finding.Finding
 	for _, text := range warnings {

@@ -100,7 +100,6 @@ func closing(text []byte) int {
 	}
 }
 
-// split makes fields of the record.
 func (r *Reader) split() ([][]byte, error) {
 	r.fields = r.fields[:0]
 	// No field gets longer, so that none moves while others are made.
@@ -131,7 +130,6 @@ func (r *Reader) split() ([][]byte, error) {
 	return r.fields, nil
 }
 
-// wrong is an error about the record.
 func (r *Reader) wrong(reason string) error { return &Error{r.line, reason} }
 
 // unescape takes out the backslashes that SELECT … INTO OUTFILE writes. It writes no others: they are of a file whose backslashes
@@ -168,7 +166,6 @@ func (r *Reader) wrongEscape(text []byte) error {
 		len(r.fields)+1, bytes.ToValidUTF8(text[:min(len(text), shown)], nil), strconv.Quote(string(r.format.Separator))))
 }
 
-// plainField is a field that is as it was written.
 func (r *Reader) plainField(field []byte) []byte {
 	if len(field) == 0 && r.format.EmptyIsNull {
 		return nil

@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package delimited reads text that has a record on each line and a character between a record's fields, in the two dialects
+// in which tables are passed on.
 package delimited
 
 import (
@@ -36,9 +38,8 @@ type Reader struct {
 	base       int64
 	ended      bool
 	// begins says that nothing was read yet of the source, which is there from its beginning.
-	begins bool
-	offset int64
-	// line on which the last record begins, lines that it has.
+	begins      bool
+	offset      int64
 	line, lines int64
 	record      []byte
 	fields      [][]byte
@@ -128,14 +129,12 @@ func (r *Reader) skipMark() error {
 	return nil
 }
 
-// take makes the next n bytes the record, and passes over so many behind it.
 func (r *Reader) take(n, terminator int) {
 	r.record, r.offset = r.buf[r.start:r.start+n], r.base+int64(r.start)
 	r.start += n + terminator
 	r.lines = int64(bytes.Count(r.record, lineFeed)) + 1
 }
 
-// fill reads more of the source behind what is not taken yet.
 func (r *Reader) fill() error {
 	r.end = copy(r.buf, r.buf[r.start:r.end])
 	r.base += int64(r.start)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
 )
 
 // TextLength is the number of characters that Rows.AppendText appends.
@@ -42,12 +41,12 @@ var PairText = func() (t [Pairs][2]byte) {
 type Rows struct{ key uint64 }
 
 // NewRows returns the rows of a seed.
-func NewRows(seed int64) Rows { return Rows{key: random.Mix(uint64(seed))} } //nolint:gosec // a seed may wrap
+func NewRows(seed int64) Rows { return Rows{key: Mix(uint64(seed))} } //nolint:gosec // a seed may wrap
 
 // AppendText appends the TextLength characters from [A-Z0-9] of row n to dst. All texts are equally likely. It does not
 // allocate if dst has room.
 func (r Rows) AppendText(dst []byte, n int64) []byte {
-	draw := random.At(r.key, n)
+	draw := At(r.key, n)
 	for range TextLength / (2 * pairsPerDraw) {
 		x := draw.Next()
 		for x >= drawLimit {
@@ -64,11 +63,11 @@ func (r Rows) AppendText(dst []byte, n int64) []byte {
 
 // Draws are the random numbers of row n besides its text. Those of numbers below 1 belong to no row.
 func (r Rows) Draws(n int64) Draws {
-	return Draws{random.From(random.Mix(r.key + drawsKey*uint64(n)))} //nolint:gosec // a row's number may wrap
+	return Draws{From(Mix(r.key + drawsKey*uint64(n)))} //nolint:gosec // a row's number may wrap
 }
 
 // Draws is a stream of random numbers that can be split.
-type Draws struct{ random.Stream }
+type Draws struct{ Stream }
 
 // drawsKey spreads the numbers of rows, otherwise than for their texts: any odd constant with as many ones as zeros will do.
 const drawsKey = 0x5851f42d4c957f2d
@@ -140,7 +139,6 @@ const (
 	TimeSpan = timeDays * 24 * uint64(time.Hour/time.Microsecond)
 )
 
-// days has the texts of these days.
 var days = func() (all [timeDays][len(time.DateOnly)]byte) {
 	for i := range all {
 		copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
@@ -164,7 +162,6 @@ func AppendSecond(dst []byte, seconds uint64) []byte {
 	return append(dst, ' ', hour[0], hour[1], ':', minute[0], minute[1], ':', second[0], second[1])
 }
 
-// dates are the days that files were modified, in the binary form.
 var dates = func() (all [timeDays]mysqlwire.Date) {
 	for i := range all {
 		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()
@@ -179,3 +176,39 @@ func AppendTimeValue(v mysqlwire.Values, dst []byte, micros uint64) []byte {
 	seconds := micros / second
 	return v.AppendDatetime(dst, dates[seconds/day], uint32(seconds%day), uint32(micros%second))
 }
+
+// golden is 2^64 divided by the golden ratio, odd: the step of the counter in SplitMix64 (Steele, Lea and Flood, 2014).
+const golden = 0x9e3779b97f4a7c15
+
+// Mix is SplitMix64's finaliser: a bijection in which every bit of x changes half of the result's.
+func Mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Stream is a sequence of numbers. A copy of a stream goes on like the original.
+type Stream struct{ state uint64 }
+
+// From is the stream that begins at a state, which is one of all 2^64.
+func From(state uint64) Stream { return Stream{state} }
+
+// At is the stream of row n of whatever the key is of.
+func At(key uint64, n int64) Stream {
+	return Stream{Mix(key ^ Mix(uint64(n)))} //nolint:gosec // a row's number is positive
+}
+
+// Next is the next number; all are equally likely.
+func (s *Stream) Next() uint64 {
+	s.state += golden
+	return Mix(s.state)
+}
+
+// Below draws a number from 0 to n-1. One is likelier than another by a part in 2^64/n at most. n must be positive.
+func (s *Stream) Below(n int64) int64 {
+	hi, _ := bits.Mul64(s.Next(), uint64(n)) //nolint:gosec // positive
+	return int64(hi)                         //nolint:gosec // below n
+}
+
+// Between draws a number from low to high, both included.
+func (s *Stream) Between(low, high int64) int64 { return low + s.Below(high-low+1) }

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // chain is IIBench in stages, on tables that each of them leaves to the next.
@@ -39,7 +38,6 @@ type chainTable struct {
 	*purchases
 	// share of the rows of each stage.
 	share workload.Share
-	// sent are the rows in the order of their ids, stage by stage; added is how many there are.
 	sent  []*sentRows
 	added atomic.Int64
 	// inserting is how many clients still insert. The last one ends the deletion.
@@ -47,15 +45,12 @@ type chainTable struct {
 	deletion
 }
 
-// sentRows are those that a stage has inserted into a table: the first ones of its load.
 type sentRows struct {
-	load *insert.Load
-	// before is the number of the row before the first.
+	load   *insert.Load
 	before int64
 	count  atomic.Int64
 }
 
-// newChain of parameters that were checked.
 func newChain(p *Parameters, seed int64) *chain {
 	c := &chain{params: *p, rows: generate.NewRows(seed), schema: schemas[p.Table]}
 	if p.Tables == tablesShared {
@@ -120,11 +115,11 @@ func (c *chain) stage(i int, p *StageParameters) workload.Stage {
 }
 
 // loads of the tables for a stage that inserts so many rows.
-func (c *chain) loads(rows, perCommit int64, rate pace.Rate) []*insert.Load {
+func (c *chain) loads(rows, perCommit int64, rate workload.Rate) []*insert.Load {
 	var all []*insert.Load
 	for _, t := range c.tables {
 		load, sent := insert.New(rows, perCommit, perCommit, t.share), &sentRows{before: c.planned}
-		load.Autocommit, load.Pace = true, pace.Parameters{RatePerSecond: rate}
+		load.Autocommit, load.Pace = true, workload.Pacing{RatePerSecond: rate}
 		load.Heads, load.RowBytes = []string{t.head}, t.rowBytes
 		load.AppendRow = func(dst []byte, n int64) []byte { return t.appendRow(dst, purchaseOf(c.rows, sent.before+n)) }
 		sent.load = load
@@ -143,7 +138,6 @@ func (c *chain) loads(rows, perCommit int64, rate pace.Rate) []*insert.Load {
 	return all
 }
 
-// size is how many rows the tables have.
 func (c *chain) size() int64 {
 	sum := int64(0)
 	for _, t := range c.tables {
@@ -152,7 +146,6 @@ func (c *chain) size() int64 {
 	return sum
 }
 
-// Stages implements workload.Staged.
 func (c *chain) Stages() []workload.Stage { return c.stages }
 
 // Prepare implements workload.Workload: it makes the tables, without secondary indexes. The plan is that of the first stage.
@@ -176,7 +169,6 @@ func (c *chain) Measure(ctx context.Context, client *workload.Client) (result.St
 	return c.stages[0].Load.Measure(ctx, client)
 }
 
-// table is all of them.
 func (c *chain) table() insert.Table {
 	all := insert.Table{
 		Columns: c.schema.columns, Options: c.schema.options, Engine: c.params.StorageEngine, Canonical: c.schema.canonical,
@@ -195,7 +187,6 @@ func (c *chain) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ 
 	return table.Verify(ctx, db, totals.Rows-totals.RowsDeleted, c.left())
 }
 
-// left are the rows that are in the tables.
 func (c *chain) left() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, t := range c.tables {

@@ -93,7 +93,6 @@ func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generat
 // epochRows is how many rows share a second in their column dateandtime.
 const epochRows = 100_000
 
-// purchase is the data of a row.
 type purchase struct {
 	second                          uint64
 	cashRegister, customer, product uint64
@@ -101,7 +100,6 @@ type purchase struct {
 	noise                           uint64
 }
 
-// Ranges of the columns: values are below these.
 const (
 	cashRegisters = 1000
 	customers     = 100_000
@@ -109,7 +107,6 @@ const (
 	prices        = 500
 )
 
-// purchaseOf is row n.
 func purchaseOf(rows generate.Rows, n int64) purchase {
 	draws := rows.Draws(n)
 	x := draws.Next()
@@ -125,9 +122,7 @@ func purchaseOf(rows generate.Rows, n int64) purchase {
 
 // deletion has a client delete the oldest rows of a table while others insert, so that the table keeps its size.
 type deletion struct {
-	// from is the table's name.
 	from string
-	// keep is how many rows stay.
 	keep int64
 	// autocommit says that the session ends transactions by itself.
 	autocommit bool

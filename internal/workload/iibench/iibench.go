@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // Definition of the workload.
@@ -49,7 +48,7 @@ type Parameters struct {
 	Tables string            `json:"tables,omitempty"`
 	Stages []StageParameters `json:"stages,omitempty"`
 
-	pace.Parameters
+	workload.Pacing
 }
 
 // iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
@@ -68,7 +67,6 @@ type iiBench struct {
 	deletion
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -109,32 +107,22 @@ func New(cfg *result.Config) (workload.Workload, error) {
 }
 
 func checkIIBench(p *Parameters) error {
-	schema, known := schemas[p.Table]
-	switch {
-	case !known:
-		return fmt.Errorf("table is %q but must be %s or %s", p.Table, schemaInsertBenchmark, schemaTokutek2008)
-	case p.Clients < 1:
-		return fmt.Errorf("clients is %d but must be at least 1", p.Clients)
-	case p.QueryClients < 0:
-		return fmt.Errorf("queryClients is %d but must be at least 0", p.QueryClients)
-	case p.SecondaryIndexes < 0 || p.SecondaryIndexes > len(schema.indexes):
-		return fmt.Errorf("secondaryIndexes is %d but must be 0 to %d", p.SecondaryIndexes, len(schema.indexes))
-	case p.IndexesAt != "Start" && p.IndexesAt != indexesAtEnd:
-		return fmt.Errorf("indexesAt is %q but must be Start or %s", p.IndexesAt, indexesAtEnd)
-	case p.KeepRows < 0:
-		return fmt.Errorf("keepRows is %d but must be at least 0", p.KeepRows)
-	case p.ReportEveryRows < 1:
-		return fmt.Errorf("reportEveryRows is %d but must be at least 1", p.ReportEveryRows)
-	case p.AsPublished != "" && p.AsPublished != noRules && p.AsPublished != contest2008:
-		return fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, noRules, contest2008)
+	if err := workload.OneOf("table", p.Table, schemaInsertBenchmark, schemaTokutek2008); err != nil {
+		return err
 	}
-	return nil
+	return cmp.Or(
+		workload.AtLeast("clients", p.Clients, 1), workload.AtLeast("queryClients", p.QueryClients, 0),
+		workload.Within("secondaryIndexes", p.SecondaryIndexes, 0, len(schemas[p.Table].indexes)),
+		workload.OneOf("indexesAt", p.IndexesAt, "Start", indexesAtEnd), workload.AtLeast("keepRows", p.KeepRows, 0),
+		workload.AtLeast("reportEveryRows", p.ReportEveryRows, 1),
+		workload.OneOf("asPublished", p.AsPublished, "", noRules, contest2008),
+	)
 }
 
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
-	w.load.Pace = w.params.Parameters
+	w.load.Pace = w.params.Pacing
 	w.load.Autocommit = w.load.WholeTransactions()
 	w.beginInserting()
 	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
@@ -152,7 +140,6 @@ func (w *iiBench) prepareLoad() {
 	}
 }
 
-// beginInserting is before each phase in which rows are inserted.
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
 	if w.params.KeepRows > 0 {
@@ -162,13 +149,10 @@ func (w *iiBench) beginInserting() {
 	}
 }
 
-// Before implements workload.Continued.
 func (w *iiBench) Before() (whole, ramp time.Duration) { return w.params.Before() }
 
-// BeginWarmUp implements workload.Continued.
 func (w *iiBench) BeginWarmUp() { w.load.BeginWarmUp() }
 
-// Continue implements workload.Continued.
 func (w *iiBench) Continue() {
 	w.load.Continue()
 	w.beginInserting()
@@ -176,7 +160,6 @@ func (w *iiBench) Continue() {
 
 func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.SecondaryIndexes] }
 
-// Plan implements Planned.
 func (w *iiBench) Plan() workload.Plan {
 	p := workload.Plan{
 		Clients: w.inserters + w.queriers, Rows: w.params.Rows, Rate: w.params.RatePerSecond,
@@ -208,7 +191,6 @@ func (w *iiBench) Plan() workload.Plan {
 	return p
 }
 
-// Prepare implements Workload.
 func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if err := w.load.Fits(ctx, db); err != nil {
 		return workload.Plan{}, err

@@ -11,7 +11,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
-// The schemas of IIBench.
 const (
 	schemaInsertBenchmark = "InsertBenchmark"
 	schemaTokutek2008     = "Tokutek2008"
@@ -21,8 +20,7 @@ const (
 type purchases struct {
 	name, columns, options string
 	indexes                []index
-	// head of each INSERT.
-	head string
+	head                   string
 	// rowBytes bounds the text of a row in a statement with its comma.
 	rowBytes int64
 	// appendRow appends a row in parentheses, appendText the text that canonical is on the server.
@@ -30,10 +28,8 @@ type purchases struct {
 	canonical             string
 }
 
-// index is a secondary index.
 type index struct {
-	name string
-	// columns separated by commas; leading is the first of them.
+	name             string
 	columns, leading string
 	// Values of the leading column are appendLeading of numbers below span.
 	span          uint64
@@ -42,7 +38,6 @@ type index struct {
 
 func (x *index) definition() string { return fmt.Sprintf("KEY %s (%s)", x.name, x.columns) }
 
-// addIndexes is one statement for all of them.
 func (s *purchases) addIndexes(indexes []index) string {
 	var add []string
 	for i := range indexes {
@@ -121,7 +116,6 @@ var tokutek2008 = &purchases{
 	canonical: "CONCAT_WS(':', dateandtime, cashregisterid, customerid, productid, CAST(ROUND(price * 100) AS UNSIGNED))",
 }
 
-// appendIDs appends dateandtime in quotes, cashregisterid, customerid and productid.
 func (p *purchase) appendIDs(dst []byte, quote string, separator byte) []byte {
 	dst = append(generate.AppendSecond(append(dst, quote...), p.second), quote...)
 	for _, id := range [...]uint64{p.cashRegister, p.customer, p.product} {
@@ -136,7 +130,6 @@ func (p *purchase) appendData(dst []byte) []byte {
 	return append(append(dst, "aaaaaaa"...), a[0], a[1], b[0])
 }
 
-// appendCents appends hundredths as a decimal number.
 func appendCents(dst []byte, cents uint64) []byte {
 	fraction := generate.TwoDigits[cents%100]
 	return append(generate.AppendNumber(dst, cents/100), '.', fraction[0], fraction[1])
@@ -156,7 +149,6 @@ const (
 	contestVersion          = "5.1."
 )
 
-// checkContest refuses what the contest's rules do not allow.
 func checkContest(p *Parameters) error {
 	if p.AsPublished != contest2008 {
 		return nil

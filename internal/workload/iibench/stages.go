@@ -5,13 +5,16 @@ package iibench
 
 import (
 	"cmp"
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // StageParameters are those of a stage in the API: one of its members is set.
@@ -26,10 +29,10 @@ type StageParameters struct {
 // InsertParameters are those of a stage that inserts.
 type InsertParameters struct {
 	// Rows of all clients together.
-	Rows            int64     `json:"rows"`
-	RowsPerCommit   int64     `json:"rowsPerCommit"`
-	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
-	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+	Rows            int64         `json:"rows"`
+	RowsPerCommit   int64         `json:"rowsPerCommit"`
+	RatePerSecond   workload.Rate `json:"ratePerSecond,omitempty"`
+	DeletePerInsert bool          `json:"deletePerInsert,omitempty"`
 }
 
 // RestParameters are those of a stage in which the server comes to rest.
@@ -40,14 +43,13 @@ type RestParameters struct {
 // QueryParameters are those of a stage that queries.
 type QueryParameters struct {
 	// By is SecondaryRange or PrimaryKey.
-	By              string    `json:"by"`
-	Seconds         int       `json:"seconds"`
-	RatePerSecond   pace.Rate `json:"ratePerSecond,omitempty"`
-	RowsPerCommit   int64     `json:"rowsPerCommit"`
-	DeletePerInsert bool      `json:"deletePerInsert,omitempty"`
+	By              string        `json:"by"`
+	Seconds         int           `json:"seconds"`
+	RatePerSecond   workload.Rate `json:"ratePerSecond,omitempty"`
+	RowsPerCommit   int64         `json:"rowsPerCommit"`
+	DeletePerInsert bool          `json:"deletePerInsert,omitempty"`
 }
 
-// Values of parameters of stages.
 const (
 	tablesPerClient  = "PerClient"
 	tablesShared     = "Shared"
@@ -55,7 +57,6 @@ const (
 	byPrimaryKey     = "PrimaryKey"
 )
 
-// Bounds are the API's.
 const (
 	maxStages        = 20
 	maxClients       = 64
@@ -71,7 +72,6 @@ func isStageName(name string) bool {
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+punctuation) == ""
 }
 
-// checkAlone refuses what one trial in stages cannot have.
 func checkAlone(cfg *result.Config) error {
 	switch {
 	case cfg.Pods > 1:
@@ -84,27 +84,26 @@ func checkAlone(cfg *result.Config) error {
 
 // checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
 func checkStages(p *Parameters) error {
-	schema, known := schemas[p.Table]
+	if err := cmp.Or(
+		workload.OneOf("table", p.Table, schemaInsertBenchmark, schemaTokutek2008),
+		workload.OneOf("tables", p.Tables, "", tablesPerClient, tablesShared),
+		workload.Within("clients", p.Clients, 1, maxClients),
+	); err != nil {
+		return err
+	}
 	switch {
-	case !known:
-		return fmt.Errorf("table is %q but must be %s or %s", p.Table, schemaInsertBenchmark, schemaTokutek2008)
-	case p.Parameters != pace.Parameters{}:
+	case p.Pacing != workload.Pacing{}:
 		return errors.New("set ratePerSecond in the stages; thinkTimeMilliseconds, warmupSeconds and rampSeconds are not for stages")
 	case p.QueryClients > 0 || p.KeepRows > 0 || p.IndexesAt == indexesAtEnd || p.AsPublished == contest2008:
 		return errors.New("queryClients, keepRows, indexesAt and asPublished are not for stages: each says what it does itself")
-	case p.Tables != "" && p.Tables != tablesPerClient && p.Tables != tablesShared:
-		return fmt.Errorf("tables is %q but must be %s or %s", p.Tables, tablesPerClient, tablesShared)
-	case p.Clients < 1 || p.Clients > maxClients:
-		return fmt.Errorf("clients is %d but must be 1 to %d", p.Clients, maxClients)
 	case len(p.Stages) > maxStages:
 		return fmt.Errorf("there are %d stages but at most %d are allowed", len(p.Stages), maxStages)
 	case p.Stages[0].Insert == nil || p.Stages[0].Insert.DeletePerInsert:
 		return fmt.Errorf("stage %s is the first and must insert without deletePerInsert: the tables are empty", p.Stages[0].Name)
 	}
-	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schema.indexes)))
+	return cmp.Or(insert.CheckEngine(p.StorageEngine), checkEach(p, len(schemas[p.Table].indexes)))
 }
 
-// checkEach checks the stages of a chain, whose schema has so many indexes, one after another.
 func checkEach(p *Parameters, schemaIndexes int) error {
 	names, indexes := map[string]bool{}, 0
 	for i := range p.Stages {
@@ -137,19 +136,17 @@ func (s *StageParameters) check(p *Parameters, indexes, most int) error {
 		return s.Insert.check(p)
 	case s.Query != nil:
 		return s.Query.check(p, indexes)
-	case s.Rest != nil && (s.Rest.AtLeastSeconds < 0 || s.Rest.AtLeastSeconds > maxRestSeconds):
-		return fmt.Errorf("rest.atLeastSeconds is %d but must be 0 to %d", s.Rest.AtLeastSeconds, maxRestSeconds)
-	case s.CreateIndexes < 0 || s.CreateIndexes > most:
-		return fmt.Errorf("createIndexes is %d but must be 1 to %d", s.CreateIndexes, most)
-	case s.CreateIndexes > 0 && indexes > 0:
+	case s.Rest != nil:
+		return workload.Within("rest.atLeastSeconds", s.Rest.AtLeastSeconds, 0, maxRestSeconds)
+	case indexes > 0:
 		return errors.New("another stage has created the indexes already")
 	}
-	return nil
+	return workload.Within("createIndexes", s.CreateIndexes, 1, most)
 }
 
 func (s *InsertParameters) check(p *Parameters) error {
-	if s.RowsPerCommit < 1 {
-		return fmt.Errorf("insert.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
+	if err := workload.AtLeast("insert.rowsPerCommit", s.RowsPerCommit, 1); err != nil {
+		return err
 	}
 	// Of a table without a row none can be queried.
 	if least := int64(p.Clients) * s.RowsPerCommit; s.Rows < least {
@@ -160,15 +157,15 @@ func (s *InsertParameters) check(p *Parameters) error {
 }
 
 func (s *QueryParameters) check(p *Parameters, indexes int) error {
+	err := cmp.Or(
+		workload.OneOf("query.by", s.By, bySecondaryRange, byPrimaryKey), workload.Within("query.seconds", s.Seconds, 1, maxQuerySeconds),
+		workload.AtLeast("query.rowsPerCommit", s.RowsPerCommit, 1),
+	)
 	switch {
-	case s.By != bySecondaryRange && s.By != byPrimaryKey:
-		return fmt.Errorf("query.by is %q but must be %s or %s", s.By, bySecondaryRange, byPrimaryKey)
-	case s.Seconds < 1 || s.Seconds > maxQuerySeconds:
-		return fmt.Errorf("query.seconds is %d but must be 1 to %d", s.Seconds, maxQuerySeconds)
+	case err != nil:
+		return err
 	case s.By == bySecondaryRange && indexes == 0:
 		return fmt.Errorf("query.by %s needs a stage with createIndexes before it: the tables have no index", bySecondaryRange)
-	case s.RowsPerCommit < 1:
-		return fmt.Errorf("query.rowsPerCommit is %d but must be at least 1", s.RowsPerCommit)
 	case s.DeletePerInsert && s.RatePerSecond == 0:
 		return errors.New("query.deletePerInsert needs query.ratePerSecond: without it nothing is inserted")
 	}
@@ -176,15 +173,135 @@ func (s *QueryParameters) check(p *Parameters, indexes int) error {
 }
 
 // checkInserts are what stages that insert have in common.
-func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate pace.Rate, deletes bool) error {
+func checkInserts(p *Parameters, member string, rowsPerCommit int64, rate workload.Rate, deletes bool) error {
 	switch {
 	case rowsPerCommit > maxRowsPerCommit:
 		return fmt.Errorf("%s.rowsPerCommit is %d but must be at most %d", member, rowsPerCommit, maxRowsPerCommit)
 	case deletes && p.Tables == tablesShared:
 		return fmt.Errorf("%s.deletePerInsert needs tables: %s", member, tablesPerClient)
 	}
-	if err := (pace.Parameters{RatePerSecond: rate}).Check(); err != nil {
+	if err := (workload.Pacing{RatePerSecond: rate}).Check(); err != nil {
 		return fmt.Errorf("%s.%w", member, err)
 	}
 	return nil
+}
+
+var autocommit = []string{"SET autocommit=1"}
+
+// clientStage is a stage in which clients insert, delete and query. Each of these is done by as many connections as there are
+// clients: first come those that insert, then those that delete, then those that query.
+type clientStage struct {
+	*chain
+	number int
+	// loads of the tables; nil if nothing is inserted. rows is how many, 0 if the time decides.
+	loads []*insert.Load
+	rows  int64
+	rate  workload.Rate
+	// deletes as many rows as are inserted; queries for as long as the stage lasts: from one of the indexes, or without any by the
+	// primary key.
+	deletes, queries bool
+	indexes          []index
+}
+
+type part func(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error)
+
+func (s *clientStage) parts() []part {
+	var parts []part
+	if s.loads != nil {
+		parts = append(parts, s.insert)
+	}
+	if s.deletes {
+		parts = append(parts, s.remove)
+	}
+	if s.queries {
+		parts = append(parts, s.query)
+	}
+	return parts
+}
+
+// tableOf a client.
+func (s *clientStage) tableOf(client int) (int, *chainTable) {
+	i := client % len(s.tables)
+	return i, s.tables[i]
+}
+
+// Prepare implements workload.Workload: the tables are there.
+func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
+	clients := s.params.Clients
+	for _, t := range s.tables {
+		t.inserting.Store(int64(clients / len(s.tables)))
+		t.inserted = nil
+		if s.deletes {
+			// The table keeps the size that it has.
+			t.inserted, t.reported = make(chan int64, 1), t.added.Load()
+			t.keep = t.reported - t.deleted.Load()
+		}
+	}
+	return workload.Plan{
+		Clients: clients * len(s.parts()), Setup: autocommit, Rows: s.rows, Rate: s.rate, ByTime: s.queries,
+	}, nil
+}
+
+func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	client := c.Index % s.params.Clients
+	_, table := s.tableOf(client)
+	return s.parts()[c.Index/s.params.Clients](ctx, c, client, table)
+}
+
+func (s *clientStage) insert(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {
+	defer func() {
+		if t.inserting.Add(-1) == 0 && t.inserted != nil {
+			close(t.inserted)
+		}
+	}()
+	i, _ := s.tableOf(client)
+	return s.loads[i].Insert(ctx, c)
+}
+
+func (s *clientStage) remove(ctx context.Context, c *workload.Client, _ int, t *chainTable) (result.StoppedBy, error) {
+	return result.StoppedByRows, t.remove(ctx, c)
+}
+
+// maxStreams keeps the random numbers of the clients of a stage apart from those of other stages.
+const maxStreams = 1000
+
+func (s *clientStage) query(_ context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {
+	draws := s.chain.rows.Draws(queryStream - int64(s.number*maxStreams+client))
+	return result.StoppedBySeconds, queries(c, true,
+		func(dst []byte) []byte {
+			if len(s.indexes) > 0 {
+				return t.appendRangeQuery(dst, s.indexes, &draws)
+			}
+			return t.appendRowQuery(dst, t.deleted.Load(), t.added.Load(), &draws)
+		},
+		func(ended time.Duration) bool { return c.Expired(ended) })
+}
+
+func (s *clientStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
+	return s.checkIDs(ctx, db, totals)
+}
+
+type indexStage struct {
+	*chain
+	indexes []index
+}
+
+// Prepare implements workload.Workload: the tables are there.
+func (s *indexStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
+	return workload.Plan{Clients: len(s.tables), Setup: autocommit, ByTime: true}, nil
+}
+
+func (s *indexStage) Measure(_ context.Context, c *workload.Client) (result.StoppedBy, error) {
+	c.Enter()
+	defer c.Leave()
+	began := c.Recorder.Now()
+	if err := c.Session.Exec([]byte(s.tables[c.Index].addIndexes(s.indexes))); err != nil {
+		return "", fmt.Errorf("creating the secondary indexes: %w", err)
+	}
+	c.Recorder.Indexed(began, c.Recorder.Now())
+	return result.StoppedByRows, nil
+}
+
+func (s *indexStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
+	return s.checkIDs(ctx, db, totals)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // dispenser hands out the transactions of a load in order, each once, to clients that ask. One Pod's dispenser has every n-th
@@ -38,13 +37,11 @@ type dispenser struct {
 // take returns the rows of the next transaction; first is above last if there is none.
 func (d *dispenser) take() (first, last int64) { return d.transaction(d.Share, d.Taken.Add(1)-1) }
 
-// transaction number k, from 0, of a share.
 func (d *dispenser) transaction(s workload.Share, k int64) (first, last int64) {
 	before := s.Number(k) * d.PerTransaction
 	return before + 1, min(before+d.PerTransaction, d.bound())
 }
 
-// left says whether there is a transaction to take.
 func (d *dispenser) left() bool {
 	first, last := d.transaction(d.Share, d.Taken.Load())
 	return first <= last
@@ -83,7 +80,6 @@ func (d *dispenser) Sent(rowsOfPods []int64) iter.Seq[int64] {
 // clients there are and whatever stops them, what is in the table is the Pod's transactions from its first on without a gap.
 type Load struct {
 	dispenser
-	// perStatement rows are in a statement; the last one of a transaction has what is left.
 	perStatement int64
 	// prepared are the statements that are prepared; nil if they are text.
 	prepared *prepared
@@ -99,7 +95,7 @@ type Load struct {
 	Open          func() (Source, error)
 	StatementRows int64
 	// Pace says when transactions begin; the zero value is as soon as a client is free.
-	Pace pace.Parameters
+	Pace workload.Pacing
 	// Committed, if there is one, is told of each transaction how many rows it had.
 	Committed func(ctx context.Context, c *workload.Client, rows int64) error
 }
@@ -115,7 +111,6 @@ type Source interface {
 	Close()
 }
 
-// rowsError is the server's error about a statement with those rows.
 type rowsError struct {
 	first, last int64
 	text        string
@@ -129,7 +124,6 @@ func (e *rowsError) Error() string {
 	return fmt.Sprintf("inserting rows %d to %d: %v", e.first, e.last, e.err)
 }
 
-// Unwrap returns the server's error.
 func (e *rowsError) Unwrap() error { return e.err }
 
 // sendRows sends a statement with those rows of the phase that is under way.
@@ -151,15 +145,10 @@ func (w *inserter) explained(err error) error {
 
 // CheckSizes checks the sizes of a load. Names in errors are the API's.
 func CheckSizes(rows, perStatement, perTransaction int64) error {
-	switch {
-	case rows < 1:
-		return fmt.Errorf("rows is %d but must be at least 1", rows)
-	case perStatement < 1:
-		return fmt.Errorf("rowsPerStatement is %d but must be at least 1", perStatement)
-	case perTransaction < 1:
-		return errors.New("a transaction must have at least one row")
-	}
-	return nil
+	return cmp.Or(
+		workload.AtLeast("rows", rows, 1), workload.AtLeast("rowsPerStatement", perStatement, 1),
+		workload.AtLeast("the number of rows of a transaction", perTransaction, 1),
+	)
 }
 
 // New is a load of these sizes, which CheckSizes has checked.
@@ -175,14 +164,11 @@ func (l *Load) WholeTransactions() bool { return l.perStatement >= l.PerTransact
 // inserter is one client's part of a load.
 type inserter struct {
 	*Load
-	client *workload.Client
-	head   string
-	// source has the rows, unless they are made.
-	source Source
-	// executions of prepared statements are what is sent; nil for text.
-	executions *executions
-	send       func(statement []byte, meanwhile func()) (ago time.Duration, err error)
-	// statement inserts the rows first to last; none if it is empty.
+	client      *workload.Client
+	head        string
+	source      Source
+	executions  *executions
+	send        func(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	statement   []byte
 	first, last int64
 	// end is the last row of the transaction that statement belongs to.
@@ -224,8 +210,11 @@ func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy
 		ago, err := w.sendRows(w.statement, next, first, last)
 		if err == nil {
 			c.Recorder.Insert(began, answered(began, c.Recorder.Now(), ago), last-first+1)
-		} else if err := w.retry(began, err, part{first, last, end}); err != nil {
-			return "", w.explained(err)
+		} else {
+			w.part = part{first, last, end}
+			if err := c.Retry(began, err, w.again); err != nil {
+				return "", w.explained(err)
+			}
 		}
 		if last < end {
 			continue
@@ -263,14 +252,14 @@ func (l *Load) StatementBytes() int64 {
 	return l.headBytes() + min(l.perStatement, l.longestTransaction())*l.RowBytes
 }
 
-// head of the statements of a client of this Pod.
 func (l *Load) head(client int) string {
 	return l.Heads[l.Share.Number(int64(client))%int64(len(l.Heads))]
 }
 
 func (l *Load) headBytes() int64 {
 	if l.prepared != nil {
-		return l.prepared.headBytes()
+		const fixed = 16
+		return fixed + int64(2*len(l.prepared.types))
 	}
 	return int64(len(slices.MaxFunc(l.Heads, func(a, b string) int { return cmp.Compare(len(a), len(b)) })))
 }

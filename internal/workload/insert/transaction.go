@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/pace"
 )
 
 // take begins another transaction, if there is one.
@@ -21,7 +20,7 @@ func (w *inserter) take() bool {
 		return false
 	}
 	w.first, w.end = w.Load.take()
-	if w.first <= w.end && w.dueTooLate() {
+	if w.first <= w.end && w.Pace.RatePerSecond > 0 && w.client.Expired(w.Pace.RatePerSecond.Due(w.end)) {
 		w.expired = true
 		return false
 	}
@@ -51,13 +50,6 @@ func (w *inserter) commit(ctx context.Context, end int64) error {
 	return w.Committed(ctx, w.client, w.rowsOfTransaction(end))
 }
 
-// retry tries the part of a transaction again whose last statement has failed.
-func (w *inserter) retry(began time.Duration, err error, p part) error {
-	w.part = p
-	return w.client.Retry(began, err, w.again)
-}
-
-// repeat executes the part anew.
 func (w *inserter) repeat() error {
 	r, p := w.client.Recorder, w.part
 	for first := p.end - w.rowsOfTransaction(p.end) + 1; first <= p.last; first += w.perStatement {
@@ -106,7 +98,6 @@ func recommit(c *workload.Client, began time.Duration, err error, again func() e
 	return began, err
 }
 
-// How transactions end, as the API names it.
 const (
 	// CommitExplicit ends each transaction with a COMMIT.
 	CommitExplicit = "Explicit"
@@ -117,13 +108,10 @@ const (
 // CheckCommit checks the parameter commit, of which empty is Explicit. A transaction has so many statements, which a parameter
 // of that name says.
 func CheckCommit(commit, name string, statements int64) error {
-	switch {
-	case commit != "" && commit != CommitExplicit && commit != CommitAutocommit:
-		return fmt.Errorf("commit is %q but must be %s or %s", commit, CommitExplicit, CommitAutocommit)
-	case commit == CommitAutocommit && statements != 1:
+	if commit == CommitAutocommit && statements != 1 {
 		return fmt.Errorf("commit Autocommit makes each statement a transaction: %s is %d but must be 1", name, statements)
 	}
-	return nil
+	return workload.OneOf("commit", commit, "", CommitExplicit, CommitAutocommit)
 }
 
 // SessionCommit is the assignment that has a session commit each statement, or none.
@@ -135,12 +123,7 @@ func SessionCommit(auto bool) string {
 }
 
 // paced says whether a transaction does not begin as soon as its client is free.
-func (l *Load) paced() bool { return l.Pace != pace.Parameters{} }
-
-// dueTooLate says whether the transaction that was taken is due only when the time is over. So are all that come after it.
-func (w *inserter) dueTooLate() bool {
-	return w.Pace.RatePerSecond > 0 && w.client.Expired(w.Pace.RatePerSecond.Due(w.end))
-}
+func (l *Load) paced() bool { return l.Pace != workload.Pacing{} }
 
 // meanwhile is what a client does while the server works: it makes the next statement. If transactions have their times, it
 // leaves those that have not begun to who is free when they are due, and takes one only when it is free itself.
@@ -155,7 +138,6 @@ func (w *inserter) meanwhile() func() {
 	}
 }
 
-// await waits until the transaction is due that begins with the statement, if it begins one and there is a rate.
 func (w *inserter) await(ctx context.Context) error {
 	if w.Pace.RatePerSecond == 0 || (w.first-1)%w.PerTransaction != 0 {
 		return nil
@@ -169,7 +151,6 @@ func (w *inserter) await(ctx context.Context) error {
 	return nil
 }
 
-// committed records the transaction that was committed, if there is a rate.
 func (w *inserter) committed() {
 	if w.Pace.RatePerSecond > 0 {
 		w.client.Recorder.Transaction(w.due, w.began, w.client.Recorder.Now())
@@ -189,8 +170,8 @@ func (w *inserter) goOn(ctx context.Context) error {
 }
 
 // Think lets a client pause after a transaction, as long as the parameters say and its limit allows.
-func Think(ctx context.Context, c *workload.Client, p pace.Parameters) error {
-	think := p.ThinkTime()
+func Think(ctx context.Context, c *workload.Client, p workload.Pacing) error {
+	think := time.Duration(p.ThinkTimeMilliseconds) * time.Millisecond
 	if think == 0 {
 		return nil
 	}

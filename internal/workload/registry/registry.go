@@ -20,7 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
 
-// definitions of all workloads, by name.
 var definitions = []workload.Definition{
 	bulkinsert.Definition,
 	commitsize.Definition,
@@ -30,7 +29,6 @@ var definitions = []workload.Definition{
 	tprochload.Definition,
 }
 
-// find is the workload that a configuration names. Its share of the load is checked.
 func find(cfg *result.Config) (*workload.Definition, error) {
 	i := slices.IndexFunc(definitions, func(d workload.Definition) bool { return d.Type == cfg.Workload.Type })
 	if i < 0 {
@@ -43,7 +41,6 @@ func find(cfg *result.Config) (*workload.Definition, error) {
 	return &definitions[i], named(cfg, workload.CheckShare(cfg, definitions[i].Shared))
 }
 
-// named says which workload an error is about.
 func named(cfg *result.Config, err error) error {
 	if err == nil {
 		return nil
@@ -116,7 +113,6 @@ func SetRows(cfg *result.Config, rows int64) error {
 	return named(cfg, workload.SetRows(cfg, rows))
 }
 
-// growing are the workloads with a number of rows that others may decide.
 func growing() string {
 	var names []string
 	for _, d := range definitions {

@@ -63,7 +63,6 @@ func Check(statements []Statement, bounds Bounds) (qualifiers []string, err erro
 	return slices.Compact(qualifiers), nil
 }
 
-// checker checks one reading of a statement.
 type checker struct {
 	Bounds
 	tokens []Token
@@ -77,7 +76,6 @@ type checker struct {
 	line   int
 }
 
-// refuse notes what is wrong with a token.
 func (c *checker) refuse(t *Token, format string, arguments ...any) {
 	if c.reason == "" {
 		c.reason, c.line = fmt.Sprintf(format, arguments...), t.Line
@@ -86,7 +84,6 @@ func (c *checker) refuse(t *Token, format string, arguments ...any) {
 
 var nothing = Token{Kind: Symbol}
 
-// token is the one at a place; nothing behind the last one.
 func (c *checker) token(i int) *Token {
 	if i < 0 || i >= len(c.tokens) {
 		return &nothing
@@ -135,7 +132,6 @@ func (c *checker) refuseStatement(words string) {
 	c.refuse(c.token(0), "%s is not allowed: %s", strings.TrimSpace(words), way)
 }
 
-// statement checks what kind of statement it is.
 func (c *checker) statement() {
 	switch verb := c.word(); verb {
 	case "CREATE", "ALTER", "DROP":
@@ -207,7 +203,6 @@ func (c *checker) object(verb string) {
 	}
 }
 
-// assigned passes over what is assigned to a clause: a word, an account or CURRENT_USER().
 func (c *checker) assigned() {
 	if c.token(c.at).is("=") {
 		c.at++
@@ -225,7 +220,6 @@ var engines = []string{
 	"SEQUENCE",
 }
 
-// checkEngine checks the name of a storage engine.
 func (c *checker) checkEngine(t *Token) {
 	if name := t.Text; !strings.EqualFold(name, c.Engine) && !slices.Contains(engines, strings.ToUpper(name)) {
 		c.refuse(t, "storage engine %s is not allowed: its tables may have their rows elsewhere; use %s", name,
@@ -233,10 +227,8 @@ func (c *checker) checkEngine(t *Token) {
 	}
 }
 
-// beforeColumns stand before names of columns, which may be words that are options elsewhere.
 var beforeColumns = []string{"ADD", "COLUMN", "CHANGE", "DROP", "EXISTS", "KEY", "INDEX", "BY", "TO"}
 
-// options checks a table's options, also those of its partitions.
 func (c *checker) options() {
 	depth, partitioned := 0, false
 	for i := c.at; i < len(c.tokens); i++ {

@@ -34,20 +34,17 @@ type Token struct {
 	Text string
 	// Line, from 1, on which it begins.
 	Line int
-	// when says which servers read it; nil is all.
 	when *condition
 	// from and to are its place in the script.
 	from, to int
 }
 
-// is says whether a token is that keyword, or that symbol.
 func (t *Token) is(word string) bool {
 	return (t.Kind == Word || t.Kind == Symbol) && strings.EqualFold(t.Text, word)
 }
 
 func (t *Token) isOneOf(words []string) bool { return slices.ContainsFunc(words, t.is) }
 
-// named says whether a token may be a part of a name.
 func (t *Token) named() bool { return t.Kind == Word || t.Kind == Name }
 
 // Error is about a script: a statement of it cannot be read, or is not allowed.
@@ -94,7 +91,6 @@ func (l *lexer) next() (Token, bool) {
 	return Token{}, false
 }
 
-// pass goes on by n bytes and returns them.
 func (l *lexer) pass(n int) string {
 	text := l.script[l.at : l.at+n]
 	l.line += strings.Count(text, "\n")
@@ -102,7 +98,6 @@ func (l *lexer) pass(n int) string {
 	return text
 }
 
-// skipped passes over a space, a comment, or the beginning of one that servers execute.
 func (l *lexer) skipped() bool {
 	rest := l.script[l.at:]
 	switch c := rest[0]; {
@@ -121,7 +116,6 @@ func (l *lexer) skipped() bool {
 	return true
 }
 
-// comment passes over a comment, or opens it if there are servers that execute it.
 func (l *lexer) comment(rest string) bool {
 	length := 2 + through(rest[2:], "*/")
 	switch {
@@ -132,7 +126,7 @@ func (l *lexer) comment(rest string) bool {
 	default:
 		when, head := conditionOf(rest)
 		switch {
-		case when == nil || when.never():
+		case when == nil || when.version == noServer:
 			l.pass(length)
 		case strings.Contains(rest[head:length], "/*"):
 			l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
@@ -144,7 +138,6 @@ func (l *lexer) comment(rest string) bool {
 	return l.err == ""
 }
 
-// token passes over the token that comes next.
 func (l *lexer) token() (Kind, string) {
 	rest := l.script[l.at:]
 	switch c := rest[0]; {
@@ -175,7 +168,6 @@ func (l *lexer) afterName() bool {
 	return isWordByte(before) || before == '`'
 }
 
-// quoted passes over text within quotation marks.
 func (l *lexer) quoted(mark byte, backslashes bool) string {
 	rest := l.script[l.at:]
 	for i := 1; i < len(rest); i++ {

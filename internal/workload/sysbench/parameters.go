@@ -59,7 +59,6 @@ const (
 	defaultSeconds = 60
 )
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	switch {
@@ -69,18 +68,16 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		return nil, errors.New("one of script and scriptFrom must be set")
 	case p.Seconds < 0 || p.Events < 0:
 		return nil, fmt.Errorf("seconds is %d and events is %d: they must be at least 1, or unset", p.Seconds, p.Events)
-	case p.Clients < 1:
-		return nil, fmt.Errorf("clients is %d but must be at least 1", p.Clients)
 	}
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
+		workload.AtLeast("clients", p.Clients, 1), workload.AtLeast("churn", p.Churn, 0),
 		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)),
 		p.checkStatements(cfg))
 }
 
-// script is what is executed. One of the user's may do anything.
 func (p *Parameters) script() script {
 	if p.ScriptFrom != nil {
 		return script{writes: true}
@@ -88,7 +85,6 @@ func (p *Parameters) script() script {
 	return allScripts[p.Script]
 }
 
-// checkScript finds a script that is not known, and options that would make something else of a microbenchmark.
 func (p *Parameters) checkScript() error {
 	if p.ScriptFrom != nil {
 		return nil
@@ -118,21 +114,13 @@ func general(option string) bool {
 	return false
 }
 
-// checkCompat finds a published script that is not known, or not that of the workload's script.
 func (p *Parameters) checkCompat() error {
-	switch p.AsPublished {
-	case "", asPublishedNone:
-		return nil
-	case asPublishedTPCC:
-		if p.Script == scriptTPCC {
-			return nil
-		}
+	if p.AsPublished == asPublishedTPCC && p.Script != scriptTPCC {
 		return fmt.Errorf("asPublished %s is for script %s", asPublishedTPCC, scriptTPCC)
 	}
-	return fmt.Errorf("asPublished is %q but must be %s or %s", p.AsPublished, asPublishedNone, asPublishedTPCC)
+	return workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedTPCC)
 }
 
-// checkSize finds a size that the script does not take.
 func (p *Parameters) checkSize() error {
 	oneTable := strings.HasPrefix(p.Script, oneTablePrefix)
 	switch {
@@ -150,7 +138,6 @@ func (p *Parameters) checkSize() error {
 	return nil
 }
 
-// checkShare finds what several Pods cannot share.
 func (p *Parameters) checkShare(share workload.Share) error {
 	err := share.Enough("clients", int64(p.Clients))
 	if p.RatePerSecond > 0 {

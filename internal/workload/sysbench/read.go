@@ -26,11 +26,9 @@ const (
 	significantDigits = 3
 	// slicesAgree is how far, as a part, what the server counts in slices may be from what sysbench does.
 	slicesAgree = 0.02
-	// maxSeries is how many intervals a document holds.
-	maxSeries = 3600
+	maxSeries   = 3600
 )
 
-// Read implements Tool.
 func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading, error) {
 	var reports []*output.Report
 	for _, e := range executions {
@@ -48,7 +46,6 @@ func (t *sysbenchTool) Read(executions []*workload.Execution) (*workload.Reading
 	return whole, err
 }
 
-// Sliced implements workload.Sliced.
 func (t *sysbenchTool) Sliced() (clients int, limit time.Duration, err error) {
 	switch {
 	case t.params.RatePerSecond > 0:
@@ -84,7 +81,6 @@ func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, 
 	return r, nil
 }
 
-// wholeReport is sysbench's report. Without the cumulative one there is no result, whatever the exit code.
 func wholeReport(e *workload.Execution) (*output.Report, error) {
 	report := output.Parse(e.Output)
 	f := report.Final
@@ -154,7 +150,6 @@ func sysbenchMetrics(f *output.Summary) []result.Metric {
 	}
 }
 
-// newOrders is NOPM: new-order transactions that were committed, per minute.
 func newOrders(counts map[string]int64, seconds float64) result.Metric {
 	return result.Metric{
 		Name: "newOrdersPerMinute", Value: float64(counts["new_order"]) * 60 / seconds, Unit: "NOPM", Better: "higher",
@@ -162,7 +157,6 @@ func newOrders(counts map[string]int64, seconds float64) result.Metric {
 	}
 }
 
-// mixAddsUp compares what the tpcc script counted with what sysbench counted.
 func mixAddsUp(r *output.Report) result.Check {
 	sum := int64(0)
 	for _, n := range r.Counts {
@@ -174,7 +168,6 @@ func mixAddsUp(r *output.Report) result.Check {
 	}
 }
 
-// consistent says whether the parts of a report agree with each other.
 func consistent(f *output.Summary) result.Check {
 	histogram := output.HistogramEvents(f.Histogram)
 	return result.Check{
@@ -185,7 +178,6 @@ func consistent(f *output.Summary) result.Check {
 	}
 }
 
-// sysbenchLatencies are those of the measured time, from its histogram.
 func sysbenchLatencies(f *output.Summary) ([]result.Latency, error) {
 	count := output.HistogramEvents(f.Histogram)
 	if count == 0 {

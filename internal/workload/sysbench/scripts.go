@@ -149,7 +149,6 @@ func filesOf(folder string) map[string]string {
 	return files
 }
 
-// files are what the tool's folder needs for the script.
 func (s *script) files() map[string]string {
 	switch {
 	case s.lua == tpccFile:
@@ -160,7 +159,6 @@ func (s *script) files() map[string]string {
 	return nil
 }
 
-// options of the command run.
 func (s *script) options() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(s.run)) {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -28,16 +28,14 @@ import (
 // checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
 // and the client's CPU time in one piece with what is measured.
 type sysbenchTool struct {
-	cfg      *result.Config
-	params   *Parameters
-	script   script
-	dir      string
-	user     string
-	password string
-	share    workload.Share
-	// sides are how many programs take turns.
-	sides int
-	// warmupEvents are those of the warm-up.
+	cfg          *result.Config
+	params       *Parameters
+	script       script
+	dir          string
+	user         string
+	password     string
+	share        workload.Share
+	sides        int
 	warmupEvents int64
 }
 
@@ -53,13 +51,10 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 	}, nil
 }
 
-// Name implements Tool.
 func (t *sysbenchTool) Name() string { return "sysbench" }
 
-// Files implements Tool.
 func (t *sysbenchTool) Files() map[string]string { return t.script.files() }
 
-// Commands implements Tool.
 func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 	var all []workload.Command
 	add := func(command string, extra ...string) {
@@ -78,7 +73,9 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 		}
 	case workload.PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
-			add("run", t.run("--rand-seed="+t.warmupSeed(), "--events=0", fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
+			// Another seed: the warm-up must not do the very transactions that are measured.
+			add("run", t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0",
+				fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
 		}
 	case workload.PhaseMeasure:
 		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
@@ -173,10 +170,6 @@ func (t *sysbenchTool) scale() int32 {
 // seed is that of the data, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
 func (t *sysbenchTool) seed() string { return sysbenchSeed(t.cfg.SeedOfData()) }
 
-// warmupSeed is another one: the warm-up must not do the very transactions that are measured.
-func (t *sysbenchTool) warmupSeed() string { return sysbenchSeed(^t.cfg.Seed + t.share.Pod) }
-
-// podSeed is the run's seed, and another one for each further Pod.
 func (t *sysbenchTool) podSeed() string {
 	if t.share.Pod == 0 {
 		return sysbenchSeed(t.cfg.Seed)
@@ -191,13 +184,11 @@ func sysbenchSeed(seed int64) string {
 	return strconv.FormatInt(seed, 10)
 }
 
-// folded is a function of a seed within what sysbench takes.
 func folded(seed int64) int64 {
-	stream := random.From(uint64(seed)) //nolint:gosec // a seed may wrap
+	stream := generate.From(uint64(seed)) //nolint:gosec // a seed may wrap
 	return int64(stream.Next()%math.MaxInt32) + 1
 }
 
-// Progress implements Tool.
 func (t *sysbenchTool) Progress(line string) string {
 	var p output.Parser
 	i := p.Line(line)
@@ -259,7 +250,6 @@ var missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' com
 // maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
 const maxErrorLine = 300
 
-// sysbenchError is a failure in sysbench's own words.
 func sysbenchError(e *workload.Execution, lines []string) error {
 	if len(lines) == 0 {
 		lines = e.Tail

@@ -20,16 +20,12 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
-// sharesTables says whether a script has the tables sbtest1 and so on, which are the same for all but a few scripts.
 func sharesTables(name string) bool {
 	return name != "" && name != scriptTPCC && name != scriptBulkInsert
 }
 
-// checkTables finds what is asked of other tables than those that scripts share.
 func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
-	case p.Churn < 0:
-		return fmt.Errorf("churn is %d but must be at least 0", p.Churn)
 	case sharesTables(p.Script):
 		return nil
 	case p.Churn > 0:
@@ -48,13 +44,10 @@ func (p *Parameters) checkTables(cfg *result.Config) error {
 func (t *sysbenchTool) churn() workload.Command {
 	options := maps.Clone(t.params.Options)
 	maps.DeleteFunc(options, func(name, _ string) bool { return !general(name) })
+	// Another seed than those of warm-ups and measured loads.
+	seed := strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
 	return t.command(scriptChurn, options, "run",
-		"--rate=0", "--rand-seed="+t.churnSeed(), fmt.Sprintf("--events=%d", t.params.Churn), "--time=0")
-}
-
-// churnSeed is another one than those of warm-ups and measured loads.
-func (t *sysbenchTool) churnSeed() string {
-	return strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
+		"--rate=0", "--rand-seed="+seed, fmt.Sprintf("--events=%d", t.params.Churn), "--time=0")
 }
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.
@@ -169,7 +162,6 @@ func (p *Parameters) checkStatements(cfg *result.Config) error {
 		p.Clients, prepared, p.tables(), most, statementsVariable, prepared+2*int64(p.Clients)) // BEGIN and COMMIT
 }
 
-// prepares is how many statements all threads prepare at the same time, at least.
 func (p *Parameters) prepares() int64 {
 	load := p.script()
 	options := map[string]string{}
@@ -202,7 +194,6 @@ func (p *Parameters) tables() int64 {
 	return int64(defaultTables)
 }
 
-// Verify implements Tool.
 func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	server := workload.ServerCounted(in)
 	if !server.Passed {
@@ -241,7 +232,6 @@ const (
 	defaultTableSize int64 = 10_000
 )
 
-// expected is how many rows are in how many tables after so many events, at least and at most.
 func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	p := t.params
 	tables, size := defaultTables, defaultTableSize

@@ -1,13 +1,31 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package tproch makes the data of eight tables that are derived from the public TPC-H specification: its tables, its
+// numbers of rows, its keys, ranges and average widths; in the order of columns and with the types that HammerDB's
+// TPROC-H has. What the free text says is our own. Numbers that are measured with it are no TPC-H results and are not
+// comparable with any.
+//
+// A table's rows are made by units: a unit is one row, but for LINEITEM, where it is the rows of one order. Unit n is a
+// function of the seed, the table and n, so that any part of a table can be made alone, at the same time as others, on
+// any machine. What two tables must agree about (an order's price and its items, for example) both compute from the same
+// stream of numbers; no table is kept in memory.
+//
+// A row is a line of text: columns separated by '|', none after the last, a line feed at the end. No text has one of
+// these, or a backslash, in it. Dates are YYYY-MM-DD, prices have two decimal places. So LOAD DATA converts nothing, and
+// the server's own text form of a row is the line, byte for byte: that is how a loaded table is checked.
 package tproch
 
-import "github.com/benchrun-dev/benchrun/internal/workload/random"
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+)
 
 var regionNames = [...]string{"AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"}
 
-// nations by key, with their region's key.
 var nations = [...]struct {
 	name   string
 	region int64
@@ -49,8 +67,7 @@ var (
 	typeMetals = []string{"BRASS", "COPPER", "NICKEL", "STEEL", "TIN"}
 	boxSizes   = []string{"JUMBO", "LG", "MED", "SM", "WRAP"}
 	boxKinds   = []string{"BAG", "BOX", "CAN", "CASE", "DRUM", "JAR", "PACK", "PKG"}
-	// colours are the words of a part's name.
-	colours = []string{
+	colours    = []string{
 		"amber", "apricot", "ash", "azure", "beige", "black", "blue", "brick", "bronze", "brown", "buff", "carmine",
 		"charcoal", "cherry", "cobalt", "copper", "coral", "cream", "crimson", "cyan", "ebony", "emerald", "fawn", "ginger",
 		"golden", "granite", "green", "grey", "hazel", "indigo", "ivory", "jade", "lavender", "lemon", "lilac", "lime",
@@ -61,9 +78,8 @@ var (
 	}
 )
 
-// region makes a row of REGION.
 func (d *Data) region(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Region], n)
+	draw := generate.At(d.keys[Region], n)
 	dst = appendInt(dst, n)
 	dst = append(dst, '|')
 	dst = append(dst, regionNames[n]...)
@@ -72,9 +88,8 @@ func (d *Data) region(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// nation makes a row of NATION.
 func (d *Data) nation(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Nation], n)
+	draw := generate.At(d.keys[Nation], n)
 	dst = appendInt(dst, n)
 	dst = append(dst, '|')
 	dst = append(dst, nations[n].name...)
@@ -85,9 +100,8 @@ func (d *Data) nation(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// supplier makes a row of SUPPLIER.
 func (d *Data) supplier(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Supplier], n)
+	draw := generate.At(d.keys[Supplier], n)
 	nation := draw.Below(int64(len(nations)))
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
@@ -105,9 +119,8 @@ func (d *Data) supplier(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// customer makes a row of CUSTOMER.
 func (d *Data) customer(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Customer], n)
+	draw := generate.At(d.keys[Customer], n)
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
 	dst = append(dst, pick(&draw, segments)...)
@@ -127,9 +140,8 @@ func (d *Data) customer(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// part makes a row of PART.
 func (d *Data) part(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[Part], n)
+	draw := generate.At(d.keys[Part], n)
 	maker := draw.Between(1, 5)
 	dst = appendInt(dst, n+1)
 	dst = append(dst, '|')
@@ -173,9 +185,8 @@ func (d *Data) supplierOf(part, i int64) int64 {
 	return (part+i*(suppliers/suppliersPerPart+(part-1)/suppliers))%suppliers + 1
 }
 
-// partSupp makes a row of PARTSUPP.
 func (d *Data) partSupp(dst []byte, n int64) []byte {
-	draw := random.At(d.keys[PartSupp], n)
+	draw := generate.At(d.keys[PartSupp], n)
 	part := n/suppliersPerPart + 1
 	dst = appendInt(dst, part)
 	dst = append(dst, '|')
@@ -188,4 +199,118 @@ func (d *Data) partSupp(dst []byte, n int64) []byte {
 	dst = append(dst, '|')
 	dst = d.appendComment(dst, &draw, 49, 198)
 	return append(dst, '\n')
+}
+
+// Table is one of the eight tables.
+type Table int
+
+// The tables, those before that others refer to.
+const (
+	Region Table = iota
+	Nation
+	Supplier
+	Customer
+	Part
+	PartSupp
+	Orders
+	LineItem
+)
+
+// Tables are all tables, parents first.
+func Tables() []Table {
+	return []Table{Region, Nation, Supplier, Customer, Part, PartSupp, Orders, LineItem}
+}
+
+var tables = [...]struct {
+	name    string
+	columns []string
+	parents []Table
+	// units at scale 0.01; those of a fixed table are the same at every scale.
+	units int64
+	fixed bool
+}{
+	Region: {
+		name: "REGION", units: 5, fixed: true,
+		columns: []string{"R_REGIONKEY", "R_NAME", "R_COMMENT"},
+	},
+	Nation: {
+		name: "NATION", units: 25, fixed: true, parents: []Table{Region},
+		columns: []string{"N_NATIONKEY", "N_NAME", "N_REGIONKEY", "N_COMMENT"},
+	},
+	Supplier: {
+		name: "SUPPLIER", units: 100, parents: []Table{Nation},
+		columns: []string{"S_SUPPKEY", "S_NATIONKEY", "S_COMMENT", "S_NAME", "S_ADDRESS", "S_PHONE", "S_ACCTBAL"},
+	},
+	Customer: {
+		name: "CUSTOMER", units: 1500, parents: []Table{Nation},
+		columns: []string{
+			"C_CUSTKEY", "C_MKTSEGMENT", "C_NATIONKEY", "C_NAME", "C_ADDRESS", "C_PHONE", "C_ACCTBAL", "C_COMMENT",
+		},
+	},
+	Part: {
+		name: "PART", units: 2000,
+		columns: []string{
+			"P_PARTKEY", "P_TYPE", "P_SIZE", "P_BRAND", "P_NAME", "P_CONTAINER", "P_MFGR", "P_RETAILPRICE", "P_COMMENT",
+		},
+	},
+	PartSupp: {
+		name: "PARTSUPP", units: 2000 * suppliersPerPart, parents: []Table{Part, Supplier},
+		columns: []string{"PS_PARTKEY", "PS_SUPPKEY", "PS_SUPPLYCOST", "PS_AVAILQTY", "PS_COMMENT"},
+	},
+	Orders: {
+		name: "ORDERS", units: 15000, parents: []Table{Customer},
+		columns: []string{
+			"O_ORDERDATE", "O_ORDERKEY", "O_CUSTKEY", "O_ORDERPRIORITY", "O_SHIPPRIORITY", "O_CLERK", "O_ORDERSTATUS",
+			"O_TOTALPRICE", "O_COMMENT",
+		},
+	},
+	LineItem: {
+		name: "LINEITEM", units: 15000, parents: []Table{Orders, PartSupp},
+		columns: []string{
+			"L_SHIPDATE", "L_ORDERKEY", "L_DISCOUNT", "L_EXTENDEDPRICE", "L_SUPPKEY", "L_QUANTITY", "L_RETURNFLAG",
+			"L_PARTKEY", "L_LINESTATUS", "L_TAX", "L_COMMITDATE", "L_RECEIPTDATE", "L_SHIPMODE", "L_LINENUMBER",
+			"L_SHIPINSTRUCT", "L_COMMENT",
+		},
+	},
+}
+
+// String is the table's name in SQL.
+func (t Table) String() string { return tables[t].name }
+
+// Columns are the table's columns in the order of its lines.
+func (t Table) Columns() []string { return tables[t].columns }
+
+// Parents are the tables that its foreign keys refer to.
+func (t Table) Parents() []Table { return tables[t].parents }
+
+var (
+	//go:embed schema.sql
+	schemaSQL string
+	//go:embed keys.sql
+	keysSQL string
+)
+
+// Schema are the statements that make the tables, with their primary keys, in the order of Tables.
+func Schema() []string { return statements(schemaSQL) }
+
+// Keys are the statements that add the secondary indexes and foreign keys.
+func Keys() []string { return statements(keysSQL) }
+
+var columnType = regexp.MustCompile(`(?m)^  ([A-Z]+_[A-Z]+) ([A-Z]+(?:\([0-9,]+\))?)`)
+
+// ColumnTypes are the types of all columns in Schema, by name: no two tables have columns of the same name.
+func ColumnTypes() map[string]string {
+	types := map[string]string{}
+	for _, found := range columnType.FindAllStringSubmatch(schemaSQL, -1) {
+		types[found[1]] = found[2]
+	}
+	return types
+}
+
+func statements(sql string) []string {
+	var all []string
+	for statement := range strings.SplitSeq(sql, ";") {
+		all = append(all, strings.TrimSpace(statement))
+	}
+	return all
 }

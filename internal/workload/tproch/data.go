@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 // Data is the content of all tables of a seed and a scale. It holds no rows, only the text that comments are cut out
@@ -28,9 +28,9 @@ type Data struct {
 // New returns the data of a seed. It takes some milliseconds.
 func New(seed int64, scale Scale) *Data {
 	d := &Data{scale: scale}
-	key := random.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
+	key := generate.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
 	for t := range d.keys {
-		d.keys[t] = random.Mix(key + uint64(t) + 1)
+		d.keys[t] = generate.Mix(key + uint64(t) + 1)
 	}
 	d.text = newText(key)
 	return d
@@ -107,7 +107,6 @@ func (d *Data) Checksum(t Table) Checksum {
 
 var lineEnd = []byte{'\n'}
 
-// add adds whole lines.
 func (c *Checksum) add(lines []byte) {
 	for len(lines) > 0 {
 		line, rest, _ := bytes.Cut(lines, lineEnd)
@@ -151,7 +150,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more makes the next rows if all others were read, and is false if there are none.
 func (r *Reader) more() bool {
 	if r.consumed < len(r.buf) {
 		return true
@@ -193,7 +191,6 @@ const (
 // currentDay is what the rules take for today, 1995-06-17: what was received or shipped until then is done.
 const currentDay = 1263
 
-// dates has each day as YYYY-MM-DD.
 var dates = func() (all [lastDay + 1][len(time.DateOnly)]byte) {
 	origin := time.Date(1992, time.January, 1, 0, 0, 0, 0, time.UTC)
 	for day := range all {

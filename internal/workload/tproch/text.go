@@ -4,7 +4,7 @@
 package tproch
 
 import (
-	"github.com/benchrun-dev/benchrun/internal/workload/random"
+	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
 // textBytes is how much text comments are cut out of: more than enough for no two long ones to be the same by chance
@@ -47,9 +47,8 @@ var sentences = [][][]string{
 	{nouns, verbs},
 }
 
-// newText makes textBytes bytes of sentences.
 func newText(key uint64) []byte {
-	draw := random.At(key, 0)
+	draw := generate.At(key, 0)
 	text := make([]byte, 0, textBytes+256)
 	for len(text) < textBytes {
 		for i, kind := range sentences[draw.Below(int64(len(sentences)))] {
@@ -64,19 +63,18 @@ func newText(key uint64) []byte {
 }
 
 // appendComment appends a piece of text of low to high characters. It may begin and end within a word.
-func (d *Data) appendComment(dst []byte, draw *random.Stream, low, high int64) []byte {
+func (d *Data) appendComment(dst []byte, draw *generate.Stream, low, high int64) []byte {
 	begin, length := draw.Below(textBytes-high), draw.Between(low, high)
 	return append(dst, d.text[begin:begin+length]...)
 }
 
-// pick draws one of a list.
-func pick(draw *random.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
+func pick(draw *generate.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
 
 // addressAlphabet has 64 characters: six bits of a number choose one.
 const addressAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ, "
 
 // appendAddress appends 10 to 40 characters at random.
-func appendAddress(dst []byte, draw *random.Stream) []byte {
+func appendAddress(dst []byte, draw *generate.Stream) []byte {
 	const perDraw = 10
 	for left := draw.Between(10, 40); left > 0; left -= perDraw {
 		x := draw.Next()
@@ -89,7 +87,7 @@ func appendAddress(dst []byte, draw *random.Stream) []byte {
 }
 
 // appendPhone appends a number of 15 characters whose country is the nation's.
-func appendPhone(dst []byte, draw *random.Stream, nation int64) []byte {
+func appendPhone(dst []byte, draw *generate.Stream, nation int64) []byte {
 	dst = appendDigits(dst, nation+10, 2)
 	dst = append(dst, '-')
 	dst = appendDigits(dst, draw.Between(100, 999), 3)
@@ -99,7 +97,6 @@ func appendPhone(dst []byte, draw *random.Stream, nation int64) []byte {
 	return appendDigits(dst, draw.Between(1000, 9999), 4)
 }
 
-// appendDigits appends n, which is not negative, with zeros before it to so many digits.
 func appendDigits(dst []byte, n int64, digits int) []byte {
 	end := len(dst) + digits
 	dst = append(dst, "000000000"[:digits]...)
@@ -110,7 +107,6 @@ func appendDigits(dst []byte, n int64, digits int) []byte {
 	return dst
 }
 
-// appendInt appends n, which is not negative.
 func appendInt(dst []byte, n int64) []byte {
 	var digits [20]byte
 	i := len(digits)
@@ -123,7 +119,6 @@ func appendInt(dst []byte, n int64) []byte {
 	}
 }
 
-// appendCents appends an amount in hundredths with two decimal places.
 func appendCents(dst []byte, cents int64) []byte {
 	if cents < 0 {
 		dst, cents = append(dst, '-'), -cents
@@ -132,16 +127,14 @@ func appendCents(dst []byte, cents int64) []byte {
 	return append(dst, '.', byte('0'+cents/10%10), byte('0'+cents%10))
 }
 
-// order is what both ORDERS and LINEITEM need to know of an order.
 type order struct {
 	key, items, day int64
 	// draw goes on with what only ORDERS needs.
-	draw random.Stream
+	draw generate.Stream
 }
 
-// orderAt is order n, which counts from 0.
 func (d *Data) orderAt(n int64) order {
-	o := order{key: orderKey(n + 1), draw: random.At(d.keys[Orders], n)}
+	o := order{key: orderKey(n + 1), draw: generate.At(d.keys[Orders], n)}
 	o.items = o.draw.Between(1, maxItems)
 	o.day = o.draw.Between(firstOrderDay, lastOrderDay)
 	return o
@@ -151,27 +144,23 @@ func (d *Data) orderAt(n int64) order {
 func orderKey(n int64) int64 { return n>>3<<5 | n&7 }
 
 // customerOf draws the key of a customer who orders: one in three never does.
-func (d *Data) customerOf(draw *random.Stream) int64 {
+func (d *Data) customerOf(draw *generate.Stream) int64 {
 	x := draw.Below(d.Units(Customer) / 3 * 2)
 	return x/2*3 + x%2 + 1
 }
 
-// maxItems of an order.
 const maxItems = 7
 
-// item is a row of LINEITEM but for its text.
 type item struct {
 	part, quantity, discount, tax int64
-	// price of all its pieces, in hundredths.
-	price   int64
-	shipped int64
+	price                         int64
+	shipped                       int64
 	// draw goes on with what only LINEITEM needs.
-	draw random.Stream
+	draw generate.Stream
 }
 
-// itemAt is item i, which counts from 0, of order n.
 func (d *Data) itemAt(n, i, orderDay int64) item {
-	it := item{draw: random.At(d.keys[LineItem], n*maxItems+i)}
+	it := item{draw: generate.At(d.keys[LineItem], n*maxItems+i)}
 	it.part = it.draw.Between(1, d.Units(Part))
 	it.quantity = it.draw.Between(1, 50)
 	it.discount = it.draw.Between(0, 10)
@@ -181,7 +170,6 @@ func (d *Data) itemAt(n, i, orderDay int64) item {
 	return it
 }
 
-// final says whether an item was shipped.
 func (i *item) final() bool { return i.shipped <= currentDay }
 
 // sums are what an order's items make: its price in hundredths, and whether all of them were shipped (F), none (O) or
@@ -206,7 +194,6 @@ func (d *Data) sums(n int64, o *order) (price int64, status byte) {
 	return price, 'P'
 }
 
-// order makes a row of ORDERS.
 func (d *Data) order(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	price, status := d.sums(n, &o)
@@ -226,7 +213,6 @@ func (d *Data) order(dst []byte, n int64) []byte {
 	return append(dst, '\n')
 }
 
-// lineItems makes the rows of LINEITEM that belong to order n.
 func (d *Data) lineItems(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	for i := range o.items {

@@ -39,14 +39,11 @@ type files struct {
 	monthNames [tableCount]bool
 }
 
-// piece is a file with rows of a table.
 type piece struct {
 	userdata.File
 	number int
 	userdata.Scanned
 }
-
-func newFiles(d *result.Data) *files { return &files{root: d.Root, folder: d.Path} }
 
 // format is how HammerDB writes its files, and how LOAD DATA is told to read them.
 var format = delimited.Format{Separator: '|'}
@@ -54,7 +51,6 @@ var format = delimited.Format{Separator: '|'}
 // fileName is a table's name in lower case, and the number of a piece, from 1 on.
 var fileName = regexp.MustCompile(`^([a-z]+)(?:_([1-9][0-9]{0,8}))?\.tbl$`)
 
-// find finds the files of all tables in the folder. Others may be there too.
 func (f *files) find() error {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
@@ -84,7 +80,6 @@ func (f *files) find() error {
 	return f.complete()
 }
 
-// complete checks that each table has either its file or pieces, and puts these in order.
 func (f *files) complete() error {
 	var wrong []string
 	for i, t := range tproch.Tables() {
@@ -144,7 +139,6 @@ func (f *files) run(ctx context.Context) error {
 	return nil
 }
 
-// open reads a table's pieces as one file.
 func (f *files) open(t tproch.Table) (io.ReadCloser, error) {
 	all := &joined{}
 	var parts []io.Reader
@@ -182,13 +176,11 @@ func skipMark(file *os.File) error {
 	return errors.Join(err, seek)
 }
 
-// joined are files that are read one after another.
 type joined struct {
 	io.Reader
 	files []*os.File
 }
 
-// Close implements io.Closer.
 func (j *joined) Close() error {
 	var errs []error
 	for _, file := range j.files {
@@ -197,7 +189,6 @@ func (j *joined) Close() error {
 	return errors.Join(errs...)
 }
 
-// clause is what LOAD DATA needs to know about the table's files.
 func (f *files) clause(t tproch.Table) string {
 	if !f.monthNames[t] {
 		return loadClause(t, "utf8mb4", t.Columns())
@@ -261,7 +252,6 @@ func (f *files) check(ctx context.Context) (result.Check, error) {
 	return userdata.Unchanged(f.inputs(), now), nil
 }
 
-// lineBuffer is how much is read at once.
 const lineBuffer = 64 << 10
 
 var lineFeed = []byte{'\n'}
@@ -270,11 +260,9 @@ var lineFeed = []byte{'\n'}
 type lines struct {
 	src *bufio.Reader
 	// left is how many lines are still wanted.
-	left int64
-	// passed is told of the lines, and their bytes, of each read.
+	left   int64
 	passed func(lines, bytes int64)
-	// err is the source's error, but for its end.
-	err error
+	err    error
 }
 
 func newLines(src io.Reader, passed func(lines, bytes int64)) *lines {
@@ -284,7 +272,6 @@ func newLines(src io.Reader, passed func(lines, bytes int64)) *lines {
 // want lets so many more lines be read.
 func (l *lines) want(n int64) { l.left = n }
 
-// more says whether there is anything left, wanted or not.
 func (l *lines) more() bool {
 	_, err := l.src.Peek(1)
 	l.note(err)
@@ -328,7 +315,6 @@ func cut(text []byte, atMost int64) (n int, found int64) {
 	return n, atMost
 }
 
-// stage makes a file for each table.
 type stage struct {
 	data *tproch.Data
 	dir  string
@@ -348,7 +334,6 @@ func (s *stage) open(t tproch.Table) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// run makes the files.
 func (s *stage) run(ctx context.Context) error {
 	for _, t := range tproch.Tables() {
 		if err := s.write(ctx, t); err != nil {

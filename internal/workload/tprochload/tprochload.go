@@ -47,7 +47,6 @@ type Parameters struct {
 // defaultClients is the number of connections with loadMode Parallel.
 const defaultClients = 4
 
-// clients is the number of connections.
 func (p *Parameters) clients() int {
 	switch {
 	case p.LoadMode != loadParallel:
@@ -58,7 +57,6 @@ func (p *Parameters) clients() int {
 	return *p.Clients
 }
 
-// The values of the parameters, as the API has them.
 const (
 	dataStaged       = "Staged"
 	dataStreamed     = "Streamed"
@@ -72,7 +70,6 @@ const (
 	indexesAfter          = "After"
 )
 
-// The phases after the measured one.
 const (
 	phaseIndex   = "index"
 	phaseAnalyze = "analyze"
@@ -85,24 +82,19 @@ const tableCount = int(tproch.LineItem) + 1
 type tprochLoad struct {
 	params Parameters
 	data   *tproch.Data
-	// stage has the files, if the data are staged.
-	stage *stage
-	// files are the user's, if the data are; schema makes the tables, if it is the user's SQL.
+	stage  *stage
 	files  *files
 	schema *userdata.Schema
 	// found are the columns of the user's tables.
 	found [][]userdata.Column
 	// order in which the clients take the tables; taken is how many they have.
-	order []tproch.Table
-	taken atomic.Int64
-	// loads are filled in by the client that loads the table, which then closes its loaded.
-	loads  [tableCount]result.TableLoad
-	loaded [tableCount]chan struct{}
-	// warning is the first that the server gave for the table.
+	order   []tproch.Table
+	taken   atomic.Int64
+	loads   [tableCount]result.TableLoad
+	loaded  [tableCount]chan struct{}
 	warning [tableCount]string
 }
 
-// parameters reads and checks them.
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, err := workload.Decode[Parameters](cfg)
 	if err != nil {
@@ -129,7 +121,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	switch {
 	case cfg.Workload.Data != nil:
-		w.files = newFiles(cfg.Workload.Data)
+		w.files = &files{root: cfg.Workload.Data.Root, folder: cfg.Workload.Data.Path}
 	case p.Data == dataStaged:
 		w.stage = &stage{data: w.data, dir: cfg.Scratch}
 	}
@@ -148,30 +140,29 @@ func New(cfg *result.Config) (workload.Workload, error) {
 
 func checkParameters(cfg *result.Config, p *Parameters) error {
 	if err := cmp.Or(
-		oneOf("data", p.Data, dataStaged, dataStreamed),
-		oneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
-		oneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
+		workload.OneOf("data", p.Data, dataStaged, dataStreamed),
+		workload.OneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
+		workload.OneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
 	); err != nil {
 		return err
 	}
+	var err error
 	switch {
-	case p.LoadMode == loadChunked && p.RowsPerChunk < 1:
-		return fmt.Errorf("rowsPerChunk is %d but must be at least 1", p.RowsPerChunk)
-	case p.LoadMode == loadParallel && (p.clients() < 1 || p.clients() > tableCount):
-		return fmt.Errorf("clients is %d but must be 1 to %d", p.clients(), tableCount)
-	case cfg.LimitSeconds != 0:
-		return errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	case p.LoadMode == loadChunked:
+		err = workload.AtLeast("rowsPerChunk", p.RowsPerChunk, 1)
+	case p.LoadMode == loadParallel:
+		err = workload.Within("clients", p.clients(), 1, tableCount)
 	}
-	return cmp.Or(p.checkCompat(cfg), checkFiles(cfg, p))
+	if err == nil && cfg.LimitSeconds != 0 {
+		err = errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return cmp.Or(err, p.checkCompat(cfg), checkFiles(cfg, p))
 }
 
-// checkCompat finds what does not go together with the statements of the article.
 func (p *Parameters) checkCompat(cfg *result.Config) error {
 	switch {
-	case p.AsPublished == "" || p.AsPublished == asPublishedNone:
-		return nil
 	case p.AsPublished != asPublishedMariaDBOrg:
-		return oneOf("asPublished", p.AsPublished, asPublishedNone, asPublishedMariaDBOrg)
+		return workload.OneOf("asPublished", p.AsPublished, "", asPublishedNone, asPublishedMariaDBOrg)
 	case p.LoadMode != loadOneStatement || p.ForeignKeyChecks:
 		return fmt.Errorf("asPublished %s goes with loadMode %s and foreignKeyChecks false", asPublishedMariaDBOrg, loadOneStatement)
 	case cfg.Workload.Data != nil || cfg.Workload.SchemaFile != "":
@@ -181,7 +172,6 @@ func (p *Parameters) checkCompat(cfg *result.Config) error {
 	return nil
 }
 
-// checkFiles finds what does not go together with a volume, or with the user's data and SQL.
 func checkFiles(cfg *result.Config, p *Parameters) error {
 	switch own := cfg.Workload.Data != nil; {
 	case p.Data == dataStaged && cfg.Scratch == "":
@@ -196,14 +186,6 @@ func checkFiles(cfg *result.Config, p *Parameters) error {
 	return nil
 }
 
-func oneOf(name, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return fmt.Errorf("%s is %q but must be one of %s", name, value, strings.Join(allowed, ", "))
-}
-
-// Prepare implements Workload.
 func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	var localInfile bool
 	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.local_infile").Scan(&localInfile); err != nil {
@@ -217,7 +199,6 @@ func (w *tprochLoad) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 	return w.Plan(), w.makeTables(ctx, db)
 }
 
-// Plan implements Planned.
 func (w *tprochLoad) Plan() workload.Plan {
 	plan := workload.Plan{Clients: w.params.clients(), Setup: []string{w.session()}, After: w.after()}
 	switch {
@@ -261,13 +242,11 @@ func (w *tprochLoad) makeUserTables(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// session is the statement that makes a session as the parameters say.
 func (w *tprochLoad) session() string {
 	return fmt.Sprintf("SET autocommit=1, foreign_key_checks=%d, unique_checks=%d",
 		bit(w.params.ForeignKeyChecks), bit(w.params.UniqueChecks))
 }
 
-// after are the phases that make the loaded tables ready.
 func (w *tprochLoad) after() []workload.Phase {
 	var phases []workload.Phase
 	if w.params.Indexes == indexesAfter {

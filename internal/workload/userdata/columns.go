@@ -18,13 +18,11 @@ import (
 type Column struct {
 	Name string
 	// Kind is what the text of its values depends on; text that is not a server's own comes back as another one.
-	Kind Kind
-	// sqlType is for people.
+	Kind    Kind
 	sqlType string
 	// encoded columns have a character set, which may not be the connection's.
 	encoded bool
-	// binary columns have bytes, and no text.
-	binary bool
+	binary  bool
 	// derived columns are computed by the server, or not seen unless they are named: nothing is loaded into them unasked.
 	derived bool
 }
@@ -32,7 +30,6 @@ type Column struct {
 // Kind of a column's type. Columns of the same kind give the same text back for the same value.
 type Kind struct {
 	family family
-	// digits behind the point.
 	digits int
 }
 
@@ -78,7 +75,6 @@ func KindOf(sqlType string) Kind {
 	return k
 }
 
-// digitsOf is a type's number of digits; none is 0.
 func digitsOf(argument string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(argument))
 	if err != nil {
@@ -193,7 +189,6 @@ func (k Kind) rounds(text []byte) bool {
 	}
 }
 
-// columnsOf are a table's columns in their order; none if there is no such table.
 func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err error) {
 	const query = "SELECT column_name, column_type, character_set_name IS NOT NULL, extra FROM information_schema.columns" +
 		" WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"

@@ -187,7 +187,6 @@ const (
 	textNull      = "NULL"
 )
 
-// appendText appends the text of a row, of the columns that are compared.
 func (c *Comparison) appendText(dst []byte, fields [][]byte) []byte {
 	first := true
 	for i, field := range fields {

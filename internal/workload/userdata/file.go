@@ -5,6 +5,7 @@
 package userdata
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +15,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,7 +94,6 @@ func (in *File) Scan(ctx context.Context, show func(r *delimited.Reader, fields 
 	}, nil
 }
 
-// show shows each row and returns their number.
 func (in *File) show(r *delimited.Reader, show func(*delimited.Reader, [][]byte) error) (rows int64, err error) {
 	for skipped := int64(0); ; {
 		fields, err := r.Next()
@@ -189,9 +188,6 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 	if format.CSV {
 		format.Separator = ','
 	}
-	if !slices.Contains([]string{"", result.DataTSV, result.DataCSV}, d.Format) {
-		return format, fmt.Errorf("dataFrom.format is %q but must be %s or %s", d.Format, result.DataTSV, result.DataCSV)
-	}
 	switch {
 	case d.Separator == "":
 	case len(d.Separator) > 1 || strings.ContainsAny(d.Separator, "\\\r\n\"'") || d.Separator[0] >= 0x80:
@@ -200,11 +196,8 @@ func FormatOf(d *result.Data) (delimited.Format, error) {
 	default:
 		format.Separator = d.Separator[0]
 	}
-	if !slices.Contains([]string{"", result.EmptyIsText, result.EmptyIsNull}, d.EmptyIs) {
-		return format, fmt.Errorf("dataFrom.emptyIs is %q but must be %s or %s", d.EmptyIs, result.EmptyIsNull, result.EmptyIsText)
-	}
-	if d.HeaderLines < 0 {
-		return format, fmt.Errorf("dataFrom.headerLines is %d but must be at least 0", d.HeaderLines)
-	}
-	return format, nil
+	return format, cmp.Or(
+		workload.OneOf("dataFrom.format", d.Format, "", result.DataTSV, result.DataCSV),
+		workload.OneOf("dataFrom.emptyIs", d.EmptyIs, "", result.EmptyIsNull, result.EmptyIsText),
+		workload.AtLeast("dataFrom.headerLines", d.HeaderLines, 0))
 }

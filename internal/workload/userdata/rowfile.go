@@ -31,7 +31,6 @@ type RowFile struct {
 	index  []place
 }
 
-// place in a file where a row begins.
 type place struct{ offset, line int64 }
 
 // Extent is what rows take as SQL.
@@ -101,7 +100,6 @@ type RowReader struct {
 	file   *RowFile
 	src    *os.File
 	reader *delimited.Reader
-	// next is the row that comes next, fields how many each has.
 	next   int64
 	fields int
 	err    error

@@ -21,15 +21,12 @@ const (
 
 // Parser reads output line by line. The zero value is ready.
 type Parser struct {
-	report Report
-	// section is the heading that the next lines belong to.
-	section section
-	// current is the cumulative report that is being read; histogram belongs to the next one.
+	report    Report
+	section   section
 	current   *Summary
 	histogram []Bucket
 }
 
-// section is a heading.
 type section int
 
 const (
@@ -112,7 +109,6 @@ func (p *Parser) Line(line string) *Interval {
 	return nil
 }
 
-// heading reads what begins a section.
 func (p *Parser) heading(line string) bool {
 	if checkpointLine.MatchString(line) {
 		p.finish()
@@ -123,8 +119,9 @@ func (p *Parser) heading(line string) bool {
 	if !found {
 		return false
 	}
-	if s == histogramSection || s == sqlSection || s == generalSection && p.current != nil && p.current.hasEvents {
-		p.finishUnlessEmpty()
+	if c := p.current; c != nil && (c.hasEvents || c.SQL != nil) &&
+		(s == histogramSection || s == sqlSection || s == generalSection && c.hasEvents) {
+		p.finish()
 	}
 	p.section = s
 	switch s {
@@ -139,7 +136,6 @@ func (p *Parser) heading(line string) bool {
 	return true
 }
 
-// about reads lines that mean the same wherever they stand.
 func (p *Parser) about(line string) bool {
 	if m := bannerLine.FindStringSubmatch(line); m != nil {
 		p.report.Version = m[1]
@@ -181,7 +177,6 @@ func (p *Parser) count(pairs string) {
 	}
 }
 
-// start is the cumulative report that a section belongs to.
 func (p *Parser) start() *Summary {
 	if p.current == nil {
 		p.current = &Summary{}
@@ -189,14 +184,6 @@ func (p *Parser) start() *Summary {
 	return p.current
 }
 
-// finishUnlessEmpty ends a cumulative report that has begun.
-func (p *Parser) finishUnlessEmpty() {
-	if p.current != nil && (p.current.hasEvents || p.current.SQL != nil) {
-		p.finish()
-	}
-}
-
-// finish takes a cumulative report that has all of its sections, unless it is one of a checkpoint.
 func (p *Parser) finish() {
 	s := p.current
 	p.current, p.section = nil, noSection
@@ -209,13 +196,11 @@ func (p *Parser) finish() {
 	}
 }
 
-// integer reads digits; what does not fit is the largest number.
 func integer(s string) int64 {
 	n, _ := strconv.ParseInt(strings.TrimSpace(s), 10, 64) // the largest number, if it is out of range
 	return n
 }
 
-// float reads a number that is known to be one.
 func float(s string) float64 {
 	if f := decimal(s); f != nil {
 		return *f
@@ -223,7 +208,6 @@ func float(s string) float64 {
 	return 0
 }
 
-// decimal reads a number; nil if it is none, or not finite.
 func decimal(s string) *float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {

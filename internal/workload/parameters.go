@@ -1,18 +1,20 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pace says when the transactions of a load begin, where that is not as soon as the server has answered: at a rate that
-// does not depend on the answers, or after a pause.
-package pace
+package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Parameters are those of the API's Pacing at one point.
-type Parameters struct {
+// Pacing says when the transactions of a load begin, where that is not as soon as the server has answered: at a rate that does not
+// depend on the answers, or after a pause. Its fields are those of the API's Pacing at one point.
+type Pacing struct {
 	// RatePerSecond is how many rows per second all connections of all Pods together are to insert; 0 is as many as they can.
 	RatePerSecond Rate `json:"ratePerSecond,omitempty"`
 	// ThinkTimeMilliseconds is for how long a connection pauses after each transaction.
@@ -23,37 +25,48 @@ type Parameters struct {
 	RampSeconds   int64 `json:"rampSeconds,omitempty"`
 }
 
-// Bounds are the API's.
-const (
-	maxRate            = 100_000_000
-	maxThinkTimeMillis = 3_600_000
-	maxSeconds         = 3600
-)
-
 // Check finds parameters that are out of bounds or exclude each other. Names in errors are the API's.
-func (p Parameters) Check() error {
-	switch {
-	case p.RatePerSecond < 0 || p.RatePerSecond > maxRate:
-		return fmt.Errorf("ratePerSecond is %d but must be 0 to %d", p.RatePerSecond, maxRate)
-	case p.ThinkTimeMilliseconds < 0 || p.ThinkTimeMilliseconds > maxThinkTimeMillis:
-		return fmt.Errorf("thinkTimeMilliseconds is %d but must be 0 to %d", p.ThinkTimeMilliseconds, maxThinkTimeMillis)
-	case p.WarmupSeconds < 0 || p.WarmupSeconds > maxSeconds:
-		return fmt.Errorf("warmupSeconds is %d but must be 0 to %d", p.WarmupSeconds, maxSeconds)
-	case p.RampSeconds < 0 || p.RampSeconds > maxSeconds:
-		return fmt.Errorf("rampSeconds is %d but must be 0 to %d", p.RampSeconds, maxSeconds)
-	case p.RatePerSecond > 0 && p.ThinkTimeMilliseconds > 0:
+func (p Pacing) Check() error {
+	err := cmp.Or(
+		Within("ratePerSecond", p.RatePerSecond, 0, 100_000_000),
+		Within("thinkTimeMilliseconds", p.ThinkTimeMilliseconds, 0, 3_600_000),
+		Within("warmupSeconds", p.WarmupSeconds, 0, 3600),
+		Within("rampSeconds", p.RampSeconds, 0, 3600),
+	)
+	if err == nil && p.RatePerSecond > 0 && p.ThinkTimeMilliseconds > 0 {
 		return errors.New("set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers")
 	}
-	return nil
+	return err
 }
 
-// ThinkTime is ThinkTimeMilliseconds.
-func (p Parameters) ThinkTime() time.Duration {
-	return time.Duration(p.ThinkTimeMilliseconds) * time.Millisecond
+// AtLeast is the error that a parameter, by its name in the API, is too small; nil if it is not.
+func AtLeast[N ~int | ~int32 | ~int64](name string, value, least N) error {
+	if value >= least {
+		return nil
+	}
+	return fmt.Errorf("%s is %d but must be at least %d", name, value, least)
+}
+
+// Within is the error that a parameter is out of its bounds, both of which are allowed.
+func Within[N ~int | ~int32 | ~int64](name string, value, low, high N) error {
+	if value >= low && value <= high {
+		return nil
+	}
+	return fmt.Errorf("%s is %d but must be %d to %d", name, value, low, high)
+}
+
+// OneOf is the error that a parameter has none of these values. With an empty one, it may be left out.
+func OneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	allowed = slices.DeleteFunc(allowed, func(one string) bool { return one == "" })
+	last := len(allowed) - 1
+	return fmt.Errorf("%s is %q but must be %s or %s", name, value, strings.Join(allowed[:last], ", "), allowed[last])
 }
 
 // Before is for how long the load is made before it is measured, and how much of that is the ramp.
-func (p Parameters) Before() (whole, ramp time.Duration) {
+func (p Pacing) Before() (whole, ramp time.Duration) {
 	return time.Duration(p.WarmupSeconds+p.RampSeconds) * time.Second, time.Duration(p.RampSeconds) * time.Second
 }
 
