@@ -19,11 +19,11 @@ help: ## Show this.
 
 .PHONY: demo
 demo: ## Bring up a cluster and the operator, measure six commit sizes, compare two settings, show the results.
-	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
+	@hack/demo.sh $(FLAGS)
 
 .PHONY: readme
 readme: ## Run the demo; put its output into docs/quick-start.md, and its answer into README.md.
-	@$(MAKE) --no-print-directory demo FLAGS=-record
+	@$(MAKE) --no-print-directory demo FLAGS=--record
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
