@@ -267,10 +267,6 @@ bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 bench-statistics: ## How often verdicts and intervals are right, in simulated comparisons; writes docs/reference/statistics.
 	@$(LIB) go run ./test/statistics -write docs/reference $(FLAGS)
 
-.PHONY: bench-verdict
-bench-verdict: ## How many rounds a verdict takes, for simulated and recorded noise.
-	@$(LIB) go run ./test/statistics -verdicts $(FLAGS)
-
 .PHONY: lines
 lines: ## How many lines of shell hack/ has.
 	@git grep -lE '^#!.*sh$$|^# shellcheck shell' -- hack .ci | xargs wc -l | sort -n

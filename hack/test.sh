@@ -63,7 +63,7 @@ concurrent() {
 # and makes a test take five times as long. -short has these tests repeat less of what they do hundreds of times.
 unit() {
 	local packages
-	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/deadtime ./test/benchloader \
+	packages=$(go list -f '{{.Dir}}' ./api/... ./cmd/... ./controllers/... ./hack/... ./internal/... ./test/benchloader \
 		./test/cost ./test/docs ./test/frozen ./test/samples ./test/statistics | sed "s#^$REPO#.#")
 	# shellcheck disable=SC2086 # one argument for each
 	tests unit -timeout 30m $packages
