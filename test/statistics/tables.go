@@ -23,11 +23,6 @@ func asShipped(points int) stats.Design {
 	}
 }
 
-// atEnd looks once, after a fixed number of rounds.
-func atEnd(rounds, points int) stats.Design {
-	return stats.Design{MaxRounds: rounds, EquivalencePercent: 5, Comparisons: points}
-}
-
 // writer of tables: it prints them in Markdown, and keeps them as CSV. Its first error is kept.
 type writer struct {
 	out         io.Writer

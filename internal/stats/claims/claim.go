@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package claims judges statements about numbers, by the numbers: that one point is so many times another, that a point is the
+// best, that values only grow, that two do not differ. An answer is given only if the interval of the ratio gives it.
 package claims
 
 import (
@@ -250,4 +252,52 @@ func (s *Series) without(parameter string) string {
 	rest := Series{Variant: s.Variant, Parameters: maps.Clone(s.Parameters)}
 	delete(rest.Parameters, parameter)
 	return rest.name()
+}
+
+// published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With only
+// some of those that the claim compares they cannot say.
+func (g judge) published(claimed string) (verdict Verdict, detail string) {
+	missing := "too few figures"
+	figure := func(of *Series, metric string) *Series {
+		for _, f := range g.claim.Published {
+			if v := number(f.Value); selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric && v > 0 {
+				return &Series{Variant: of.Variant, Parameters: of.Parameters, Values: []float64{v}}
+			}
+		}
+		if name := g.name(of); name != "" && g.claim.BestAt == nil {
+			missing = "no figure of " + name
+		}
+		return nil
+	}
+	figures := func(list []*Series) (known []*Series) {
+		for _, s := range list {
+			if one := figure(s, claimed); one != nil {
+				known = append(known, one)
+			}
+		}
+		return known
+	}
+	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
+	by.in, by.out, by.steps = figures(g.in), figures(g.out), figures(g.steps)
+	complete := len(by.steps) == len(g.steps) && (g.in == nil || by.in != nil && by.out != nil)
+	if g.of != nil {
+		toMetric := claimed
+		if g.claim.Ratio != nil {
+			toMetric = cmp.Or(g.claim.Ratio.ToMetric, claimed)
+		}
+		by.to, by.of = figure(g.to, toMetric), figure(g.of, claimed)
+		complete = by.of != nil && by.to != nil
+	}
+	if !complete {
+		return CannotSay, missing
+	}
+	j := Judgement{Verdict: CannotSay}
+	by.judge(&j)
+	return j.Verdict, j.Detail
+}
+
+// exactly is the Interval of figures that are taken as exact.
+func exactly(of, to []float64, _ int) (stats.Ratio, string) {
+	ratio := of[0] / to[0]
+	return stats.Ratio{Value: ratio, Low: ratio, High: ratio}, ""
 }
