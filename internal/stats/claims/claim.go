@@ -28,8 +28,8 @@ type Series struct {
 	Values []float64
 }
 
-// name of a series among others: the variant and the point.
-func (s *Series) name() string {
+// Name of a series among others: the variant and the point.
+func (s *Series) Name() string {
 	label := stats.Label(s.Parameters)
 	switch {
 	case s.Variant == "":
@@ -71,11 +71,11 @@ func (s Selector) String() string {
 	if s.Variant == "" && len(s.Parameters) == 0 {
 		return "everything"
 	}
-	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).name()
+	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).Name()
 }
 
-// all series that the selector names.
-func (s Selector) all(list []Series) []*Series {
+// All series that the selector names.
+func (s Selector) All(list []Series) []*Series {
 	var named []*Series
 	for i := range list {
 		if s.Names(&list[i]) {
@@ -85,9 +85,9 @@ func (s Selector) all(list []Series) []*Series {
 	return named
 }
 
-// one series that the selector names. None and several are errors.
-func (s Selector) one(list []Series) (*Series, error) {
-	named := s.all(list)
+// One series that the selector names. None and several are errors.
+func (s Selector) One(list []Series) (*Series, error) {
+	named := s.All(list)
 	switch len(named) {
 	case 1:
 		return named[0], nil
@@ -95,7 +95,7 @@ func (s Selector) one(list []Series) (*Series, error) {
 		return nil, fmt.Errorf("%s names no point", s)
 	}
 	return nil, fmt.Errorf("%s names %d points but must name exactly one: %s and %s are among them", s, len(named),
-		named[0].name(), named[1].name())
+		named[0].Name(), named[1].Name())
 }
 
 // selector of points in a claim.
@@ -143,7 +143,7 @@ func Check(c *v1alpha1.Claim, points []Series) error {
 		return fmt.Errorf("claim %s: %w", c.Name, err)
 	}
 	for _, f := range c.Published {
-		if _, err := selector(f.Of).one(points); err != nil {
+		if _, err := selector(f.Of).One(points); err != nil {
 			return fmt.Errorf("claim %s: published: %w", c.Name, err)
 		}
 	}
@@ -175,7 +175,7 @@ func (s *subject) name(one *Series) string {
 	if slices.ContainsFunc(all, func(other *Series) bool { return other.Variant != one.Variant }) {
 		short.Variant = one.Variant
 	}
-	return short.name()
+	return short.Name()
 }
 
 func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
@@ -186,7 +186,7 @@ func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 		return pairOf(c.NoDifference.Of, c.NoDifference.To, list, false)
 	case c.BestAt != nil:
 		at, among := selector(c.BestAt.At), selector(c.BestAt.Among)
-		for _, one := range among.all(list) {
+		for _, one := range among.All(list) {
 			if at.Names(one) {
 				s.in = append(s.in, one)
 			} else {
@@ -207,14 +207,14 @@ func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 
 // pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
 func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject, err error) {
-	if s.of, err = selector(of).one(list); err != nil {
+	if s.of, err = selector(of).One(list); err != nil {
 		return s, fmt.Errorf("of: %w", err)
 	}
-	if s.to, err = selector(to).one(list); err != nil {
+	if s.to, err = selector(to).One(list); err != nil {
 		return s, fmt.Errorf("to: %w", err)
 	}
 	if s.of == s.to && !same {
-		return s, fmt.Errorf("of and to name the same point, %s", s.of.name())
+		return s, fmt.Errorf("of and to name the same point, %s", s.of.Name())
 	}
 	return s, nil
 }
@@ -222,12 +222,12 @@ func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject,
 // stepsOf are the series by the value of the parameter. They differ in nothing else.
 func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 	among := selector(m.Among)
-	named := among.all(list)
+	named := among.All(list)
 	values := map[*Series]float64{}
 	for _, s := range named {
 		text, known := s.Parameters[m.Parameter]
 		if !known {
-			return nil, fmt.Errorf("monotonic: %s has no parameter %s", s.name(), m.Parameter)
+			return nil, fmt.Errorf("monotonic: %s has no parameter %s", s.Name(), m.Parameter)
 		}
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
@@ -235,8 +235,8 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 		}
 		values[s] = value
 		if s.without(m.Parameter) != named[0].without(m.Parameter) {
-			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].name(),
-				s.name(), m.Parameter)
+			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].Name(),
+				s.Name(), m.Parameter)
 		}
 	}
 	const fewest = 3
@@ -251,7 +251,7 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 func (s *Series) without(parameter string) string {
 	rest := Series{Variant: s.Variant, Parameters: maps.Clone(s.Parameters)}
 	delete(rest.Parameters, parameter)
-	return rest.name()
+	return rest.Name()
 }
 
 // published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With only

@@ -64,7 +64,7 @@ func Judge(list v1alpha1.Claims, measured func(metric string) []Series, interval
 			if len(others) == 0 {
 				series, missing = nil, c.Ratio.ToMetric
 			} else {
-				s.to, err = selector(c.Ratio.To).one(others)
+				s.to, err = selector(c.Ratio.To).One(others)
 			}
 		}
 		switch {
