@@ -226,14 +226,14 @@ func (r *reported) verdicts() string {
 
 // warned are the warnings that travel with the numbers.
 func (r *reported) warned() string {
-	text := ""
+	var b strings.Builder
 	for _, w := range r.AllWarnings() {
-		text += "- " + plain(w) + "\n"
+		b.WriteString("- " + plain(w) + "\n")
 	}
-	if text == "" {
+	if b.Len() == 0 {
 		return ""
 	}
-	return "\n**Warnings**, to be read with these numbers:\n\n" + text
+	return "\n**Warnings**, to be read with these numbers:\n\n" + b.String()
 }
 
 // plain is a text in one line that is nothing but a text, without emphasis too.

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release makes what hack/release.sh has no tool for: in FOLDER/build OCI layouts of the images, and their digests for the
-// chart; and FOLDER/install.yaml. The same input gives the same bytes.
+// Command release makes what hack/release.sh has no tool for: OCI layouts of the images, and their digests for the chart, in
+// FOLDER/build; and FOLDER/install.yaml. The same input gives the same bytes.
 //
 //	release -version vX.Y.Z -revision COMMIT -created SECONDS [-registry REGISTRY] FOLDER
 //

@@ -236,7 +236,7 @@ func AnswerOf(overall, list []Paired) Answer {
 	switch n := len(list); {
 	case t.differ > 0:
 		p := &list[t.largest]
-		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), p.Answered()}
+		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), true}
 	case t.equal == n:
 		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things())}
 	default:

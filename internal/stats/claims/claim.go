@@ -254,46 +254,51 @@ func (s *Series) without(parameter string) string {
 	return rest.Name()
 }
 
-// published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With only
-// some of those that the claim compares they cannot say.
-func (g judge) published(claimed string) (verdict Verdict, detail string) {
-	missing := "too few figures"
-	figure := func(of *Series, metric string) *Series {
-		for _, f := range g.claim.Published {
-			if v := number(f.Value); selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric && v > 0 {
-				return &Series{Variant: of.Variant, Parameters: of.Parameters, Values: []float64{v}}
-			}
-		}
-		if name := g.name(of); name != "" && g.claim.BestAt == nil {
-			missing = "no figure of " + name
-		}
-		return nil
-	}
-	figures := func(list []*Series) (known []*Series) {
-		for _, s := range list {
-			if one := figure(s, claimed); one != nil {
-				known = append(known, one)
+// published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With
+// only some of those that the claim compares they cannot say.
+func (g judge) published(metric string) (verdict Verdict, detail string) {
+	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
+	var missing string
+	add := func(list []*Series, metrics ...string) (known []*Series) {
+		for i, s := range list {
+			if v := figureOf(g.claim, s, metrics[min(i, len(metrics)-1)], metric); v > 0 {
+				known = append(known, &Series{Variant: s.Variant, Parameters: s.Parameters, Values: []float64{v}})
+			} else if missing == "" {
+				missing = g.name(s)
 			}
 		}
 		return known
 	}
-	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
-	by.in, by.out, by.steps = figures(g.in), figures(g.out), figures(g.steps)
-	complete := len(by.steps) == len(g.steps) && (g.in == nil || by.in != nil && by.out != nil)
+	by.in, by.out, by.steps = add(g.in, metric), add(g.out, metric), add(g.steps, metric)
+	complete := g.in != nil && by.in != nil && by.out != nil || missing == ""
 	if g.of != nil {
-		toMetric := claimed
+		toMetric := metric
 		if g.claim.Ratio != nil {
-			toMetric = cmp.Or(g.claim.Ratio.ToMetric, claimed)
+			toMetric = cmp.Or(g.claim.Ratio.ToMetric, metric)
 		}
-		by.to, by.of = figure(g.to, toMetric), figure(g.of, claimed)
-		complete = by.of != nil && by.to != nil
+		two := add([]*Series{g.of, g.to}, metric, toMetric)
+		if complete = len(two) == 2; complete {
+			by.of, by.to = two[0], two[1]
+		}
 	}
-	if !complete {
-		return CannotSay, missing
+	if !complete && (missing == "" || g.in != nil) {
+		return CannotSay, "too few figures"
+	} else if !complete {
+		return CannotSay, "no figure of " + missing
 	}
 	j := Judgement{Verdict: CannotSay}
 	by.judge(&j)
 	return j.Verdict, j.Detail
+}
+
+// figureOf a series is the value that was published of a metric, beside the metric that the claim is about; 0 if there is none.
+func figureOf(c *v1alpha1.Claim, of *Series, metric, claimed string) float64 {
+	for _, f := range c.Published {
+		if selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric {
+			return number(f.Value)
+		}
+	}
+	return 0
 }
 
 // exactly is the Interval of figures that are taken as exact.
