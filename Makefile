@@ -19,11 +19,11 @@ help: ## Show this.
 
 .PHONY: demo
 demo: ## Bring up a cluster and the operator, measure six commit sizes, compare two settings, show the results.
-	@$(LIB) CGO_ENABLED=0 go run -trimpath -buildvcs=false -gcflags=all=-dwarf=false ./hack/demo -started "$$(date +%s)" $(FLAGS)
+	@hack/demo.sh $(FLAGS)
 
 .PHONY: readme
 readme: ## Run the demo; put its output into docs/quick-start.md, and its answer into README.md.
-	@$(MAKE) --no-print-directory demo FLAGS=-record
+	@$(MAKE) --no-print-directory demo FLAGS=--record
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
@@ -266,10 +266,6 @@ bench-sysbench: build ## Whether sysbench is any slower when the loader runs it.
 .PHONY: bench-statistics
 bench-statistics: ## How often verdicts and intervals are right, in simulated comparisons; writes docs/reference/statistics.
 	@$(LIB) go run ./test/statistics -write docs/reference $(FLAGS)
-
-.PHONY: bench-verdict
-bench-verdict: ## How many rounds a verdict takes, for simulated and recorded noise.
-	@$(LIB) go run ./test/statistics -verdicts $(FLAGS)
 
 .PHONY: lines
 lines: ## How many lines of shell hack/ has.

@@ -110,9 +110,6 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	}
 	s, err := r.takeStep(ctx, is, run)
 	abandoned, left := lanes.releaseAbandoned(ctx, req.NamespacedName, run.UID)
-	if err != nil {
-		r.Metrics.Fail(telemetry.RunController, isStale(err), err)
-	}
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil

@@ -256,18 +256,7 @@ func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, nam
 	if pod.Namespace == namespace || r.NameOthers {
 		n.Name = pod.Namespace + "/" + pod.Name
 	}
-	if owner := metav1.GetControllerOf(pod); owner != nil {
-		n.Owner = result.OwnerOther
-		if kind := result.OwnerKind(owner.Kind); slices.Contains(ownerKinds, kind) {
-			n.Owner = kind
-		}
-	}
 	return n
-}
-
-// ownerKinds are those that every cluster has. Others may reveal what a user runs.
-var ownerKinds = []result.OwnerKind{
-	result.OwnerJob, result.OwnerDaemonSet, result.OwnerStatefulSet, result.OwnerReplicaSet, result.OwnerNode,
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

@@ -210,7 +210,7 @@ func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
 	visitors := summaryBesideNeighbors(t, c)
 	for _, want := range []string{
-		"- Pods started on the database node during the attempt: " + c.namespace + "/visitor, 1 from Jobs (1 of 3 trials)\n",
+		"- Pods started on the database node during the attempt: " + c.namespace + "/visitor, 1 of other namespaces (1 of 3 trials)\n",
 		"- the database node was short of resources: DiskPressure (2 of 3 trials)\n",
 	} {
 		if !strings.Contains(visitors.summary, want) {

@@ -16,5 +16,10 @@ spec:
   trials: {repetitions: 20}
 YAML
 kubectl wait --for=condition=Complete --timeout=10m "$run" >/dev/null
-kubectl get configmap bench-operator-results -o jsonpath='{.data.results\.json}' | go run ./test/deadtime
+have jq || apt_install jq || die "install jq: it reads the results"
+kubectl get configmap bench-operator-results -o jsonpath='{.data.results\.json}' | jq -r '
+	def seconds: (.[:19] + "Z" | fromdateiso8601) + ("0" + (.[19:] | rtrimstr("Z")) | tonumber);
+	[.attempts[] | select(.summary) | .summary.identity | {started: (.started | seconds), ended: (.ended | seconds)}] as $trials |
+	[range(1; $trials | length) | $trials[.].started - $trials[. - 1].ended] | sort | map(. * 100 | round / 100) |
+	"dead time between \(length + 1) trials: median \(.[(length - 1) / 2 | floor]) s (\(first)–\(last) s)"'
 kubectl delete "$run" --timeout=2m >/dev/null

@@ -107,11 +107,6 @@ chart() {
 	tool helm package --version "${version#v}" --app-version "$version" --destination "$dist" "$build/chart" >&2
 }
 
-# release STEP: see release/main.go.
-release() {
-	go run ./hack/release -version "$version" -revision "$revision" -created "$SOURCE_DATE_EPOCH" -registry "${REGISTRY:-}" "$1" "$dist"
-}
-
 # sign the checksums.
 sign() {
 	if [ -z "${KEY:-}" ]; then
@@ -124,7 +119,7 @@ sign() {
 
 umask 022 # of files in images, too
 export LC_ALL=C # the order of files
-have jq || apt_install jq || die "install jq: it takes times out of the bills of materials"
+have jq || apt_install jq || die "install jq: it writes bills of materials and the provenance"
 rm -rf "$dist"
 mkdir -p "$build"
 cp config/samples/commit-size.yaml "$dist"
@@ -136,7 +131,7 @@ for arch in amd64 arm64; do
 	certificates "$arch"
 	sysbench "$arch"
 done
-release images
+go run ./hack/release -version "$version" -revision "$revision" -created "$SOURCE_DATE_EPOCH" -registry "${REGISTRY:-}" "$dist"
 for archive in images images_linux_{amd64,arm64}; do (cd "$build/$archive" && pack . -- *) >"$dist/benchrun-$archive.tar"; done
 chart
 bill kubectl-benchrun "$dist"/kubectl-benchrun_*
@@ -144,7 +139,7 @@ bill manager "$build"/manager-*.tar
 bill loader "$build"/{loader,ca-certificates}-*.tar
 bill loader-sysbench "$build"/{loader,ca-certificates,sysbench}-*.tar
 sort -u "$build"/*.packages >"$build/packages"
-release describe
+VERSION=$version REVISION=$revision REGISTRY=${REGISTRY:-} "$HACK/release/describe.sh" "$dist"
 sign
 rm -rf "$build"
 log "this is in $dist:"

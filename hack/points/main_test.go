@@ -9,15 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
-
-// The folder in testdata has each kind of field, and types without any.
-func TestGenerate(t *testing.T) {
-	got := must.Get(generate("testdata"))(t)
-	testutil.Golden(t, output+".golden", got)
-}
 
 // TestUpToDate: the file in the repository is that of the types beside it.
 func TestUpToDate(t *testing.T) {

@@ -13,13 +13,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
@@ -54,19 +52,15 @@ type reported struct {
 	of, full *object
 	// root is the folder of the repository, and folder the report's in it.
 	root, folder string
-	claims       []claims.Judgement
-	warnings     []string
-	tables       []report.RequestedTable
-	plots        []presentation.Curve
+	*report.Report
+	tables []report.RequestedTable
+	plots  []presentation.Curve
 	// answer in a line, and how much was measured.
 	answer, state string
-	started       time.Time
 	// servers are their versions.
 	servers []string
-	// headline is the metric that claims and tables mean if they name none.
+	// headline is the metric that claims mean if they name none.
 	headline result.Metric
-	// rows that were inserted at a point of a run, by its label; nil if only the plan says it.
-	rows map[string]float64
 }
 
 // changed says whether the small file has been changed since it was measured.
@@ -154,44 +148,32 @@ func (r *reported) decode(text []byte) error {
 	case rep.Outcome != v1alpha1.ConditionComplete:
 		return fmt.Errorf("%s has ended %s", rep.Name, rep.Outcome)
 	}
-	r.claims, r.warnings, r.started = rep.Claims, rep.AllWarnings(), rep.Started
+	r.Report = rep
 	if rep.HasVariants() {
-		r.decodePairs(rep)
-	} else {
-		r.decodePoints(rep)
-	}
-	return r.request(rep)
-}
-
-func (r *reported) decodePoints(rep *report.Report) {
-	r.answer = stats.Headline(rep.Points)
-	r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Workload, len(rep.Accepted()), rep.Planned, rep.Seed)
-	r.rows = map[string]float64{}
-	for _, point := range rep.Measured() {
-		r.headline = point.Metric
-		var rows []float64
-		for _, record := range point.Records {
-			rows = append(rows, float64(record.Summary.Totals.Rows))
-			r.serve(record.Summary.ServerVersion)
+		r.answer = rep.Answer()
+		r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
+			rep.Seed, rep.Message)
+		for i := range rep.Runs {
+			r.serve(rep.Runs[i].ServerVersion)
 		}
-		r.rows[stats.Label(point.Parameters)] = stats.Summarize(rows).Median
+		if len(rep.Pairs) > 0 {
+			r.headline = rep.Pairs[0].Metric
+		}
+	} else {
+		r.answer = stats.Headline(rep.Points)
+		r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Workload, len(rep.Accepted()), rep.Planned, rep.Seed)
+		for _, point := range rep.Measured() {
+			r.headline = point.Metric
+			for _, record := range point.Records {
+				r.serve(record.Summary.ServerVersion)
+			}
+		}
 	}
+	return r.request()
 }
 
-func (r *reported) decodePairs(rep *report.Report) {
-	r.answer = rep.Answer()
-	r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
-		rep.Seed, rep.Message)
-	for i := range rep.Runs {
-		r.serve(rep.Runs[i].ServerVersion)
-	}
-	if len(rep.Pairs) > 0 {
-		r.headline = rep.Pairs[0].Metric
-	}
-}
-
-// request has a report show the plots and tables of the file that has the name of the object.
-func (r *reported) request(rep *report.Report) error {
+// request shows the plots and tables of the file that has the name of the object.
+func (r *reported) request() error {
 	path := filepath.Join(r.root, samplesFolder, r.of.name+".plots")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -199,8 +181,8 @@ func (r *reported) request(rep *report.Report) error {
 	}
 	q, err := report.ReadRequested(path, text)
 	if err == nil {
-		err = rep.Request(q)
-		r.plots, r.tables = q.Plots, rep.RequestedTables()
+		err = r.Request(q)
+		r.plots, r.tables = q.Plots, r.RequestedTables()
 	}
 	return err
 }

@@ -36,8 +36,8 @@ func (p *publication) conclusions() []conclusion {
 	}
 	for i := range p.reports {
 		r := &p.reports[i]
-		for k := range r.claims {
-			list = append(list, conclusion{&r.claims[k], r})
+		for k := range r.Claims {
+			list = append(list, conclusion{&r.Claims[k], r})
 		}
 	}
 	for i := range p.full.objects {

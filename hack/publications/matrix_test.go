@@ -45,7 +45,7 @@ func TestConclusions(t *testing.T) {
 	root := repository(t)
 	list := must.Get(load(t.Context(), root))(t)
 	here := &list[0].reports[0]
-	here.claims = []claims.Judgement{
+	here.Claims = []claims.Judgement{
 		{Name: "tenfold-to-16", Statement: "other words", Verdict: claims.PremiseMissing},
 		{Name: "flat", Statement: list[0].full.objects[0].run.Spec.Claims[1].Statement, Verdict: claims.DoesNotHold},
 	}

@@ -17,10 +17,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
@@ -81,7 +85,7 @@ func (p *publication) page() (string, error) {
 
 // measurement says when and from what a publication was measured, and whether that is what its file still asks for.
 func (p *publication) measurement() string {
-	text := fmt.Sprintf("Measured on %s at commit %.12s", p.reports[0].started.UTC().Format("2 January 2006"), p.measured.Commit)
+	text := fmt.Sprintf("Measured on %s at commit %.12s", p.reports[0].Started.UTC().Format("2 January 2006"), p.measured.Commit)
 	if !p.measured.Clean {
 		text += ", with changes that were not committed"
 	}
@@ -113,16 +117,51 @@ func (r *reported) section() (string, error) {
 	}
 	b.WriteString(plots)
 	for i := range r.tables {
-		if c := r.comparedTable(&r.tables[i]); c != nil {
-			fmt.Fprintf(&b, "%s%s:\n\n%s\n", strings.ToUpper(r.tables[i].Title[:1]), plain(r.tables[i].Title[1:]), c.table())
+		t := &r.tables[i]
+		if len(t.Rows) > 0 && slices.Contains(t.Rows[0], "published") {
+			fmt.Fprintf(&b, "%s%s:\n\n%s\n", strings.ToUpper(t.Title[:1]), plain(t.Title[1:]), texts(t.Rows))
 		}
-		if remark := r.tables[i].Remark(); remark != "" {
+		if remark := t.Remark(); remark != "" {
 			b.WriteString(plain(remark) + "\n\n")
 		}
 	}
 	b.WriteString(r.verdicts())
 	b.WriteString(r.warned())
 	return b.String(), nil
+}
+
+// unequal are fields that say what is shown or where, and not what is measured.
+var unequal = regexp.MustCompile(`^(claims|title|seed|loader\..*|trials\.deadlineSeconds|.*\.requests\..*)$`)
+
+// sizes is a table of what the small file asks for otherwise than the full one. What all variants have is said once.
+func (r *reported) sizes() (string, error) {
+	rows := [][]string{{"", "in full", "here"}, {"plan", r.full.planned, r.of.planned}}
+	variants := map[plan.Difference][]string{}
+	for at, v := range r.of.variants {
+		i := slices.IndexFunc(r.full.variants, func(full variant) bool { return full.name == v.name })
+		if i < 0 { // it may have another name there
+			i = min(at, len(r.full.variants)-1)
+		}
+		differences, err := plan.Differences(r.full.variants[i].spec, v.spec)
+		if err != nil {
+			return "", err
+		}
+		for _, d := range differences {
+			if ofPoints := strings.HasPrefix(d.From+d.To, "[{"); !ofPoints && !unequal.MatchString(d.Name) { // the plan counts points
+				variants[d] = append(variants[d], v.name)
+			}
+		}
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(variants), func(a, b plan.Difference) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	}) {
+		name := d.Name
+		if len(variants[d]) < len(r.of.variants) {
+			name += " of " + strings.Join(variants[d], ", ")
+		}
+		rows = append(rows, []string{name, d.From, d.To})
+	}
+	return texts(rows), nil
 }
 
 // picture is a plot with what is said of it.
@@ -167,8 +206,8 @@ func (r *reported) missing(plot string) error {
 // verdicts on the claims, with their numbers.
 func (r *reported) verdicts() string {
 	var b strings.Builder
-	for i := range r.claims {
-		j := &r.claims[i]
+	for i := range r.Claims {
+		j := &r.Claims[i]
 		fmt.Fprintf(&b, "- %s, **%s**", verdictCell(j.Verdict), j.Name)
 		switch {
 		case strings.HasPrefix(j.Statement, ours):
@@ -187,19 +226,31 @@ func (r *reported) verdicts() string {
 
 // warned are the warnings that travel with the numbers.
 func (r *reported) warned() string {
-	if len(r.warnings) == 0 {
-		return ""
-	}
 	var b strings.Builder
-	b.WriteString("\n**Warnings**, to be read with these numbers:\n\n")
-	for _, w := range r.warnings {
+	for _, w := range r.AllWarnings() {
 		b.WriteString("- " + plain(w) + "\n")
 	}
-	return b.String()
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n**Warnings**, to be read with these numbers:\n\n" + b.String()
 }
 
 // plain is a text in one line that is nothing but a text, without emphasis too.
 func plain(text string) string { return strings.ReplaceAll(report.MarkdownCell(text), "*", `\*`) }
+
+// texts is a table of texts that are no Markdown.
+func texts(rows [][]string) string {
+	var escaped [][]string
+	for _, cells := range rows {
+		var row []string
+		for _, cell := range cells {
+			row = append(row, plain(cell))
+		}
+		escaped = append(escaped, row)
+	}
+	return table(escaped)
+}
 
 // table of rows, of which the first is the header. Cells are Markdown.
 func table(rows [][]string) string {

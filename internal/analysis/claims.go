@@ -61,14 +61,12 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 		return list
 	}
 	judged := claims.Judge(run.Spec.Claims, measured, stats.PairedRatio)
-	at := placeOfRun(run, points)
 	checkPremises(run.Spec.Claims, judged, func(int) []place {
 		if !slices.ContainsFunc(points, func(p stats.Point) bool { return len(p.Records) > 0 }) {
 			return nil
 		}
-		return []place{at}
+		return []place{placeOfRun(run, points)}
 	})
-	addReasons(run.Spec.Claims, judged, at)
 	return judged
 }
 
@@ -96,8 +94,6 @@ func (c *Compared) judgedClaims() []claims.Judgement {
 	list := c.Run.Spec.Claims
 	judged := claims.Judge(list, measured, interval)
 	checkPremises(list, judged, func(i int) []place { return c.placesOf(&list[i]) })
-	c.addVariantReasons(judged, list)
-	addReasons(list, judged, c.place())
 	return judged
 }
 

@@ -123,29 +123,6 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-func TestCommitsWait(t *testing.T) {
-	through := func(value string) engine.Setting { return engine.Assignment("innodb_log_file_write_through", value) }
-	flush := func(mode string) engine.Setting { return engine.Assignment("innodb_flush_log_at_trx_commit", mode) }
-	for name, tc := range map[string]struct {
-		e        *engine.Engine
-		settings []engine.Setting
-		wait     bool
-		known    bool
-	}{
-		"nothing":       {&engine.MariaDB, nil, true, false},
-		"on":            {&engine.MariaDB, []engine.Setting{through("on")}, true, true},
-		"by number":     {&engine.MariaDB, []engine.Setting{flush("1"), through("1")}, true, true},
-		"off":           {&engine.MariaDB, []engine.Setting{through("OFF")}, true, false},
-		"not flushed":   {&engine.MariaDB, []engine.Setting{flush("0"), through("ON")}, false, true},
-		"once a second": {&engine.MySQL, []engine.Setting{flush("2")}, false, true},
-		"other engine":  {&engine.MySQL, []engine.Setting{through("ON")}, true, false},
-	} {
-		if wait, known := tc.e.CommitsWait(tc.settings); wait != tc.wait || known != tc.known {
-			t.Errorf("%s: %v, %v, want %v, %v", name, wait, known, tc.wait, tc.known)
-		}
-	}
-}
-
 // Each engine knows its own servers by their version, and no other's.
 func TestEnginesAreDistinguished(t *testing.T) {
 	for version, want := range map[string]*engine.Engine{

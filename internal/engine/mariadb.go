@@ -108,9 +108,8 @@ var MariaDB = Engine{
 		WriteBack: "SET GLOBAL innodb_log_checkpoint_now=ON",
 	},
 	Durability: Durability{
-		Commit:       Durable{"innodb_flush_log_at_trx_commit", "1"},
-		BinaryLog:    Durable{"sync_binlog", "1"},
-		WriteThrough: "innodb_log_file_write_through",
+		Commit:    Durable{"innodb_flush_log_at_trx_commit", "1"},
+		BinaryLog: Durable{"sync_binlog", "1"},
 	},
 	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.

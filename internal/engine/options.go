@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -86,9 +85,6 @@ type Durability struct {
 	// Commit is what makes a commit durable in the redo log, which is the server's default, and BinaryLog what makes it durable in
 	// the binary log.
 	Commit, BinaryLog Durable
-	// WriteThrough is the switch that writes the redo log past the page cache, without fsync calls that the server could count;
-	// empty if there is none.
-	WriteThrough string
 }
 
 // Durable is a variable, and its value with which commits are durable.
@@ -112,21 +108,6 @@ func (e *Engine) BinaryLogLoss(variables map[string]string) (lossy Durable, ok b
 func (d Durable) missed(variables map[string]string) (Durable, bool) {
 	value, known := variables[d.Variable]
 	return Durable{d.Variable, value}, known && value != d.Value
-}
-
-// CommitsWait says whether a commit waits for the disk on a server with these settings. They do not tell (known is false) if the
-// log is not written through: then the fsync calls that the server counts do.
-func (e *Engine) CommitsWait(settings []Setting) (wait, known bool) {
-	through, durable := false, true
-	for _, s := range settings {
-		switch s.Name {
-		case e.Durability.WriteThrough:
-			through = slices.Contains([]string{"ON", "1"}, strings.ToUpper(s.Value))
-		case e.Durability.Commit.Variable:
-			durable = s.Value == e.Durability.Commit.Value
-		}
-	}
-	return durable, through || !durable
 }
 
 // Meant is how a specification has a line of an option file, and what was wrong with each of the two as they were written: names

@@ -104,15 +104,9 @@ var samples = []struct {
 		"deviates from the contest: the hardware is not limited to 8 cores, 16 GB of memory and 8 drives (see the environment)",
 	},
 	{finding.OfProgram("it was [cold] {x}"), "it was [cold] {x}"},
-	{finding.Arrived(finding.Pods{Names: "ns/a and 2 more"}), "Pods started on the database node during the attempt: ns/a and 2 more"},
-	{
-		finding.Departed(finding.Pods{Names: "ns/a", Others: []finding.PodCount{{"from Jobs", 3}, {"without an owner", 1}}}),
-		"Pods left the database node during the attempt: ns/a, 3 from Jobs, 1 without an owner",
-	},
-	{
-		finding.Departed(finding.Pods{Others: []finding.PodCount{{"from Jobs", 3}}}),
-		"Pods left the database node during the attempt: 3 from Jobs",
-	},
+	{finding.Arrived("ns/a and 2 more", 0), "Pods started on the database node during the attempt: ns/a and 2 more"},
+	{finding.Departed("ns/a", 3), "Pods left the database node during the attempt: ns/a, 3 of other namespaces"},
+	{finding.Departed("", 3), "Pods left the database node during the attempt: 3 of other namespaces"},
 	{
 		finding.NotAllRead(12),
 		"more Pods are on the database node than the operator reads: which came or left is not known (12 were read)",

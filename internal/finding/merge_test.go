@@ -61,7 +61,6 @@ func TestMergedTexts(t *testing.T) {
 	of := func(pod int, share float64) finding.Finding {
 		return finding.Client{Pod: pod, Many: true}.Throttled(share)
 	}
-	from := func(counts ...finding.PodCount) finding.Finding { return finding.Arrived(finding.Pods{Others: counts}) }
 	for name, tc := range map[string]struct {
 		list list
 		want []string
@@ -110,7 +109,7 @@ func TestMergedTexts(t *testing.T) {
 			},
 		},
 		"Pods": {
-			list{of(0, 2.5), of(3, 3.5), of(0, 1.5), finding.Arrived(finding.Pods{Names: "b/28 and 2 more"}), finding.Arrived(finding.Pods{Names: "b/29 and 2 more"})},
+			list{of(0, 2.5), of(3, 3.5), of(0, 1.5), finding.Arrived("b/28 and 2 more", 0), finding.Arrived("b/29 and 2 more", 0)},
 			[]string{
 				"the client of Pod 0 was throttled at its CPU limit for 1.5–2.5% of the time",
 				"the client of Pod 3 was throttled at its CPU limit for 3.5% of the time",
@@ -118,26 +117,20 @@ func TestMergedTexts(t *testing.T) {
 			},
 		},
 		"Pods that are not named": {
-			list{
-				from(finding.PodCount{"from Jobs", 3}, finding.PodCount{"without an owner", 1}),
-				from(finding.PodCount{"from Jobs", 12}, finding.PodCount{"without an owner", 2}), from(finding.PodCount{"from DaemonSets", 1}),
-			},
-			[]string{
-				"Pods started on the database node during the attempt: 3–12 from Jobs, 1–2 without an owner",
-				"Pods started on the database node during the attempt: 1 from DaemonSets",
-			},
+			list{finding.Arrived("", 3), finding.Arrived("", 12)},
+			[]string{"Pods started on the database node during the attempt: 3–12 of other namespaces"},
 		},
 		"the same Pods": {
-			list{finding.Departed(finding.Pods{Names: "b/28"}), finding.Departed(finding.Pods{Names: "b/28"}), finding.Arrived(finding.Pods{Names: "b/28"})},
+			list{finding.Departed("b/28", 0), finding.Departed("b/28", 0), finding.Arrived("b/28", 0)},
 			[]string{"Pods left the database node during the attempt: b/28", "Pods started on the database node during the attempt: b/28"},
 		},
 		"Pods of which some are named": {
 			list{
-				finding.Departed(finding.Pods{Names: "b/28", Others: []finding.PodCount{{"from Jobs", 3}}}),
-				finding.Departed(finding.Pods{Names: "b/29", Others: []finding.PodCount{{"from Jobs", 1}}}), finding.Departed(finding.Pods{Names: "b/30"}),
+				finding.Departed("b/28", 3),
+				finding.Departed("b/29", 1), finding.Departed("b/30", 0),
 			},
 			[]string{
-				"Pods left the database node during the attempt: b/28, and others, 1–3 from Jobs",
+				"Pods left the database node during the attempt: b/28, and others, 1–3 of other namespaces",
 				"Pods left the database node during the attempt: b/30",
 			},
 		},

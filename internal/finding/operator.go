@@ -7,37 +7,23 @@ import (
 	"strings"
 )
 
-// Pods are some of the database's node.
-type Pods struct {
-	// Names of those that may be named; empty if there are none.
-	Names string
-	// Others are counted.
-	Others []PodCount
-}
-
-// PodCount is how many Pods come from somewhere, for example "from Jobs".
-type PodCount struct {
-	From string
-	Pods int
-}
-
-func (p Pods) finding(code Code) Finding {
-	var where map[string]string
-	if p.Names != "" {
-		where = map[string]string{"pods": p.Names}
-	}
-	var counts []Measure
-	for _, o := range p.Others {
-		counts = append(counts, measure(o.From, o.Pods, ""))
-	}
-	return made(code, where, counts...)
-}
-
-// Arrived are Pods that came to the database's node during an attempt.
-func Arrived(p Pods) Finding { return p.finding(PodsArrived) }
+// Arrived are Pods that came to the database's node during an attempt: names of those that may be named, and how many there are
+// of other namespaces.
+func Arrived(names string, others int) Finding { return ofPods(PodsArrived, names, others) }
 
 // Departed are Pods that left it.
-func Departed(p Pods) Finding { return p.finding(PodsDeparted) }
+func Departed(names string, others int) Finding { return ofPods(PodsDeparted, names, others) }
+
+func ofPods(code Code, names string, unnamed int) Finding {
+	var where map[string]string
+	if names != "" {
+		where = map[string]string{"pods": names}
+	}
+	if unnamed == 0 {
+		return made(code, where)
+	}
+	return made(code, where, measure("of other namespaces", unnamed, ""))
+}
 
 // NotAllRead are more Pods on the database's node than the operator reads of others; so many were read.
 func NotAllRead(read int) Finding { return made(PodsUnread, nil, measure("read", read, "")) }

@@ -80,16 +80,6 @@ func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
 	return e.Options.BinaryLog(true)
 }
 
-// CommitsWait says whether commits on the server of a specification wait for the disk. If known is false, the fsync calls that
-// the server counts tell.
-func CommitsWait(db *v1alpha1.DatabaseSpec) (wait, known bool) {
-	e, err := EngineOf(db)
-	if err != nil {
-		return false, false
-	}
-	return e.CommitsWait(Settings(e, db))
-}
-
 // Unset is how a difference shows that one side says nothing.
 const Unset = "unset"
 

@@ -24,30 +24,12 @@ type RequestedTable struct {
 	// Labels say what the others are of.
 	Rows   [][]string
 	Labels int
-	// Figures are the medians of Rows, and the published figures beside them, point by point. By are the labels in which the points
-	// differ: variant first, and parameters.
-	Figures []Figure
-	By      []string
 	// CSV has a row for each trial, and a column for each metric. With variants it also has the settings of each variant's server
 	// in which any of them differ.
 	CSV []byte
 	// Missing are the metrics that were not measured; the table has no place for them.
 	Missing []string
 }
-
-// Figure is a number in a table: of a metric at a point, or of a variant at one.
-type Figure struct {
-	claims.Series
-	Metric, Unit string
-	// Median of what was measured; Trials is how many values there are, maybe none.
-	Median float64
-	Trials int
-	// Published is the published figure; 0 if there is none.
-	Published float64
-}
-
-// Label of a figure: its variant, or the value of a parameter; empty if it has none of that name.
-func (f *Figure) Label(name string) string { return labelsIn(&f.Series)[name] }
 
 // Remark says what the table lacks; empty if it lacks nothing.
 func (t *RequestedTable) Remark() string {
@@ -84,23 +66,6 @@ func (p *tabled) in(metric string) claims.Series {
 		}
 	}
 	return series
-}
-
-// figures of the points, metric by metric.
-func figures(of *presentation.Table, metrics []string, points []tabled) []Figure {
-	var list []Figure
-	for i := range points {
-		for _, metric := range metrics {
-			series := points[i].in(metric)
-			f := Figure{Series: points[i].Series, Metric: metric, Unit: series.Metric.Unit, Trials: len(series.Values)}
-			if f.Trials > 0 {
-				f.Median = stats.Summarize(series.Values).Median
-			}
-			f.Published, _ = of.PublishedAt(metric, &f.Series)
-			list = append(list, f)
-		}
-	}
-	return list
 }
 
 // tabledAmong are the points that a selector names, in the order of their trials.
@@ -140,7 +105,7 @@ func newTable(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 	} else {
 		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
 	}
-	t.Figures, t.By, t.CSV = figures(of, metrics, points), labelsOf(points), tableCSV(metrics, points)
+	t.CSV = tableCSV(metrics, points)
 	return t
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -123,26 +122,6 @@ func TestTableCSVHasSettings(t *testing.T) {
 		"lazy,16777216,2,1,10302\nlazy,16777216,2,2,10404\n" +
 		"same,134217728,1,1,3434\nsame,134217728,1,2,3468\n"
 	must.Same(t, "CSV", want, string(oneTable(t, s.RequestedTables()).CSV))
-}
-
-// Figures are what programs read: the numbers of the cells, with the published ones beside them.
-func TestFiguresOfTables(t *testing.T) {
-	s := reportOfComparison()
-	s.Requested = pagetest.File(`{"tables":[{"name":"p","metrics":["rowsPerSecond"],"among":{"variant":"lazy"},
-		"published":[{"of":{"parameters":{"rowsPerCommit":"1"}},"value":"9.5"}]}]}`)
-	lazy := func(rows string) claims.Series {
-		return claims.Series{Variant: "lazy", Parameters: map[string]string{"rowsPerCommit": rows}}
-	}
-	want := []report.Figure{
-		{Series: lazy("1"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 10353, Trials: 2, Published: 9.5},
-		{Series: lazy("1024"), Metric: "rowsPerSecond", Unit: "rows/s", Median: 12814.375, Trials: 2},
-	}
-	table := oneTable(t, s.RequestedTables())
-	must.Same(t, "figures", want, table.Figures)
-	f := &table.Figures[1]
-	if diff := cmp.Diff([]string{"rowsPerCommit"}, table.By); diff != "" || f.Label("rowsPerCommit") != "1024" || f.Label("variant") != "lazy" {
-		t.Errorf("they differ in: %s; labels %q, %q", diff, f.Label("rowsPerCommit"), f.Label("variant"))
-	}
 }
 
 // The summary has the tables after those of its own.

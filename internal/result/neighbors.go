@@ -31,29 +31,8 @@ type Neighborhood struct {
 type Neighbor struct {
 	// ID is the UID of the Pod or, if the neighborhood is sealed, a keyed digest of it.
 	ID string `json:"id"`
-	// Owner is the kind of the Pod's controller.
-	Owner OwnerKind `json:"owner,omitempty"`
 	// Name of the Pod as namespace/name, if readers of the results may know it.
 	Name string `json:"name,omitempty"`
-}
-
-// OwnerKind is the kind of a Pod's controller. The list is closed: other kinds may reveal what a user runs.
-type OwnerKind string
-
-// Kinds of owners; empty is none.
-const (
-	OwnerJob         OwnerKind = "Job"
-	OwnerDaemonSet   OwnerKind = "DaemonSet"
-	OwnerStatefulSet OwnerKind = "StatefulSet"
-	OwnerReplicaSet  OwnerKind = "ReplicaSet"
-	OwnerNode        OwnerKind = "Node"
-	OwnerOther       OwnerKind = "Other"
-)
-
-// phrases say where Pods are from.
-var phrases = map[OwnerKind]string{
-	"": "without an owner", OwnerJob: "from Jobs", OwnerDaemonSet: "from DaemonSets", OwnerStatefulSet: "from StatefulSets",
-	OwnerReplicaSet: "from ReplicaSets", OwnerNode: "from the node's own manifests", OwnerOther: "from other kinds of owners",
 }
 
 // Sealed is the neighborhood with keyed digests instead of UIDs, in their order. They only show whether two Pods are the same.
@@ -88,14 +67,8 @@ type Visitors struct {
 	Count int `json:"count,omitempty"`
 	// Names of those that may be named, as namespace/name; at most maxNames.
 	Names []string `json:"names,omitempty"`
-	// Unnamed counts the Pods that may not be named, by the kind of their owner.
-	Unnamed []OwnerCount `json:"unnamed,omitempty"`
-}
-
-// OwnerCount is how many Pods a kind of owner has.
-type OwnerCount struct {
-	Owner OwnerKind `json:"owner,omitempty"`
-	Pods  int       `json:"pods"`
+	// Others counts those of other namespaces, which may not be named.
+	Others int `json:"others,omitempty"`
 }
 
 // maxNames bounds the names in a record, which the operator keeps in memory.
@@ -126,7 +99,6 @@ func visitors(pods, others []Neighbor) Visitors {
 		known[p.ID] = true
 	}
 	var all Visitors
-	var unnamed []OwnerKind
 	for _, p := range pods {
 		switch {
 		case known[p.ID]:
@@ -134,19 +106,12 @@ func visitors(pods, others []Neighbor) Visitors {
 		case p.Name != "":
 			all.Names = append(all.Names, p.Name)
 		default:
-			unnamed = append(unnamed, p.Owner)
+			all.Others++
 		}
 		all.Count++
 	}
 	slices.Sort(all.Names)
 	all.Names = all.Names[:min(len(all.Names), maxNames)]
-	slices.Sort(unnamed)
-	for _, owner := range unnamed {
-		if last := len(all.Unnamed) - 1; last < 0 || all.Unnamed[last].Owner != owner {
-			all.Unnamed = append(all.Unnamed, OwnerCount{Owner: owner})
-		}
-		all.Unnamed[len(all.Unnamed)-1].Pods++
-	}
 	return all
 }
 
@@ -171,21 +136,15 @@ func (n *Neighbors) Findings() []finding.Finding {
 	return all
 }
 
-// pods are the names, and where the others are from.
-func (v Visitors) pods() finding.Pods {
-	p, more := finding.Pods{Names: strings.Join(v.Names, ", ")}, v.Count-len(v.Names)
-	for _, c := range v.Unnamed {
-		phrase, known := phrases[c.Owner]
-		if !known {
-			phrase = phrases[OwnerOther] // somebody has edited the annotation
-		}
-		p.Others, more = append(p.Others, finding.PodCount{From: phrase, Pods: c.Pods}), more-c.Pods
-	}
+// pods are the names, and how many others there are.
+func (v Visitors) pods() (names string, others int) {
+	names, others = strings.Join(v.Names, ", "), v.Others
+	more := v.Count - len(v.Names) - others
 	switch {
-	case more > 0 && p.Names != "":
-		p.Names += fmt.Sprintf(" and %d more", more)
+	case more > 0 && names != "":
+		names += fmt.Sprintf(" and %d more", more)
 	case more > 0:
-		p.Others = append(p.Others, finding.PodCount{From: "more", Pods: more})
+		others += more
 	}
-	return p
+	return names, others
 }

@@ -25,7 +25,7 @@ func pods(names ...string) []Neighbor {
 }
 
 func TestBetween(t *testing.T) {
-	jobs := []Neighbor{{ID: "1", Owner: OwnerJob}, {ID: "2", Owner: OwnerDaemonSet}, {ID: "3", Owner: OwnerJob}, {ID: "4"}}
+	others := []Neighbor{{ID: "1"}, {ID: "2"}, {ID: "3"}, {ID: "4"}}
 	for name, tc := range map[string]struct {
 		before, after *Neighborhood
 		want          *Neighbors
@@ -62,25 +62,20 @@ func TestBetween(t *testing.T) {
 			warnings: []string{"Pods started on the database node during the attempt: a/1, a/2, a/3, a/4, a/5 and 2 more"},
 		},
 		"Pods that are not named": {
-			before: &Neighborhood{Pods: jobs[:1]}, after: &Neighborhood{Pods: append(pods("a/x"), jobs[1:]...)},
+			before: &Neighborhood{Pods: others[:1]}, after: &Neighborhood{Pods: append(pods("a/x"), others[1:]...)},
 			want: &Neighbors{
-				Pods: 1, Departed: Visitors{Count: 1, Unnamed: []OwnerCount{{OwnerJob, 1}}},
-				Arrived: Visitors{Count: 4, Names: []string{"a/x"}, Unnamed: []OwnerCount{{"", 1}, {OwnerDaemonSet, 1}, {OwnerJob, 1}}},
+				Pods: 1, Departed: Visitors{Count: 1, Others: 1},
+				Arrived: Visitors{Count: 4, Names: []string{"a/x"}, Others: 3},
 			},
 			warnings: []string{
-				"Pods started on the database node during the attempt: a/x, 1 without an owner, 1 from DaemonSets, 1 from Jobs",
-				"Pods left the database node during the attempt: 1 from Jobs",
+				"Pods started on the database node during the attempt: a/x, 3 of other namespaces",
+				"Pods left the database node during the attempt: 1 of other namespaces",
 			},
 		},
 		"one side is sealed": {
-			before: (&Neighborhood{Pods: jobs}).Sealed("k"), after: &Neighborhood{Pods: jobs[1:]},
-			want:     &Neighbors{Pods: 4, Departed: Visitors{Count: 1, Unnamed: []OwnerCount{{OwnerJob, 1}}}},
-			warnings: []string{"Pods left the database node during the attempt: 1 from Jobs"},
-		},
-		"a kind that nobody knows": {
-			before: &Neighborhood{}, after: &Neighborhood{Pods: []Neighbor{{ID: "1", Owner: "Ransom\x1b[2J"}}},
-			want:     &Neighbors{Arrived: Visitors{Count: 1, Unnamed: []OwnerCount{{"Ransom\x1b[2J", 1}}}},
-			warnings: []string{"Pods started on the database node during the attempt: 1 from other kinds of owners"},
+			before: (&Neighborhood{Pods: others}).Sealed("k"), after: &Neighborhood{Pods: others[1:]},
+			want:     &Neighbors{Pods: 4, Departed: Visitors{Count: 1, Others: 1}},
+			warnings: []string{"Pods left the database node during the attempt: 1 of other namespaces"},
 		},
 	} {
 		got := Between(tc.before, tc.after)
@@ -101,7 +96,7 @@ func TestSealed(t *testing.T) {
 	encode := func(key string, uids ...string) string {
 		n := &Neighborhood{}
 		for _, u := range uids {
-			n.Pods = append(n.Pods, Neighbor{ID: u, Owner: OwnerJob})
+			n.Pods = append(n.Pods, Neighbor{ID: u})
 		}
 		text := must.Get(json.Marshal(n.Sealed(key)))(t)
 		return string(text)

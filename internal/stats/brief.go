@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"unicode/utf8"
-
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // maxBrief is how many characters a brief answer has at most: a column of a table on a terminal.
@@ -130,150 +127,82 @@ func fitting(texts ...string) string {
 	return string([]rune(texts[len(texts)-1])[:maxBrief-1]) + "…"
 }
 
-// Unanswered are comparisons without an answer that differ only in their point and in what was measured.
+// Unanswered are comparisons that have no answer for the same cause: that whose ratios scatter the most, and the indexes of all.
 type Unanswered struct {
-	// least and most have the two ends of the range of each number.
-	least, most Paired
-	// From are their indexes.
+	*Paired
 	From []int
 }
 
-// MergeUnanswered says each reason for which comparisons have no answer once, in the order in which they first come.
+// MergeUnanswered says each cause for which comparisons have no answer once, in the order in which they first come.
 func MergeUnanswered(pairs []*Paired) []Unanswered {
+	type cause struct {
+		variant, baseline string
+		verdict           Verdict
+		cause             Cause
+	}
 	var list []Unanswered
-	known := map[reason]int{}
+	known := map[cause]int{}
 	for i, p := range pairs {
-		key := p.reason()
-		at, seen := known[key]
+		key := cause{p.Variant, p.Baseline, p.Verdict, p.Cause}
+		n, seen := known[key]
 		if !seen {
-			at = len(list)
-			known[key], list = at, append(list, Unanswered{least: *p, most: *p})
+			n = len(list)
+			known[key], list = n, append(list, Unanswered{Paired: p})
 		}
-		list[at].add(p, i)
+		if u := &list[n]; p.Detectable > u.Detectable {
+			u.Paired = p
+		}
+		list[n].From = append(list[n].From, i)
 	}
 	return list
 }
 
-// reason why a comparison has no answer, without numbers.
-type reason struct {
-	variant, baseline                    string
-	metric, baselineMetric               result.Metric
-	verdict                              Verdict
-	cause                                Cause
-	notExercised                         string
-	percent                              int32
-	firstLook                            int
-	separate, needsRounds, hasDetectable bool
+// unanswered says in a sentence that there is no answer, and why.
+func (p *Paired) unanswered() string {
+	if p.Verdict == NoDifferenceShown {
+		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)%s", p.Variant, p.Baseline, p.Low, p.High,
+			p.detectable())
+	}
+	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.Why())
 }
 
-func (p *Paired) reason() reason {
-	r := reason{
-		variant: p.Variant, baseline: p.Baseline, verdict: p.Verdict, cause: p.Cause, notExercised: p.NotExercised, percent: p.EquivalencePercent,
-		firstLook: p.FirstLook, separate: p.Separate, needsRounds: p.needsRounds(), hasDetectable: p.hasDetectable(),
+// detectable says which difference would have been detected; empty if that is unknown.
+func (p *Paired) detectable() string {
+	if p.Detectable <= 0 || math.IsInf(p.Detectable, 1) {
+		return ""
 	}
-	if p.BaselineMetric != nil {
-		r.metric, r.baselineMetric = p.Metric, *p.BaselineMetric
-	}
-	return r
-}
-
-// needsRounds says whether it is known how many rounds would show the difference that matters.
-func (p *Paired) needsRounds() bool { return p.RoundsNeeded > p.Rounds }
-
-// hasDetectable says whether it is known which difference would have been seen.
-func (p *Paired) hasDetectable() bool { return p.Detectable > 0 && !math.IsInf(p.Detectable, 1) }
-
-func (u *Unanswered) add(p *Paired, index int) {
-	u.From = append(u.From, index)
-	low, high := &u.least, &u.most
-	low.Low, high.High = min(low.Low, p.Low), max(high.High, p.High)
-	low.Detectable, high.Detectable = min(low.Detectable, p.Detectable), max(high.Detectable, p.Detectable)
-	low.Rounds, high.Rounds = min(low.Rounds, p.Rounds), max(high.Rounds, p.Rounds)
-	low.RoundsNeeded, high.RoundsNeeded = min(low.RoundsNeeded, p.RoundsNeeded), max(high.RoundsNeeded, p.RoundsNeeded)
-	low.BaselineValues, high.BaselineValues = extend(low.BaselineValues, high.BaselineValues, p.BaselineValues)
-	low.Values, high.Values = extend(low.Values, high.Values, p.Values)
-}
-
-// extend is the shorter of two lists and a third, and the longer of the other and that.
-func extend(short, long, list []float64) (shortest, longest []float64) {
-	if len(list) < len(short) {
-		short = list
-	}
-	if len(list) > len(long) {
-		long = list
-	}
-	return short, long
+	return fmt.Sprintf("; a difference of %s%% would probably have been detected", percent(p.Detectable))
 }
 
 // Why says for people why there is no answer.
-func (p *Paired) Why() string { return p.unanswered().cause() }
-
-// detectable says which differences would have been detected. It returns an empty string if that is unknown.
-func (u *Unanswered) detectable() string {
-	low, high := &u.least, &u.most
-	if !low.hasDetectable() {
-		return ""
-	}
-	return fmt.Sprintf("; a difference of %s%% would probably have been detected", percentRange(low.Detectable, high.Detectable))
-}
-
-// unanswered is one comparison.
-func (p *Paired) unanswered() *Unanswered { return &Unanswered{least: *p, most: *p} }
-
-// String says it in a sentence, without the points.
-func (u *Unanswered) String() string {
-	low, high := &u.least, &u.most
-	if low.Verdict == NoDifferenceShown {
-		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)%s",
-			low.Variant, low.Baseline, low.Low, high.High, u.detectable())
-	}
-	return fmt.Sprintf("cannot say whether %s differs from %s: %s", low.Variant, low.Baseline, u.cause())
-}
-
-// cause of CannotSay, in words.
-func (u *Unanswered) cause() string {
-	low, high := &u.least, &u.most
+func (p *Paired) Why() string {
 	switch {
-	case low.BaselineMetric != nil:
-		return fmt.Sprintf("different metrics: %s in %s and %s in %s", low.BaselineMetric.Name, low.BaselineMetric.Unit,
-			low.Metric.Name, low.Metric.Unit)
-	case low.Cause == TooFewRounds && low.Separate:
-		return fmt.Sprintf("too few trials (%s and %s): an answer takes at least %d on each side",
-			countRange(len(low.BaselineValues), len(high.BaselineValues)), countRange(len(low.Values), len(high.Values)), low.FirstLook)
-	case low.Cause == TooFewRounds:
-		return fmt.Sprintf("too few rounds (%s): an answer takes at least %d", countRange(low.Rounds, high.Rounds), low.FirstLook)
-	case low.Cause == NoRatio:
+	case p.BaselineMetric != nil:
+		return fmt.Sprintf("different metrics: %s in %s and %s in %s", p.BaselineMetric.Name, p.BaselineMetric.Unit, p.Metric.Name,
+			p.Metric.Unit)
+	case p.Cause == TooFewRounds && p.Separate:
+		return fmt.Sprintf("too few trials (%d and %d): an answer takes at least %d on each side", len(p.BaselineValues),
+			len(p.Values), p.FirstLook)
+	case p.Cause == TooFewRounds:
+		return fmt.Sprintf("too few rounds (%d): an answer takes at least %d", p.Rounds, p.FirstLook)
+	case p.Cause == NoRatio:
 		return "a value is missing, zero or negative"
-	case low.Cause == RateMissed:
+	case p.Cause == RateMissed:
 		return "the offered rate was not reached, so the rest of the load had less competition"
-	case low.Cause == SettingNotExercised:
-		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", low.Low, high.High,
-			low.NotExercised)
-	case low.Cause == Contradiction:
+	case p.Cause == SettingNotExercised:
+		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", p.Low, p.High, p.NotExercised)
+	case p.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}
 	text, unit := "the ratios vary too much between rounds", "rounds"
-	if low.Separate {
+	if p.Separate {
 		text, unit = "the values vary too much between trials", "trials on each side"
 	}
-	if low.Cause == BetweenRuns {
-		text = fmt.Sprintf("equal runs may differ by %d%%, however many trials they have", low.EquivalencePercent)
+	if p.Cause == BetweenRuns {
+		text = fmt.Sprintf("equal runs may differ by %d%%, however many trials they have", p.EquivalencePercent)
 	}
-	if low.needsRounds() {
-		text += fmt.Sprintf("; a difference of %d%% would take about %s %s to show", low.EquivalencePercent,
-			countRange(low.RoundsNeeded, high.RoundsNeeded), unit)
+	if p.RoundsNeeded > p.Rounds {
+		text += fmt.Sprintf("; a difference of %d%% would take about %d %s to show", p.EquivalencePercent, p.RoundsNeeded, unit)
 	}
-	return text + u.detectable()
-}
-
-func countRange(low, high int) string { return textRange(strconv.Itoa(low), strconv.Itoa(high)) }
-
-func percentRange(low, high float64) string { return textRange(percent(low), percent(high)) }
-
-// textRange has two numbers as they are written, or one if they are written alike.
-func textRange(low, high string) string {
-	if low == high {
-		return low
-	}
-	return low + "–" + high
+	return text + p.detectable()
 }

@@ -4,15 +4,14 @@
 package stats_test
 
 import (
-	"math"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestBrief(t *testing.T) {
@@ -45,69 +44,27 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// Comparisons without an answer are one if they differ only in their point and in what was measured.
+// Comparisons without an answer are said once for each variant and cause, with the numbers of the one that scatters the most.
 func TestMergeUnanswered(t *testing.T) {
-	noise := func(needed int, detectable float64) stats.Paired {
-		return pair("higher", stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 20, RoundsNeeded: needed, Detectable: detectable})
-	}
-	shown := func(low, high, detectable float64) stats.Paired {
-		return pair("higher", stats.Comparison{Verdict: stats.NoDifferenceShown, Low: low, High: high, Detectable: detectable})
-	}
-	separate := func(ours, theirs int) stats.Paired {
-		p := pair("higher", few)
-		p.Separate, p.Values, p.BaselineValues = true, make([]float64, ours), make([]float64, theirs)
+	noise := func(variant string, needed int, detectable float64) *stats.Paired {
+		p := &stats.Paired{Variant: variant, Baseline: "durable", EquivalencePercent: 5}
+		p.Verdict, p.Cause, p.Rounds, p.RoundsNeeded, p.Detectable = stats.CannotSay, stats.Noise, 20, needed, detectable
 		return p
 	}
-	other := noise(30, 0.2)
-	other.Variant = "eager"
-	metrics := pair("higher", few)
-	metrics.Measures(result.Metric{Name: "rowsPerSecond", Unit: "rows/s"}, result.Metric{Name: "totalSeconds", Unit: "s"})
-	const scatter = "cannot say whether lazy differs from durable: the ratios vary too much between rounds"
-	for name, tc := range map[string]struct {
-		pairs []stats.Paired
-		want  []string
-	}{
-		"none": {},
-		"noise": {
-			[]stats.Paired{noise(323, 0.58), noise(189, 0.075), other, noise(200, 0.2)},
-			[]string{
-				scatter + "; a difference of 5% would take about 189–323 rounds to show; a difference of 7.5–58% would probably have been detected",
-				"cannot say whether eager differs from durable: the ratios vary too much between rounds; a difference of 5% would " +
-					"take about 30 rounds to show; a difference of 20% would probably have been detected",
-			},
-		},
-		"numbers that are not known": {
-			[]stats.Paired{noise(10, 0.58), noise(60, math.Inf(1)), noise(5, math.Inf(1)), noise(5, 0.6)},
-			[]string{
-				scatter + "; a difference of 58–60% would probably have been detected", scatter + "; a difference of 5% would take about 60 rounds to show", scatter,
-			},
-		},
-		"no difference": {
-			[]stats.Paired{shown(0.96, 1.08, 0.061), shown(0.99, 1.1, 0.03)},
-			[]string{"no difference shown between lazy and durable (ratio 0.96–1.10); a difference of 3–6.1% would probably have been detected"},
-		},
-		"too few": {
-			[]stats.Paired{separate(2, 3), pair("higher", few), separate(3, 3), metrics},
-			[]string{
-				"cannot say whether lazy differs from durable: too few trials (3 and 2–3): an answer takes at least 4 on each side",
-				"cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4",
-				"cannot say whether lazy differs from durable: different metrics: totalSeconds in s and rowsPerSecond in rows/s",
-			},
-		},
-	} {
-		var pairs []*stats.Paired
-		for i := range tc.pairs {
-			pairs = append(pairs, &tc.pairs[i])
-		}
-		var got []string
-		n := 0
-		for _, u := range stats.MergeUnanswered(pairs) {
-			got, n = append(got, u.String()), n+len(u.From)
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" || n != len(pairs) {
-			t.Errorf("%s: made of %d (-want +got):\n%s", name, n, diff)
-		}
+	few := &stats.Paired{Variant: "lazy", Baseline: "durable", FirstLook: 4}
+	few.Verdict, few.Cause, few.Rounds = stats.CannotSay, stats.TooFewRounds, 3
+	var got []string
+	for _, u := range stats.MergeUnanswered([]*stats.Paired{
+		noise("lazy", 189, 0.075), few, noise("lazy", 323, 0.58), noise("eager", 30, 0.2), noise("lazy", 200, 0.2),
+	}) {
+		got = append(got, fmt.Sprint(u.From, " ", u.String()))
 	}
+	const scatter = "the ratios vary too much between rounds; a difference of 5% would take about"
+	must.Same(t, "unanswered", []string{
+		"[0 2 4] cannot say whether lazy differs from durable: " + scatter + " 323 rounds to show; a difference of 58% would probably have been detected",
+		"[1] cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4",
+		"[3] cannot say whether eager differs from durable: " + scatter + " 30 rounds to show; a difference of 20% would probably have been detected",
+	}, got)
 }
 
 // said is a pair with a verdict and the interval of a ratio.

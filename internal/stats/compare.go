@@ -149,7 +149,7 @@ func (d Design) Interval(of, to []float64) (r Ratio, why string) {
 	if c.Bounded() && c.Cause != Contradiction {
 		return Ratio{Value: c.Ratio, Low: c.Low, High: c.High}, ""
 	}
-	return r, (&Paired{FirstLook: d.FirstLook(), Comparison: c}).unanswered().cause()
+	return r, (&Paired{FirstLook: d.FirstLook(), Comparison: c}).Why()
 }
 
 // judge sets the verdict by the interval of the logarithm of the ratio.

@@ -89,9 +89,6 @@ func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
-// Bounded says whether the ratio has an interval with two ends: before the first look it has none.
-func (p *Paired) Bounded() bool { return p.Low > 0 && !math.IsInf(p.High, 1) }
-
 // speed is how many times as fast the variant is, with its interval: the ratio of the values, or its inverse if lower is better.
 func (p *Paired) speed() (ratio, low, high float64) {
 	if p.Metric.Better == "lower" {
@@ -113,7 +110,7 @@ func (p *Paired) String() string {
 			p.Low, p.High)
 	case NoDifferenceShown, CannotSay:
 	}
-	return p.unanswered().String()
+	return p.unanswered()
 }
 
 // difference in a sentence. A time that falls is less time, and not a speed that rises; what is neither a rate nor a time is
@@ -166,11 +163,6 @@ func (p *Paired) change() (text, interval string) {
 // isTime says whether the values are times, of which less is better.
 func (p *Paired) isTime() bool {
 	return p.Metric.Better == "lower" && slices.Contains([]string{"s", "ms", "µs", "ns"}, p.Metric.Unit)
-}
-
-// named says whether String begins with a name.
-func (p *Paired) named() bool {
-	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
 // Answer is what pairs show, in words.
@@ -242,7 +234,7 @@ func AnswerOf(overall, list []Paired) Answer {
 	case 0:
 		return Answer{}
 	case 1:
-		return Answer{list[0].String() + at(list[0].Parameters), list[0].named()}
+		return Answer{list[0].String() + at(list[0].Parameters), list[0].Answered()}
 	}
 	if a := overallAnswer(overall, list); a.Text != "" {
 		return a
@@ -250,7 +242,7 @@ func AnswerOf(overall, list []Paired) Answer {
 	switch n := len(list); {
 	case t.differ > 0:
 		p := &list[t.largest]
-		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), p.named()}
+		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), true}
 	case t.equal == n:
 		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things())}
 	default:
@@ -280,11 +272,11 @@ func undecided(list []Paired, equal, none int, things string) string {
 // sameCause is why nothing can be said of any pair, or empty if one says something.
 func sameCause(list []Paired) string {
 	for i := range list {
-		if list[i].Verdict != CannotSay || list[i].unanswered().cause() != list[0].unanswered().cause() {
+		if list[i].Verdict != CannotSay || list[i].Why() != list[0].Why() {
 			return ""
 		}
 	}
-	return "no answer: " + list[0].unanswered().cause()
+	return "no answer: " + list[0].Why()
 }
 
 func at(parameters map[string]string) string {

@@ -1,16 +1,22 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package telemetry shows what the operator does: as metrics, and as one log line for each transition.
+//
+// Two kinds of metrics differ in where they come from. Counters and histograms follow the transitions from one status to the
+// next, after the new one was written: a step that is tried again is not counted twice, and a manager that starts begins with
+// zero, as Prometheus expects. Gauges are computed from the runs themselves at each scrape: they hold after a
+// restart, too.
+//
+//	transitions.go  two statuses → the transitions between them
+//	metrics.go      transitions → counters and histograms
+//	state.go        runs → gauges
 package telemetry
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -21,7 +27,6 @@ type Metrics struct {
 	attempts, invalidated *prometheus.CounterVec
 	measured, dead        prometheus.Histogram
 	completed, failed     *prometheus.CounterVec
-	failures              *prometheus.CounterVec
 }
 
 // New metrics.
@@ -37,8 +42,6 @@ func New() *Metrics {
 			0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
 		completed: counters("runs_completed_total", "Runs that have measured what they need, by reason.", "reason"),
 		failed:    counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
-		failures: counters("reconcile_failures_total",
-			"Reconciles that failed and are tried again, by controller and reason.", "controller", "reason"),
 	}
 	m.begin()
 	return m
@@ -68,14 +71,11 @@ func (m *Metrics) begin() {
 			vector.WithLabelValues(reason)
 		}
 	}
-	for _, reason := range failureReasons() {
-		m.failures.WithLabelValues(RunController, reason)
-	}
 }
 
 func (m *Metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed, m.failures,
+		m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed,
 	}
 }
 
@@ -135,18 +135,6 @@ func (m *Metrics) countEnd(t *Transition) {
 	}
 }
 
-// Fail counts a reconcile of a controller that is tried again. One that is stale has found its cache behind the API server, or
-// another writer faster.
-func (m *Metrics) Fail(controller string, stale bool, err error) {
-	switch {
-	case m == nil:
-	case stale:
-		m.failures.WithLabelValues(controller, reasonStale).Inc()
-	default:
-		m.failures.WithLabelValues(controller, failureReason(err)).Inc()
-	}
-}
-
 // other is the value of a label for everything that is not in its list.
 const other = "Other"
 
@@ -185,45 +173,6 @@ var (
 		v1alpha1.ReasonRetrying, v1alpha1.ReasonComplete, v1alpha1.ReasonDecided, v1alpha1.ReasonUndecided, stateFailed,
 	}
 )
-
-// Controllers whose reconciles may fail.
-const (
-	RunController = "benchmarkrun"
-)
-
-// Reasons for which a reconcile is tried again, besides those that an API server gives.
-const (
-	reasonStale    = "Stale"
-	reasonDeadline = "DeadlineExceeded"
-)
-
-// refusals are the reasons of an API server. A webhook may give any other.
-var refusals = []metav1.StatusReason{
-	metav1.StatusReasonUnauthorized, metav1.StatusReasonForbidden, metav1.StatusReasonNotFound,
-	metav1.StatusReasonAlreadyExists, metav1.StatusReasonInvalid, metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout,
-	metav1.StatusReasonTooManyRequests, metav1.StatusReasonBadRequest, metav1.StatusReasonRequestEntityTooLarge,
-	metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
-}
-
-func failureReasons() []string {
-	list := []string{reasonStale, reasonDeadline, other}
-	for _, r := range refusals {
-		list = append(list, string(r))
-	}
-	return list
-}
-
-// failureReason an error that is not only a stale cache.
-func failureReason(err error) string {
-	reason := apierrors.ReasonForError(err)
-	switch {
-	case slices.Contains(refusals, reason):
-		return string(reason)
-	case errors.Is(err, context.DeadlineExceeded):
-		return reasonDeadline
-	}
-	return other
-}
 
 // known is a value if it is in the list, and other if not.
 func known[T ~string](value T, list []T) string {

@@ -4,8 +4,6 @@
 package telemetry
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -19,8 +17,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	prometheustesting "github.com/prometheus/client_golang/prometheus/testutil"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -85,28 +81,6 @@ func TestCounts(t *testing.T) {
 		"benchrun_trial_measured_seconds{} 1, sum 1",
 	}
 	must.Same(t, "", want, nonZero(t, m))
-}
-
-func TestFailures(t *testing.T) {
-	m := New()
-	pods := schema.GroupResource{Resource: "pods"}
-	m.Fail(RunController, true, apierrors.NewConflict(pods, "x", nil))
-	m.Fail(RunController, false, fmt.Errorf("acting: %w", apierrors.NewForbidden(pods, "x", nil)))
-	webhook := apierrors.NewForbidden(pods, "x", nil)
-	webhook.ErrStatus.Reason = "whatever a webhook says"
-	m.Fail(RunController, false, webhook)
-	m.Fail(RunController, false, errors.New("text"))
-	m.Fail(RunController, false, fmt.Errorf("reading: %w", context.DeadlineExceeded))
-	want := []string{
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=DeadlineExceeded} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Forbidden} 1",
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Other} 2",
-		"benchrun_reconcile_failures_total{controller=benchmarkrun,reason=Stale} 1",
-	}
-	must.Same(t, "", want, nonZero(t, m))
-	var none *Metrics
-	none.Fail(RunController, false, webhook)
-	none.Count([]Transition{{Subject: Run}})
 }
 
 // Names and help texts are as Prometheus' conventions want them.

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command statistics simulates comparisons whose true ratios are known, and prints how often their verdicts and intervals are
-// right. With -write it also writes the tables as CSV, as `make bench-statistics` does; with -verdicts it prints what
-// `make bench-verdict` prints.
+// right. With -write it also writes the tables as CSV, as `make bench-statistics` does.
 package main
 
 import (
@@ -16,9 +15,7 @@ import (
 
 func main() {
 	comparisons := flag.Int("comparisons", 20_000, "comparisons of one point to simulate for each figure; of more points, fewer")
-	verdicts := flag.Bool("verdicts", false, "print how many rounds a verdict takes, and nothing else")
 	only := flag.String("part", "", "only the tables of one part, by its name")
-	seconds := flag.Float64("seconds-per-round", 50, "how long a round of two variants takes, for -verdicts")
 	output := flag.String("write", "", "a folder for the tables as CSV and, without -part, the page about them")
 	folder := flag.String("record", "", "a folder of comparisons that hack/bench-minutes.sh has measured, to be added to the "+
 		"recordings, and nothing else")
@@ -30,13 +27,13 @@ func main() {
 		}
 		return
 	}
-	if err := run(*comparisons, *verdicts, *only, *seconds, *output); err != nil {
+	if err := run(*comparisons, *only, *output); err != nil {
 		fmt.Fprintln(os.Stderr, "statistics:", err)
 		os.Exit(1)
 	}
 }
 
-func run(comparisons int, verdicts bool, only string, seconds float64, folder string) error {
+func run(comparisons int, only, folder string) error {
 	trials, err := recorded()
 	if err != nil {
 		return err
@@ -46,10 +43,6 @@ func run(comparisons int, verdicts bool, only string, seconds float64, folder st
 		return err
 	}
 	w := &writer{out: os.Stdout, comparisons: comparisons}
-	if verdicts {
-		w.verdicts(slices.Concat([]Noise{normal(0.01), normal(0.02), normal(0.05), normal(0.10)}, trials), seconds)
-		return w.err
-	}
 	for _, part := range w.parts(trials, pairs) {
 		if only != "" && part.name != only {
 			continue

@@ -23,11 +23,6 @@ func asShipped(points int) stats.Design {
 	}
 }
 
-// atEnd looks once, after a fixed number of rounds.
-func atEnd(rounds, points int) stats.Design {
-	return stats.Design{MaxRounds: rounds, EquivalencePercent: 5, Comparisons: points}
-}
-
 // writer of tables: it prints them in Markdown, and keeps them as CSV. Its first error is kept.
 type writer struct {
 	out         io.Writer
@@ -161,22 +156,5 @@ func (w *writer) interleaving() {
 		mixed := w.run(e)
 		e.Order = OneAfterTheOther
 		w.row(noise.Name, percent(mixed.Differ), percent(w.run(e).Differ))
-	}
-}
-
-// verdicts are the rounds until there is an answer, by this method and by a fixed number of rounds.
-func (w *writer) verdicts(noises []Noise, secondsPerRound float64) {
-	designs := []stats.Design{atEnd(6, 1), atEnd(12, 1), atEnd(20, 1), asShipped(1)}
-	w.header("", fmt.Sprintf("Rounds until the verdict, minutes at %g s per round, and how many have an answer", secondsPerRound),
-		"noise, true difference", "6 rounds", "12 rounds", "20 rounds", "6 to 20 rounds, stopped when decided")
-	for _, noise := range noises {
-		for _, difference := range []float64{0, 0.02, 0.05, 0.10, 0.50} {
-			cells := []string{fmt.Sprintf("%s, %.0f%%", noise.Name, 100*difference)}
-			for _, design := range designs {
-				o := w.run(Experiment{Design: design, Noise: noise, Points: 1, Difference: math.Log1p(difference)})
-				cells = append(cells, fmt.Sprintf("%.1f, %.1f min, %.0f%%", o.Mean, o.Mean*secondsPerRound/60, 100*(o.Differ+o.Equal)))
-			}
-			w.row(cells...)
-		}
 	}
 }

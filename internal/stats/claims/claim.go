@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package claims judges statements about numbers, by the numbers: that one point is so many times another, that a point is the
+// best, that values only grow, that two do not differ. An answer is given only if the interval of the ratio gives it.
 package claims
 
 import (
@@ -26,8 +28,8 @@ type Series struct {
 	Values []float64
 }
 
-// name of a series among others: the variant and the point.
-func (s *Series) name() string {
+// Name of a series among others: the variant and the point.
+func (s *Series) Name() string {
 	label := stats.Label(s.Parameters)
 	switch {
 	case s.Variant == "":
@@ -69,11 +71,11 @@ func (s Selector) String() string {
 	if s.Variant == "" && len(s.Parameters) == 0 {
 		return "everything"
 	}
-	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).name()
+	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).Name()
 }
 
-// all series that the selector names.
-func (s Selector) all(list []Series) []*Series {
+// All series that the selector names.
+func (s Selector) All(list []Series) []*Series {
 	var named []*Series
 	for i := range list {
 		if s.Names(&list[i]) {
@@ -83,9 +85,9 @@ func (s Selector) all(list []Series) []*Series {
 	return named
 }
 
-// one series that the selector names. None and several are errors.
-func (s Selector) one(list []Series) (*Series, error) {
-	named := s.all(list)
+// One series that the selector names. None and several are errors.
+func (s Selector) One(list []Series) (*Series, error) {
+	named := s.All(list)
 	switch len(named) {
 	case 1:
 		return named[0], nil
@@ -93,7 +95,7 @@ func (s Selector) one(list []Series) (*Series, error) {
 		return nil, fmt.Errorf("%s names no point", s)
 	}
 	return nil, fmt.Errorf("%s names %d points but must name exactly one: %s and %s are among them", s, len(named),
-		named[0].name(), named[1].name())
+		named[0].Name(), named[1].Name())
 }
 
 // selector of points in a claim.
@@ -141,7 +143,7 @@ func Check(c *v1alpha1.Claim, points []Series) error {
 		return fmt.Errorf("claim %s: %w", c.Name, err)
 	}
 	for _, f := range c.Published {
-		if _, err := selector(f.Of).one(points); err != nil {
+		if _, err := selector(f.Of).One(points); err != nil {
 			return fmt.Errorf("claim %s: published: %w", c.Name, err)
 		}
 	}
@@ -173,7 +175,7 @@ func (s *subject) name(one *Series) string {
 	if slices.ContainsFunc(all, func(other *Series) bool { return other.Variant != one.Variant }) {
 		short.Variant = one.Variant
 	}
-	return short.name()
+	return short.Name()
 }
 
 func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
@@ -184,7 +186,7 @@ func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 		return pairOf(c.NoDifference.Of, c.NoDifference.To, list, false)
 	case c.BestAt != nil:
 		at, among := selector(c.BestAt.At), selector(c.BestAt.Among)
-		for _, one := range among.all(list) {
+		for _, one := range among.All(list) {
 			if at.Names(one) {
 				s.in = append(s.in, one)
 			} else {
@@ -205,14 +207,14 @@ func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 
 // pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
 func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject, err error) {
-	if s.of, err = selector(of).one(list); err != nil {
+	if s.of, err = selector(of).One(list); err != nil {
 		return s, fmt.Errorf("of: %w", err)
 	}
-	if s.to, err = selector(to).one(list); err != nil {
+	if s.to, err = selector(to).One(list); err != nil {
 		return s, fmt.Errorf("to: %w", err)
 	}
 	if s.of == s.to && !same {
-		return s, fmt.Errorf("of and to name the same point, %s", s.of.name())
+		return s, fmt.Errorf("of and to name the same point, %s", s.of.Name())
 	}
 	return s, nil
 }
@@ -220,12 +222,12 @@ func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject,
 // stepsOf are the series by the value of the parameter. They differ in nothing else.
 func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 	among := selector(m.Among)
-	named := among.all(list)
+	named := among.All(list)
 	values := map[*Series]float64{}
 	for _, s := range named {
 		text, known := s.Parameters[m.Parameter]
 		if !known {
-			return nil, fmt.Errorf("monotonic: %s has no parameter %s", s.name(), m.Parameter)
+			return nil, fmt.Errorf("monotonic: %s has no parameter %s", s.Name(), m.Parameter)
 		}
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
@@ -233,8 +235,8 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 		}
 		values[s] = value
 		if s.without(m.Parameter) != named[0].without(m.Parameter) {
-			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].name(),
-				s.name(), m.Parameter)
+			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].Name(),
+				s.Name(), m.Parameter)
 		}
 	}
 	const fewest = 3
@@ -249,5 +251,58 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 func (s *Series) without(parameter string) string {
 	rest := Series{Variant: s.Variant, Parameters: maps.Clone(s.Parameters)}
 	delete(rest.Parameters, parameter)
-	return rest.name()
+	return rest.Name()
+}
+
+// published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With
+// only some of those that the claim compares they cannot say.
+func (g judge) published(metric string) (verdict Verdict, detail string) {
+	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
+	var missing string
+	add := func(list []*Series, metrics ...string) (known []*Series) {
+		for i, s := range list {
+			if v := figureOf(g.claim, s, metrics[min(i, len(metrics)-1)], metric); v > 0 {
+				known = append(known, &Series{Variant: s.Variant, Parameters: s.Parameters, Values: []float64{v}})
+			} else if missing == "" {
+				missing = g.name(s)
+			}
+		}
+		return known
+	}
+	by.in, by.out, by.steps = add(g.in, metric), add(g.out, metric), add(g.steps, metric)
+	complete := g.in != nil && by.in != nil && by.out != nil || missing == ""
+	if g.of != nil {
+		toMetric := metric
+		if g.claim.Ratio != nil {
+			toMetric = cmp.Or(g.claim.Ratio.ToMetric, metric)
+		}
+		two := add([]*Series{g.of, g.to}, metric, toMetric)
+		if complete = len(two) == 2; complete {
+			by.of, by.to = two[0], two[1]
+		}
+	}
+	if !complete && (missing == "" || g.in != nil) {
+		return CannotSay, "too few figures"
+	} else if !complete {
+		return CannotSay, "no figure of " + missing
+	}
+	j := Judgement{Verdict: CannotSay}
+	by.judge(&j)
+	return j.Verdict, j.Detail
+}
+
+// figureOf a series is the value that was published of a metric, beside the metric that the claim is about; 0 if there is none.
+func figureOf(c *v1alpha1.Claim, of *Series, metric, claimed string) float64 {
+	for _, f := range c.Published {
+		if selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric {
+			return number(f.Value)
+		}
+	}
+	return 0
+}
+
+// exactly is the Interval of figures that are taken as exact.
+func exactly(of, to []float64, _ int) (stats.Ratio, string) {
+	ratio := of[0] / to[0]
+	return stats.Ratio{Value: ratio, Low: ratio, High: ratio}, ""
 }

@@ -64,7 +64,7 @@ func Judge(list v1alpha1.Claims, measured func(metric string) []Series, interval
 			if len(others) == 0 {
 				series, missing = nil, c.Ratio.ToMetric
 			} else {
-				s.to, err = selector(c.Ratio.To).one(others)
+				s.to, err = selector(c.Ratio.To).One(others)
 			}
 		}
 		switch {
@@ -77,8 +77,11 @@ func Judge(list v1alpha1.Claims, measured func(metric string) []Series, interval
 			j.Detail, j.Settled = err.Error(), true
 		default:
 			j.Metric = series[0].Metric.Name
-			judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}.judge(&j)
-			j.Published, j.PublishedDetail = published(c, s, series[0].Metric.Name, series[0].Metric.Better == "lower")
+			g := judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}
+			g.judge(&j)
+			if len(c.Published) > 0 {
+				j.Published, j.PublishedDetail = g.published(j.Metric)
+			}
 		}
 		all = append(all, j)
 	}
@@ -93,6 +96,8 @@ type judge struct {
 	interval Interval
 	// lower values are the better ones.
 	lower bool
+	// exact values are published figures.
+	exact bool
 }
 
 func (g judge) judge(j *Judgement) {
@@ -132,7 +137,7 @@ func (g judge) ratio(j *Judgement) {
 	default:
 		j.Settled = j.Settled || near(r, least) || near(r, most)
 	}
-	j.Detail = claimedTimes(r, claimed(least, most)) + few
+	j.Detail = g.claimedTimes(r, claimed(least, most)) + few
 }
 
 // near says whether the whole of an interval is near a bound; 0 is none.
@@ -144,7 +149,7 @@ func near(r stats.Ratio, bound float64) bool {
 // says so: what is slow in few of its trials looks equal in three of them.
 func (g judge) enoughForEqual(j *Judgement) (few string) {
 	n := min(len(g.of.Values), len(g.to.Values))
-	if n >= stats.MinForEqual {
+	if n >= stats.MinForEqual || g.exact {
 		return ""
 	}
 	j.Verdict = CannotSay
@@ -179,7 +184,7 @@ func (g judge) noDifference(j *Judgement) {
 	case r.Low > within || r.High < 1/within:
 		j.Verdict = DoesNotHold
 	}
-	j.Detail = claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent)) + few
+	j.Detail = g.claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent)) + few
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
@@ -201,7 +206,7 @@ func (g judge) bestAt(j *Judgement) {
 	}
 	if nearest.Low > 1 {
 		j.Verdict = Holds
-		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), times(nearest))
+		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), g.times(nearest))
 		return
 	}
 	other, claimed := g.best(g.out), best
@@ -218,19 +223,19 @@ func (g judge) bestAt(j *Judgement) {
 	}
 	if worst.Low > 1 {
 		j.Verdict = DoesNotHold
-		j.Detail = fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), times(worst))
+		j.Detail = fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), g.times(worst))
 		return
 	}
 	if g.best([]*Series{best, other}) == best {
-		j.Detail = indistinct(g.name(best), g.name(rival), nearest)
+		j.Detail = g.indistinct(g.name(best), g.name(rival), nearest)
 		return
 	}
-	j.Detail = indistinct(g.name(other), g.name(claimed), worst)
+	j.Detail = g.indistinct(g.name(other), g.name(claimed), worst)
 }
 
 // indistinct says that a rival may be as good as the point with the best median, with the ratio of the two.
-func indistinct(best, rival string, ratio stats.Ratio) string {
-	return fmt.Sprintf("%s has the best median but cannot be distinguished from %s: %s", best, rival, times(ratio))
+func (g judge) indistinct(best, rival string, ratio stats.Ratio) string {
+	return fmt.Sprintf("%s has the best median but cannot be distinguished from %s: %s", best, rival, g.times(ratio))
 }
 
 // best of some series by their medians.
@@ -279,8 +284,8 @@ func (g judge) monotonic(j *Judgement) {
 		j.Detail = why
 		return
 	}
-	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", times(whole), value(steps[0], m.Parameter),
-		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), times(weakest))
+	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", g.times(whole), value(steps[0], m.Parameter),
+		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), g.times(weakest))
 	switch {
 	case holds:
 		j.Verdict = Holds
@@ -302,7 +307,7 @@ func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denie
 		if r.High >= bound {
 			return false
 		}
-		j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), times(r))
+		j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), g.times(r))
 		return true
 	}
 	for i := range last {
@@ -317,12 +322,18 @@ func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denie
 func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
 
 // times says a ratio with its interval: 3.31× (3.10–3.52×).
-func times(r stats.Ratio) string {
+func (g judge) times(r stats.Ratio) string {
+	if g.exact {
+		return factor(r.Value) + "×"
+	}
 	return fmt.Sprintf("%s× (%s–%s×)", factor(r.Value), factor(r.Low), factor(r.High))
 }
 
 // claimedTimes says a ratio with its interval, and what was claimed of it.
-func claimedTimes(r stats.Ratio, claimed string) string {
+func (g judge) claimedTimes(r stats.Ratio, claimed string) string {
+	if g.exact {
+		return g.times(r)
+	}
 	return fmt.Sprintf("%s× (%s–%s×; claimed: %s)", factor(r.Value), factor(r.Low), factor(r.High), claimed)
 }
 

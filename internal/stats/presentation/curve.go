@@ -1,6 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package presentation has the plots and tables that a file asks for: which of the points they are of, whether each
+// point has one place in a plot, and each published figure one in its table.
 package presentation
 
 import (
@@ -11,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -48,22 +49,21 @@ func (c *Curve) check(points []claims.Series) error {
 	if err := all.admits(c.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
 	}
-	return c.distinct(among(c.Among, points))
+	return c.distinct(c.Among.All(points))
 }
 
 // distinct says whether each point has a place of its own.
-func (c *Curve) distinct(points []claims.Series) error {
+func (c *Curve) distinct(points []*claims.Series) error {
 	if len(points) == 0 {
 		return fmt.Errorf("among: %s names no point", c.Among)
 	}
 	at := map[string]*claims.Series{}
-	for i := range points {
-		p := &points[i]
+	for _, p := range points {
 		place := []string{p.Variant}
 		for _, name := range []string{c.Against, c.Lines} {
 			value, has := p.Parameters[name]
 			if !has && name != "" {
-				return fmt.Errorf("%s has no parameter %s: name other points in among", pointName(p), name)
+				return fmt.Errorf("%s has no parameter %s: name other points in among", p.Name(), name)
 			}
 			place = append(place, value)
 		}
@@ -82,18 +82,10 @@ func (c *Curve) collision(a, b *claims.Series) error {
 	maps.Copy(names, b.Parameters)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if a.Parameters[name] != b.Parameters[name] {
-			return fmt.Errorf("%s and %s would be drawn at the same place: set %s in among, or name it in lines", pointName(a),
-				pointName(b), name)
+			return fmt.Errorf("%s and %s would be drawn at the same place: set %s in among, or name it in lines", a.Name(), b.Name(), name)
 		}
 	}
-	return fmt.Errorf("%s is listed twice", pointName(a))
-}
-
-func pointName(p *claims.Series) string {
-	if p.Variant != "" {
-		return strings.TrimSpace(p.Variant + " " + stats.Label(p.Parameters))
-	}
-	return stats.Label(p.Parameters)
+	return fmt.Errorf("%s is listed twice", a.Name())
 }
 
 // space is what points are told apart by.
@@ -207,7 +199,10 @@ func (t *Table) check(points []claims.Series) error {
 	if err := all.admits(t.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
 	}
-	chosen := among(t.Among, points)
+	var chosen []claims.Series
+	for _, p := range t.Among.All(points) {
+		chosen = append(chosen, *p)
+	}
 	if len(chosen) == 0 {
 		return fmt.Errorf("among: %s names no point", t.Among)
 	}
@@ -227,20 +222,8 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error 
 	if err := all.admits(f.Of); err != nil {
 		return fmt.Errorf("of: %w", err)
 	}
-	var named []claims.Series
-	for i := range chosen {
-		if f.Of.Names(&chosen[i]) {
-			named = append(named, chosen[i])
-		}
-	}
-	switch {
-	case len(named) == 0:
-		return fmt.Errorf("of: %s names no point of the table", f.Of)
-	case len(named) > 1 && f.Of.Variant == "" && len(f.Of.Parameters) == 0:
-		return errors.New("of is missing: the table has several points")
-	case len(named) > 1:
-		return fmt.Errorf("of: %s names %d points of the table, but must name exactly one: %s and %s among them", f.Of, len(named),
-			pointName(&named[0]), pointName(&named[1]))
+	if _, err := f.Of.One(chosen); err != nil {
+		return fmt.Errorf("of: %w", err)
 	}
 	return nil
 }
@@ -255,15 +238,4 @@ func (t *Table) PublishedAt(metric string, point *claims.Series) (float64, bool)
 		}
 	}
 	return 0, false
-}
-
-// among points those that a selector names.
-func among(of claims.Selector, points []claims.Series) []claims.Series {
-	var named []claims.Series
-	for i := range points {
-		if of.Names(&points[i]) {
-			named = append(named, points[i])
-		}
-	}
-	return named
 }

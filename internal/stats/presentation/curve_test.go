@@ -90,10 +90,9 @@ func TestTableCheck(t *testing.T) {
 		"no such point":    {run, presentation.Table{Among: among("", "clients", "1", "rows", "500")}, "table t: among: clients=1, rows=500 names no point"},
 		"no metric":        {run, figure("x", among("", "clients", "1")), "table t: published figure 1: the table has no metric x; it has rate, seconds"},
 		"of no value":      {run, figure("", among("", "clients", "4")), "table t: published figure 1: of: no point has clients=4; clients is one of 1, 5, 20"},
-		"of several":       {run, figure("", among("", "clients", "5")), "table t: published figure 1: of: clients=5 names 2 points of the table, but must name exactly one: clients=5, rows=2000 and clients=5, rows=500 among them"},
-		"of which":         {run, figure("", claims.Selector{}), "table t: published figure 1: of is missing: the table has several points"},
-		"of both":          {comparison, figure("", among("", "clients", "1")), "table t: published figure 1: of: clients=1 names 2 points of the table, but must name exactly one: small clients=1, rows=2000 and large clients=1, rows=2000 among them"},
-		"not in the table": {run, narrowed, "table t: published figure 1: of: clients=1 names no point of the table"},
+		"of several":       {run, figure("", among("", "clients", "5")), "table t: published figure 1: of: clients=5 names 2 points but must name exactly one: clients=5, rows=2000 and clients=5, rows=500 are among them"},
+		"of both":          {comparison, figure("", among("", "clients", "1")), "table t: published figure 1: of: clients=1 names 2 points but must name exactly one: small at clients=1, rows=2000 and large at clients=1, rows=2000 are among them"},
+		"not in the table": {run, narrowed, "table t: published figure 1: of: clients=1 names no point"},
 	} {
 		c.table.Name = "t"
 		got := ""

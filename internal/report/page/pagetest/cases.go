@@ -55,7 +55,7 @@ func CommitSize() Case {
 	points := sweep("rowsPerCommit", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024")
 	m.measure(6, points, durable, func(doc *result.Document) {
 		if doc.Identity.Trial%17 == 3 {
-			doc.Findings = []finding.Finding{finding.Arrived(finding.Pods{Names: "bench/other"})}
+			doc.Findings = []finding.Finding{finding.Arrived("bench/other", 0)}
 		}
 	})
 	disturbed := *m.Report.Records[20]

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cost
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func versions(t *testing.T, file string) map[string]string {
 // The programs of a node import much that the operator imports. Of equal versions it compiles once, of different ones twice:
 // seven minutes of processor time. No other behaviour depends on it.
 func TestTheNodesProgramsShareTheOperatorsModules(t *testing.T) {
-	operator, node := versions(t, "../../go.mod"), versions(t, "../node-image/go.mod")
+	operator, node := versions(t, "../../go.mod"), versions(t, "../../hack/node-image/go.mod")
 	if len(operator) < 50 || len(node) < 100 {
 		t.Fatalf("%d and %d modules were found", len(operator), len(node))
 	}
