@@ -21,6 +21,8 @@ import (
 type facts struct {
 	names  []string
 	values map[string][]*factValue
+	// inputs are the names of those about files that were loaded.
+	inputs []string
 }
 
 // factValue is a value of a fact, and who has it: trials of a run, or its variants.
@@ -50,9 +52,6 @@ func (f *facts) set(who, name, text string) {
 		v.who, v.has[who] = append(v.who, who), true
 	}
 }
-
-// inputPrefix is before the name of a file that was loaded, in the name of the fact about it.
-const inputPrefix = "input "
 
 // add what a record knows of where it was measured. This is the only list of such facts: texts, pages and comparisons have it.
 func (f *facts) add(who string, r *result.Record) {
@@ -86,7 +85,8 @@ func (f *facts) add(who string, r *result.Record) {
 		if in.Rows > 0 {
 			rows = fmt.Sprintf("%d rows, ", in.Rows)
 		}
-		f.set(who, inputPrefix+in.Name, fmt.Sprintf("%s%d bytes, sha256 %s", rows, in.Bytes, in.SHA256))
+		f.inputs = append(f.inputs, "input "+in.Name)
+		f.set(who, "input "+in.Name, fmt.Sprintf("%s%d bytes, sha256 %s", rows, in.Bytes, in.SHA256))
 	}
 }
 
@@ -123,7 +123,7 @@ func (r *Report) facts(variant string) *facts {
 func (f *facts) differing(other *facts, inputs bool) []plan.Difference {
 	var list []plan.Difference
 	for _, name := range f.names {
-		if strings.HasPrefix(name, inputPrefix) != inputs || other.values[name] == nil {
+		if slices.Contains(f.inputs, name) != inputs || other.values[name] == nil {
 			continue
 		}
 		if before, after := f.joined(name), other.joined(name); before != after {
