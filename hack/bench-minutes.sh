@@ -124,6 +124,10 @@ line() {
 	local of="{.status.pairs[0]"
 	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
 	echo "| $1 | $2 | $(kubectl get "benchmarkrun/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
+	if [ -n "${TABLE:-}" ]; then
+		echo "$(date -u +%FT%H:%MZ),${WORKLOAD:-CommitSize},${CLIENTS:-16},$1,$2,${BESIDE:-},$(kubectl get "benchmarkrun/$name" \
+			-o jsonpath="$of.verdict},$of.ratio},$of.low},$of.high},$of.rounds}"),$3" >>"$TABLE"
+	fi
 }
 
 # compiler compiles the manager again and again.
