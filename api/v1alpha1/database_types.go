@@ -22,17 +22,16 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.volumeBenchmark) || self.storage.volumeBenchmark == 'Disabled'",message="storage.volumeBenchmark Enabled needs provisioner StatefulSet: it is measured before the server starts"
-// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('^(.*/)?[^/:@]*(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
-// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('^(.*/)?[^/:@]*(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
+// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
+// +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server. Unset: MySQL if the name of the image, before its tag, has mysql or percona in
-	// it, and otherwise MariaDB.
+	// engine is the family of the database server. Unset: MySQL if the last part of the image's name has mysql or percona in it.
 	// +optional
 	// +kubebuilder:validation:Enum=MariaDB;MySQL
 	Engine Engine `json:"engine,omitempty"`
 
-	// image of the server. It must accept the files and variables of the engine's official image (MARIADB_ROOT_PASSWORD_FILE or
-	// MYSQL_ROOT_PASSWORD_FILE, /etc/mysql/conf.d). Unset: the operator's default, mariadb:11.8 or mysql:8.4 unless changed.
+	// image of the server, which takes files and variables as the engine's official image does. Unset: the operator's default,
+	// mariadb:11.8 or mysql:8.4 unless changed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -154,7 +154,7 @@ func TestEnvtestRules(t *testing.T) {
 			says: "with engine MySQL it must be StatefulSet or External",
 		},
 		"MySQL's log file bound": {
-			allowed: []string{spec(`database: {image: "mysql.example/mariadb:mysql", settings: {redoLogSize: 7Mi}}`)},
+			allowed: []string{spec(`database: {image: "mysql.example/mariadb:11.8", settings: {redoLogSize: 7Mi}}`)},
 			refused: []string{
 				spec(`database: {engine: MySQL, settings: {redoLogSize: 7Mi}}`),
 				spec(`database: {image: "mysql:9.7", settings: {redoLogSize: 7Mi}}`),

@@ -170,15 +170,14 @@ type IIBenchWorkload struct {
 	Stages []IIBenchStage `json:"stages,omitempty"`
 
 	// asPublished is None, Contest2008 (obeys the contest's rules: table Tokutek2008, its indexes from the start, 1000 rows per
-	// commit, at most 1000 per statement) or SmallDatum (writes the stages of that blog's insert benchmark: l.i0, l.x, l.i1, l.i2,
-	// a rest, and qr100, qp100, qr500, qp500, qr1000, qp1000; with tables Shared, nothing is deleted). Defaults to None.
+	// commit, at most 1000 per statement) or SmallDatum (writes the stages of that blog's insert benchmark; with tables Shared,
+	// nothing is deleted). Defaults to None.
 	// +optional
 	// +kubebuilder:default=None
 	// +kubebuilder:validation:Enum=None;Contest2008;SmallDatum
 	AsPublished AsPublished `json:"asPublished,omitempty"`
 
-	// scale multiplies SmallDatum's rows (30 million without and 40 million with secondary indexes, for each client) and times (30
-	// minutes for a query stage), not its rates: "0.001" to "10", at most three decimal places. Unset: 1.
+	// scale multiplies SmallDatum's rows and times, not its rates: "0.001" to "10", at most three decimal places. Unset: 1.
 	// +optional
 	Scale IIBenchScale `json:"scale,omitempty"`
 

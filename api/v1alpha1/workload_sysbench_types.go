@@ -179,8 +179,8 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above. tpcc takes tables and scale, bulk_insert neither tables nor
-	// tableSize, select_random_points and select_random_ranges tableSize, the others tables and tableSize.
+	// sweep lists the values to measure. Unset: the values above. A script takes those of tables, tableSize and scale that it
+	// uses.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 

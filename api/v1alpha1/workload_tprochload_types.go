@@ -75,9 +75,8 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:validation:Enum=Staged;Streamed
 	Data TPROCHData `json:"data,omitempty"`
 
-	// loadMode is OneStatement (for each table, one after another), Chunked (a statement for every rowsPerChunk rows) or Parallel
-	// (by several clients, the largest table first or, with foreignKeyChecks, each after those that it references). Defaults to
-	// OneStatement.
+	// loadMode is OneStatement (for each table, one after another), Chunked (a statement for every rowsPerChunk rows) or
+	// Parallel (by several clients, the largest table first). Defaults to OneStatement.
 	// +optional
 	// +kubebuilder:default=OneStatement
 	// +benchrun:sweep=ways of loading

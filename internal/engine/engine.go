@@ -179,11 +179,11 @@ func Named(name, image string) (*Engine, error) {
 	return cmp.Or(OfImage(image), &MariaDB), nil
 }
 
-// OfImage is the engine whose name is in the last part of an image's, before tag and digest; nil if none is.
+// OfImage is the engine whose name is in the last part of an image's; nil if none is.
 func OfImage(image string) *Engine {
-	repository := strings.FieldsFunc(image[strings.LastIndex(image, "/")+1:], func(r rune) bool { return r == ':' || r == '@' })
+	last := image[strings.LastIndex(image, "/")+1:]
 	for _, e := range engines {
-		if len(repository) > 0 && slices.ContainsFunc(e.Image.Names, func(name string) bool { return strings.Contains(repository[0], name) }) {
+		if slices.ContainsFunc(e.Image.Names, func(name string) bool { return strings.Contains(last, name) }) {
 			return e
 		}
 	}

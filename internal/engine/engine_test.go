@@ -27,12 +27,12 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// An engine that is not named is that of the image: of its repository, whatever registry and tag say.
+// An engine that is not named is that of the image, whatever its registry is named.
 func TestNamed(t *testing.T) {
 	for image, want := range map[string]*engine.Engine{
 		"mysql:9.7": &engine.MySQL, "docker.io/library/mysql@sha256:0123": &engine.MySQL, "mysql": &engine.MySQL,
 		"registry.example:5000/percona/percona-server:8.4": &engine.MySQL, "mariadb:11.8": &engine.MariaDB, "": &engine.MariaDB,
-		"mysql.example/mariadb:11.8": &engine.MariaDB, "acme/db:like-mysql": &engine.MariaDB, "acme/my-mysql-build:1": &engine.MySQL,
+		"mysql.example/mariadb:11.8": &engine.MariaDB, "acme/db:mysql-8.4": &engine.MySQL, "acme/db:1": &engine.MariaDB, "acme/my-mysql-build:1": &engine.MySQL,
 	} {
 		if e, err := engine.Named("", image); err != nil || e != want {
 			t.Errorf("%q: %v, %v", image, e, err)

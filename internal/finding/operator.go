@@ -101,10 +101,8 @@ func OtherLog(with, without string) Finding {
 // NotExercised is a variable for a size of which two variants have other values, and of which neither used more than the smaller.
 func NotExercised(variable, variant, baseline string, used, smaller int64) Finding {
 	return made(SettingNotExercised, map[string]string{"variable": variable, "variant": variant, "baseline": baseline},
-		measure("used", float64(used)/mebibyte, "MiB"), measure("smaller", float64(smaller)/mebibyte, "MiB"))
+		measure("used", float64(used)/(1<<20), "MiB"), measure("smaller", float64(smaller)/(1<<20), "MiB"))
 }
-
-const mebibyte = 1 << 20
 
 // ofOperator are the findings that the operator makes, of an attempt's place and of several trials.
 var ofOperator = map[Code]Entry{
