@@ -230,7 +230,8 @@ func (r *BenchmarkRunReconciler) look(
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
 	seen := &result.Neighborhood{}
 	cut, err := r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
-		if p, is := object.(*metav1.PartialObjectMetadata); is && (p.Namespace != run.Namespace || p.Labels[v1alpha1.LabelRunUID] != string(run.UID)) {
+		p, is := object.(*metav1.PartialObjectMetadata)
+		if is && (p.Namespace != run.Namespace || p.Labels[v1alpha1.LabelRunUID] != string(run.UID)) {
 			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
 		}
 		return true

@@ -26,18 +26,16 @@ import (
 type owner struct {
 	client.Object
 	noun, kind          string
-	nameLabel, uidLabel string
+	uidLabel string
 	// derived are the ends of the names of its objects.
 	derived *regexp.Regexp
 }
 
 func runOwner(run *v1alpha1.BenchmarkRun) owner {
 	return owner{
-		Object: run, noun: "run", kind: plan.RunKind, nameLabel: v1alpha1.LabelRun, uidLabel: v1alpha1.LabelRunUID, derived: ofRun,
+		Object: run, noun: "run", kind: plan.RunKind, uidLabel: v1alpha1.LabelRunUID, derived: ofRun,
 	}
 }
-
-func (o owner) byName() client.MatchingLabels { return client.MatchingLabels{o.nameLabel: o.GetName()} }
 
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
 // nothing.

@@ -7,32 +7,23 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured says
-// nothing about its size.
-
-// sizes are the variables for the size of a cache, with what a load must exceed to exercise the smaller of two.
-func sizes(e *engine.Engine) map[string]func(*result.WorkingSet) int64 {
-	return map[string]func(*result.WorkingSet) int64{
-		e.Options.BufferPoolSize(0).Name: func(w *result.WorkingSet) int64 { return w.BufferPoolBytes },
-		e.Options.RedoLogSize(0, 0).Name: func(w *result.WorkingSet) int64 { return w.RedoLogBytes },
-	}
-}
+// A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured
+// says nothing about its size.
 
 // notExercised is about a size in which the two of a pair were asked to differ, and whose smaller value neither of them exceeded
 // in any trial; nil if there is none, or if that is not known.
 func (c *Compared) notExercised(pair PlannedPair) *finding.Finding {
 	v := &c.Variants[pair.Variant]
-	e, err := plan.EngineOf(&v.Run.Spec.Database)
-	if err != nil {
-		return nil
-	}
-	for name, used := range sizes(e) {
+	pool, redo := plan.CacheSizes(&v.Run.Spec.Database)
+	for name, used := range map[string]func(*result.WorkingSet) int64{
+		pool: func(w *result.WorkingSet) int64 { return w.BufferPoolBytes },
+		redo: func(w *result.WorkingSet) int64 { return w.RedoLogBytes },
+	} {
 		ours, errOurs := strconv.ParseInt(v.Variables[name], 10, 64)
 		theirs, errTheirs := strconv.ParseInt(c.Variants[c.Baseline].Variables[name], 10, 64)
 		asked := slices.ContainsFunc(v.Differences, func(d plan.Difference) bool { return d.Name == name })

@@ -117,7 +117,8 @@ func (i *Instance) Intact(podUID string) bool {
 	if i.Provisioner == v1alpha1.ProvisionerExternal {
 		return !i.Going()
 	}
-	return !i.Going() && i.Pod != nil && string(i.Pod.UID) == podUID && i.State().Ready && (i.server() == nil || i.server().RestartCount == 0)
+	return !i.Going() && i.Pod != nil && string(i.Pod.UID) == podUID && i.State().Ready &&
+		(i.server() == nil || i.server().RestartCount == 0)
 }
 
 // maxEnds is how often a container may end before the server is up: what ends so often at once does not start later.

@@ -80,6 +80,15 @@ func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
 	return e.Options.BinaryLog(true)
 }
 
+// CacheSizes are the variables for the sizes of a server's buffer pool and redo log, without names if its engine is not known.
+func CacheSizes(db *v1alpha1.DatabaseSpec) (pool, redo string) {
+	e, err := EngineOf(db)
+	if err != nil {
+		return "", ""
+	}
+	return e.Options.BufferPoolSize(0).Name, e.Options.RedoLogSize(0, 0).Name
+}
+
 // Unset is how a difference shows that one side says nothing.
 const Unset = "unset"
 

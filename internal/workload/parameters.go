@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Pacing says when the transactions of a load begin, where that is not as soon as the server has answered: at a rate that does not
-// depend on the answers, or after a pause. Its fields are those of the API's Pacing at one point.
+// Pacing says when the transactions of a load begin, where that is not as soon as the server has answered: at a rate, which
+// does not depend on the answers, or after a pause. Its fields are those of the API's Pacing at one point.
 type Pacing struct {
 	// RatePerSecond is how many rows per second all connections of all Pods together are to insert; 0 is as many as they can.
 	RatePerSecond Rate `json:"ratePerSecond,omitempty"`

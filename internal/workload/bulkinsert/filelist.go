@@ -30,8 +30,8 @@ const (
 	fileSuffix        = ".dat"
 	maxSizeDigits     = 13
 	timeLength        = len("2010-01-01 00:00:00.000000")
-	maxFileRow        = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength + len("',") +
-		maxSizeDigits + len("),")
+	maxFileRow        = len("('") + maxFolder + len("/") + generate.TextLength + len(fileSuffix) + len("','") + timeLength +
+		len("',") + maxSizeDigits + len("),")
 )
 
 func newFileList(seed int64) *fileList {

@@ -158,7 +158,8 @@ func (s *InsertParameters) check(p *Parameters) error {
 
 func (s *QueryParameters) check(p *Parameters, indexes int) error {
 	err := cmp.Or(
-		workload.OneOf("query.by", s.By, bySecondaryRange, byPrimaryKey), workload.Within("query.seconds", s.Seconds, 1, maxQuerySeconds),
+		workload.OneOf("query.by", s.By, bySecondaryRange, byPrimaryKey),
+		workload.Within("query.seconds", s.Seconds, 1, maxQuerySeconds),
 		workload.AtLeast("query.rowsPerCommit", s.RowsPerCommit, 1),
 	)
 	switch {

@@ -147,10 +147,10 @@ func checkParameters(cfg *result.Config, p *Parameters) error {
 		return err
 	}
 	var err error
-	switch {
-	case p.LoadMode == loadChunked:
+	switch p.LoadMode {
+	case loadChunked:
 		err = workload.AtLeast("rowsPerChunk", p.RowsPerChunk, 1)
-	case p.LoadMode == loadParallel:
+	case loadParallel:
 		err = workload.Within("clients", p.clients(), 1, tableCount)
 	}
 	if err == nil && cfg.LimitSeconds != 0 {
