@@ -25,8 +25,8 @@ import (
 // is listed and watched, and the owner's UID, because an owner that was deleted and created again is another one.
 type owner struct {
 	client.Object
-	noun, kind          string
-	uidLabel string
+	noun, kind string
+	uidLabel   string
 	// derived are the ends of the names of its objects.
 	derived *regexp.Regexp
 }
