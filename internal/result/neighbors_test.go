@@ -234,9 +234,6 @@ func TestDocumentOfManyStages(t *testing.T) {
 		for k := range s.Series {
 			s.Series[k] = Interval{EndMicros: int64(k+1) * 1e6, Rows: 1, Transactions: 2, RowsDeleted: 3, Queries: 4, Errors: 5, MaxMicros: 6}
 		}
-		for k := range 5 * 1200 / 20 {
-			s.LatencySeries = append(s.LatencySeries, IntervalLatency{EndMicros: int64(k), Operation: "transaction", Count: 1})
-		}
 	}
 	if _, err := EncodeDocument(d); err != nil {
 		t.Error(err)
