@@ -61,9 +61,7 @@ func TestRecorderOperations(t *testing.T) {
 			EndMicros: 9000, MaxMicros: 4000, Rows: tc.want.Rows, Transactions: tc.want.Transactions,
 			RowsDeleted: tc.want.RowsDeleted, Queries: tc.want.Queries, Errors: tc.want.Errors,
 		}}
-		if diff := cmp.Diff(want, r.Series()); diff != "" {
-			t.Errorf("%s: series (-want +got):\n%s", operation, diff)
-		}
+		must.Same(t, operation+": series", want, r.Series())
 		all, err := r.Latencies()
 		if err != nil || len(all) != 1 || all[0].Operation != operation || all[0].Count != 1 || all[0].MaxMicros < 4000 {
 			t.Errorf("%s: latencies %+v, %v", operation, all, err)

@@ -4,9 +4,8 @@
 package server
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -205,9 +204,7 @@ func TestCompareSettings(t *testing.T) {
 		want := []result.AppliedSetting{{
 			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
 		}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", tc.setting, diff)
-		}
+		must.Same(t, fmt.Sprintf("%+v", tc.setting), want, got)
 	}
 }
 

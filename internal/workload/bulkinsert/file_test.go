@@ -351,9 +351,7 @@ func TestPreparedStatements(t *testing.T) {
 		plan := w.Plan()
 		must.Do(t, plan.Ready(1, s))
 		must.Get(w.Measure(t.Context(), workloadtest.Client(1, s)))(t)
-		if diff := cmp.Diff(want, s.Prepared); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", protocol, diff)
-		}
+		must.Same(t, protocol, want, s.Prepared)
 		if diff := cmp.Diff([]string{"SET autocommit=1"}, plan.Setup); diff != "" || len(s.Statements) != 4 || s.Rows != 10 ||
 			!slices.Equal(s.Commits, []int64{3, 6, 9, 10}) {
 			t.Errorf("%s: %d statements, %d rows, commits at %v, set up (-want +got):\n%s", protocol, len(s.Statements), s.Rows, s.Commits, diff)

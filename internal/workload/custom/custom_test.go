@@ -83,9 +83,7 @@ func TestCustomSubstitutes(t *testing.T) {
 		workload.PhasePrepare: {"16"},
 		workload.PhaseCleanup: {"drop", "${vu} ${nobody}"},
 	} {
-		if diff := cmp.Diff(want, tool.Commands(phase)[0].Args); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", phase, diff)
-		}
+		must.Same(t, string(phase), want, tool.Commands(phase)[0].Args)
 	}
 	env := tool.Commands(workload.PhaseMeasure)[0].Env
 	for _, want := range []string{"VU=<16>", "TEXT=${vu} ${nobody}", "BENCHRUN_PARAM_vu=16", "BENCHRUN_PARAM_text=${vu} ${nobody}"} {

@@ -79,9 +79,7 @@ func TestSysbenchSeries(t *testing.T) {
 		{EndMicros: 3e6, Transactions: 4, PercentileMicros: 1500},
 		{EndMicros: 3.2e6, Transactions: 3},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", want, got)
 	for name, r := range map[string]*output.Report{
 		"rates above the total": report(5, 2, 4, 4), "no interval": report(7, 0.4), "a day": report(86400, 86400, slices.Repeat([]float64{1}, 86400)...),
 		"a number that is none": {
@@ -116,16 +114,10 @@ func TestSysbenchRead(t *testing.T) {
 
 // TestSysbenchReadAddsUp reads what is a transaction, or with bulk_insert a row.
 func TestSysbenchReadAddsUp(t *testing.T) {
-	text, err := os.ReadFile("output/testdata/1.0.20-real.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("output/testdata/1.0.20-real.txt"))(t)
 	for script, metric := range map[string]string{"oltp_read_write": "transactionsPerSecond", scriptBulkInsert: "rowsPerSecond"} {
 		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.WarmupSeconds = script, 0 })
-		r, err := tool.Read([]*workload.Execution{{Output: string(text)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(tool.Read([]*workload.Execution{{Output: string(text)}}))(t)
 		var sum result.Totals
 		for _, i := range r.Series {
 			sum.Rows, sum.Transactions = sum.Rows+i.Rows, sum.Transactions+i.Transactions
@@ -172,9 +164,7 @@ func TestMicrobenchmarks(t *testing.T) {
 		"update-zipf": {"/tool/updates.lua", "--points=1", "--zipf=0.8"},
 	} {
 		file, options := ofScript(t, name)
-		if diff := cmp.Diff(want, append([]string{file}, options...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, want, append([]string{file}, options...))
 	}
 }
 
@@ -238,10 +228,7 @@ func TestScriptsRefused(t *testing.T) {
 
 // The page has a row for each microbenchmark, in the table of those that read or of those that write.
 func TestMicrobenchmarksAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/reference/workloads/sysbench.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/reference/workloads/sysbench.md"))(t)
 	_, section, _ := strings.Cut(string(page), "\n## Microbenchmarks\n")
 	reads, rest, _ := strings.Cut(section, "\n| writes ")
 	writes, _, _ := strings.Cut(rest, "\n## ")
@@ -396,10 +383,7 @@ func TestSysbenchChurn(t *testing.T) {
 // An offered rate that was not reached is a warning, for one Pod and for several. Chance is none: in three seconds at 100 a
 // second, some ten transactions more or less are due.
 func TestSysbenchRate(t *testing.T) {
-	data, err := os.ReadFile("output/testdata/1.0.20-real.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("output/testdata/1.0.20-real.txt"))(t)
 	// 304 transactions in 3.0249 s.
 	run := string(data)
 	waiting := func(n int) string {
@@ -425,10 +409,7 @@ func TestSysbenchRate(t *testing.T) {
 		for _, text := range tc.outputs {
 			executions = append(executions, &workload.Execution{Output: text})
 		}
-		r, err := tool.Read(executions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(tool.Read(executions))(t)
 		texts := finding.Texts(r.Findings)
 		warned := slices.ContainsFunc(texts, func(text string) bool { return tc.want != "" && strings.Contains(text, tc.want) })
 		if warned != (tc.want != "") || len(texts) > 1 || tc.want == "" && len(texts) > 0 {

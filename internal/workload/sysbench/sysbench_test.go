@@ -4,6 +4,7 @@
 package sysbench
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -36,10 +38,7 @@ func newTestSysbench(t *testing.T, seed int64, change func(*Parameters)) *sysben
 func newTestTool(t *testing.T, cfg *result.Config) *sysbenchTool {
 	t.Helper()
 	cfg.Server = result.Server{Host: "db", Port: 3306, Schema: "bench"}
-	tool, err := NewTool(workload.ToolInput{Config: cfg, Dir: "/tool", User: "u", Password: `se'c"ret`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := must.Get(NewTool(workload.ToolInput{Config: cfg, Dir: "/tool", User: "u", Password: `se'c"ret`}))(t)
 	return tool.(*sysbenchTool)
 }
 
@@ -186,9 +185,7 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 			{workload.PhaseWarmup, []string{"run"}},
 			{workload.PhaseMeasure, []string{"run"}},
 		} {
-			if diff := cmp.Diff(of.want, verbs(tool, of.phase)); diff != "" {
-				t.Errorf("%s: %s (-want +got):\n%s", name, of.phase, diff)
-			}
+			must.Same(t, fmt.Sprintf("%s: %s", name, of.phase), of.want, verbs(tool, of.phase))
 		}
 		if got := tool.Commands(workload.PhaseMeasure)[0].Args[1]; got != tc.script {
 			t.Errorf("%s: script %s, want %s", name, got, tc.script)

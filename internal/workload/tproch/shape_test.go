@@ -15,8 +15,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -75,9 +73,7 @@ func TestRows(t *testing.T) {
 		for _, table := range Tables()[:LineItem] {
 			got = append(got, d.Rows(table))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("scale %d (-want +got):\n%s", scale, diff)
-		}
+		must.Same(t, fmt.Sprintf("scale %d", scale), want, got)
 		orders, items := float64(d.Rows(Orders)), float64(d.Rows(LineItem))
 		// One to seven, each as likely: mean 4, standard deviation 2.
 		if math.Abs(items/orders-4) > 4*2/math.Sqrt(orders) {

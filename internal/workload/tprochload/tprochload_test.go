@@ -183,9 +183,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 	}{{true, inOrder}, {false, backwards}} {
 		b := &bulk{}
 		must.Do(t, b.measure(t, newTestTPROCHLoad(t, parallel(tc.checks)), 1))
-		if diff := cmp.Diff(tc.want, b.begun); diff != "" {
-			t.Errorf("order with checks %t (-want +got):\n%s", tc.checks, diff)
-		}
+		must.Same(t, fmt.Sprintf("order with checks %t", tc.checks), tc.want, b.begun)
 	}
 }
 
