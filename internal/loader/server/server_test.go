@@ -56,9 +56,7 @@ func TestUptime(t *testing.T) {
 	if up, err := Uptime(&engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
 		t.Errorf("%s, %v", up, err)
 	}
-	if _, err := Uptime(&engine.MariaDB, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no uptime") {
-		t.Errorf("error %v", err)
-	}
+	must.Refused(Uptime(&engine.MariaDB, map[string]string{}))(t, "no uptime")
 }
 
 // A server is at rest when it has reached its goals, and not when its debt has stopped falling.
@@ -285,7 +283,5 @@ func TestAMadeUpEngineWithAnothersOptions(t *testing.T) {
 	variables := madeUpServer(database.MyCnf(&engine.MariaDB, db))
 	applied := CompareSettings(&madeUp, requested, variables, new(Taken))
 	err := RefusedSettings(&madeUp, requested, applied, variables)
-	if err == nil || !strings.Contains(err.Error(), `durability=FULL was requested, but the server has "0"`) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, `durability=FULL was requested, but the server has "0"`)
 }

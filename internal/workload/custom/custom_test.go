@@ -64,9 +64,7 @@ func TestCustomRefusals(t *testing.T) {
 		"command is empty": {}, "result.pattern: error parsing": {Command: []string{"x"}, Result: &Result{Pattern: "("}},
 		"no group named y": {Command: []string{"x"}, Result: &Result{Pattern: "(?P<x>.)", Metrics: []Metric{{Name: "y"}}}},
 	} {
-		if _, err := newTestCustom(t, p); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
-		}
+		must.Refused(newTestCustom(t, p))(t, says)
 	}
 }
 
@@ -132,9 +130,7 @@ func TestCustomPattern(t *testing.T) {
 		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is not a number`,
 		"nothing\n":        "printed no line that matches result.pattern",
 	} {
-		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", output, err, want)
-		}
+		must.Refused(read(output))(t, want)
 	}
 }
 
