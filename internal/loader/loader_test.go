@@ -61,31 +61,23 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"); got != tc.want {
-			t.Errorf("warnings %q, want %q", got, tc.want)
-		}
+		must.Same(t, "warnings", tc.want, strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"))
 	}
 }
 
 func TestStopped(t *testing.T) {
 	doc := &result.Document{Config: result.Config{LimitSeconds: 5}, Totals: result.Totals{Rows: 1000, StoppedBy: result.StoppedByRows}}
 	text := func(plan workload.Plan) string { return strings.Join(finding.Texts(stopped(doc, &plan)), "\n") }
-	if got := text(workload.Plan{Rows: 1000}); got != "" {
-		t.Errorf("a load that has done its work is said to be %s", got)
-	}
+	must.Same(t, "a load that has done its work", "", text(workload.Plan{Rows: 1000}))
 	doc.Totals.StoppedBy = result.StoppedBySeconds
 	for want, plan := range map[string]workload.Plan{
 		"stopped at the limit of 5 s, after 1000 of 5000 rows": {Rows: 5000},
 		"stopped at the limit of 5 s":                          {},
 		"":                                                     {ByTime: true},
 	} {
-		if got := text(plan); got != want {
-			t.Errorf("warning %q, want %q", got, want)
-		}
+		must.Same(t, "warning", want, text(plan))
 	}
-	if got := text(workload.Plan{Rows: 5000, Rate: 200}); got != "" {
-		t.Errorf("a rate that was offered for as long as it was to be is warned of: %s", got)
-	}
+	must.Same(t, "a rate that was offered for as long as it was to be", "", text(workload.Plan{Rows: 5000, Rate: 200}))
 }
 
 func TestCheckErrors(t *testing.T) {

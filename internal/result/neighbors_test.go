@@ -105,9 +105,7 @@ func TestSealed(t *testing.T) {
 	if strings.Contains(text, uid) || strings.Contains(text, "one") || text == encode("two", uid, other) {
 		t.Errorf("it is sealed as %s", text)
 	}
-	if again := encode("one", other, uid); again != text {
-		t.Errorf("the order of the Pods is told: %s and %s", text, again)
-	}
+	must.Same(t, "the text with the Pods in another order", text, encode("one", other, uid))
 	if encode("one", uid) == encode("one", other) {
 		t.Error("two Pods are the same")
 	}

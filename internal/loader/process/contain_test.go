@@ -218,9 +218,7 @@ func TestHalt(t *testing.T) {
 		must.Do(t, programs[0].Halt())
 		halted := ticks(programs[0])
 		goesOn(programs[1])
-		if now := ticks(programs[0]); now != halted {
-			t.Errorf("%v bytes when it was halted, %v later", halted, now)
-		}
+		must.Same(t, "bytes since it was halted", halted, ticks(programs[0]))
 		must.Do(t, programs[0].Continue())
 	}
 }
@@ -271,9 +269,7 @@ func TestOutputBounded(t *testing.T) {
 }
 
 func TestWithoutMiddle(t *testing.T) {
-	if got := WithoutMiddle("a\nb\n", 4); got != "a\nb\n" {
-		t.Errorf("%q", got)
-	}
+	must.Same(t, "WithoutMiddle", "a\nb\n", WithoutMiddle("a\nb\n", 4))
 	var long strings.Builder
 	for n := range 1000 {
 		fmt.Fprintln(&long, n)

@@ -5,6 +5,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -196,9 +197,7 @@ func TestShorten(t *testing.T) {
 		t.Errorf("%d intervals with %d rows: %+v", len(series), rows, series[24])
 	}
 	r.Shorten(0)
-	if len(r.Series()) != 1 {
-		t.Errorf("%d intervals", len(r.Series()))
-	}
+	must.Same(t, "intervals", 1, len(r.Series()))
 }
 
 // Buckets have no gap, each value is in one whose middle is nearly the value, and the largest latency is in the last.
@@ -267,9 +266,7 @@ func TestTerminalRate(t *testing.T) {
 		{[]int64{500}, 500},
 		{nil, 0},
 	} {
-		if got := passed(t, tc.rates...).TerminalRate(); got != tc.want {
-			t.Errorf("%v: %g rows/s, want %g", tc.rates, got, tc.want)
-		}
+		must.Same(t, fmt.Sprint(tc.rates), tc.want, passed(t, tc.rates...).TerminalRate())
 	}
 	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
 	for i, rows := range []int64{1000, 1000, 10} {

@@ -45,9 +45,7 @@ func TestRestarted(t *testing.T) {
 		"up for longer, but too short":  {100 * time.Second, 120 * time.Second, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Restarted(tc.was, tc.is, tc.between); got != tc.want {
-				t.Errorf("%v, want %v", got, tc.want)
-			}
+			must.Same(t, "restarted", tc.want, Restarted(tc.was, tc.is, tc.between))
 		})
 	}
 }
@@ -89,9 +87,7 @@ func TestDebts(t *testing.T) {
 			texts = append(texts, text)
 		}
 		got := strings.Join(texts, ", ")
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, got)
 	}
 }
 
@@ -166,9 +162,7 @@ func TestOptionsThatAreNoVariables(t *testing.T) {
 					tc.option: plain, "loose_" + tc.option: server.loose,
 					"loose-" + strings.ReplaceAll(tc.option, "_", "-"): server.loose,
 				} {
-					if got := outcome(option); got != want {
-						t.Errorf("%s of %s: %s, want %s", option, name, got, want)
-					}
+					must.Same(t, fmt.Sprintf("%s of %s", option, name), want, outcome(option))
 				}
 			}
 		})

@@ -451,12 +451,8 @@ func TestBulkInsertGolden(t *testing.T) {
 		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {
 		w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows = tc.table, 1000 })
-		if got := string(w.load.AppendRow(nil, 1000)); got != tc.row {
-			t.Errorf("row 1000 of %s is %s, want %s", tc.table, got, tc.row)
-		}
-		if got := w.table.Checksum(w.load.Sent([]int64{1000})).String(); got != tc.checksum {
-			t.Errorf("checksum of %s is %s, want %s", tc.table, got, tc.checksum)
-		}
+		must.Same(t, fmt.Sprintf("row 1000 of %s", tc.table), tc.row, string(w.load.AppendRow(nil, 1000)))
+		must.Same(t, fmt.Sprintf("checksum of %s", tc.table), tc.checksum, w.table.Checksum(w.load.Sent([]int64{1000})).String())
 	}
 }
 

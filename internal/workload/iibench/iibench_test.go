@@ -53,12 +53,8 @@ func TestIIBenchGolden(t *testing.T) {
 		},
 	} {
 		w := newTestIIBench(t, func(p *Parameters) { p.Table = tc.schema })
-		if got := string(w.load.AppendRow(nil, 200_001)); got != tc.row {
-			t.Errorf("row 200001 of %s is %s, want %s", tc.schema, got, tc.row)
-		}
-		if got := w.table.Checksum(w.load.Sent([]int64{1000})).String(); got != tc.checksum {
-			t.Errorf("checksum of %s is %s, want %s", tc.schema, got, tc.checksum)
-		}
+		must.Same(t, fmt.Sprintf("row 200001 of %s", tc.schema), tc.row, string(w.load.AppendRow(nil, 200_001)))
+		must.Same(t, fmt.Sprintf("checksum of %s", tc.schema), tc.checksum, w.table.Checksum(w.load.Sent([]int64{1000})).String())
 	}
 }
 
@@ -87,9 +83,7 @@ func TestIIBenchRanges(t *testing.T) {
 			t.Errorf("%s: the longest row is %s with %d bytes, want %s and %d", schema, row, len(row)+1, want, schemas[schema].rowBytes)
 		}
 	}
-	if got := string(appendCents(nil, 7)); got != "0.07" {
-		t.Errorf("seven cents are %s", got)
-	}
+	must.Same(t, "seven cents", "0.07", string(appendCents(nil, 7)))
 }
 
 func TestIIBenchPlan(t *testing.T) {
@@ -517,9 +511,7 @@ func TestStageNames(t *testing.T) {
 		"l.i0": true, "qr100": true, "a": true, "a--b": true, strings.Repeat("a", 32): true,
 		"": false, "-": false, ".a": false, "a-": false, "A": false, "a_b": false, "aé": false, "a b": false, strings.Repeat("a", 33): false,
 	} {
-		if got := isStageName(name); got != valid {
-			t.Errorf("%q: %t", name, got)
-		}
+		must.Same(t, name, valid, isStageName(name))
 	}
 }
 

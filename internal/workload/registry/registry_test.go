@@ -95,9 +95,7 @@ func TestToolsAndLoadsAreDistinguished(t *testing.T) {
 	for _, name := range slices.Concat(tools, loads) {
 		cfg := &result.Config{Workload: result.Workload{Type: name, Parameters: json.RawMessage("{}")}}
 		wantTool := slices.Contains(tools, name)
-		if tool := registry.IsTool(cfg); tool != wantTool {
-			t.Errorf("%s: a tool %t", name, tool)
-		}
+		must.Same(t, name+": a tool", wantTool, registry.IsTool(cfg))
 		says := map[bool]string{
 			true: "workload " + name + " is made by the loader itself", false: "workload " + name + " is made by another program",
 		}[!wantTool]

@@ -176,9 +176,7 @@ func TestUnsent(t *testing.T) {
 	statements := must.Get(sqltext.Split("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a"))(t)
 	must.Get(sqltext.Check(statements, bounds))(t)
 	for i, want := range []bool{true, true, false, true} {
-		if statements[i].Unsent != want {
-			t.Errorf("%s: unsent is %t", statements[i].Text, statements[i].Unsent)
-		}
+		must.Same(t, statements[i].Text+": unsent", want, statements[i].Unsent)
 	}
 }
 

@@ -142,9 +142,7 @@ func ofScript(t *testing.T, name string) (file string, options []string) {
 }
 
 func TestMicrobenchmarks(t *testing.T) {
-	if len(microbenchmarks) != 33 {
-		t.Errorf("%d microbenchmarks", len(microbenchmarks))
-	}
+	must.Same(t, "microbenchmarks", 33, len(microbenchmarks))
 	for name, want := range map[string][]string{
 		"point-query":         {"oltp_point_select"},
 		"hot-points":          {"/tool/points.lua", "--hot=on", "--key=id", "--points=100", "--select=*"},
@@ -290,9 +288,7 @@ func TestSysbenchSharedTables(t *testing.T) {
 			continue
 		}
 		got := dataset(t, 1, plain(name))
-		if got.Name != want.Name {
-			t.Errorf("%s has tables of its own: %s", name, got.Name)
-		}
+		must.Same(t, name+": tables", want.Name, got.Name)
 		if got.Spent {
 			written++
 		}
@@ -439,9 +435,7 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 		{"churn", &Parameters{Script: "oltp_insert", Clients: 64, Tables: ptr.To[int32](32), Churn: 1}, 64 * 32 * 4},
 		{"nobody knows", &Parameters{ScriptFrom: &ScriptFrom{Name: "a", Key: "b"}, Clients: 64, Tables: ptr.To[int32](32)}, 0},
 	} {
-		if got := tc.p.prepares(); got != tc.want {
-			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
-		}
+		must.Same(t, tc.name, tc.want, tc.p.prepares())
 	}
 }
 

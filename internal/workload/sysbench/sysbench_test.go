@@ -187,9 +187,7 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 		} {
 			must.Same(t, fmt.Sprintf("%s: %s", name, of.phase), of.want, verbs(tool, of.phase))
 		}
-		if got := tool.Commands(workload.PhaseMeasure)[0].Args[1]; got != tc.script {
-			t.Errorf("%s: script %s, want %s", name, got, tc.script)
-		}
+		must.Same(t, name+": script", tc.script, tool.Commands(workload.PhaseMeasure)[0].Args[1])
 	}
 }
 
@@ -201,9 +199,7 @@ func TestSysbenchEnds(t *testing.T) {
 		want    int32
 	}{{0, 0, 60}, {0, 100, 0}, {7, 0, 7}, {7, 100, 7}} {
 		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Seconds, p.Events = tc.seconds, tc.events })
-		if got := tool.params.Seconds; got != tc.want {
-			t.Errorf("%d seconds and %d events: measured for %d s, want %d", tc.seconds, tc.events, got, tc.want)
-		}
+		must.Same(t, fmt.Sprintf("%d seconds and %d events: measured for", tc.seconds, tc.events), tc.want, tool.params.Seconds)
 	}
 }
 

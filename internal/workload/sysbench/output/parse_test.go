@@ -83,9 +83,7 @@ func TestIntervals(t *testing.T) {
 		"1.0-full.txt": 3, "1.1-full.txt": 1, "report-default.txt": 2, "cpu.txt": 2, "suppressed.txt": 1, "1.0.20-real.txt": 3,
 		"1.1-shutdown.txt": 2, "fileio.txt": 0, "refused.txt": 0,
 	} {
-		if got := len(read(t, file).Intervals); got != want {
-			t.Errorf("%s: %d intervals, want %d", file, got, want)
-		}
+		must.Same(t, file, want, len(read(t, file).Intervals))
 	}
 	full := read(t, "1.0-full.txt").Intervals
 	if stall := full[1]; stall.Second != 2 || *stall.Events != 0 || stall.LatencyMillis != nil {
