@@ -11,8 +11,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var (

@@ -5,12 +5,13 @@ package generate
 
 import (
 	"fmt"
-	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"math"
 	"regexp"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestRowsAreAFunctionOfSeedAndNumber(t *testing.T) {
