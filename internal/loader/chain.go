@@ -27,11 +27,8 @@ type chain struct {
 	checks       []result.Check
 }
 
-// A document has room for so many intervals of all stages together, and for latencies in so many.
-const (
-	maxIntervals     = 7200
-	maxDistributions = 1200
-)
+// maxIntervals is for how many intervals of all stages together a document has room.
+const maxIntervals = 7200
 
 func (c *chain) run(ctx context.Context) error {
 	if err := c.prepare(ctx); err != nil {
@@ -93,8 +90,8 @@ func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
 		return err
 	}
 	// All stages are in one document.
-	l.measured.Shorten(maxIntervals/len(c.staged.Stages()), maxDistributions/len(c.staged.Stages()))
-	doc.Series, doc.LatencySeries = l.measured.Series(), l.measured.OverTime()
+	l.measured.Shorten(maxIntervals / len(c.staged.Stages()))
+	doc.Series = l.measured.Series()
 	c.stages = append(c.stages, result.StageOf(s.Name, doc))
 	return nil
 }

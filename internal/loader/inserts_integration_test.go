@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -93,9 +91,7 @@ func TestIntegrationBulkInsert(t *testing.T) {
 				Rows: 10_000, Transactions: shape.transactions, Statements: shape.statements,
 				Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
 			}
-			if diff := cmp.Diff(want, doc.Totals); diff != "" {
-				t.Errorf("%s %+v: totals (-want +got):\n%s", table, shape, diff)
-			}
+			must.Same(t, fmt.Sprintf("%s %+v: totals", table, shape), want, doc.Totals)
 			sums(t, doc)
 			sumsSeen[checksum(doc)] = true
 		}
@@ -344,9 +340,7 @@ func TestIntegrationProtocols(t *testing.T) {
 			want := result.Totals{
 				Rows: 10_001, Transactions: 17, Statements: 34 + 17, Micros: doc.Totals.Micros, StoppedBy: result.StoppedByRows,
 			}
-			if diff := cmp.Diff(want, doc.Totals); diff != "" {
-				t.Errorf("%s by %s: totals (-want +got):\n%s", table, protocol, diff)
-			}
+			must.Same(t, fmt.Sprintf("%s by %s: totals", table, protocol), want, doc.Totals)
 			sums(t, doc)
 			seen[protocol] = checksum(doc)
 			if seen["Text"] == "" || seen[protocol] != seen["Text"] {

@@ -61,31 +61,23 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		if got := strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"); got != tc.want {
-			t.Errorf("warnings %q, want %q", got, tc.want)
-		}
+		must.Same(t, "warnings", tc.want, strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"))
 	}
 }
 
 func TestStopped(t *testing.T) {
 	doc := &result.Document{Config: result.Config{LimitSeconds: 5}, Totals: result.Totals{Rows: 1000, StoppedBy: result.StoppedByRows}}
 	text := func(plan workload.Plan) string { return strings.Join(finding.Texts(stopped(doc, &plan)), "\n") }
-	if got := text(workload.Plan{Rows: 1000}); got != "" {
-		t.Errorf("a load that has done its work is said to be %s", got)
-	}
+	must.Same(t, "a load that has done its work", "", text(workload.Plan{Rows: 1000}))
 	doc.Totals.StoppedBy = result.StoppedBySeconds
 	for want, plan := range map[string]workload.Plan{
 		"stopped at the limit of 5 s, after 1000 of 5000 rows": {Rows: 5000},
 		"stopped at the limit of 5 s":                          {},
 		"":                                                     {ByTime: true},
 	} {
-		if got := text(plan); got != want {
-			t.Errorf("warning %q, want %q", got, want)
-		}
+		must.Same(t, "warning", want, text(plan))
 	}
-	if got := text(workload.Plan{Rows: 5000, Rate: 200}); got != "" {
-		t.Errorf("a rate that was offered for as long as it was to be is warned of: %s", got)
-	}
+	must.Same(t, "a rate that was offered for as long as it was to be", "", text(workload.Plan{Rows: 5000, Rate: 200}))
 }
 
 func TestCheckErrors(t *testing.T) {
@@ -280,9 +272,7 @@ func TestNoopReadsAFile(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	_, err = Noop(t.Context(), fmt.Sprintf(from, dir, `,"table":"own"`, `,"schemaFile":"own.sql"`), 42, 0)
-	if err == nil || !strings.Contains(err.Error(), "dataFrom.columns must name the columns") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, "dataFrom.columns must name the columns")
 }
 
 func TestNoopLimit(t *testing.T) {
@@ -300,9 +290,7 @@ func TestNoopRefuses(t *testing.T) {
 		`{"type":"Unknown"}`: "is unknown; use one of",
 		`{"type":"CommitSize","parameters":{"rows":-1,"rowsPerCommit":1}}`: "rows is -1",
 	} {
-		if _, err := Noop(t.Context(), workload, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", workload, err, want)
-		}
+		must.Refused(Noop(t.Context(), workload, 1, 0))(t, want)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -111,9 +110,7 @@ func TestToolLoadInItsWindow(t *testing.T) {
 		l := newDiaryLoad(t, d)
 		x := l.extras(d)
 		must.Do(t, l.through(t.Context(), append(x.warmUp, measuring(l, d))...))
-		if diff := cmp.Diff(tc.want, d.happened); diff != "" {
-			t.Errorf("happened (-want +got):\n%s", diff)
-		}
+		must.Same(t, "happened", tc.want, d.happened)
 		if began := l.executed[len(l.executed)-1].Execution.Began; began < time.Second {
 			t.Errorf("the command began %s after the moment that Pods have in common", began)
 		}
@@ -137,9 +134,7 @@ func TestToolLoadMerge(t *testing.T) {
 		execution(workload.PhaseWarmup, "warm"), execution(workload.PhaseMeasure, "other"),
 	}}
 	must.Do(t, l.merge([]*record.Part{other}))
-	if diff := cmp.Diff([]string{"judge warm", "judge other", "read measure other"}, d.happened); diff != "" {
-		t.Errorf("happened (-want +got):\n%s", diff)
-	}
+	must.Same(t, "happened", []string{"judge warm", "judge other", "read measure other"}, d.happened)
 	if l.output["measure of Pod 1"] != "other" || l.reading.Totals.Transactions != 2 {
 		t.Errorf("output %v, reading %+v", l.output, l.reading)
 	}
@@ -157,9 +152,7 @@ func TestToolLoadFails(t *testing.T) {
 		if f, ok := errors.AsType[*failure.Failure](err); !ok || f.Reason != want {
 			t.Errorf("%v became %v", cause, err)
 		}
-		if diff := cmp.Diff([]string{"begin", "judge measure"}, d.happened); diff != "" {
-			t.Errorf("happened (-want +got):\n%s", diff)
-		}
+		must.Same(t, "happened", []string{"begin", "judge measure"}, d.happened)
 	}
 }
 
@@ -426,10 +419,7 @@ func serve(t testing.TB, client net.Conn) {
 // inserts are what a client over the network measures of a load.
 func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 	t.Helper()
-	connections, err := conn.NewBy(listen(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connections := must.Get(conn.NewBy(listen(t), nil))(t)
 	s, err := connections.Session(t.Context(), "bench", nil)
 	if err != nil {
 		t.Fatal(err)

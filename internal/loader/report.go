@@ -45,7 +45,7 @@ func (l *clientLoad) recorded(doc *result.Document) (err error) {
 		return fmt.Errorf("encoding the latencies: %w", err)
 	}
 	doc.Totals, doc.Series, doc.Milestones = l.totals(), l.measured.Series(), l.milestones.Results()
-	doc.LatencySeries, doc.Checks = l.measured.OverTime(), l.checks
+	doc.Checks = l.checks
 	if doc.Turns != nil {
 		doc.Turns.Outside, doc.Turns.LongestDrainMicros = l.outside(), l.slices.LongestDrain.Microseconds()
 	}

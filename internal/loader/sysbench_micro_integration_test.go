@@ -236,9 +236,7 @@ func TestSysbenchMicrobenchmarks(t *testing.T) {
 				t.Errorf("%d statements were executed as prepared ones, of %d", executed, all)
 			}
 			if want.read != nil {
-				if diff := cmp.Diff(*want.read, explained(t, db, last), cmp.AllowUnexported(access{})); diff != "" {
-					t.Errorf("%.300s (-want +got):\n%s", last, diff)
-				}
+				must.Same(t, fmt.Sprintf("%.300s", last), *want.read, explained(t, db, last), cmp.AllowUnexported(access{}))
 			}
 		})
 	}

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -269,9 +268,7 @@ func TestSysbenchKeepsData(t *testing.T) {
 	} {
 		step.p.Events = 20
 		_, doc := newKeptTrial(t, step.p).mustRun(t)
-		if diff := cmp.Diff(step.want, verbs(doc)); diff != "" {
-			t.Errorf("trial %d, %s (-want +got):\n%s", i+1, step.p.Script, diff)
-		}
+		must.Same(t, fmt.Sprintf("trial %d, %s", i+1, step.p.Script), step.want, verbs(doc))
 		if !slices.ContainsFunc(doc.Checks, func(c result.Check) bool { return c.Name == "rows" && c.Passed }) {
 			t.Errorf("trial %d, %s: checks %+v", i+1, step.p.Script, doc.Checks)
 		}

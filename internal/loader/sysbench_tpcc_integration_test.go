@@ -18,7 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -306,9 +305,7 @@ func TestSysbenchCopiesData(t *testing.T) {
 	} {
 		at := t.TempDir()
 		_, doc := newCopiedTrial(t, step.script, at).mustRun(t)
-		if diff := cmp.Diff(step.want, verbs(doc)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", step.script, diff)
-		}
+		must.Same(t, step.script, step.want, verbs(doc))
 		if got := datacopy.Whole(at); got != step.copied {
 			t.Errorf("%s, %s: copied is %t", step.script, step.want[0], got)
 		}

@@ -26,17 +26,15 @@ const DocumentVersion = 1
 
 // Document is everything that one loader Pod knows about one attempt.
 type Document struct {
-	Version   int        `json:"version"`
-	Identity  Identity   `json:"identity"`
-	Config    Config     `json:"config"`
-	Phases    []Phase    `json:"phases"`
-	Totals    Totals     `json:"totals"`
-	Metrics   []Metric   `json:"metrics"`
-	Latencies []Latency  `json:"latencies,omitempty"`
-	Series    []Interval `json:"series,omitempty"`
-	// LatencySeries are the latencies over time, by interval and then by operation.
-	LatencySeries []IntervalLatency `json:"latencySeries,omitempty"`
-	Milestones    []Milestone       `json:"milestones,omitempty"`
+	Version    int         `json:"version"`
+	Identity   Identity    `json:"identity"`
+	Config     Config      `json:"config"`
+	Phases     []Phase     `json:"phases"`
+	Totals     Totals      `json:"totals"`
+	Metrics    []Metric    `json:"metrics"`
+	Latencies  []Latency   `json:"latencies,omitempty"`
+	Series     []Interval  `json:"series,omitempty"`
+	Milestones []Milestone `json:"milestones,omitempty"`
 	// Stages are what was measured, if the workload has several stages. The document then has the sums of their totals, the time
 	// from the beginning of the first to the end of the last, and no metrics, latencies and series besides.
 	Stages []Stage `json:"stages,omitempty"`
@@ -207,20 +205,6 @@ type Interval struct {
 	MaxMicros int64 `json:"maxMicros"`
 	// PercentileMicros is the percentile of latencies that a tool reports for the interval; 0 if nothing ended in it.
 	PercentileMicros int64 `json:"percentileMicros,omitempty"`
-}
-
-// IntervalLatency are the latencies of an operation that ended in one stretch of the measured phase. Percentiles are exact to
-// 1.6%, the longest latency exactly.
-type IntervalLatency struct {
-	// EndMicros since the measured phase began. Stretches are equally long, a second at first and more in a long phase, only the
-	// last one may be shorter. One in which nothing ended is not there.
-	EndMicros int64  `json:"endMicros"`
-	Operation string `json:"operation"`
-	Count     int64  `json:"count"`
-	P50Micros int64  `json:"p50Micros"`
-	P95Micros int64  `json:"p95Micros"`
-	P99Micros int64  `json:"p99Micros"`
-	MaxMicros int64  `json:"maxMicros"`
 }
 
 // Milestone is a point of the measured phase after a number of rows.

@@ -72,9 +72,7 @@ func TestThrottled(t *testing.T) {
 		"a tenth":         {result.Summary{Totals: result.Totals{Micros: 1000}, Observed: &result.ObservedSummary{ThrottledMicros: 100}}, 0.1},
 		"on several CPUs": {result.Summary{Totals: result.Totals{Micros: 1000}, Observed: &result.ObservedSummary{ThrottledMicros: 4000}}, 1},
 	} {
-		if got := tc.summary.Throttled(); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, tc.summary.Throttled())
 	}
 }
 

@@ -157,9 +157,7 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 			if got := finding.Texts(record.Summary.Findings); len(got) != wanted || !strings.Contains(got[0], tc.want) {
 				t.Errorf("%d findings, the first: %.200s", len(got), got[0])
 			}
-			if got := len(record.Summary.Latencies[0].Histogram); got != tc.kept {
-				t.Errorf("%d bytes of the histogram, want %d", got, tc.kept)
-			}
+			must.Same(t, "bytes of the histogram", tc.kept, len(record.Summary.Latencies[0].Histogram))
 			record.Summary.Latencies[0].Histogram = ""
 			short.Findings, record.Summary.Findings = nil, nil
 			if diff := cmp.Diff(short, record.Summary); diff != "" {
@@ -210,9 +208,7 @@ func TestSameAttempt(t *testing.T) {
 			if tc.theirs == nil {
 				tc.theirs = nothing
 			}
-			if got := record(tc.mine).SameAttempt(record(tc.theirs)); got != tc.same {
-				t.Errorf("got %t, want %t", got, tc.same)
-			}
+			must.Same(t, "the same attempt", tc.same, record(tc.mine).SameAttempt(record(tc.theirs)))
 		})
 	}
 }

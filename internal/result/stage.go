@@ -15,12 +15,11 @@ const StageParameter = "stage"
 
 // Stage is what was measured in one stage of an attempt that has several: what a Document has of its only measured phase.
 type Stage struct {
-	Name          string            `json:"name"`
-	Totals        Totals            `json:"totals"`
-	Metrics       []Metric          `json:"metrics"`
-	Latencies     []Latency         `json:"latencies,omitempty"`
-	Series        []Interval        `json:"series,omitempty"`
-	LatencySeries []IntervalLatency `json:"latencySeries,omitempty"`
+	Name      string     `json:"name"`
+	Totals    Totals     `json:"totals"`
+	Metrics   []Metric   `json:"metrics"`
+	Latencies []Latency  `json:"latencies,omitempty"`
+	Series    []Interval `json:"series,omitempty"`
 	// StatusBefore and StatusAfter are SHOW GLOBAL STATUS around the stage.
 	StatusBefore map[string]string `json:"statusBefore"`
 	StatusAfter  map[string]string `json:"statusAfter"`
@@ -45,7 +44,7 @@ type StageSummary struct {
 // StageOf is the stage whose measured phase the document has.
 func StageOf(name string, d *Document) Stage {
 	return Stage{
-		Name: name, Totals: d.Totals, Metrics: d.Metrics, Latencies: d.Latencies, Series: d.Series, LatencySeries: d.LatencySeries,
+		Name: name, Totals: d.Totals, Metrics: d.Metrics, Latencies: d.Latencies, Series: d.Series,
 		StatusBefore: d.Server.StatusBefore, StatusAfter: d.Server.StatusAfter, Client: d.Client, Observed: d.Observed,
 		Checks: d.Checks, Findings: d.Findings,
 	}
@@ -126,7 +125,7 @@ func (d *Document) Measurements() []*Document {
 		one.Config.Parameters = atStage(d.Config.Parameters, stage.Name)
 		one.Stage = stage.Name
 		one.Stages, one.Totals, one.Metrics, one.Latencies = nil, stage.Totals, stage.Metrics, stage.Latencies
-		one.Series, one.LatencySeries, one.Milestones = stage.Series, stage.LatencySeries, nil
+		one.Series, one.Milestones = stage.Series, nil
 		one.Server.StatusBefore, one.Server.StatusAfter, one.Client = stage.StatusBefore, stage.StatusAfter, stage.Client
 		one.Checks, one.Findings = slices.Concat(stage.Checks, d.Checks), slices.Concat(d.Findings, stage.Findings)
 		one.Observed = stage.Observed

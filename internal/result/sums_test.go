@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // ofNothing is the SHA-256 of an empty file, ofABC that of "abc", as FIPS 180-4 has it.
@@ -19,20 +20,14 @@ const (
 )
 
 func TestDigest(t *testing.T) {
-	if got := result.Digest([]byte("abc")); got != ofABC {
-		t.Errorf("it is %s", got)
-	}
-	if got := result.NamedDigest(nil); got != "sha256:"+ofNothing {
-		t.Errorf("with its name it is %s", got)
-	}
+	must.Same(t, "the digest", ofABC, result.Digest([]byte("abc")))
+	must.Same(t, "with its name", "sha256:"+ofNothing, result.NamedDigest(nil))
 }
 
 func TestSums(t *testing.T) {
 	sums := result.Sums{"b  c": ofNothing, "a": ofABC}
 	text := ofABC + "  a\n" + ofNothing + "  b  c\n"
-	if got := string(sums.Text()); got != text {
-		t.Errorf("the text is %q", got)
-	}
+	must.Same(t, "the text", text, string(sums.Text()))
 	got, err := result.ParseSums([]byte(text))
 	if diff := cmp.Diff(sums, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -66,16 +61,12 @@ func TestProgress(t *testing.T) {
 			`  12 s: measure, 10000 rows, it said "x", 3 rows`,
 		},
 	} {
-		if got := tc.progress.Line(); got != tc.line {
-			t.Errorf("the line is %s, want %s", got, tc.line)
-		}
+		must.Same(t, "the line", tc.line, tc.progress.Line())
 		got, is := result.ParseProgress(tc.line)
 		if diff := cmp.Diff(tc.progress, got); !is || diff != "" {
 			t.Errorf("%s: progress %t (-want +got):\n%s", tc.line, is, diff)
 		}
-		if got := tc.progress.String(); got != tc.text {
-			t.Errorf("for people: %q, want %q", got, tc.text)
-		}
+		must.Same(t, "for people", tc.text, tc.progress.String())
 	}
 	for _, line := range []string{
 		"", "error: x", "benchrun-document 1 AAAA", "   1 s: measure, 10 rows", "{", `{"phase":"measure","seconds":1}`,

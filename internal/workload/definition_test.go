@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -41,9 +42,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("%s: %v, want %v; %d tries left, %d errors, statements %v", name, err, tc.wanted, len(tc.then), s.Errors, s.Statements)
 		}
 		for _, statement := range s.Statements {
-			if statement != "ROLLBACK" {
-				t.Errorf("%s: statement %s", name, statement)
-			}
+			must.Same(t, name+": statement", "ROLLBACK", statement)
 		}
 	}
 }
@@ -90,9 +89,7 @@ func TestRateDoesNotDrift(t *testing.T) {
 		{100_000_000, 1, 10},
 		{100_000_000, 100_000_000 * 86_400 * 30, 30 * 24 * time.Hour},
 	} {
-		if got := tc.rate.Due(tc.row); got != tc.want {
-			t.Errorf("row %d at %d rows/s is due at %d ns, want %d", tc.row, tc.rate, got, tc.want)
-		}
+		must.Same(t, fmt.Sprintf("row %d at %d rows/s is due at", tc.row, tc.rate), tc.want, tc.rate.Due(tc.row))
 	}
 }
 
@@ -100,9 +97,7 @@ func TestRateDueBy(t *testing.T) {
 	for _, rate := range []workload.Rate{1, 3, 7, 1000, 999_983, 100_000_000} {
 		for _, row := range []int64{1, 2, 3, 1000, 1_000_003, 86_400 * int64(rate)} {
 			at := rate.Due(row)
-			if got := rate.DueBy(at); got != row {
-				t.Errorf("at %d rows/s, %d rows are due when row %d is", rate, got, row)
-			}
+			must.Same(t, fmt.Sprintf("at %d rows/s", rate), row, rate.DueBy(at))
 			if got := rate.DueBy(at - 1); got != row-1 {
 				t.Errorf("at %d rows/s, %d rows are due a nanosecond before row %d is", rate, got, row)
 			}

@@ -249,9 +249,7 @@ func TestExecuteWhile(t *testing.T) {
 	if err != nil || !worked {
 		t.Errorf("%v, worked %v", err, worked)
 	}
-	if sent := out.written.String(); sent != "\x0d\x00\x00\x00\xfa\x04\x03\x02\x01\x00\x00values" {
-		t.Errorf("sent %q", sent)
-	}
+	must.Same(t, "sent", "\x0d\x00\x00\x00\xfa\x04\x03\x02\x01\x00\x00values", out.written.String())
 }
 
 func TestExecutionsDoNotAllocate(t *testing.T) {

@@ -85,9 +85,7 @@ func TestRestore(t *testing.T) {
 	must.Same(t, "the data directory", want, read(t, other))
 	// The copy is still what it was: a server has its own files.
 	write(t, other, map[string]string{"ibdata1": "written"})
-	if got := read(t, filepath.Join(at, folder))["ibdata1"]; got != "-rw-r----- system" {
-		t.Errorf("the copy has %q", got)
-	}
+	must.Same(t, "the copy", "-rw-r----- system", read(t, filepath.Join(at, folder))["ibdata1"])
 }
 
 // Of a copy that was interrupted nothing counts, and the next one begins again.

@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -78,8 +79,6 @@ func TestReasons(t *testing.T) {
 			&engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.CauseCheckFailed, server(1053))), result.CauseCheckFailed,
 		},
 	} {
-		if got := failure.Of(dialect.Of(tc.e), tc.err).Reason; got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, failure.Of(dialect.Of(tc.e), tc.err).Reason)
 	}
 }

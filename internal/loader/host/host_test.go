@@ -6,6 +6,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,8 +119,6 @@ func TestChosen(t *testing.T) {
 	for text, want := range map[string]string{
 		"none [mq-deadline] kyber": "mq-deadline", "[none]": "none", "none": "none", "always madvise [never": "always madvise [never", "": "", "] a [": "] a [",
 	} {
-		if got := host.Chosen(text); got != want {
-			t.Errorf("%q: chosen is %q", text, got)
-		}
+		must.Same(t, fmt.Sprintf("%q: chosen", text), want, host.Chosen(text))
 	}
 }

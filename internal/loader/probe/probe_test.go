@@ -101,9 +101,7 @@ func TestScheduler(t *testing.T) {
 		{"overlay", mount{device: "0:41", source: "overlay"}, ""},
 		{"unknown device", mount{device: "9:9", source: "/dev/xyz"}, ""},
 	} {
-		if got := scheduler(root, tc.m); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
+		must.Same(t, tc.name, tc.want, scheduler(root, tc.m))
 	}
 }
 
@@ -152,9 +150,7 @@ func TestReadOfNothing(t *testing.T) {
 	for _, name := range []string{
 		"blockIO", "kernel", "cpuModel", "filesystem", "mountOptions", "device", "ioScheduler", "swappiness", "transparentHugePages", "cpuGovernor",
 	} {
-		if all[name] != result.Unknown {
-			t.Errorf("%s is %v", name, all[name])
-		}
+		must.Same(t, name, result.Unknown, all[name])
 	}
 	if want := (result.FsyncLatency{Median: -1, P95: -1, Max: -1}); got.FdatasyncMicros != want || got.MemoryBytes != -1 || got.CPUs < 1 {
 		t.Errorf("%+v", got)
@@ -257,13 +253,9 @@ func TestBlockIO(t *testing.T) {
 			"sys/fs/cgroup/blkio/blkio.throttle.write_iops_device": tc.limits,
 		}
 		maps.Copy(files, disks)
-		if got := blockIO(sys(t, files), mount{device: tc.device}); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, blockIO(sys(t, files), mount{device: tc.device}))
 	}
-	if got := blockIO(sys(t, disks), mount{device: "8:17"}); got != "" {
-		t.Errorf("without control groups: %q", got)
-	}
+	must.Same(t, "without control groups", "", blockIO(sys(t, disks), mount{device: "8:17"}))
 }
 
 func TestDisk(t *testing.T) {
@@ -274,8 +266,6 @@ func TestDisk(t *testing.T) {
 			"proc/self/mountinfo": mounts, "sys/devices/pci/block/sda/sda1/partition": "1\n",
 			"sys/dev/block/8:1": "->../../devices/pci/block/sda/sda1",
 		})
-		if got := Disk(root, "/data"); got != want {
-			t.Errorf("the disk is %q, want %q", got, want)
-		}
+		must.Same(t, "the disk", want, Disk(root, "/data"))
 	}
 }

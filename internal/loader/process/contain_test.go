@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -184,10 +182,7 @@ func TestHalt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var programs []*Program
 	for range 2 {
-		p, err := Start(ctx, workload.Command{Args: []string{"sh", "-c", ticking}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir()}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Start(ctx, workload.Command{Args: []string{"sh", "-c", ticking}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir()}, nil))(t)
 		programs = append(programs, p)
 	}
 	defer func() {
@@ -223,9 +218,7 @@ func TestHalt(t *testing.T) {
 		must.Do(t, programs[0].Halt())
 		halted := ticks(programs[0])
 		goesOn(programs[1])
-		if now := ticks(programs[0]); now != halted {
-			t.Errorf("%v bytes when it was halted, %v later", halted, now)
-		}
+		must.Same(t, "bytes since it was halted", halted, ticks(programs[0]))
 		must.Do(t, programs[0].Continue())
 	}
 }
@@ -249,9 +242,7 @@ func TestOutputLines(t *testing.T) {
 		}
 	}
 	want := []string{"one", "two", "three", "10%", "20%", strings.Repeat("x", maxLine), "90%"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	must.Same(t, "lines", want, lines)
 	if last := out.last(); len(last) != 3 || last[1] != "90%" || last[2] != "last" {
 		t.Errorf("%d last lines", len(last))
 	}
@@ -278,9 +269,7 @@ func TestOutputBounded(t *testing.T) {
 }
 
 func TestWithoutMiddle(t *testing.T) {
-	if got := WithoutMiddle("a\nb\n", 4); got != "a\nb\n" {
-		t.Errorf("%q", got)
-	}
+	must.Same(t, "WithoutMiddle", "a\nb\n", WithoutMiddle("a\nb\n", 4))
 	var long strings.Builder
 	for n := range 1000 {
 		fmt.Fprintln(&long, n)

@@ -192,7 +192,7 @@ func (c *Clock) p95() time.Duration {
 		g.times.halve()
 	}
 	if all.total() > 0 {
-		c.lastP95 = time.Duration(all.percentiles(95)[0]) * time.Microsecond
+		c.lastP95 = time.Duration(all.percentile(95)) * time.Microsecond
 	}
 	return c.lastP95
 }

@@ -35,9 +35,6 @@ type Part struct {
 	SeriesMicros int64             `json:"seriesMicros,omitempty"`
 	Series       []result.Interval `json:"series,omitempty"`
 	Milestones   []partMilestone   `json:"milestones,omitempty"`
-	// OverTime are the distributions of latencies in intervals of that length.
-	OverTimeMicros int64              `json:"overTimeMicros,omitempty"`
-	OverTime       []partDistribution `json:"overTime,omitempty"`
 	// Executed is what another program printed, if that made the load.
 	Executed []Execution `json:"executed,omitempty"`
 }
@@ -93,9 +90,7 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
 	}
-	r.latencies.flush()
 	p := &Part{
-		OverTimeMicros: r.latencies.all.length.Microseconds(), OverTime: r.latencies.all.pack(),
 		BeganMicros: r.began.Microseconds(),
 		Totals:      r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
 	}
@@ -110,13 +105,8 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 
 // Recorder is as if the part had been measured here.
 func (p *Part) Recorder() (*Recorder, error) {
-	over, err := unpack(time.Duration(p.OverTimeMicros)*time.Microsecond, p.OverTime)
-	if err != nil {
-		return nil, fmt.Errorf("reading what Pod %d measured: %w", p.Facts.Pod, err)
-	}
 	r := &Recorder{
-		latencies: counting{all: over},
-		totals:    p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
+		totals: p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
 		began:  time.Duration(p.BeganMicros) * time.Microsecond,
 		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series},
 	}

@@ -57,7 +57,6 @@ type Recorder struct {
 	// began is when the last transaction of an offered rate began.
 	began      time.Duration
 	series     series
-	latencies  counting
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
 	rowsSoFar atomic.Int64
@@ -65,20 +64,16 @@ type Recorder struct {
 
 // NewRecorders are those of n clients that begin at start; its zero is now. m may be nil. They have one clock.
 func NewRecorders(n int, m *Milestones, start time.Time) ([]*Recorder, *Clock) {
-	all, together := make([]*Recorder, n), newOverTime()
+	all, clock := make([]*Recorder, n), NewClock(start)
 	for i := range all {
-		all[i] = newRecorder(nil)
-		all[i].milestones, all[i].latencies.all = m, together
-	}
-	clock := NewClock(start)
-	for _, r := range all {
-		r.clock = clock
+		all[i] = newRecorder(clock)
+		all[i].milestones = m
 	}
 	return all, clock
 }
 
 func newRecorder(clock *Clock) *Recorder {
-	return &Recorder{clock: clock, series: newSeries(), latencies: counting{all: newOverTime()}}
+	return &Recorder{clock: clock, series: newSeries()}
 }
 
 // Now implements workload.Recorder.
@@ -183,7 +178,6 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 		}
 		// The value lies within the histogram's bounds, which is the only thing that it objects to.
 		_ = h.RecordValue(micros)
-		r.latencies.count(op, r.ended, micros)
 	}
 	if r.counts {
 		interval := r.series.at(r.ended)
@@ -229,20 +223,10 @@ func (r *Recorder) Began() time.Duration { return r.began }
 // Series are the intervals until then.
 func (r *Recorder) Series() []result.Interval { return r.series.cut(r.ended) }
 
-// OverTime are the percentiles of latencies in intervals until then.
-func (r *Recorder) OverTime() []result.IntervalLatency {
-	r.latencies.flush()
-	return r.latencies.all.results(r.ended)
-}
-
-// Shorten makes intervals longer until there are no more than so many in the series, and so many with latencies.
-func (r *Recorder) Shorten(intervals, latencies int) {
+// Shorten makes intervals longer until there are no more than so many in the series.
+func (r *Recorder) Shorten(intervals int) {
 	for len(r.series.intervals) > max(intervals, 1) {
 		r.series.double()
-	}
-	r.latencies.flush()
-	for len(r.latencies.all.intervals) > max(latencies, 1) {
-		r.latencies.all.double()
 	}
 }
 
@@ -256,11 +240,6 @@ func (r *Recorder) Merge(other *Recorder) {
 	r.ended = max(r.ended, other.ended)
 	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
-	r.latencies.flush()
-	other.latencies.flush()
-	if r.latencies.all != other.latencies.all {
-		r.latencies.all.merge(other.latencies.all)
-	}
 }
 
 func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {

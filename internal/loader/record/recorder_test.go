@@ -4,11 +4,9 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,9 +62,7 @@ func TestRecorderOperations(t *testing.T) {
 			EndMicros: 9000, MaxMicros: 4000, Rows: tc.want.Rows, Transactions: tc.want.Transactions,
 			RowsDeleted: tc.want.RowsDeleted, Queries: tc.want.Queries, Errors: tc.want.Errors,
 		}}
-		if diff := cmp.Diff(want, r.Series()); diff != "" {
-			t.Errorf("%s: series (-want +got):\n%s", operation, diff)
-		}
+		must.Same(t, operation+": series", want, r.Series())
 		all, err := r.Latencies()
 		if err != nil || len(all) != 1 || all[0].Operation != operation || all[0].Count != 1 || all[0].MaxMicros < 4000 {
 			t.Errorf("%s: latencies %+v, %v", operation, all, err)
@@ -192,22 +188,16 @@ func TestShorten(t *testing.T) {
 		at := time.Duration(i) * time.Second
 		r.Insert(at, at+500*time.Millisecond, 3)
 	}
-	r.Shorten(30, 10)
-	rows, counted := int64(0), int64(0)
-	series, latencies := r.Series(), r.OverTime()
+	r.Shorten(30)
+	rows, series := int64(0), r.Series()
 	for _, interval := range series {
 		rows += interval.Rows
 	}
-	for _, l := range latencies {
-		counted += l.Count
+	if len(series) != 25 || rows != 300 || series[0].EndMicros != 4e6 || series[24].EndMicros != 99_500_000 {
+		t.Errorf("%d intervals with %d rows: %+v", len(series), rows, series[24])
 	}
-	if len(series) != 25 || len(latencies) != 7 || rows != 300 || counted != 100 || series[0].EndMicros != 4e6 || series[24].EndMicros != 99_500_000 {
-		t.Errorf("%d intervals with %d rows, %d with %d latencies: %+v", len(series), rows, len(latencies), counted, series[24])
-	}
-	r.Shorten(0, 0)
-	if len(r.Series()) != 1 || len(r.OverTime()) != 1 {
-		t.Errorf("%d intervals, %d with latencies", len(r.Series()), len(r.OverTime()))
-	}
+	r.Shorten(0)
+	must.Same(t, "intervals", 1, len(r.Series()))
 }
 
 // Buckets have no gap, each value is in one whose middle is nearly the value, and the largest latency is in the last.
@@ -225,107 +215,6 @@ func TestBuckets(t *testing.T) {
 	}
 	if last = bucketOf(maxLatencyMicros); last >= buckets || last < buckets-bucketsPerOctave {
 		t.Errorf("the longest latency is in bucket %d of %d", last, buckets)
-	}
-}
-
-// Percentiles are those of all clients together, not of the one that had most or an average of them.
-func TestLatenciesOverTime(t *testing.T) {
-	all, _ := NewRecorders(3, nil, time.Now())
-	elsewhere := newRecorder(NewClock(time.Time{}))
-	random := rand.New(rand.NewPCG(1, 2))
-	values := map[int64][]int64{}
-	for second := range int64(5) {
-		for i, r := range append(slices.Clone(all), elsewhere) {
-			if second == 2 {
-				continue // a stall
-			}
-			for range 200 + 100*i {
-				v := 100 + random.Int64N(1000)*int64(i+1)*(second+1)
-				ended := time.Duration(second)*time.Second + 500*time.Millisecond
-				r.Insert(ended-time.Duration(v)*time.Microsecond, ended, 1)
-				values[second] = append(values[second], v)
-			}
-			r.Wait(0, time.Duration(second)*time.Second+600*time.Millisecond) // is of no interest
-		}
-	}
-	for _, other := range all[1:] {
-		all[0].Merge(other)
-	}
-	p := must.Get(elsewhere.Part(nil))(t)
-	arrived := must.Get(p.Recorder())(t)
-	all[0].Merge(arrived)
-	got := all[0].OverTime()
-	var want []result.IntervalLatency
-	for _, second := range []int64{0, 1, 3, 4} {
-		v := values[second]
-		slices.Sort(v)
-		want = append(want, result.IntervalLatency{
-			EndMicros: min((second+1)*1_000_000, 4_600_000), Operation: "insert", Count: int64(len(v)),
-			P50Micros: v[len(v)/2], P95Micros: v[len(v)*95/100], P99Micros: v[len(v)*99/100], MaxMicros: v[len(v)-1],
-		})
-	}
-	nearly := cmp.Comparer(func(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/40 })
-	must.Same(t, "", want, got, nearly)
-	for i := range got {
-		if got[i].Count != want[i].Count || got[i].MaxMicros != want[i].MaxMicros || got[i].EndMicros != want[i].EndMicros {
-			t.Errorf("%+v, want %+v", got[i], want[i])
-		}
-	}
-}
-
-// However long a run takes, the latencies over time are bounded, in memory and in the document, and lose nothing but resolution.
-func TestLatenciesOverTimeAreBounded(t *testing.T) {
-	const hours = 11
-	long := newRecorder(NewClock(time.Time{}))
-	for second := range hours * 3600 {
-		ended := time.Duration(second+1) * time.Second
-		for range 3 {
-			long.Insert(ended-time.Millisecond, ended, 1)
-			long.Commit(ended-time.Millisecond, ended)
-			long.Query(ended-time.Millisecond, ended)
-			long.Delete(ended-time.Millisecond, ended, 1)
-			long.Transaction(ended-3*time.Second, ended-time.Second, ended)
-		}
-	}
-	short := newRecorder(NewClock(time.Time{}))
-	short.Insert(0, time.Second, 1)
-	short.Merge(long)
-	if n := len(short.latencies.all.intervals); n > maxDistributions {
-		t.Errorf("%d intervals", n)
-	}
-	got, count, end := short.OverTime(), int64(0), int64(0)
-	for _, l := range got {
-		count += l.Count
-		if l.EndMicros < end {
-			t.Fatalf("%+v ends before %d", l, end)
-		}
-		end = l.EndMicros
-	}
-	if count != 5*3*hours*3600+1 || end != (hours*time.Hour).Microseconds() {
-		t.Errorf("%d latencies until %d", count, end)
-	}
-	encoded, err := json.Marshal(got)
-	if err != nil || len(encoded) > 512<<10 {
-		t.Errorf("%d bytes, %v", len(encoded), err)
-	}
-}
-
-// What another Pod says is checked: a loader that ends in a panic says nothing of what was wrong.
-func TestPackedLatencies(t *testing.T) {
-	for _, bad := range []partDistribution{
-		{0, insert, packed{}},
-		{0, insert, packed{5, 1}},
-		{0, insert, packed{5, -1, 1}},
-		{0, insert, packed{5, buckets, 1}},
-		{0, insert, packed{5, 5, 0}},
-		{-1, insert, packed{5, 5, 1}},
-		{maxDistributions, insert, packed{5, 5, 1}},
-		{0, -1, packed{5, 5, 1}},
-		{0, operation(len(operations)), packed{5, 5, 1}},
-	} {
-		if _, err := unpack(time.Second, []partDistribution{bad}); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
 	}
 }
 
@@ -377,9 +266,7 @@ func TestTerminalRate(t *testing.T) {
 		{[]int64{500}, 500},
 		{nil, 0},
 	} {
-		if got := passed(t, tc.rates...).TerminalRate(); got != tc.want {
-			t.Errorf("%v: %g rows/s, want %g", tc.rates, got, tc.want)
-		}
+		must.Same(t, fmt.Sprint(tc.rates), tc.want, passed(t, tc.rates...).TerminalRate())
 	}
 	m := StartMilestones(t.Context(), nil, workload.Milestones{Every: 1000}, 1)
 	for i, rows := range []int64{1000, 1000, 10} {

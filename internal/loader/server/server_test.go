@@ -45,9 +45,7 @@ func TestRestarted(t *testing.T) {
 		"up for longer, but too short":  {100 * time.Second, 120 * time.Second, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Restarted(tc.was, tc.is, tc.between); got != tc.want {
-				t.Errorf("%v, want %v", got, tc.want)
-			}
+			must.Same(t, "restarted", tc.want, Restarted(tc.was, tc.is, tc.between))
 		})
 	}
 }
@@ -56,9 +54,7 @@ func TestUptime(t *testing.T) {
 	if up, err := Uptime(&engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
 		t.Errorf("%s, %v", up, err)
 	}
-	if _, err := Uptime(&engine.MariaDB, map[string]string{}); err == nil || !strings.Contains(err.Error(), "no uptime") {
-		t.Errorf("error %v", err)
-	}
+	must.Refused(Uptime(&engine.MariaDB, map[string]string{}))(t, "no uptime")
 }
 
 // A server is at rest when it has reached its goals, and not when its debt has stopped falling.
@@ -91,9 +87,7 @@ func TestDebts(t *testing.T) {
 			texts = append(texts, text)
 		}
 		got := strings.Join(texts, ", ")
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, got)
 	}
 }
 
@@ -168,9 +162,7 @@ func TestOptionsThatAreNoVariables(t *testing.T) {
 					tc.option: plain, "loose_" + tc.option: server.loose,
 					"loose-" + strings.ReplaceAll(tc.option, "_", "-"): server.loose,
 				} {
-					if got := outcome(option); got != want {
-						t.Errorf("%s of %s: %s, want %s", option, name, got, want)
-					}
+					must.Same(t, fmt.Sprintf("%s of %s", option, name), want, outcome(option))
 				}
 			}
 		})
@@ -285,7 +277,5 @@ func TestAMadeUpEngineWithAnothersOptions(t *testing.T) {
 	variables := madeUpServer(database.MyCnf(&engine.MariaDB, db))
 	applied := CompareSettings(&madeUp, requested, variables, new(Taken))
 	err := RefusedSettings(&madeUp, requested, applied, variables)
-	if err == nil || !strings.Contains(err.Error(), `durability=FULL was requested, but the server has "0"`) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, `durability=FULL was requested, but the server has "0"`)
 }

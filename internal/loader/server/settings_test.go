@@ -4,9 +4,8 @@
 package server
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -205,9 +204,7 @@ func TestCompareSettings(t *testing.T) {
 		want := []result.AppliedSetting{{
 			Name: tc.setting.Name, Requested: tc.setting.Value, Effective: tc.effective, Outcome: tc.want,
 		}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", tc.setting, diff)
-		}
+		must.Same(t, fmt.Sprintf("%+v", tc.setting), want, got)
 	}
 }
 
@@ -238,9 +235,7 @@ func TestRoundedByOtherVariables(t *testing.T) {
 			}
 			for value, want := range tc.want {
 				applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables, new(Taken))
-				if applied[0].Outcome != want {
-					t.Errorf("%s: %s, want %s", value, applied[0].Outcome, want)
-				}
+				must.Same(t, value, want, applied[0].Outcome)
 			}
 		})
 	}
@@ -262,9 +257,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
-	if got := failure.Describe(t.Context(), err).Reason; got != result.CauseSettingNotEffective {
-		t.Errorf("reason %s", got)
-	}
+	must.Same(t, "reason", result.CauseSettingNotEffective, failure.Describe(t.Context(), err).Reason)
 	if err := RefusedSettings(&engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
 		t.Errorf("error %v although everything is effective", err)
 	}

@@ -42,9 +42,7 @@ func TestThrottled(t *testing.T) {
 		"nothing": {fstest.MapFS{}, -1},
 		"damaged": {fstest.MapFS{"proc/self/cgroup": file("nonsense\n::\n")}, -1},
 	} {
-		if got := Throttled(tc.root); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, Throttled(tc.root))
 	}
 }
 
@@ -54,9 +52,7 @@ func TestUsageFacts(t *testing.T) {
 	want := result.ClientFacts{UserMicros: 2e6, SystemMicros: 1e6, ThrottledMicros: 5e5, MaxRSSBytes: 5}
 	must.Same(t, "facts", want, after.Facts(before))
 	before.Throttled, after.Throttled = -1, -1
-	if got := after.Facts(before).ThrottledMicros; got != -1 {
-		t.Errorf("throttled for %d although nobody knows", got)
-	}
+	must.Same(t, "throttled for an unknown time", int64(-1), after.Facts(before).ThrottledMicros)
 }
 
 func TestOfAnotherProcess(t *testing.T) {
@@ -139,8 +135,6 @@ func TestDeviceLimitString(t *testing.T) {
 			Device: "7:0", Reads: 9, Writes: 100, ReadBytes: 8, WriteBytes: 7,
 		},
 	} {
-		if got := l.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Same(t, "the text", want, l.String())
 	}
 }

@@ -6,6 +6,7 @@ package must
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,5 +41,21 @@ func Same(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// Fail fails the test, which goes on, unless there is an error that says these words.
+func Fail(t testing.TB, err error, words string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("error %v, want %s", err, words)
+	}
+}
+
+// Refused is Fail of a call that has a value, too: must.Refused(New(parameters))(t, "rows is 0").
+func Refused[T any](_ T, err error) func(t testing.TB, words string) {
+	return func(t testing.TB, words string) {
+		t.Helper()
+		Fail(t, err, words)
 	}
 }

@@ -174,9 +174,7 @@ func TestNewRefuses(t *testing.T) {
 		{workloadtest.Load(Definition, Parameters{Rows: 1}), "rowsPerCommit is 0"},
 		{workloadtest.Load(Definition, Parameters{Rows: 1, RowsPerCommit: 1, AsPublished: "x"}), `asPublished is "x" but must be None or Isotopp`},
 	} {
-		if _, err := New(&result.Config{Workload: tc.workload}); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("error %v, want %s", err, tc.want)
-		}
+		must.Refused(New(&result.Config{Workload: tc.workload}))(t, tc.want)
 	}
 }
 
@@ -239,9 +237,7 @@ func TestCommitSizeThinkTime(t *testing.T) {
 	_, err = New(&result.Config{Workload: workloadtest.Load(Definition, Parameters{
 		Rows: 1, RowsPerCommit: 1, Pacing: workload.Pacing{RatePerSecond: 1, ThinkTimeMilliseconds: 1},
 	})})
-	if err == nil || !strings.Contains(err.Error(), "set ratePerSecond or thinkTimeMilliseconds, not both") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, "set ratePerSecond or thinkTimeMilliseconds, not both")
 }
 
 // The measured phase continues with the row after the last of the warm-up, wherever that has ended.

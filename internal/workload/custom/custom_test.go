@@ -64,9 +64,7 @@ func TestCustomRefusals(t *testing.T) {
 		"command is empty": {}, "result.pattern: error parsing": {Command: []string{"x"}, Result: &Result{Pattern: "("}},
 		"no group named y": {Command: []string{"x"}, Result: &Result{Pattern: "(?P<x>.)", Metrics: []Metric{{Name: "y"}}}},
 	} {
-		if _, err := newTestCustom(t, p); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
-		}
+		must.Refused(newTestCustom(t, p))(t, says)
 	}
 }
 
@@ -83,9 +81,7 @@ func TestCustomSubstitutes(t *testing.T) {
 		workload.PhasePrepare: {"16"},
 		workload.PhaseCleanup: {"drop", "${vu} ${nobody}"},
 	} {
-		if diff := cmp.Diff(want, tool.Commands(phase)[0].Args); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", phase, diff)
-		}
+		must.Same(t, string(phase), want, tool.Commands(phase)[0].Args)
 	}
 	env := tool.Commands(workload.PhaseMeasure)[0].Env
 	for _, want := range []string{"VU=<16>", "TEXT=${vu} ${nobody}", "BENCHRUN_PARAM_vu=16", "BENCHRUN_PARAM_text=${vu} ${nobody}"} {
@@ -134,9 +130,7 @@ func TestCustomPattern(t *testing.T) {
 		"many TPS, 2 ms\n": `the group tps of result.pattern matches "many", which is not a number`,
 		"nothing\n":        "printed no line that matches result.pattern",
 	} {
-		if _, err := read(output); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", output, err, want)
-		}
+		must.Refused(read(output))(t, want)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var (
@@ -95,9 +97,7 @@ func TestReader(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%s, %s: %v, records (-want +got):\n%s", name, kind, err, diff)
 			}
-			if diff := cmp.Diff(tc.lines, lines); diff != "" {
-				t.Errorf("%s, %s: lines (-want +got):\n%s", name, kind, diff)
-			}
+			must.Same(t, name+", "+kind+": lines", tc.lines, lines)
 		}
 	}
 }

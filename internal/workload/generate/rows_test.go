@@ -4,11 +4,14 @@
 package generate
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestRowsAreAFunctionOfSeedAndNumber(t *testing.T) {
@@ -68,9 +71,7 @@ func TestAppendTime(t *testing.T) {
 	begin := time.Date(2010, time.January, 1, 0, 0, 0, 0, time.UTC)
 	for _, micros := range []uint64{0, 1, 999_999, 1_000_000, 86_399_999_999, 86_400_000_000, 123_456_789_012_345, TimeSpan - 1} {
 		want := begin.Add(time.Duration(micros) * time.Microsecond).Format("2006-01-02 15:04:05.000000")
-		if got := string(AppendTime(nil, micros)); got != want {
-			t.Errorf("%d µs: %s, want %s", micros, got, want)
-		}
+		must.Same(t, fmt.Sprintf("%d µs", micros), want, string(AppendTime(nil, micros)))
 	}
 }
 
@@ -118,9 +119,7 @@ func TestAppendNumber(t *testing.T) {
 func TestGolden(t *testing.T) {
 	zero := Stream{}
 	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
-		if got := zero.Next(); got != want {
-			t.Errorf("number %d is %#x, want %#x", i+1, got, want)
-		}
+		must.Same(t, fmt.Sprintf("number %d", i+1), want, zero.Next())
 	}
 	at := At(42, 7)
 	if got, want := at.Next(), uint64(0x75a694080932a32f); got != want {

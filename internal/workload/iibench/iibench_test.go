@@ -53,12 +53,8 @@ func TestIIBenchGolden(t *testing.T) {
 		},
 	} {
 		w := newTestIIBench(t, func(p *Parameters) { p.Table = tc.schema })
-		if got := string(w.load.AppendRow(nil, 200_001)); got != tc.row {
-			t.Errorf("row 200001 of %s is %s, want %s", tc.schema, got, tc.row)
-		}
-		if got := w.table.Checksum(w.load.Sent([]int64{1000})).String(); got != tc.checksum {
-			t.Errorf("checksum of %s is %s, want %s", tc.schema, got, tc.checksum)
-		}
+		must.Same(t, fmt.Sprintf("row 200001 of %s", tc.schema), tc.row, string(w.load.AppendRow(nil, 200_001)))
+		must.Same(t, fmt.Sprintf("checksum of %s", tc.schema), tc.checksum, w.table.Checksum(w.load.Sent([]int64{1000})).String())
 	}
 }
 
@@ -87,9 +83,7 @@ func TestIIBenchRanges(t *testing.T) {
 			t.Errorf("%s: the longest row is %s with %d bytes, want %s and %d", schema, row, len(row)+1, want, schemas[schema].rowBytes)
 		}
 	}
-	if got := string(appendCents(nil, 7)); got != "0.07" {
-		t.Errorf("seven cents are %s", got)
-	}
+	must.Same(t, "seven cents", "0.07", string(appendCents(nil, 7)))
 }
 
 func TestIIBenchPlan(t *testing.T) {
@@ -135,10 +129,7 @@ func TestNewIIBenchRefuses(t *testing.T) {
 	} {
 		p := iiBenchParams()
 		change(p)
-		if _, err := New(&result.Config{Workload: workloadtest.Load(Definition, p)}); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(New(&result.Config{Workload: workloadtest.Load(Definition, p)}))(t, want)
 	}
 }
 
@@ -199,9 +190,7 @@ func TestIIBenchDeletesExactly(t *testing.T) {
 	w.keep = 0 // the script finds at most 999 rows
 	w.load.PerTransaction = 1001
 	_, errs := play(t, w)
-	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "deleting the oldest rows: only 1000 of 1001 rows existed") {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, errs[1], "deleting the oldest rows: only 1000 of 1001 rows existed")
 	if !errors.Is(errs[0], context.Canceled) {
 		t.Errorf("who inserts ended with %v", errs[0])
 	}
@@ -522,9 +511,7 @@ func TestStageNames(t *testing.T) {
 		"l.i0": true, "qr100": true, "a": true, "a--b": true, strings.Repeat("a", 32): true,
 		"": false, "-": false, ".a": false, "a-": false, "A": false, "a_b": false, "aé": false, "a b": false, strings.Repeat("a", 33): false,
 	} {
-		if got := isStageName(name); got != valid {
-			t.Errorf("%q: %t", name, got)
-		}
+		must.Same(t, name, valid, isStageName(name))
 	}
 }
 
@@ -559,9 +546,7 @@ func TestChainRefuses(t *testing.T) {
 	} {
 		p := chainParams()
 		change(p)
-		if _, err := New(&result.Config{Workload: workloadtest.Load(Definition, p)}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(New(&result.Config{Workload: workloadtest.Load(Definition, p)}))(t, want)
 	}
 	for want, change := range map[string]func(*result.Config){
 		"loader.pods is 2":                 func(c *result.Config) { c.Pods = 2 },
@@ -569,8 +554,6 @@ func TestChainRefuses(t *testing.T) {
 	} {
 		cfg := &result.Config{Workload: workloadtest.Load(Definition, chainParams())}
 		change(cfg)
-		if err := Definition.Validate(cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Fail(t, Definition.Validate(cfg), want)
 	}
 }

@@ -258,9 +258,7 @@ func TestWarmUpByEveryProtocol(t *testing.T) {
 func TestStatementsOfWarmUpFit(t *testing.T) {
 	for p, want := range map[workload.Pacing]int64{{}: 3, {WarmupSeconds: 1}: 5, {RampSeconds: 1}: 5} {
 		l := numbers(3, 5, 10, workload.Share{Pods: 1}, p)
-		if got := (l.StatementBytes() - l.headBytes()) / l.RowBytes; got != want {
-			t.Errorf("%+v: a statement has up to %d rows, want %d", p, got, want)
-		}
+		must.Same(t, fmt.Sprintf("%+v: rows of a statement at most", p), want, (l.StatementBytes()-l.headBytes())/l.RowBytes)
 	}
 }
 
@@ -375,9 +373,7 @@ func TestAnswered(t *testing.T) {
 	for _, tc := range []struct{ began, now, ago, want time.Duration }{
 		{100, 130, 0, 130}, {100, 130, 20, 110}, {100, 130, 30, 100}, {100, 130, 31, 130}, {100, 130, time.Hour, 130},
 	} {
-		if got := answered(tc.began, tc.now, tc.ago); got != tc.want {
-			t.Errorf("%+v: %d", tc, got)
-		}
+		must.Same(t, fmt.Sprintf("%+v", tc), tc.want, answered(tc.began, tc.now, tc.ago))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
@@ -41,9 +42,7 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 		"clients is 1 but must be at least loader.pods, 2: all loader Pods": {Pods: 2, Workload: purchases(1, 0)},
 		"a run that deletes (keepRows) loads from one Pod":                  {Pods: 2, Workload: purchases(2, 5)},
 	} {
-		if _, err := registry.New(&cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(registry.New(&cfg))(t, want)
 	}
 }
 
@@ -96,9 +95,7 @@ func TestToolsAndLoadsAreDistinguished(t *testing.T) {
 	for _, name := range slices.Concat(tools, loads) {
 		cfg := &result.Config{Workload: result.Workload{Type: name, Parameters: json.RawMessage("{}")}}
 		wantTool := slices.Contains(tools, name)
-		if tool := registry.IsTool(cfg); tool != wantTool {
-			t.Errorf("%s: a tool %t", name, tool)
-		}
+		must.Same(t, name+": a tool", wantTool, registry.IsTool(cfg))
 		says := map[bool]string{
 			true: "workload " + name + " is made by the loader itself", false: "workload " + name + " is made by another program",
 		}[!wantTool]

@@ -79,9 +79,7 @@ func TestSysbenchSeries(t *testing.T) {
 		{EndMicros: 3e6, Transactions: 4, PercentileMicros: 1500},
 		{EndMicros: 3.2e6, Transactions: 3},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	must.Same(t, "series", want, got)
 	for name, r := range map[string]*output.Report{
 		"rates above the total": report(5, 2, 4, 4), "no interval": report(7, 0.4), "a day": report(86400, 86400, slices.Repeat([]float64{1}, 86400)...),
 		"a number that is none": {
@@ -105,27 +103,16 @@ func TestSysbenchSeries(t *testing.T) {
 
 func TestSysbenchRead(t *testing.T) {
 	tool := newTestSysbench(t, 1, nil)
-	if _, err := tool.Read([]*workload.Execution{{Output: "Threads started!\n"}}); err == nil || !strings.Contains(err.Error(), "sysbench ended with exit code 0 but printed no report") {
-		t.Errorf("error is %v", err)
-	}
-	if _, err := tool.Read([]*workload.Execution{{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}}); err == nil ||
-		!strings.Contains(err.Error(), "did not use the database") {
-		t.Errorf("error is %v", err)
-	}
+	must.Refused(tool.Read([]*workload.Execution{{Output: "Threads started!\n"}}))(t, "sysbench ended with exit code 0 but printed no report")
+	must.Refused(tool.Read([]*workload.Execution{{Output: "General statistics:\n total time: 1.0s\n total number of events: 1\n"}}))(t, "did not use the database")
 }
 
 // TestSysbenchReadAddsUp reads what is a transaction, or with bulk_insert a row.
 func TestSysbenchReadAddsUp(t *testing.T) {
-	text, err := os.ReadFile("output/testdata/1.0.20-real.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("output/testdata/1.0.20-real.txt"))(t)
 	for script, metric := range map[string]string{"oltp_read_write": "transactionsPerSecond", scriptBulkInsert: "rowsPerSecond"} {
 		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Script, p.WarmupSeconds = script, 0 })
-		r, err := tool.Read([]*workload.Execution{{Output: string(text)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(tool.Read([]*workload.Execution{{Output: string(text)}}))(t)
 		var sum result.Totals
 		for _, i := range r.Series {
 			sum.Rows, sum.Transactions = sum.Rows+i.Rows, sum.Transactions+i.Transactions
@@ -155,9 +142,7 @@ func ofScript(t *testing.T, name string) (file string, options []string) {
 }
 
 func TestMicrobenchmarks(t *testing.T) {
-	if len(microbenchmarks) != 33 {
-		t.Errorf("%d microbenchmarks", len(microbenchmarks))
-	}
+	must.Same(t, "microbenchmarks", 33, len(microbenchmarks))
 	for name, want := range map[string][]string{
 		"point-query":         {"oltp_point_select"},
 		"hot-points":          {"/tool/points.lua", "--hot=on", "--key=id", "--points=100", "--select=*"},
@@ -172,9 +157,7 @@ func TestMicrobenchmarks(t *testing.T) {
 		"update-zipf": {"/tool/updates.lua", "--points=1", "--zipf=0.8"},
 	} {
 		file, options := ofScript(t, name)
-		if diff := cmp.Diff(want, append([]string{file}, options...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, want, append([]string{file}, options...))
 	}
 }
 
@@ -238,10 +221,7 @@ func TestScriptsRefused(t *testing.T) {
 
 // The page has a row for each microbenchmark, in the table of those that read or of those that write.
 func TestMicrobenchmarksAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/reference/workloads/sysbench.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/reference/workloads/sysbench.md"))(t)
 	_, section, _ := strings.Cut(string(page), "\n## Microbenchmarks\n")
 	reads, rest, _ := strings.Cut(section, "\n| writes ")
 	writes, _, _ := strings.Cut(rest, "\n## ")
@@ -308,9 +288,7 @@ func TestSysbenchSharedTables(t *testing.T) {
 			continue
 		}
 		got := dataset(t, 1, plain(name))
-		if got.Name != want.Name {
-			t.Errorf("%s has tables of its own: %s", name, got.Name)
-		}
+		must.Same(t, name+": tables", want.Name, got.Name)
 		if got.Spent {
 			written++
 		}
@@ -396,10 +374,7 @@ func TestSysbenchChurn(t *testing.T) {
 // An offered rate that was not reached is a warning, for one Pod and for several. Chance is none: in three seconds at 100 a
 // second, some ten transactions more or less are due.
 func TestSysbenchRate(t *testing.T) {
-	data, err := os.ReadFile("output/testdata/1.0.20-real.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("output/testdata/1.0.20-real.txt"))(t)
 	// 304 transactions in 3.0249 s.
 	run := string(data)
 	waiting := func(n int) string {
@@ -425,10 +400,7 @@ func TestSysbenchRate(t *testing.T) {
 		for _, text := range tc.outputs {
 			executions = append(executions, &workload.Execution{Output: text})
 		}
-		r, err := tool.Read(executions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(tool.Read(executions))(t)
 		texts := finding.Texts(r.Findings)
 		warned := slices.ContainsFunc(texts, func(text string) bool { return tc.want != "" && strings.Contains(text, tc.want) })
 		if warned != (tc.want != "") || len(texts) > 1 || tc.want == "" && len(texts) > 0 {
@@ -463,9 +435,7 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 		{"churn", &Parameters{Script: "oltp_insert", Clients: 64, Tables: ptr.To[int32](32), Churn: 1}, 64 * 32 * 4},
 		{"nobody knows", &Parameters{ScriptFrom: &ScriptFrom{Name: "a", Key: "b"}, Clients: 64, Tables: ptr.To[int32](32)}, 0},
 	} {
-		if got := tc.p.prepares(); got != tc.want {
-			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
-		}
+		must.Same(t, tc.name, tc.want, tc.p.prepares())
 	}
 }
 

@@ -4,6 +4,7 @@
 package sysbench
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/workloadtest"
 )
@@ -36,10 +38,7 @@ func newTestSysbench(t *testing.T, seed int64, change func(*Parameters)) *sysben
 func newTestTool(t *testing.T, cfg *result.Config) *sysbenchTool {
 	t.Helper()
 	cfg.Server = result.Server{Host: "db", Port: 3306, Schema: "bench"}
-	tool, err := NewTool(workload.ToolInput{Config: cfg, Dir: "/tool", User: "u", Password: `se'c"ret`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := must.Get(NewTool(workload.ToolInput{Config: cfg, Dir: "/tool", User: "u", Password: `se'c"ret`}))(t)
 	return tool.(*sysbenchTool)
 }
 
@@ -186,13 +185,9 @@ func TestSysbenchCommandsOfScripts(t *testing.T) {
 			{workload.PhaseWarmup, []string{"run"}},
 			{workload.PhaseMeasure, []string{"run"}},
 		} {
-			if diff := cmp.Diff(of.want, verbs(tool, of.phase)); diff != "" {
-				t.Errorf("%s: %s (-want +got):\n%s", name, of.phase, diff)
-			}
+			must.Same(t, fmt.Sprintf("%s: %s", name, of.phase), of.want, verbs(tool, of.phase))
 		}
-		if got := tool.Commands(workload.PhaseMeasure)[0].Args[1]; got != tc.script {
-			t.Errorf("%s: script %s, want %s", name, got, tc.script)
-		}
+		must.Same(t, name+": script", tc.script, tool.Commands(workload.PhaseMeasure)[0].Args[1])
 	}
 }
 
@@ -204,9 +199,7 @@ func TestSysbenchEnds(t *testing.T) {
 		want    int32
 	}{{0, 0, 60}, {0, 100, 0}, {7, 0, 7}, {7, 100, 7}} {
 		tool := newTestSysbench(t, 1, func(p *Parameters) { p.Seconds, p.Events = tc.seconds, tc.events })
-		if got := tool.params.Seconds; got != tc.want {
-			t.Errorf("%d seconds and %d events: measured for %d s, want %d", tc.seconds, tc.events, got, tc.want)
-		}
+		must.Same(t, fmt.Sprintf("%d seconds and %d events: measured for", tc.seconds, tc.events), tc.want, tool.params.Seconds)
 	}
 }
 
@@ -352,8 +345,6 @@ func TestSysbenchErrorsAreExplained(t *testing.T) {
 			Command: workload.Command{Args: []string{"sysbench", "prepare"}}, ExitCode: 1, Output: tc.output,
 			Tail: slices.Collect(workload.Lines(tc.output)),
 		}
-		if _, err := tool.Judge(workload.PhasePrepare, e); err == nil || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%q: %v, want %q", tc.output, err, tc.says)
-		}
+		must.Refused(tool.Judge(workload.PhasePrepare, e))(t, tc.says)
 	}
 }

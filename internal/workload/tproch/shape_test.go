@@ -15,8 +15,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -75,9 +73,7 @@ func TestRows(t *testing.T) {
 		for _, table := range Tables()[:LineItem] {
 			got = append(got, d.Rows(table))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("scale %d (-want +got):\n%s", scale, diff)
-		}
+		must.Same(t, fmt.Sprintf("scale %d", scale), want, got)
 		orders, items := float64(d.Rows(Orders)), float64(d.Rows(LineItem))
 		// One to seven, each as likely: mean 4, standard deviation 2.
 		if math.Abs(items/orders-4) > 4*2/math.Sqrt(orders) {
@@ -85,9 +81,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	d := New(5, 3)
-	if got := int64(len(lines(t, d, LineItem))); got != d.Rows(LineItem) {
-		t.Errorf("LINEITEM has %d rows, said are %d", got, d.Rows(LineItem))
-	}
+	must.Same(t, "LINEITEM", d.Rows(LineItem), int64(len(lines(t, d, LineItem))))
 }
 
 // Every key exists once, every reference refers to a key.
@@ -207,9 +201,7 @@ func TestRetailPrices(t *testing.T) {
 	}
 	// (90000 + floor(p/10) mod 20001 + 100 (p mod 1000)) / 100
 	for part, want := range map[string]float64{"1": 901.00, "10": 910.01, "1000": 901.00, "1999": 1900.99} {
-		if price[part] != want {
-			t.Errorf("part %s costs %g, want %g", part, price[part], want)
-		}
+		must.Same(t, fmt.Sprintf("part %s costs", part), want, price[part])
 	}
 	for _, row := range lines(t, d, LineItem) {
 		if got, want := number(t, row[3]), number(t, row[5])*price[row[7]]; math.Abs(got-want) > 0.001 {
@@ -303,9 +295,7 @@ func TestGolden(t *testing.T) {
 	} {
 		d := New(tc.seed, tc.scale)
 		for table, want := range tc.want {
-			if got := d.Checksum(table); got != want {
-				t.Errorf("seed %d, scale %d, %s: %+v, want %+v", tc.seed, tc.scale, table, got, want)
-			}
+			must.Same(t, fmt.Sprintf("seed %d, scale %d, %s", tc.seed, tc.scale, table), want, d.Checksum(table))
 		}
 	}
 }

@@ -72,9 +72,7 @@ func TestTPROCHLoadRefuses(t *testing.T) {
 		},
 		"limits.seconds is not for TPROCHLoad": func(c *result.Config, _ *Parameters) { c.LimitSeconds = 5 },
 	} {
-		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(New(tprochConfig(change)))(t, want)
 	}
 }
 
@@ -104,9 +102,7 @@ func TestTPROCHLoadStreams(t *testing.T) {
 		{loadChunked, ptr.To(0), 1},
 	} {
 		w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients, p.RowsPerChunk = tc.mode, tc.clients, 1 })
-		if got := w.Plan().Clients; got != tc.want {
-			t.Errorf("%s with %d clients has %d clients, want %d", tc.mode, ptr.Deref(tc.clients, -1), got, tc.want)
-		}
+		must.Same(t, fmt.Sprintf("%s with %d clients", tc.mode, ptr.Deref(tc.clients, -1)), tc.want, w.Plan().Clients)
 	}
 }
 
@@ -183,9 +179,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 	}{{true, inOrder}, {false, backwards}} {
 		b := &bulk{}
 		must.Do(t, b.measure(t, newTestTPROCHLoad(t, parallel(tc.checks)), 1))
-		if diff := cmp.Diff(tc.want, b.begun); diff != "" {
-			t.Errorf("order with checks %t (-want +got):\n%s", tc.checks, diff)
-		}
+		must.Same(t, fmt.Sprintf("order with checks %t", tc.checks), tc.want, b.begun)
 	}
 }
 
@@ -317,9 +311,7 @@ func TestTPROCHFilesSayHowDatesAreWritten(t *testing.T) {
 			"SET O_ORDERDATE = STR_TO_DATE(@O_ORDERDATE, '%Y-%b-%d')",
 		tproch.Region: "INTO TABLE REGION CHARACTER SET utf8mb4 FIELDS TERMINATED BY '|' (R_REGIONKEY, R_NAME, R_COMMENT)",
 	} {
-		if got := w.clause(table); got != want {
-			t.Errorf("%s: %s, want %s", table, got, want)
-		}
+		must.Same(t, table.String(), want, w.clause(table))
 	}
 	if clause := w.clause(tproch.LineItem); strings.Contains(clause, "STR_TO_DATE") {
 		t.Errorf("dates as a server writes them are converted: %s", clause)
@@ -350,9 +342,7 @@ func TestTPROCHFilesRefuses(t *testing.T) {
 			c.Workload.SchemaFile, p.Indexes = "x.sql", indexesAfter
 		},
 	} {
-		if _, err := New(tprochConfig(change)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(New(tprochConfig(change)))(t, want)
 	}
 }
 
@@ -375,9 +365,7 @@ func TestWarningsAreLocated(t *testing.T) {
 		{"Data truncated for column 'O_X' at row 9", 8, "Data truncated for column 'O_X' at row 9"},
 		{"Duplicate entry '0' for key 'x'", 0, "Duplicate entry '0' for key 'x'"},
 	} {
-		if got := f.located(tproch.Orders, tc.warning, tc.before); got != tc.want {
-			t.Errorf("%q, want %q", got, tc.want)
-		}
+		must.Same(t, "where it is", tc.want, f.located(tproch.Orders, tc.warning, tc.before))
 	}
 }
 

@@ -4,6 +4,7 @@
 package userdata
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,9 +61,7 @@ func TestColumnsThatGiveTheSameText(t *testing.T) {
 		{"int", "varchar(10)", false},
 		{"double", "double", false},
 	} {
-		if got := KindOf(tc.a).sameText(KindOf(tc.b)); got != tc.same {
-			t.Errorf("%s and %s: %t", tc.a, tc.b, got)
-		}
+		must.Same(t, fmt.Sprintf("%s and %s", tc.a, tc.b), tc.same, KindOf(tc.a).sameText(KindOf(tc.b)))
 	}
 	// Every column of Benchrun's own tables is one whose text can be compared.
 	types := tproch.ColumnTypes()
@@ -75,9 +74,7 @@ func TestColumnsThatGiveTheSameText(t *testing.T) {
 			columns++
 		}
 	}
-	if len(types) != columns {
-		t.Errorf("%d types for %d columns", len(types), columns)
-	}
+	must.Same(t, "types", columns, len(types))
 }
 
 func TestComparisonLeavesOutWhatComesBackOtherwise(t *testing.T) {
@@ -94,9 +91,7 @@ func TestComparisonLeavesOutWhatComesBackOtherwise(t *testing.T) {
 	if got := c.String(); got != want || !c.Compared() {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := string(c.appendText(nil, [][]byte{[]byte("7"), []byte("8"), nil, []byte("9")})); got != "7:NULL" {
-		t.Errorf("text %s", got)
-	}
+	must.Same(t, "text", "7:NULL", string(c.appendText(nil, [][]byte{[]byte("7"), []byte("8"), nil, []byte("9")})))
 	const sql = "CONCAT_WS(':', COALESCE(CAST(`a` AS BINARY), 'NULL'), COALESCE(CAST(CONVERT(`c``` USING utf8mb4) AS BINARY), 'NULL'))"
 	must.Same(t, "expression", sql, c.Expression())
 	none := NewComparison([]Column{{Name: "b", sqlType: "double"}})
@@ -148,9 +143,7 @@ func TestLiterals(t *testing.T) {
 		`('a',NULL,'','it''s C:\\new','` + "\x00\n\"')": {},
 		`('a',NULL,'','it''s C:\new','` + "\x00\n\"')":  {verbatim: true},
 	} {
-		if got := string(q.appendRow(nil, fields)); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Same(t, "row", want, string(q.appendRow(nil, fields)))
 	}
 	dst := make([]byte, 0, 1000)
 	if n := testing.AllocsPerRun(100, func() { Quoting{}.appendRow(dst, fields) }); n != 0 {

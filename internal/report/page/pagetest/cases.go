@@ -134,7 +134,7 @@ func Words() Case {
 				Name: name + "Seconds", Part: name, Value: seconds * math.Exp2(float64(i)) / 255, Unit: "s", Better: "lower",
 			})
 		}
-		doc.Latencies, doc.Series, doc.LatencySeries = nil, nil, nil
+		doc.Latencies, doc.Series = nil, nil
 	})
 	return m.Case
 }

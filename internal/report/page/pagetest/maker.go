@@ -114,11 +114,6 @@ func (m *maker) document(number int, rate float64) *result.Document {
 			EndMicros: int64(i+1) * 250_000, Rows: int64(rate / 4 * dip * (1 + 0.03*m.random.NormFloat64())),
 			MaxMicros: int64(float64(median) * (6 + 20*(1-dip) + m.random.Float64())),
 		})
-		doc.LatencySeries = append(doc.LatencySeries, result.IntervalLatency{
-			EndMicros: int64(i+1) * 250_000, Operation: "commit", Count: int64(rate / 4),
-			P50Micros: int64(float64(median) / dip), P95Micros: int64(2 * float64(median) / dip),
-			P99Micros: int64(3 * float64(median) / dip),
-		})
 	}
 	return doc
 }

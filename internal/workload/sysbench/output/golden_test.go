@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -23,14 +24,8 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := json.MarshalIndent(output.Parse(string(data)), "", " ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
+			got := must.Get(json.MarshalIndent(output.Parse(string(data)), "", " "))(t)
 			testutil.Golden(t, strings.TrimSuffix(name, ".txt")+".json", append(got, '\n'))
 		})
 	}

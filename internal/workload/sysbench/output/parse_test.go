@@ -5,6 +5,7 @@ package output
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,10 +21,7 @@ import (
 
 func read(t testing.TB, name string) *Report {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return Parse(string(data))
 }
 
@@ -64,9 +62,7 @@ func TestBothVersions(t *testing.T) {
 		*f.Latency.Min != 4.86 || *f.Latency.Sum != 1606.40 || len(old.Errors) != 0 {
 		t.Errorf("final %+v, errors %q", f, old.Errors)
 	}
-	if diff := cmp.Diff(&SQL{Queries: 6418, Transactions: 320, IgnoredErrors: 1}, old.Final.SQL); diff != "" {
-		t.Errorf("SQL statistics (-want +got):\n%s", diff)
-	}
+	must.Same(t, "SQL statistics", &SQL{Queries: 6418, Transactions: 320, IgnoredErrors: 1}, old.Final.SQL)
 	if f := recent.Final; f.Events != 36400 || f.SQL.Transactions != 36400 || f.SQL.Queries != 728000 || *f.Seconds != 20.0029 ||
 		*f.Latency.Avg != 4.39 {
 		t.Errorf("final %+v", f)
@@ -75,10 +71,7 @@ func TestBothVersions(t *testing.T) {
 
 // What sysbench says of a checkpoint is no report of the whole, even if it is the last that it says.
 func TestCheckpointIsNoResult(t *testing.T) {
-	data, err := os.ReadFile("testdata/1.0-full.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/1.0-full.txt"))(t)
 	text, _, found := strings.Cut(string(data), "[ 3s ]")
 	if r := Parse(text); !found || r.Final != nil || len(r.Intervals) != 2 {
 		t.Errorf("final %+v, intervals %+v", r.Final, r.Intervals)
@@ -90,9 +83,7 @@ func TestIntervals(t *testing.T) {
 		"1.0-full.txt": 3, "1.1-full.txt": 1, "report-default.txt": 2, "cpu.txt": 2, "suppressed.txt": 1, "1.0.20-real.txt": 3,
 		"1.1-shutdown.txt": 2, "fileio.txt": 0, "refused.txt": 0,
 	} {
-		if got := len(read(t, file).Intervals); got != want {
-			t.Errorf("%s: %d intervals, want %d", file, got, want)
-		}
+		must.Same(t, file, want, len(read(t, file).Intervals))
 	}
 	full := read(t, "1.0-full.txt").Intervals
 	if stall := full[1]; stall.Second != 2 || *stall.Events != 0 || stall.LatencyMillis != nil {
@@ -114,19 +105,14 @@ func TestQueue(t *testing.T) {
 	for file, want := range map[string]*int64{
 		"1.0-full.txt": ptr.To[int64](2), "1.0.20-real.txt": ptr.To[int64](0), "cpu.txt": ptr.To[int64](3), "published-t1.txt": nil,
 	} {
-		if diff := cmp.Diff(want, read(t, file).Queue); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
+		must.Same(t, file, want, read(t, file).Queue)
 	}
 }
 
 // Lines that are not read are not taken for others, wherever they stand: what a script's hooks print in place of
 // intervals.
 func TestLinesThatNobodyReads(t *testing.T) {
-	data, err := os.ReadFile("testdata/1.1-full.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/1.1-full.txt"))(t)
 	want := Parse(string(data))
 	for _, line := range []string{
 		"1,4,151.87,3056.32,2140.12,608.47,307.73,9.91,0.00,0.00",
@@ -139,9 +125,7 @@ func TestLinesThatNobodyReads(t *testing.T) {
 				t.Fatalf("%q is not there", after)
 			}
 			got := Parse(strings.Replace(string(data), after, after+line+"\n", 1))
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Summary{})); diff != "" {
-				t.Errorf("%s after %q (-want +got):\n%s", line, after, diff)
-			}
+			must.Same(t, fmt.Sprintf("%s after %q", line, after), want, got, cmpopts.IgnoreUnexported(Summary{}))
 		}
 	}
 }
@@ -185,10 +169,7 @@ func TestSuppressed(t *testing.T) {
 		t.Errorf("final %+v, errors %q", r.Final, r.Errors)
 	}
 	for _, cut := range []string{"General statistics:", "total number of events"} {
-		data, err := os.ReadFile("testdata/1.1-full.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile("testdata/1.1-full.txt"))(t)
 		text, _, _ := strings.Cut(strings.Replace(string(data), "Throughput:", "General statistics:", 1), cut)
 		if f := Parse(text).Final; f != nil {
 			t.Errorf("an output that ends before %q has the final report %+v", cut, f)
@@ -215,35 +196,23 @@ func TestPercentiles(t *testing.T) {
 }
 
 func TestCountsAndChecks(t *testing.T) {
-	if diff := cmp.Diff(map[string]int64{"new_order": 29, "payment": 25}, read(t, "report-default.txt").Counts); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	must.Same(t, "counts", map[string]int64{"new_order": 29, "payment": 25}, read(t, "report-default.txt").Counts)
 	glued := Parse("benchrun: new_order=14 payment=13benchrun: new_order=1benchrun: payment=2\n\n\nbenchrun: payment=3\nbenchrun: it was cold\nbenchrun: payment=1234567890123456\n")
-	if diff := cmp.Diff(map[string]int64{"new_order": 15, "payment": 18}, glued.Counts); diff != "" {
-		t.Errorf("counts of threads that ended at the same time (-want +got):\n%s", diff)
-	}
+	must.Same(t, "counts of threads that ended at the same time", map[string]int64{"new_order": 15, "payment": 18}, glued.Counts)
 	got := ParseChecks("sysbench 1.0.20\n\nCheck 1, warehouse: 3 PASSED\nCheck 2, warehouse: 3 FAILED!!! 7 of 10\nChecking\nCheck 3: PASSED 10 warehouses\n")
 	want := []Check{
 		{Name: "Check 1, warehouse: 3", Passed: true},
 		{Name: "Check 2, warehouse: 3", Detail: "7 of 10"},
 		{Name: "Check 3", Passed: true, Detail: "10 warehouses"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	must.Same(t, "checks", want, got)
 }
 
 // FuzzParse looks for output that panics, or is read as something that cannot be.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("testdata/*.txt"))(f)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(f)
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, output string) {
@@ -252,10 +221,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d errors, %d counts", len(r.Errors), len(r.Counts))
 		}
 		// JSON has no numbers that are none: Marshal would object.
-		data, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(r))(t)
 		var again Report
 		must.Do(t, json.Unmarshal(data, &again))
 		for _, i := range r.Intervals {
@@ -308,9 +274,7 @@ func TestMerge(t *testing.T) {
 			Histogram: []Bucket{{0.5, 1}, {1, 8}, {9, 6}},
 		},
 	}
-	if diff := cmp.Diff(want, Merge([]*Report{one, two}, 2.7), cmpopts.IgnoreUnexported(Summary{})); diff != "" {
-		t.Errorf("merged (-want +got):\n%s", diff)
-	}
+	must.Same(t, "merged", want, Merge([]*Report{one, two}, 2.7), cmpopts.IgnoreUnexported(Summary{}))
 	if got := Merge([]*Report{one}, 5); got != one {
 		t.Error("one report is not itself")
 	}
