@@ -59,10 +59,6 @@ func TestPointsOfStages(t *testing.T) {
 	if g := counted(ProgressOf(run, p, records[:1])); g != (counts{Planned: 2, Measured: 1, Next: 2}) {
 		t.Errorf("progress %+v", g)
 	}
-	table := TableOf(points, []string{"stage"}, nil)
-	if table.Rows[0].Mark != "" || table.Rows[1].Mark != "" {
-		t.Errorf("a stage has the mark %q or %q", table.Rows[0].Mark, table.Rows[1].Mark)
-	}
 	side := &Side{Points: Points(run, p, records[:1])}
 	if m, _ := side.Metric(""); m.Name != "operationsPerSecond" || side.Value("serverMicrosPerOperation", 1) != 1e5 {
 		t.Errorf("metric %+v, costs %g", m, side.Value("serverMicrosPerOperation", 1))

@@ -196,6 +196,3 @@ func label(parameters map[string]string) string {
 	}
 	return stats.Label(parameters) + ": "
 }
-
-// median is that of some values for people; empty if there are none.
-func median(values []float64) string { return MedianCell(values).Text }
