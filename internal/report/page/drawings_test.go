@@ -69,8 +69,9 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 	series := []result.Interval{
 		{EndMicros: 1_000_000, Transactions: 5}, {EndMicros: 2_000_000, Transactions: 6}, {EndMicros: 3_000_000, Transactions: 4},
 	}
+	details := &Details{points: map[string]*pointDetails{"": {series: series}}}
 	names := func() (list []string) {
-		for _, d := range overTime([]timed{{name: "a", series: series}}, "", "of it") {
+		for _, d := range overTime([]chosen{{name: "a", of: details}}, "", "of it") {
 			list = append(list, d.Name)
 		}
 		return list

@@ -155,7 +155,7 @@ func TestDetailsOfStages(t *testing.T) {
 	var d Details
 	d.Add(record, doc)
 	for stage, want := range map[string]int64{"l.i1": 3, "qr100": 70} {
-		got := d.timed(stage, map[string]string{"stage": stage})
+		got := d.of(map[string]string{"stage": stage})
 		if len(got.series) != 1 || got.series[0].Rows != want || got.unit != "operations/s" {
 			t.Errorf("stage %s: %+v", stage, got)
 		}
