@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // counts are what is compared of a progress.
@@ -122,12 +123,8 @@ func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
 		next := g.Left[0]
 		all = append(all, testutil.Record(next.Number, 1, nil, value(next.Point, next.Round)))
 	}
-	if diff := cmp.Diff([]int{36, 30, 28}, planned); diff != "" {
-		t.Errorf("planned trials (-want +got):\n%s", diff)
-	}
-	if len(all) != 28 {
-		t.Errorf("%d trials were measured, want 28", len(all))
-	}
+	must.Same(t, "planned trials", []int{36, 30, 28}, planned)
+	must.Same(t, "count", 28, len(all))
 }
 
 // A disturbed attempt in the sixth round holds up the look at the precision; it is not a value.
@@ -159,9 +156,7 @@ func TestPoints(t *testing.T) {
 		}
 		values = append(values, point.Values)
 	}
-	if diff := cmp.Diff([][]float64{{10, 20}, {30}}, values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	must.Same(t, "values", [][]float64{{10, 20}, {30}}, values)
 }
 
 // The latest attempt that counts says where a run is measured; before there is one, the latest of all does.

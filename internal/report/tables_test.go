@@ -195,9 +195,7 @@ func TestSummaryMarksTheBest(t *testing.T) {
 				cells := strings.Split(line, "|")
 				marks = append(marks, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[5]))
 			}
-			if got := strings.Join(marks, " "); got != tc.marks {
-				t.Errorf("marks are %q, want %q", got, tc.marks)
-			}
+			must.Same(t, "marks", tc.marks, strings.Join(marks, " "))
 			if !strings.Contains(text, "\n"+tc.text) {
 				t.Errorf("no %q in\n%s", tc.text, text)
 			}

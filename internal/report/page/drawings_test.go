@@ -59,9 +59,7 @@ func TestUnique(t *testing.T) {
 
 func TestFixed(t *testing.T) {
 	points := []map[string]string{{"a": "1", "b": "x", "c": "3"}, {"a": "1", "b": "y", "c": "3"}}
-	if got := fixed([]string{"a", "b", "c"}, points); got != "a=1.c=3" {
-		t.Error(got)
-	}
+	must.Same(t, "fixed", "a=1.c=3", fixed([]string{"a", "b", "c"}, points))
 }
 
 // A tool that does not say how long the slowest operation took has no plot of it: not one of zeros.
