@@ -13,9 +13,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// differing is what two sides differ in: of what was asked for, of inputs, and of the environment. Otherwise has in lines what makes
-// them measure something else: another workload, other parameters of it, other data, or more rows; differences has the others, and
-// the node's speed.
+// differing is what two sides differ in: of what was asked for, of inputs, and of the environment. Otherwise has in lines
+// what makes them measure something else: another workload, other parameters of it, other data, or more rows; differences
+// has the others, and the node's speed.
 func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []string) {
 	if a.workload != b.workload {
 		otherwise = append(otherwise, line(plan.Difference{Name: "workload", From: a.workload, To: b.workload}))
@@ -91,7 +91,8 @@ func betweenRunsText(fraction float64) string {
 // line is a difference in a list of them.
 func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
 
-// aboutWork says whether a field of the specification or a fact is about what is measured, and not about the server and its place.
+// aboutWork says whether a field of the specification or a fact is about what is measured, and not about the server and
+// its place.
 func aboutWork(path string) bool {
 	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
 		path == "spec.loader.pods" || strings.HasPrefix(path, inputPrefix)

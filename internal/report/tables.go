@@ -109,7 +109,8 @@ func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 			for _, label := range labels {
 				name = append(name, labelsIn(&points[n].Series)[label])
 			}
-			t.addMeasured(of, cmp.Or(strings.Join(name, ", "), "measured"), func(i int) (string, *tabled) { return metrics[i], &points[n] })
+			head := cmp.Or(strings.Join(name, ", "), "measured")
+			t.addMeasured(of, head, func(i int) (string, *tabled) { return metrics[i], &points[n] })
 		}
 	} else {
 		t.Table = *tableOf(title, len(points))

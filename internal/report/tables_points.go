@@ -192,7 +192,8 @@ func (r *Report) PartsTable() *Table {
 	t := tableOf("Medians by part", len(points))
 	t.addParameters(r.Parameters(), parametersOf(points))
 	parameters := len(t.Head)
-	t.addMedians(points, func(m result.Metric) string { return m.Part }, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
+	name := func(m result.Metric) string { return m.Part }
+	t.addMedians(points, name, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
 	if len(t.Head) == parameters {
 		return nil
 	}

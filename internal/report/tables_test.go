@@ -106,7 +106,7 @@ func TestTablesOfComparison(t *testing.T) {
 		s.Requested = pagetest.File(`{"tables":[` + c.spec + `]}`)
 		got := oneTable(t, s.RequestedTables())
 		must.Same(t, name, c.rows, columns(got.Texts()))
-		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*(len(got.Rows)) && name != "a row for each metric" {
+		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*len(got.Rows) && name != "a row for each metric" {
 			t.Errorf("%s: CSV has %d lines:\n%s", name, lines, got.CSV)
 		}
 	}

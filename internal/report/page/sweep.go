@@ -117,8 +117,8 @@ func parametersOf(points []stats.Point) []map[string]string {
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate and the longest latency of each interval. at is the label of the point that all are, or empty; whose says
-// which trials they are of.
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all are, or empty;
+// whose says which trials they are of.
 func overTime(points []chosen, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"
@@ -177,8 +177,8 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 	return rate, latency, rows
 }
 
-// percentiles shows the distribution of the latencies of each operation: at a point, or at several if its label is empty. together
-// says what is in each line.
+// percentiles shows the distribution of the latencies of each operation: at a point, or at several if its label is empty.
+// together says what is in each line.
 func percentiles(points []chosen, operations []string, at, together string) []Drawing {
 	var drawn []Drawing
 	lines := map[string][]plot.Line{}

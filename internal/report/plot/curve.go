@@ -230,8 +230,8 @@ func Micros(v float64) string {
 	return stats.Format(v) + " µs"
 }
 
-// newLines is a plot of lines without the points that are not numbers, and all coordinates of the others; nil if there are none. at
-// is where an X is on the axis.
+// newLines is a plot of lines without the points that are not numbers, and all coordinates of the others; nil if there are
+// none. at is where an X is on the axis.
 func newLines(title, x, y, about string, lines []Line, at func(float64) float64) (p *Plot, xs, ys []float64) {
 	var names []string
 	points := make([][]XY, len(lines))
