@@ -118,8 +118,8 @@ func (r *reported) section() (string, error) {
 	b.WriteString(plots)
 	for i := range r.tables {
 		t := &r.tables[i]
-		if len(t.Rows) > 0 && slices.Contains(t.Rows[0], "published") {
-			fmt.Fprintf(&b, "%s%s:\n\n%s\n", strings.ToUpper(t.Title[:1]), plain(t.Title[1:]), texts(t.Rows))
+		if slices.ContainsFunc(t.Head, func(c report.Column) bool { return c.Text == report.PublishedHead }) {
+			fmt.Fprintf(&b, "%s%s:\n\n%s\n", strings.ToUpper(t.Name[:1]), plain(t.Name[1:]), texts(t.Texts()))
 		}
 		if remark := t.Remark(); remark != "" {
 			b.WriteString(plain(remark) + "\n\n")

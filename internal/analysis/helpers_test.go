@@ -11,6 +11,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // oneAxis is a run with points rowsPerCommit=1, 2 and so on, in the order of the sweep.
@@ -28,10 +29,7 @@ func planRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRu
 
 func planOf(t *testing.T, run *v1alpha1.BenchmarkRun) *plan.Plan {
 	t.Helper()
-	p, err := planRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(planRun(run))(t)
 	return p
 }
 
@@ -44,10 +42,7 @@ func disturbed(number, attempt int, outcome result.Outcome, cause result.Cause) 
 
 func planVariants(t *testing.T, run *v1alpha1.BenchmarkRun) *Compared {
 	t.Helper()
-	c, err := PlanVariants(run, planRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(PlanVariants(run, planRun))(t)
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // byOwnFigures are the claims of publications that their own figures do not confirm: all others hold by them.
@@ -43,10 +44,7 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 	judged := map[string]bool{}
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-small")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			list, plans, headline := claimsAndPlans(t, document)
 			var points []claims.Series
@@ -89,9 +87,7 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans map[string]*plan.Plan, headline string) {
 	t.Helper()
 	var run v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict([]byte(document), &run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.UnmarshalStrict([]byte(document), &run))
 	list = run.Spec.Claims
 	specs := map[string]*v1alpha1.BenchmarkRunSpec{}
 	for i := range plan.Sides(&run) {
@@ -111,10 +107,7 @@ func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans 
 	}
 	plans = map[string]*plan.Plan{}
 	for variant, spec := range specs {
-		p, err := plan.ForRun(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(plan.ForRun(spec))(t)
 		plans[variant], headline = p, headlines[spec.Workload.Type]
 	}
 	return list, plans, headline

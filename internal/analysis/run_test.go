@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // counts are what is compared of a progress.
@@ -122,12 +123,8 @@ func TestPrecisionShrinksThePlanStepByStep(t *testing.T) {
 		next := g.Left[0]
 		all = append(all, testutil.Record(next.Number, 1, nil, value(next.Point, next.Round)))
 	}
-	if diff := cmp.Diff([]int{36, 30, 28}, planned); diff != "" {
-		t.Errorf("planned trials (-want +got):\n%s", diff)
-	}
-	if len(all) != 28 {
-		t.Errorf("%d trials were measured, want 28", len(all))
-	}
+	must.Same(t, "planned trials", []int{36, 30, 28}, planned)
+	must.Same(t, "count", 28, len(all))
 }
 
 // A disturbed attempt in the sixth round holds up the look at the precision; it is not a value.
@@ -159,9 +156,7 @@ func TestPoints(t *testing.T) {
 		}
 		values = append(values, point.Values)
 	}
-	if diff := cmp.Diff([][]float64{{10, 20}, {30}}, values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	must.Same(t, "values", [][]float64{{10, 20}, {30}}, values)
 }
 
 // The latest attempt that counts says where a run is measured; before there is one, the latest of all does.
@@ -220,31 +215,5 @@ func TestClaimsAboutVariants(t *testing.T) {
 		if got := c.Claims[0]; got.Detail != want.Detail || got.Verdict != want.Verdict {
 			t.Errorf("%s: %q, want %q", got.Verdict, got.Detail, want.Detail)
 		}
-	}
-}
-
-// A table has a column for each metric that any point shows, and nothing where a point has not measured it.
-func TestTableOf(t *testing.T) {
-	run := oneAxis(3, 3)
-	p := planOf(t, run)
-	records := measure(p, 9, func(point, round int) float64 { return 1000*float64(1+point/2) + float64(round) })
-	extra := result.Metric{Name: "lagSeconds", Value: 7, Unit: "s", Shown: true}
-	records[0].Summary.Metrics = append(records[0].Summary.Metrics, extra, result.Metric{Name: "hidden", Value: 1})
-	got := TableOf(Points(run, p, records), []string{"rowsPerCommit"}, []string{"none"})
-	if len(got.Rows) != 3 || len(got.Metrics) != 1 || got.Metrics[0].Name != "lagSeconds" || !got.Merged() {
-		t.Fatalf("%d rows, metrics %+v", len(got.Rows), got.Metrics)
-	}
-	if diff := cmp.Diff([][]float64{{7}}, got.Rows[0].Values); diff != "" || got.Rows[1].Values[0] != nil {
-		t.Errorf("values of the metric beside the headline (-want +got):\n%s", diff)
-	}
-	if len(got.Rows[0].Latencies) != 1 || got.Rows[0].Latencies[0] != nil {
-		t.Errorf("latencies %+v", got.Rows[0].Latencies)
-	}
-	var marks []Mark
-	for i := range got.Rows {
-		marks = append(marks, got.Rows[i].Mark)
-	}
-	if diff := cmp.Diff([]Mark{"", "", MarkBest}, marks); diff != "" || got.Rows[0].Ratio.Value != 1 || got.Rows[2].Ratio.Value < 1.9 {
-		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 }

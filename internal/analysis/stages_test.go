@@ -13,6 +13,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // chained makes a specification one in stages, of which l.i0 and qr100 are measured.
@@ -56,13 +57,7 @@ func TestPointsOfStages(t *testing.T) {
 	if points[1].Parameters["stage"] != "qr100" || points[1].Records[0].Parameters["stage"] != "qr100" {
 		t.Errorf("point 1 is at %v", points[1].Parameters)
 	}
-	if g := counted(ProgressOf(run, p, records[:1])); g != (counts{Planned: 2, Measured: 1, Next: 2}) {
-		t.Errorf("progress %+v", g)
-	}
-	table := TableOf(points, []string{"stage"}, nil)
-	if table.Rows[0].Mark != "" || table.Rows[1].Mark != "" {
-		t.Errorf("a stage has the mark %q or %q", table.Rows[0].Mark, table.Rows[1].Mark)
-	}
+	must.Same(t, "progress", (counts{Planned: 2, Measured: 1, Next: 2}), counted(ProgressOf(run, p, records[:1])))
 	side := &Side{Points: Points(run, p, records[:1])}
 	if m, _ := side.Metric(""); m.Name != "operationsPerSecond" || side.Value("serverMicrosPerOperation", 1) != 1e5 {
 		t.Errorf("metric %+v, costs %g", m, side.Value("serverMicrosPerOperation", 1))
@@ -76,13 +71,9 @@ func TestInvalidatedChain(t *testing.T) {
 	lost := inStages(1, 100, 10)
 	lost.Outcome, lost.Cause, lost.Summary.Stages = result.OutcomeInvalidated, result.CauseDocumentLost, nil
 	for _, point := range Points(run, p, []*result.Record{lost}) {
-		if point.Summary.N != 0 {
-			t.Errorf("%+v", point)
-		}
+		must.Same(t, fmt.Sprint(point), 0, point.Summary.N)
 	}
-	if g := counted(ProgressOf(run, p, []*result.Record{lost})); g != (counts{Planned: 1, Invalidated: 1, Next: 1}) {
-		t.Errorf("progress %+v", g)
-	}
+	must.Same(t, "progress", (counts{Planned: 1, Invalidated: 1, Next: 1}), counted(ProgressOf(run, p, []*result.Record{lost})))
 }
 
 // A precision target leaves a chain out only when each of its stages has reached it.
@@ -137,8 +128,6 @@ func TestJudgeStages(t *testing.T) {
 		if pair := &v.Pairs[1]; missed && (pair.Cause != stats.RateMissed || !pair.Decided || pair.Bounded()) {
 			t.Errorf("%+v", pair.Comparison)
 		}
-		if len(v.Pairs[0].Costs) != 1 {
-			t.Errorf("costs %+v", v.Pairs[0].Costs)
-		}
+		must.Same(t, fmt.Sprintf("costs %+v", v.Pairs[0].Costs), 1, len(v.Pairs[0].Costs))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/utils/ptr"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The warnings of a side are those of its points, each once, and of bounded size.
@@ -104,12 +104,8 @@ func TestPlanVariants(t *testing.T) {
 			if err != nil {
 				message = err.Error()
 			}
-			if message != tc.says {
-				t.Errorf("it says %q, want %q", message, tc.says)
-			}
-			if diff := cmp.Diff(tc.pairs, p.Planned, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("pairs (-want +got):\n%s", diff)
-			}
+			must.Same(t, "message", tc.says, message)
+			must.Same(t, "pairs", tc.pairs, p.Planned, cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -168,9 +164,7 @@ func TestServerVariables(t *testing.T) {
 				c.Variants[i].Variables = tc.variables[i]
 			}
 		}
-		if diff := cmp.Diff(tc.want, c.ServerVariables()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, c.ServerVariables())
 	}
 }
 
@@ -191,8 +185,6 @@ func TestShortValues(t *testing.T) {
 		"an item twice": {[]*string{new(list + ",a,a"), new(list + ",b")}, []string{"…,a,a", "…,b"}},
 		"one list":      {[]*string{new(list), new("unset")}, []string{list[:maxValue-1] + "…", "unset"}},
 	} {
-		if diff := cmp.Diff(tc.want, shortValues(tc.values)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, shortValues(tc.values))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // What ends a run that has no answer is not called one.
@@ -48,9 +48,7 @@ func TestJudge(t *testing.T) {
 		for _, pair := range c.Pairs {
 			verdicts = append(verdicts, pair.Verdict)
 		}
-		if got := fmt.Sprint(c.Rounds, verdicts); got != want {
-			t.Errorf("after %d sides: %s, want %s", n, got, want)
-		}
+		must.Same(t, fmt.Sprintf("after %d", n), want, fmt.Sprint(c.Rounds, verdicts))
 	}
 	// With one point open, the points together may have their answer.
 	c := judge(16)
@@ -118,9 +116,7 @@ func TestJudgeCosts(t *testing.T) {
 	c.Judge(nil)
 	got := c.Pairs[0].Costs
 	want := []stats.Cost{{Name: "fsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1, Variant: 0.1}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("costs (-want +got):\n%s", diff)
-	}
+	must.Same(t, "costs", want, got)
 }
 
 // A server may use its limit, of which there is always one, or its node.

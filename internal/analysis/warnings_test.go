@@ -6,13 +6,13 @@ package analysis
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Whatever differs between runs without being the variant stands beside the answer.
@@ -110,9 +110,7 @@ func TestWarningsOfVariants(t *testing.T) {
 				tc.see(c)
 			}
 			c.describe()
-			if diff := cmp.Diff(tc.want, stats.WarningTexts(c.Warnings)); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			must.Same(t, "warnings", tc.want, stats.WarningTexts(c.Warnings))
 		})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -213,9 +212,7 @@ func TestExplainedWarnings(t *testing.T) {
 			t.Errorf("results without a warning: %q", got)
 		}
 		run.Status.Results.ConfigMap = "deleted"
-		if d := cmp.Diff([]string{"of the status"}, warnings(t.Context(), cl, run)); d != "" {
-			t.Errorf("without results: %s", d)
-		}
+		must.Same(t, "without results", []string{"of the status"}, warnings(t.Context(), cl, run))
 	}
 }
 

@@ -210,9 +210,7 @@ func TestExportHasEverything(t *testing.T) {
 	if diff := cmp.Diff(want, m); diff != "" || err != nil {
 		t.Errorf("%v: manifest (-want +got):\n%s", err, diff)
 	}
-	if text := files[bundle.VariablesFile]; text != "init_connect = SET a\\nSET b\nport = 3306\n" {
-		t.Errorf("the variables are %q", text)
-	}
+	must.Same(t, "the variables", "init_connect = SET a\\nSET b\nport = 3306\n", files[bundle.VariablesFile])
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}

@@ -35,7 +35,7 @@ func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []res
 	}
 	for _, t := range p.RequestedTables() {
 		if len(t.CSV) > 0 {
-			files = append(files, result.File{Name: tablesFolder + t.Name + ".csv", Data: t.CSV})
+			files = append(files, result.File{Name: tablesFolder + t.File + ".csv", Data: t.CSV})
 		}
 	}
 	if words := docs.words(); words != "" {

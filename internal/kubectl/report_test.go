@@ -81,9 +81,7 @@ func TestReportSoFar(t *testing.T) {
 		if len(p.Records) > 0 && p.Records[0].Trial != 1 {
 			t.Errorf("the first attempt is of trial %d", p.Records[0].Trial)
 		}
-		if got := len(p.Records); got != n {
-			t.Errorf("%d attempts of %d", got, n)
-		}
+		must.Same(t, "count", n, len(p.Records))
 	}
 }
 
@@ -106,9 +104,7 @@ func TestReportHasTheOperatorsFiles(t *testing.T) {
 	for format, file := range map[string]string{
 		"html": page.File, "markdown": report.SummaryFile, "csv": report.CSVFile, "benchfmt": report.BenchFile,
 	} {
-		if got := text(t, &printable{Report: rep, contents: map[string][]byte{file: []byte("its own")}}, format); got != "its own" {
-			t.Errorf("%s prints %.300s", format, got)
-		}
+		must.Same(t, format, "its own", text(t, &printable{Report: rep, contents: map[string][]byte{file: []byte("its own")}}, format))
 		if got := text(t, &printable{Report: rep}, format); len(got) < 100 {
 			t.Errorf("without one, %s prints %.300s", format, got)
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -280,9 +279,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		must.Same(t, name, wanted, created.ObjectMeta)
 		run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 		run.Spec.Suspend = nil // as it was when the run ended is of no interest here
-		if diff := cmp.Diff(run.Spec, created.Spec, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s has another specification (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, run.Spec, created.Spec, cmpopts.EquateEmpty())
 		if created.Status.StartTime != nil {
 			t.Errorf("%s has the status of the bundle", name)
 		}

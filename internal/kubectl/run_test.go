@@ -249,9 +249,7 @@ func TestNameReferences(t *testing.T) {
 			}
 		}
 	}
-	if found != len(named) {
-		t.Errorf("the file has %d fields, and the API %d", len(named), found)
-	}
+	must.Same(t, "the file", len(named), found)
 }
 
 // fieldsBelow are the paths of all fields of a schema, as kustomize writes them.

@@ -68,13 +68,9 @@ func TestLeft(t *testing.T) {
 	} {
 		m := snapshotOf(measuring())
 		tc.change(m)
-		if got := m.left(began.Add(70 * time.Second)); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, m.left(began.Add(70*time.Second)))
 	}
-	if got := snapshotOf(measuring()).left(began.Add(time.Hour)); got != "about 0s left" {
-		t.Errorf("%q", got)
-	}
+	must.Same(t, "left", "about 0s left", snapshotOf(measuring()).left(began.Add(time.Hour)))
 }
 
 // TestTerminal: lines are not wider than the terminal, and are removed before the next ones and at the end.
@@ -92,9 +88,7 @@ func TestTerminal(t *testing.T) {
 	}
 	out.Reset()
 	term.note("no rate")
-	if got := out.String(); got != toStartAndClear+strings.Repeat(upAndClear, 3)+"no rate\n" {
-		t.Errorf("%q", got)
-	}
+	must.Same(t, "output", toStartAndClear+strings.Repeat(upAndClear, 3)+"no rate\n", out.String())
 	out.Reset()
 	if term.clear(); out.String() != toStartAndClear {
 		t.Errorf("%q", out.String())

@@ -130,8 +130,6 @@ func TestIsPath(t *testing.T) {
 		"./x": true, "../x": true, "/x": true, "x/": true, "..": true, "out/x": true, "x.json": true, "out/x.json": true, ".": true,
 		"x.tgz": true,
 	} {
-		if got := isPath(name); got != want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Same(t, name, want, isPath(name))
 	}
 }

@@ -167,9 +167,7 @@ func TestWatchRun(t *testing.T) {
 		"sizes: 8/33 trials, Publishing: every trial is measured\n" +
 		"sizes: Complete, 8/33 trials in 1m10s: 14970 rows/s at rowsPerCommit=1024\n" +
 		"kubectl benchrun report sizes prints the report.\n"
-	if out != want {
-		t.Errorf("%s\nwant\n%s", out, want)
-	}
+	must.Same(t, "output", want, out)
 	if strings.Count(errs, "the rate is not available: ") != 1 || !strings.Contains(errs, "the role view") {
 		t.Errorf("that logs may not be read was not reported once: %q", errs)
 	}
@@ -257,9 +255,7 @@ func TestWatchRate(t *testing.T) {
 	}
 	w.read(t.Context())
 	for _, want := range []string{"measure", "measure 11,840 rows/s"} {
-		if got := <-w.paces; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		must.Same(t, "pace", want, <-w.paces)
 	}
 	w.now.pace = "measure 11,840 rows/s"
 	must.Do(t, w.cl.Delete(t.Context(), pod))
@@ -327,9 +323,7 @@ func TestLogs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			err := tc.of.print(t.Context(), fakeCluster(objects...), from, run, &out)
-			if out.String() != tc.want {
-				t.Errorf("%q\nwant\n%q", out.String(), tc.want)
-			}
+			must.Same(t, "output", tc.want, out.String())
 			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v does not say %q", err, tc.says)
 			}

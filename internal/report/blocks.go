@@ -76,10 +76,10 @@ func (r *Report) blocks() []block {
 	}
 	list := []block{paragraphs(r.state())}
 	if t, notes := r.PointsTable(); t != nil {
-		list = append(list, block{rows: t.texts(), lines: notes}, paragraphs(Ranks(r.Measured())))
+		list = append(list, block{rows: t.Texts(), lines: notes}, paragraphs(Ranks(r.Measured())))
 	}
 	if t := r.PartsTable(); t != nil {
-		list = append(list, block{title: t.Name + ", " + t.Head[len(t.Head)-1].Unit, rows: t.texts()})
+		list = append(list, block{title: t.Name + ", " + t.Head[len(t.Head)-1].Unit, rows: t.Texts()})
 	}
 	return append(
 		append(list, tableBlocks(r.RequestedTables())...),
@@ -118,7 +118,9 @@ func tableBlocks(tables []RequestedTable) []block {
 	var list []block
 	for i := range tables {
 		of := paragraphs(tables[i].Remark())
-		of.title, of.rows = tables[i].Title, tables[i].Rows
+		if of.title = tables[i].Name; len(tables[i].Rows) > 0 {
+			of.rows = tables[i].Texts()
+		}
 		list = append(list, of)
 	}
 	return list
@@ -146,7 +148,7 @@ func (r *Report) pairBlocks() []block {
 		for j := range r.Variants {
 			v := &r.Variants[j]
 			if pairs := r.Of(v.Name); len(pairs) > 0 {
-				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.ofVariant(pairs).texts()})
+				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.ofVariant(pairs).Texts()})
 			}
 		}
 	}
@@ -154,7 +156,7 @@ func (r *Report) pairBlocks() []block {
 		r.Rounds, r.Planned, r.Paired(), r.Seed, r.Message), r.Reading()))
 	list = append(append(list, tableBlocks(r.RequestedTables())...), listed("Claims", claimLines(r.Claims)))
 	if t := r.CostsTable(); t != nil {
-		list = append(list, block{title: t.Name, rows: t.texts()})
+		list = append(list, block{title: t.Name, rows: t.Texts()})
 	}
 	return append(
 		list,

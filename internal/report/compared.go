@@ -241,8 +241,8 @@ func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Com
 	}
 	c := &Compared{
 		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1, BetweenRuns: &betweenRuns,
-		Otherwise: otherwise(a, b), Differences: differences(a, b), Changes: changesBetween(a, b),
 	}
+	c.Changes, c.Otherwise, c.Differences = differing(a, b)
 	for i, s := range []*Side{a, b} {
 		for _, w := range s.warnings {
 			c.Warnings = append(c.Warnings, names[i]+": "+w)

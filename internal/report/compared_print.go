@@ -115,7 +115,7 @@ func (c *Compared) size() string {
 
 // blocks of a comparison: the table, how it was made, and what must be read with it.
 func (c *Compared) blocks() []block {
-	table := block{rows: c.table().texts(), lines: c.Method}
+	table := block{rows: c.table().Texts(), lines: c.Method}
 	if m := c.Pairs[0].Metric; m.Name != "" {
 		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
 			table.lines...)
@@ -167,10 +167,7 @@ func (c *Compared) table() *Table {
 	}
 	slices.Sort(names)
 	t := pairsTable(names, nil, c.Pairs, variants)
-	t.Head = append(t.Head, Texts("")...)
-	for i := range t.Rows {
-		t.Rows[i].Cells = append(t.Rows[i].Cells, Words(c.Of(&c.Pairs[i]).inWords()))
-	}
+	t.addText("", func(i int) string { return c.Of(&c.Pairs[i]).inWords() })
 	return t
 }
 

@@ -312,9 +312,7 @@ func TestRulingOfAPair(t *testing.T) {
 		"before the first look, lower is better": {stats.Comparison{Verdict: stats.CannotSay, High: math.Inf(1)}, "lower", 0.9, report.Undecided},
 	} {
 		p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: tc.better}}
-		if got := (&report.Compared{Threshold: tc.threshold}).Of(&p); got != tc.want {
-			t.Errorf("%s: %s instead of %s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, (&report.Compared{Threshold: tc.threshold}).Of(&p))
 	}
 }
 

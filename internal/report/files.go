@@ -47,24 +47,58 @@ func CSV(w io.Writer, r *Report) error {
 	if r.HasVariants() {
 		return writeCSV(w, r.sideRows())
 	}
-	parameters := r.Parameters()
-	rounds := r.roundOf()
+	rounds, list := r.roundOf(), r.Measurements()
 	metrics, operations := r.Columns()
-	header := append([]string{"trial", "round", "attempt"}, parameters...)
-	header = append(header, metrics...)
-	header = append(header, "rows", "transactions", "statements", "micros", "stoppedBy")
+	t := tableOf("", len(list))
+	number := func(name string, of func(*result.Record) int64) {
+		t.addText(name, func(i int) string { return strconv.FormatInt(of(list[i]), 10) })
+	}
+	text := func(name string, of func(*result.Record) string) {
+		t.addText(name, func(i int) string { return of(list[i]) })
+	}
+	number("trial", func(r *result.Record) int64 { return int64(r.Trial) })
+	number("round", func(r *result.Record) int64 { return int64(rounds[r.Trial]) })
+	number("attempt", func(r *result.Record) int64 { return int64(r.Attempt) })
+	for _, name := range r.Parameters() {
+		text(name, func(r *result.Record) string { return r.Parameters[name] })
+	}
+	for _, name := range metrics {
+		text(name, func(r *result.Record) string {
+			i := slices.IndexFunc(r.Summary.Metrics, func(m result.Metric) bool { return m.Name == name })
+			if i < 0 {
+				return ""
+			}
+			return decimal(r.Summary.Metrics[i].Value)
+		})
+	}
+	number("rows", func(r *result.Record) int64 { return r.Summary.Totals.Rows })
+	number("transactions", func(r *result.Record) int64 { return r.Summary.Totals.Transactions })
+	number("statements", func(r *result.Record) int64 { return r.Summary.Totals.Statements })
+	number("micros", func(r *result.Record) int64 { return r.Summary.Totals.Micros })
+	text("stoppedBy", func(r *result.Record) string { return string(r.Summary.Totals.StoppedBy) })
 	for _, op := range operations {
-		for _, q := range []string{"P50", "P95", "P99", "P999", "Max"} {
-			header = append(header, op+q+"Micros")
+		for n, q := range []string{"P50", "P95", "P99", "P999", "Max"} {
+			text(op+q+"Micros", func(r *result.Record) string {
+				all := r.Summary.Latencies
+				i := slices.IndexFunc(all, func(l result.Latency) bool { return l.Operation == op })
+				if i < 0 || all[i].Count == 0 {
+					return ""
+				}
+				l := &all[i]
+				return strconv.FormatInt([]int64{l.P50Micros, l.P95Micros, l.P99Micros, l.P999Micros, l.MaxMicros}[n], 10)
+			})
 		}
 	}
-	header = append(header, "instance", "databaseNode", "loaderNode", "started", "documentSHA256")
-	rows := [][]string{header}
-	for _, record := range r.Measurements() {
-		rows = append(rows, row(record, rounds[record.Trial], parameters, metrics, operations))
-	}
-	return writeCSV(w, rows)
+	number("instance", func(r *result.Record) int64 { return int64(r.Instance) })
+	text("databaseNode", func(r *result.Record) string { return r.Place.DatabaseNode })
+	text("loaderNode", func(r *result.Record) string { return strings.Join(r.Place.Loaders(), " ") })
+	text("started", func(r *result.Record) string { return r.Summary.Identity.Started.UTC().Format("2006-01-02T15:04:05Z") })
+	text("documentSHA256", func(r *result.Record) string { return r.Summary.DocumentSHA256 })
+	return writeCSV(w, t.Texts())
 }
+
+// decimal is a number with all of its digits.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // sideRows have a row for each value: of a point, of a variant in a round.
 func (r *Report) sideRows() [][]string {
@@ -76,44 +110,10 @@ func (r *Report) sideRows() [][]string {
 			for _, name := range parameters {
 				cells = append(cells, v.Parameters[name])
 			}
-			rows = append(rows, append(cells, side.Metric, strconv.FormatFloat(v.Value, 'f', -1, 64), side.Unit,
-				strconv.FormatInt(side.Seed, 10)))
+			rows = append(rows, append(cells, side.Metric, decimal(v.Value), side.Unit, strconv.FormatInt(side.Seed, 10)))
 		}
 	}
 	return rows
-}
-
-func row(record *result.Record, round int, parameters, metrics, operations []string) []string {
-	s := record.Summary
-	cells := []string{strconv.Itoa(record.Trial), strconv.Itoa(round), strconv.Itoa(record.Attempt)}
-	for _, p := range parameters {
-		cells = append(cells, record.Parameters[p])
-	}
-	for _, name := range metrics {
-		cell := ""
-		for _, m := range s.Metrics {
-			if m.Name == name {
-				cell = strconv.FormatFloat(m.Value, 'f', -1, 64)
-			}
-		}
-		cells = append(cells, cell)
-	}
-	for _, n := range []int64{s.Totals.Rows, s.Totals.Transactions, s.Totals.Statements, s.Totals.Micros} {
-		cells = append(cells, strconv.FormatInt(n, 10))
-	}
-	cells = append(cells, string(s.Totals.StoppedBy))
-	for _, op := range operations {
-		l := latency(s, op)
-		for _, v := range []int64{l.P50Micros, l.P95Micros, l.P99Micros, l.P999Micros, l.MaxMicros} {
-			cell := ""
-			if l.Count > 0 {
-				cell = strconv.FormatInt(v, 10)
-			}
-			cells = append(cells, cell)
-		}
-	}
-	return append(cells, strconv.Itoa(record.Instance), record.Place.DatabaseNode, strings.Join(record.Place.Loaders(), " "),
-		s.Identity.Started.UTC().Format("2006-01-02T15:04:05Z"), s.DocumentSHA256)
 }
 
 // Columns are the names of all metrics and operations, in the order in which they first come.
@@ -134,16 +134,6 @@ func (r *Report) Columns() (metrics, operations []string) {
 		}
 	}
 	return metrics, operations
-}
-
-// latency of an operation; the zero Latency if there is none.
-func latency(s *result.Summary, operation string) result.Latency {
-	for _, l := range s.Latencies {
-		if l.Operation == operation {
-			return l
-		}
-	}
-	return result.Latency{}
 }
 
 // Unfinished is the outcome of a run that has not ended: its report has what was measured so far.

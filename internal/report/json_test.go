@@ -33,9 +33,7 @@ func TestDecodeGivesWhatWasEncoded(t *testing.T) {
 		}
 		decoded.Points = r.Points
 		settled := cmpopts.IgnoreFields(claims.Judgement{}, "Settled")
-		if diff := cmp.Diff(r.Claims, decoded.Claims, settled, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: claims (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, r.Claims, decoded.Claims, settled, cmpopts.EquateEmpty())
 		files := must.Get(report.Files(r))(t)
 		again := must.Get(report.Files(decoded))(t)
 		for i, f := range files {
@@ -148,12 +146,8 @@ func TestStagesInFiles(t *testing.T) {
 	if err != nil || len(rows) != 5 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if got := strings.Join(rows[0][:6], " "); got != "trial round attempt stage operationsPerSecond rows" {
-		t.Errorf("head %s", got)
-	}
-	if got := strings.Join(rows[2][:6], " "); got != "1 1 1 qr100 2000 200" {
-		t.Errorf("row 2 is %s", got)
-	}
+	must.Same(t, "header", "trial round attempt stage operationsPerSecond rows", strings.Join(rows[0][:6], " "))
+	must.Same(t, "row 2", "1 1 1 qr100 2000 200", strings.Join(rows[2][:6], " "))
 	if text := printed(t, report.Bench, r); strings.Count(text, "/stage=l.i0 ") != 2 || strings.Count(text, "/stage=qr100 ") != 2 {
 		t.Errorf("benchmarks:\n%s", text)
 	}

@@ -179,9 +179,7 @@ func TestJUnitIsReadStrictly(t *testing.T) {
 	} {
 		got := outcomes(test.root)
 		for name, want := range test.want {
-			if got[name] != want {
-				t.Errorf("%s: %q instead of %q", name, got[name], want)
-			}
+			must.Same(t, name, want, got[name])
 		}
 		if len(got) != len(test.want) {
 			t.Errorf("%v instead of %v", got, test.want)

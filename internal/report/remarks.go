@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,24 +20,13 @@ func (r *Report) AllWarnings() []string {
 	if r.HasVariants() {
 		return stats.WarningTexts(r.Findings)
 	}
-	return slices.Concat(r.Warnings(), warnings(r.Points))
-}
-
-// warnings of all points, a line for each, with the points that it is about.
-func warnings(points []stats.Point) []string {
-	measured := 0
-	for i := range points {
-		if points[i].Summary.N > 0 {
-			measured++
-		}
-	}
 	var list []string
-	for _, r := range stats.WarningsAt(points) {
-		var at []map[string]string
-		for _, i := range r.From {
-			at = append(at, points[i].Parameters)
+	for _, f := range r.sideFindings() {
+		text := f.String()
+		if len(f.Points) > 0 {
+			text = where(f.Points, len(r.Measured())) + text
 		}
-		list = append(list, where(at, measured)+r.String())
+		list = append(list, text)
 	}
 	return list
 }
@@ -196,6 +184,3 @@ func label(parameters map[string]string) string {
 	}
 	return stats.Label(parameters) + ": "
 }
-
-// median is that of some values for people; empty if there are none.
-func median(values []float64) string { return MedianCell(values).Text }

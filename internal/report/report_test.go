@@ -221,9 +221,7 @@ func TestOfRun(t *testing.T) {
 	}
 	rounds := map[string][]int{}
 	for i, trial := range rep.Trials {
-		if trial.Number != i+1 {
-			t.Errorf("trial %d has the number %d", i+1, trial.Number)
-		}
+		must.Same(t, "trial", i+1, trial.Number)
 		rounds[stats.Label(trial.Parameters)] = append(rounds[stats.Label(trial.Parameters)], trial.Round)
 	}
 	must.Same(t, "rounds of the trials", map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds)
@@ -243,12 +241,8 @@ func TestOfRunSaysWhyItFailed(t *testing.T) {
 		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Finished", Message: "it has ended"},
 		{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "TooManyInvalid", Message: "4 attempts"},
 	}
-	if got := reportOf(t, run, 1, v1alpha1.ConditionFailed).Message; got != "TooManyInvalid: 4 attempts" {
-		t.Errorf("message %q", got)
-	}
-	if got := reportOf(t, run, 1, v1alpha1.ConditionComplete).Message; got != "" {
-		t.Errorf("a run that is complete says %q", got)
-	}
+	must.Same(t, "message", "TooManyInvalid: 4 attempts", reportOf(t, run, 1, v1alpha1.ConditionFailed).Message)
+	must.Same(t, "a run that is complete", "", reportOf(t, run, 1, v1alpha1.ConditionComplete).Message)
 }
 
 // Every report of the same records, in whichever order they are read, prints the same numbers.
@@ -260,14 +254,10 @@ func TestOfRunIsDeterministic(t *testing.T) {
 		return printed(t, report.Summary, rep)
 	}
 	want := text(records)
-	if again := text(records); again != want {
-		t.Errorf("the same records give another report:\n%s\n%s", want, again)
-	}
+	must.Same(t, "the report of the same records", want, text(records))
 	other := slices.Clone(records)
 	other[0], other[3] = other[3], other[0] // the last one stays: where it ran stands below the table
-	if got := text(other); got != want {
-		t.Errorf("the order of reading changes the report:\n%s\n%s", want, got)
-	}
+	must.Same(t, "the report in another order of reading", want, text(other))
 	if records[0].Trial != 1 || len(records) != 6 {
 		t.Error("the records were changed")
 	}

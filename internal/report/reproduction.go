@@ -111,7 +111,8 @@ func reproducePoints(there, here *Report, within, betweenRuns float64) *Reproduc
 // differ notes what differs between two sides; nothing is known if one has not completed.
 func (r *Reproduction) differ(there, here *Side, errs ...error) {
 	if errors.Join(errs...) == nil {
-		r.Differences = slices.Concat(r.Differences, otherwise(there, here), differences(there, here))
+		_, otherwise, differences := differing(there, here)
+		r.Differences = slices.Concat(otherwise, differences)
 	}
 }
 

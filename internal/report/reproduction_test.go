@@ -193,9 +193,7 @@ func TestReproduceComparison(t *testing.T) {
 	}
 	here := reportOfComparison()
 	here.Pairs = here.Pairs[:1]
-	if got := reproduced(t, there, here, 0, 0).Answer(); got != "reproduced at 1, cannot say at 1 of 2 points" {
-		t.Error(got)
-	}
+	must.Same(t, "reproduced", "reproduced at 1, cannot say at 1 of 2 points", reproduced(t, there, here, 0, 0).Answer())
 }
 
 // The ratio of ratios is of here to there, and its interval has both of theirs.

@@ -245,13 +245,3 @@ func (r *Report) changes() []ComparedChange {
 	}
 	return list
 }
-
-// changesBetween two sides: of the specification, of inputs and of the environment.
-func changesBetween(a, b *Side) []ComparedChange {
-	var list []ComparedChange
-	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
-	for _, c := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
-		list = append(list, ComparedChange{Difference: c})
-	}
-	return list
-}

@@ -13,36 +13,23 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// differences of what was asked for beside the workload, of the environment, and of the node's speed, a line for each.
-func differences(a, b *Side) []string {
-	var list []string
-	for _, d := range plan.Changes(a.spec, b.spec) {
-		if !aboutWork(d.Name) {
-			list = append(list, line(d))
-		}
-	}
-	for _, fact := range a.facts.differing(b.facts, false) {
-		list = append(list, line(fact))
-	}
-	return append(list, stats.ProbeDifferences(a.probe, b.probe)...)
-}
-
-// otherwise says in what the two did not measure the same: another workload, other parameters of it, other data, or more
-// rows.
-func otherwise(a, b *Side) []string {
-	var list []string
+// differing is what two sides differ in: of what was asked for, of inputs, and of the environment. Otherwise has in lines
+// what makes them measure something else: another workload, other parameters of it, other data, or more rows; differences
+// has the others, and the node's speed.
+func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []string) {
 	if a.workload != b.workload {
-		list = append(list, line(plan.Difference{Name: "workload", From: a.workload, To: b.workload}))
+		otherwise = append(otherwise, line(plan.Difference{Name: "workload", From: a.workload, To: b.workload}))
 	}
-	for _, d := range plan.Changes(a.spec, b.spec) {
+	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
+	for _, d := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
+		changes = append(changes, ComparedChange{Difference: d})
 		if aboutWork(d.Name) {
-			list = append(list, line(d))
+			otherwise = append(otherwise, line(d))
+		} else {
+			differences = append(differences, line(d))
 		}
 	}
-	for _, fact := range a.facts.differing(b.facts, true) {
-		list = append(list, line(fact))
-	}
-	return append(list, otherRows(a, b)...)
+	return changes, append(otherwise, otherRows(a, b)...), append(differences, stats.ProbeDifferences(a.probe, b.probe)...)
 }
 
 // otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of
@@ -104,8 +91,9 @@ func betweenRunsText(fraction float64) string {
 // line is a difference in a list of them.
 func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
 
-// aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.
+// aboutWork says whether a field of the specification or a fact is about what is measured, and not about the server and
+// its place.
 func aboutWork(path string) bool {
 	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
-		path == "spec.loader.pods"
+		path == "spec.loader.pods" || strings.HasPrefix(path, inputPrefix)
 }

@@ -6,6 +6,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,8 +54,43 @@ type Cell struct {
 	Notes []int
 }
 
-// texts are the rows for a printer of texts, the names of the columns first.
-func (t *Table) texts() [][]string {
+// tableOf so many rows, which are still empty. Readers may want another order of three or more.
+func tableOf(name string, rows int) *Table {
+	return &Table{Name: name, Sorted: rows > 2, Rows: make([]Row, rows)}
+}
+
+// add a column with its cell in each row.
+func (t *Table) add(head Column, cell func(row int) Cell) {
+	t.Head = append(t.Head, head)
+	for i := range t.Rows {
+		t.Rows[i].Cells = append(t.Rows[i].Cells, cell(i))
+	}
+}
+
+// addText is a column of texts.
+func (t *Table) addText(name string, text func(row int) string) {
+	t.add(Column{Text: name}, func(i int) Cell { return Words(text(i)) })
+}
+
+// addParameters are columns of swept parameters, of which these are the values in each row. A row without any is about all
+// points.
+func (t *Table) addParameters(names []string, points []map[string]string) {
+	for _, name := range names {
+		words := slices.ContainsFunc(points, func(p map[string]string) bool {
+			value, has := p[name]
+			return has && !isNumber(value)
+		})
+		t.add(Column{Text: name, Number: !words}, func(i int) Cell {
+			if points[i] == nil {
+				return None()
+			}
+			return Setting(points[i][name])
+		})
+	}
+}
+
+// Texts are the rows for a printer of texts, the names of the columns first.
+func (t *Table) Texts() [][]string {
 	rows := make([][]string, len(t.Rows)+1)
 	for i, column := range t.Head {
 		if column.Wide {
@@ -69,37 +105,17 @@ func (t *Table) texts() [][]string {
 	return rows
 }
 
-// Texts are columns of words, Numbers columns of numbers without a unit, InUnit columns of numbers with one.
-func Texts(names ...string) []Column { return columns(false, "", names) }
-
-// Numbers are columns of numbers without a unit.
-func Numbers(names ...string) []Column { return columns(true, "", names) }
-
-// InUnit are columns of numbers with a unit.
-func InUnit(unit string, names ...string) []Column { return columns(true, unit, names) }
-
-func columns(number bool, unit string, names []string) []Column {
+// Texts are columns of words.
+func Texts(names ...string) []Column {
 	var list []Column
 	for _, name := range names {
-		list = append(list, Column{Text: name, Unit: unit, Number: number})
+		list = append(list, Column{Text: name})
 	}
 	return list
 }
 
-// ofParameters are the columns of swept parameters, of which these are the values at all points.
-func ofParameters(names []string, points []map[string]string) []Column {
-	var list []Column
-	for _, name := range names {
-		column := Column{Text: name, Number: true}
-		for _, point := range points {
-			if value, has := point[name]; has && !isNumber(value) {
-				column.Number = false
-			}
-		}
-		list = append(list, column)
-	}
-	return list
-}
+// inUnit is a column of numbers with a unit; an empty one is none.
+func inUnit(unit, name string) Column { return Column{Text: name, Unit: unit, Number: true} }
 
 func isNumber(text string) bool {
 	v, err := strconv.ParseFloat(text, 64)
@@ -109,10 +125,10 @@ func isNumber(text string) bool {
 // Words is a cell of text.
 func Words(text string) Cell { return Cell{Text: text} }
 
-// AmountCell is a cell of a number; Whole is one of a number of things, with all its digits.
+// AmountCell is a cell of a number.
 func AmountCell(v float64) Cell { return Cell{Text: stats.Format(v), Value: exact(v), Number: true} }
 
-// Whole is a cell of a number of things.
+// Whole is a cell of a number of things, with all its digits.
 func Whole[N int | int64](n N) Cell {
 	text := strconv.FormatInt(int64(n), 10)
 	return Cell{Text: text, Value: text, Number: true}

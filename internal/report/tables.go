@@ -17,13 +17,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
-// RequestedTable is a table that a file asks for, with what was measured.
+// RequestedTable is a table that a file asks for, with medians of what was measured, and published figures beside them.
 type RequestedTable struct {
-	Name, Title string
-	// Rows of texts: medians, and published figures beside them. The first row has the names of the columns, of which the first
-	// Labels say what the others are of.
-	Rows   [][]string
-	Labels int
+	Table
+	// File is the name of its file, without the ending.
+	File string
 	// CSV has a row for each trial, and a column for each metric. With variants it also has the settings of each variant's server
 	// in which any of them differ.
 	CSV []byte
@@ -36,14 +34,14 @@ func (t *RequestedTable) Remark() string {
 	if len(t.Missing) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The table %s is incomplete; these were not measured: %s.", t.Name, strings.Join(t.Missing, ", "))
+	return fmt.Sprintf("The table %s is incomplete; these were not measured: %s.", t.File, strings.Join(t.Missing, ", "))
 }
 
 // RequestedTables are the tables besides those that every run has, with variants over the rounds that are whole.
 func (r *Report) RequestedTables() (list []RequestedTable) {
 	trials := r.measuredTrials()
 	for i := range r.Requested.Tables {
-		list = append(list, *newTable(&r.Requested.Tables[i], trials))
+		list = append(list, *requested(&r.Requested.Tables[i], trials))
 	}
 	return list
 }
@@ -86,8 +84,8 @@ func tabledAmong(among claims.Selector, trials []measuredTrial) []tabled {
 	return points
 }
 
-func newTable(of *presentation.Table, trials []measuredTrial) *RequestedTable {
-	t := &RequestedTable{Name: of.Name, Title: cmp.Or(of.Title, of.Name)}
+func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
+	t := &RequestedTable{File: of.Name}
 	points := tabledAmong(of.Among, trials)
 	var metrics []string
 	for _, name := range of.Metrics {
@@ -97,16 +95,62 @@ func newTable(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 			t.Missing = append(t.Missing, name)
 		}
 	}
+	title := cmp.Or(of.Title, of.Name)
 	if len(metrics) == 0 {
+		t.Name = title
 		return t
 	}
+	labels := labelsOf(points)
 	if len(metrics) > len(points) {
-		t.Rows, t.Labels = byMetric(of, metrics, points), 1
+		t.Table = *tableOf(title, len(metrics))
+		t.addText("metric", func(i int) string { return metrics[i] })
+		for n := range points {
+			var name []string
+			for _, label := range labels {
+				name = append(name, labelsIn(&points[n].Series)[label])
+			}
+			head := cmp.Or(strings.Join(name, ", "), "measured")
+			t.addMeasured(of, head, func(i int) (string, *tabled) { return metrics[i], &points[n] })
+		}
 	} else {
-		t.Rows, t.Labels = byPoint(of, metrics, points), len(labelsOf(points))
+		t.Table = *tableOf(title, len(points))
+		for _, label := range labels {
+			t.add(Column{Text: label}, func(i int) Cell { return Setting(labelsIn(&points[i].Series)[label]) })
+		}
+		for _, metric := range metrics {
+			t.addMeasured(of, metric, func(i int) (string, *tabled) { return metric, &points[i] })
+		}
 	}
-	t.CSV = tableCSV(metrics, points)
+	t.CSV = tableCSV(labels, metrics, points)
 	return t
+}
+
+// PublishedHead is the column of published figures.
+const PublishedHead = "published"
+
+// addMeasured adds a column of medians, and one of published figures if there are any: of a metric at a point in each row.
+func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row func(int) (metric string, point *tabled)) {
+	number := func(text string) Cell {
+		c := Setting(text)
+		c.Number = true
+		return c
+	}
+	t.add(inUnit("", name), func(i int) Cell {
+		metric, p := row(i)
+		return number(MedianCell(p.values(metric)).Text)
+	})
+	some := false
+	published := make([]Cell, len(t.Rows))
+	for i := range published {
+		metric, p := row(i)
+		published[i] = number("")
+		if value, found := of.PublishedAt(metric, &p.Series); found {
+			published[i], some = number(decimal(value)), true
+		}
+	}
+	if some {
+		t.add(inUnit("", PublishedHead), func(i int) Cell { return published[i] })
+	}
 }
 
 // variantLabel is the column of the variants' names.
@@ -145,102 +189,31 @@ func labelsIn(at *claims.Series) map[string]string {
 	return all
 }
 
-const publishedHead = "published"
-
-// byPoint has a row for each point.
-func byPoint(of *presentation.Table, metrics []string, points []tabled) [][]string {
-	labels := labelsOf(points)
-	rows := [][]string{slices.Clone(labels)}
-	for i := range points {
-		var cells []string
-		for _, name := range labels {
-			cells = append(cells, labelsIn(&points[i].Series)[name])
-		}
-		rows = append(rows, cells)
-	}
-	for _, metric := range metrics {
-		column, published := []string{metric}, []string{publishedHead}
-		for i := range points {
-			column = append(column, median(points[i].values(metric)))
-			published = append(published, publishedCell(of, metric, &points[i]))
-		}
-		rows = withColumns(rows, column, published)
-	}
-	return rows
-}
-
-// byMetric has a row for each metric.
-func byMetric(of *presentation.Table, metrics []string, points []tabled) [][]string {
-	rows := [][]string{{"metric"}}
-	for _, metric := range metrics {
-		rows = append(rows, []string{metric})
-	}
-	labels := labelsOf(points)
-	for i := range points {
-		var name []string
-		for _, label := range labels {
-			name = append(name, labelsIn(&points[i].Series)[label])
-		}
-		column, published := []string{cmp.Or(strings.Join(name, ", "), "measured")}, []string{publishedHead}
-		for _, metric := range metrics {
-			column = append(column, median(points[i].values(metric)))
-			published = append(published, publishedCell(of, metric, &points[i]))
-		}
-		rows = withColumns(rows, column, published)
-	}
-	return rows
-}
-
-// withColumns adds a column of what was measured, and one of published figures if there are any.
-func withColumns(rows [][]string, measured, published []string) [][]string {
-	some := slices.ContainsFunc(published[1:], func(cell string) bool { return cell != "" })
-	for i := range rows {
-		rows[i] = append(rows[i], measured[i])
-		if some {
-			rows[i] = append(rows[i], published[i])
-		}
-	}
-	return rows
-}
-
-func publishedCell(of *presentation.Table, metric string, p *tabled) string {
-	value, found := of.PublishedAt(metric, &p.Series)
-	if !found {
-		return ""
-	}
-	return strconv.FormatFloat(value, 'f', -1, 64)
-}
-
 // tableCSV has a row for each trial.
-func tableCSV(metrics []string, points []tabled) []byte {
-	labels := labelsOf(points)
-	var settings []string
-	if slices.Contains(labels, variantLabel) {
-		settings = slices.Sorted(maps.Keys(points[0].trials[0].settings))
-	}
-	rows := [][]string{slices.Concat(labels, settings, []string{"round"}, metrics)}
+func tableCSV(labels, metrics []string, points []tabled) []byte {
+	var trials []measuredTrial
 	for i := range points {
-		p := &points[i]
-		for _, trial := range p.trials {
-			var cells []string
-			for _, name := range labels {
-				cells = append(cells, labelsIn(&p.Series)[name])
-			}
-			for _, name := range settings {
-				cells = append(cells, trial.settings[name])
-			}
-			cells = append(cells, strconv.Itoa(trial.round))
-			for _, metric := range metrics {
-				cell := ""
-				if m, found := trial.of(metric); found {
-					cell = strconv.FormatFloat(m.Value, 'f', -1, 64)
-				}
-				cells = append(cells, cell)
-			}
-			rows = append(rows, cells)
+		trials = append(trials, points[i].trials...)
+	}
+	t := tableOf("", len(trials))
+	for _, name := range labels {
+		t.addText(name, func(i int) string { return labelsIn(&trials[i].Series)[name] })
+	}
+	if slices.Contains(labels, variantLabel) {
+		for _, name := range slices.Sorted(maps.Keys(trials[0].settings)) {
+			t.addText(name, func(i int) string { return trials[i].settings[name] })
 		}
+	}
+	t.addText("round", func(i int) string { return strconv.Itoa(trials[i].round) })
+	for _, metric := range metrics {
+		t.addText(metric, func(i int) string {
+			if m, found := trials[i].of(metric); found {
+				return decimal(m.Value)
+			}
+			return ""
+		})
 	}
 	var b bytes.Buffer
-	_ = writeCSV(&b, rows) // a buffer takes everything
+	_ = writeCSV(&b, t.Texts()) // a buffer takes everything
 	return b.Bytes()
 }

@@ -48,45 +48,53 @@ func (r *Report) PairsTable() *Table {
 // pairsTable has a row for each pair: its point, both medians, the ratio with its interval, and the verdict. The first rows are
 // those about all points of a variant. With several variants, each row names its own.
 func pairsTable(parameters []string, overall, pairs []stats.Paired, variants bool) *Table {
-	first := &pairs[0]
-	var points []map[string]string
-	for i := range pairs {
-		points = append(points, pairs[i].Parameters)
-	}
+	first, all := &pairs[0], slices.Concat(overall, pairs)
+	t := tableOf("Every pair", len(all))
+	t.Sorted = len(pairs) > 2
 	variant := Column{Text: "variant", Unit: first.Metric.Unit, Plain: first.Variant, Number: true}
-	ratio := Column{Text: "ratio", Unit: RatioOfRounds, Number: true}
+	if variants {
+		variant.Plain = ""
+		t.addText("variant", func(i int) string {
+			if i < len(overall) {
+				return PairName(&all[i])
+			}
+			return all[i].Variant
+		})
+	}
+	t.addParameters(parameters, pointsOf(all))
+	for i := range overall {
+		if !variants {
+			t.Rows[i].Cells[0] = Words(AllPoints)
+		}
+	}
+	t.add(inUnit(first.Metric.Unit, first.Baseline), func(i int) Cell { return medianOf(&all[i], all[i].BaselineValues) })
+	t.add(variant, func(i int) Cell { return medianOf(&all[i], all[i].Values) })
+	ratio := inUnit(RatioOfRounds, "ratio")
 	if first.Separate {
 		ratio.Unit = "median of all pairs of values"
 	}
 	ratio.Plain = "ratio (" + ratio.Unit + ")"
-	t := &Table{Name: "Every pair", Sorted: len(pairs) > 2}
-	if variants {
-		t.Head, variant.Plain = Texts("variant"), ""
-	}
-	t.Head = slices.Concat(t.Head, ofParameters(parameters, points), InUnit(first.Metric.Unit, first.Baseline),
-		[]Column{variant, ratio}, Numbers("interval"), []Column{{Text: "rounds", Number: true, Wide: true}}, Texts("verdict"))
-	for i := range overall {
-		o, place := &overall[i], slices.Repeat([]Cell{None()}, len(parameters))
-		if variants {
-			place = append([]Cell{Words(PairName(o))}, place...)
-		} else {
-			place[0] = Words(AllPoints)
-		}
-		t.Rows = append(t.Rows, Row{Cells: append(append(place, None(), None()), judgedCells(o)...)})
-	}
-	for i := range pairs {
-		p := &pairs[i]
-		var cells []Cell
-		if variants {
-			cells = []Cell{Words(p.Variant)}
-		}
-		for _, name := range parameters {
-			cells = append(cells, Setting(p.Parameters[name]))
-		}
-		cells = append(cells, MedianCell(p.BaselineValues), MedianCell(p.Values))
-		t.Rows = append(t.Rows, Row{Cells: append(cells, judgedCells(p)...)})
+	for n, head := range []Column{ratio, inUnit("", "interval"), {Text: "rounds", Number: true, Wide: true}, {Text: "verdict"}} {
+		t.add(head, func(i int) Cell { return judgedCells(&all[i])[n] })
 	}
 	return t
+}
+
+// pointsOf pairs; nil of those about all points.
+func pointsOf(pairs []stats.Paired) []map[string]string {
+	var list []map[string]string
+	for i := range pairs {
+		list = append(list, pairs[i].Parameters)
+	}
+	return list
+}
+
+// medianOf values of a pair, of which there are none about all points.
+func medianOf(p *stats.Paired, values []float64) Cell {
+	if p.Points > 1 {
+		return None()
+	}
+	return MedianCell(values)
 }
 
 // judgedCells are the ratio of a pair, its interval, its rounds, and the verdict. In texts, differences stand out.
@@ -161,9 +169,9 @@ func (r *Report) CostsTable() *Table {
 	if len(pairs) == 0 {
 		return nil
 	}
-	t := &Table{
-		Name: "Cost of a unit of work",
-		Head: slices.Concat(Texts("pair", "cost", "unit"), Numbers("baseline", "variant", "ratio")),
+	t := &Table{Name: "Cost of a unit of work", Head: Texts("pair", "cost", "unit")}
+	for _, name := range []string{"baseline", "variant", "ratio"} {
+		t.Head = append(t.Head, inUnit("", name))
 	}
 	for i := range pairs[:min(len(pairs), maxExplained)] {
 		for _, c := range pairs[i].Costs {
@@ -186,42 +194,36 @@ func (r *Report) MatrixTable() *Table {
 	if len(r.Pairs) == 0 {
 		return nil
 	}
-	first, parameters := &r.Pairs[0], r.Parameters()
+	first := &r.Pairs[0]
 	unit := first.Metric.Unit
 	if first.BaselineMetric != nil {
 		unit = first.BaselineMetric.Unit
 	}
-	var points []map[string]string
-	for i := range r.Pairs {
-		points = append(points, r.Pairs[i].Parameters)
+	var rows []stats.Paired // the first of each point
+	cells := map[string]map[string]Cell{}
+	key := func(p *stats.Paired) string { return fmt.Sprint(p.Points > 1, stats.Label(p.Parameters)) }
+	for _, p := range slices.Concat(r.Overall, r.Pairs) {
+		if cells[key(&p)] == nil {
+			rows, cells[key(&p)] = append(rows, p), map[string]Cell{}
+		}
+		cells[key(&p)][p.Variant] = matrixCell(&p)
 	}
-	t := &Table{
-		Name: "Ratios to " + first.Baseline, Sorted: true,
-		Head: slices.Concat(ofParameters(parameters, points), InUnit(unit, first.Baseline)),
+	t := tableOf("Ratios to "+first.Baseline, len(rows))
+	t.Sorted = true
+	t.addParameters(r.Parameters(), pointsOf(rows))
+	t.add(inUnit(unit, first.Baseline), func(i int) Cell { return medianOf(&rows[i], rows[i].BaselineValues) })
+	for i := range r.Overall[:min(len(r.Overall), 1)] {
+		t.Rows[i].Cells[0] = Words(AllPoints)
 	}
-	columns := map[string]int{}
 	for _, v := range r.Variants {
 		if v.Name != first.Baseline {
-			columns[v.Name] = len(t.Head)
-			t.Head = append(t.Head, Numbers(v.Name)...)
+			t.add(inUnit("", v.Name), func(i int) Cell {
+				if c, known := cells[key(&rows[i])][v.Name]; known {
+					return c
+				}
+				return None()
+			})
 		}
-	}
-	rows := map[string]int{}
-	for i, p := range slices.Concat(r.Overall, r.Pairs) {
-		key := fmt.Sprint(i < len(r.Overall), stats.Label(p.Parameters))
-		at, known := rows[key]
-		if !known {
-			at, rows[key] = len(t.Rows), len(t.Rows)
-			cells := slices.Repeat([]Cell{None()}, len(t.Head))
-			for n, name := range parameters {
-				cells[n] = Setting(p.Parameters[name])
-			}
-			if cells[len(parameters)] = MedianCell(p.BaselineValues); i < len(r.Overall) {
-				cells[0], cells[len(parameters)] = Words(AllPoints), None()
-			}
-			t.Rows = append(t.Rows, Row{Cells: cells})
-		}
-		t.Rows[at].Cells[columns[p.Variant]] = matrixCell(&p)
 	}
 	return t
 }
@@ -260,7 +262,7 @@ func MatrixText(w io.Writer, r *Report) error {
 	}
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
 		"+ faster, - slower, = equal, ? no answer.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
-	return writeText(w, r.headline(), []block{{rows: t.texts(), lines: []string{reading}}})
+	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
 }
 
 // VariablesTable has the server variables that differ without being asked for, a column for each variant; nil if none are known.
@@ -295,5 +297,5 @@ func VariablesText(w io.Writer, r *Report) error {
 	}
 	reading := fmt.Sprintf("Server variables that differ from those of %s without being asked for: first those that several "+
 		"servers have, then those that are %s in some.", r.Baseline(), plan.Unset)
-	return writeText(w, r.headline(), []block{{rows: t.texts(), lines: []string{reading}}})
+	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
 }

@@ -30,116 +30,120 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 	if len(points) == 0 {
 		return nil, nil
 	}
-	_, operations := r.Columns()
-	of := analysis.TableOf(points, r.Parameters(), operations)
-	unit, scale := latencyUnit(of)
-	t = &Table{Name: "Every point", Sorted: len(points) > 2, Head: pointColumns(of, unit)}
-	remarks := stats.WarningsAt(points)
-	for i := range of.Rows {
-		t.Rows = append(t.Rows, pointRow(of, i, remarks, scale))
+	first, remarks := points[0].Metric, stats.WarningsAt(points)
+	t = tableOf("Every point", len(points))
+	t.addParameters(r.Parameters(), parametersOf(points))
+	t.add(Column{Text: first.Name, Unit: first.Unit, Plain: first.Unit, Number: true}, func(i int) Cell {
+		value := AmountCell(points[i].Summary.Median)
+		for n := range remarks {
+			if slices.Contains(remarks[n].From, i) {
+				value.Notes = append(value.Notes, n+1)
+			}
+		}
+		return value
+	})
+	t.add(inUnit(first.Unit, "interval"), func(i int) Cell {
+		return Cell{Text: points[i].Summary.Range(), Value: exact(points[i].Summary.Low), Number: true}
+	})
+	t.add(inUnit("", "n"), func(i int) Cell { return Whole(points[i].Summary.N) })
+	if len(points) > 1 {
+		t.addRanks(points)
 	}
+	if first.Unit != "s" { // beside a rate, the table says how long the measured phase took
+		t.add(Column{Text: "took", Unit: "s", Number: true, Wide: true}, func(i int) Cell {
+			var seconds []float64
+			for _, record := range points[i].Records {
+				seconds = append(seconds, float64(record.Summary.Totals.Micros)/1e6)
+			}
+			return MedianCell(seconds)
+		})
+	}
+	t.addMedians(points, func(m result.Metric) string { return m.Name }, func(p *stats.Point, m result.Metric) bool {
+		return m.Shown && m.Name != p.Metric.Name
+	})
+	_, operations := r.Columns()
 	notes = []string{intervals(points)}
-	switch {
-	case len(operations) == 0:
-	case of.Merged():
-		notes = append(notes, "Latencies are percentiles of the merged histogram of all trials of a point.")
-	default:
-		notes = append(notes, "Latencies are medians of the trials' own percentiles: not every trial has a histogram to merge.")
+	if len(operations) > 0 {
+		notes = append(notes, t.addLatencies(points, operations))
 	}
 	return t, notes
 }
 
-func pointColumns(of *analysis.Table, latencyUnit string) []Column {
-	var points []map[string]string
-	for i := range of.Rows {
-		points = append(points, of.Rows[i].Parameters)
-	}
-	m := of.Rows[0].Metric
-	list := append(ofParameters(of.Parameters, points), Column{Text: m.Name, Unit: m.Unit, Plain: m.Unit, Number: true})
-	list = slices.Concat(list, InUnit(m.Unit, "interval"), Numbers("n"))
-	if len(of.Rows) > 1 {
-		ratio := Column{Text: "ratio to first", Unit: "of medians", Number: true}
-		if slices.ContainsFunc(of.Rows, func(r analysis.Row) bool { return r.Summary.N >= stats.MinForRanks }) {
-			ratio.Unit = RatioOfRounds
-		}
-		ratio.Plain = ratio.Text + " (" + ratio.Unit + ")"
-		list = append(list, Column{Text: "mark", Plain: " "}, ratio)
-	}
-	if beside(of) {
-		list = append(list, Column{Text: "took", Unit: "s", Number: true, Wide: true})
-	}
-	for _, m := range of.Metrics {
-		list = append(list, Column{Text: m.Name, Unit: m.Unit, Number: true})
-	}
-	for _, op := range of.Operations {
-		for _, name := range []string{op + " p50", op + " p99"} {
-			list = append(list, Column{Text: name, Unit: latencyUnit, Plain: name + " " + latencyUnit, Number: true})
+// addRanks says how the points rank, unless there are too few trials to tell them apart, and compares each with the first.
+func (t *Table) addRanks(points []stats.Point) {
+	marks := make([]string, len(points))
+	if stats.Ranked(points) {
+		standing := stats.Stand(points)
+		marks[standing.Best], t.Rows[standing.Best].Class = "best", "best"
+		for _, i := range standing.Rivals {
+			marks[standing.Best] = "best?"
+			marks[i], t.Rows[i].Class = "as good?", "rival"
 		}
 	}
-	return list
+	t.add(Column{Text: "mark", Plain: " "}, func(i int) Cell { return Cell{Text: marks[i], Class: "mark"} })
+	head := inUnit("of medians", "ratio to first")
+	if slices.ContainsFunc(points, func(p stats.Point) bool { return p.Summary.N >= stats.MinForRanks }) {
+		head.Unit = RatioOfRounds
+	}
+	head.Plain = head.Text + " (" + head.Unit + ")"
+	ratios := stats.RatioTo(points, 0)
+	t.add(head, func(i int) Cell {
+		if text := ratioText(ratios[i]); text != "" {
+			return Cell{Text: text, Value: exact(ratios[i].Value), Number: true}
+		}
+		return None()
+	})
 }
 
-// beside a rate, the table says how long the measured phase took.
-func beside(of *analysis.Table) bool { return of.Rows[0].Metric.Unit != "s" }
-
-// classes of the rows that are marked.
-var classes = map[analysis.Mark]string{
-	analysis.MarkBest: "best", analysis.MarkBestMedian: "best", analysis.MarkRival: "rival",
+// addMedians has a column for each metric that is to be kept, with its name.
+func (t *Table) addMedians(points []stats.Point, name func(result.Metric) string, keep func(*stats.Point, result.Metric) bool) {
+	for _, m := range analysis.Metrics(points, keep) {
+		t.add(inUnit(m.Unit, name(m)), func(i int) Cell {
+			var values []float64
+			for _, record := range points[i].Records {
+				for _, of := range record.Summary.Metrics {
+					if of.Name == m.Name {
+						values = append(values, of.Value)
+					}
+				}
+			}
+			return MedianCell(values)
+		})
+	}
 }
 
-func pointRow(of *analysis.Table, i int, remarks []stats.MergedWarning, scale float64) Row {
-	p := &of.Rows[i]
-	var row Row
-	for _, name := range of.Parameters {
-		row.Cells = append(row.Cells, Setting(p.Parameters[name]))
-	}
-	value := AmountCell(p.Summary.Median)
-	for n := range remarks {
-		if slices.Contains(remarks[n].From, i) {
-			value.Notes = append(value.Notes, n+1)
-		}
-	}
-	interval := Cell{Text: p.Summary.Range(), Value: exact(p.Summary.Low), Number: true}
-	row.Cells = append(row.Cells, value, interval, Whole(p.Summary.N))
-	if len(of.Rows) > 1 {
-		ratio := None()
-		if text := ratioText(p.Ratio); text != "" {
-			ratio = Cell{Text: text, Value: exact(p.Ratio.Value), Number: true}
-		}
-		row.Class = classes[p.Mark]
-		row.Cells = append(row.Cells, Cell{Text: string(p.Mark), Class: "mark"}, ratio)
-	}
-	if beside(of) {
-		var seconds []float64
-		for _, record := range p.Records {
-			seconds = append(seconds, float64(record.Summary.Totals.Micros)/1e6)
-		}
-		row.Cells = append(row.Cells, MedianCell(seconds))
-	}
-	for _, values := range p.Values {
-		row.Cells = append(row.Cells, MedianCell(values))
-	}
-	for _, l := range p.Latencies {
-		if l == nil {
-			row.Cells = append(row.Cells, None(), None())
-			continue
-		}
-		row.Cells = append(row.Cells, AmountCell(l.P50Micros/scale), AmountCell(l.P99Micros/scale))
-	}
-	return row
-}
-
-// latencyUnit is the unit of a table's latencies, which is the same for all, and how many microseconds it is.
-func latencyUnit(of *analysis.Table) (unit string, scale float64) {
+// addLatencies of operations, all in one unit, and says what they are.
+func (t *Table) addLatencies(points []stats.Point, operations []string) (note string) {
+	note = "Latencies are percentiles of the merged histogram of all trials of a point."
 	most := 0.0
-	for i := range of.Rows {
-		for _, l := range of.Rows[i].Latencies {
-			if l != nil {
-				most = max(most, l.P50Micros, l.P99Micros)
+	latencies := map[string][]*stats.Latency{}
+	for _, op := range operations {
+		latencies[op] = make([]*stats.Latency, len(points))
+		for i := range points {
+			l, found := stats.LatencyOf(points[i].Records, op)
+			if !found {
+				continue
+			}
+			latencies[op][i], most = &l, max(most, l.P50Micros, l.P99Micros)
+			if !l.Merged {
+				note = "Latencies are medians of the trials' own percentiles: not every trial has a histogram to merge."
 			}
 		}
 	}
-	return finding.MicrosUnit(most)
+	unit, scale := finding.MicrosUnit(most)
+	for _, op := range operations {
+		add := func(name string, micros func(*stats.Latency) float64) {
+			t.add(Column{Text: name, Unit: unit, Plain: name + " " + unit, Number: true}, func(i int) Cell {
+				if l := latencies[op][i]; l != nil {
+					return AmountCell(micros(l) / scale)
+				}
+				return None()
+			})
+		}
+		add(op+" p50", func(l *stats.Latency) float64 { return l.P50Micros })
+		add(op+" p99", func(l *stats.Latency) float64 { return l.P99Micros })
+	}
+	return note
 }
 
 // intervals says what the table's numbers are.
@@ -182,31 +186,16 @@ func Ranks(points []stats.Point) string {
 		"the ratios to the first point."
 }
 
-// partMetrics are those of a part of the work, for example of a table, in the order in which they first come.
-func partMetrics(points []stats.Point) []result.Metric {
-	return analysis.Metrics(points, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
-}
-
 // PartsTable has a row for each point with the median of each metric that is of a part of the work; nil if there is none.
 func (r *Report) PartsTable() *Table {
 	points := r.Measured()
-	metrics := partMetrics(points)
-	if len(metrics) == 0 {
+	t := tableOf("Medians by part", len(points))
+	t.addParameters(r.Parameters(), parametersOf(points))
+	parameters := len(t.Head)
+	name := func(m result.Metric) string { return m.Part }
+	t.addMedians(points, name, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })
+	if len(t.Head) == parameters {
 		return nil
-	}
-	t := &Table{Name: "Medians by part", Sorted: len(points) > 2, Head: ofParameters(r.Parameters(), parametersOf(points))}
-	for _, m := range metrics {
-		t.Head = append(t.Head, Column{Text: m.Part, Unit: m.Unit, Number: true})
-	}
-	for _, p := range points {
-		var row Row
-		for _, name := range r.Parameters() {
-			row.Cells = append(row.Cells, Setting(p.Parameters[name]))
-		}
-		for _, m := range metrics {
-			row.Cells = append(row.Cells, MedianCell(analysis.ValuesOf(p.Records, m.Name)))
-		}
-		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

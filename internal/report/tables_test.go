@@ -65,7 +65,7 @@ func TestTablesOfRun(t *testing.T) {
 		}
 		got := oneTable(t, r.RequestedTables())
 		for what, diff := range map[string]string{
-			"rows": cmp.Diff(c.rows, columns(got.Rows)), "CSV": cmp.Diff(c.csv, string(got.CSV)), "remark": cmp.Diff(c.remark, got.Remark()),
+			"rows": cmp.Diff(c.rows, columns(got.Texts())), "CSV": cmp.Diff(c.csv, string(got.CSV)), "remark": cmp.Diff(c.remark, got.Remark()),
 		} {
 			if diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", name, what, diff)
@@ -105,8 +105,8 @@ func TestTablesOfComparison(t *testing.T) {
 		s.Runs = append(s.Runs, late)
 		s.Requested = pagetest.File(`{"tables":[` + c.spec + `]}`)
 		got := oneTable(t, s.RequestedTables())
-		must.Same(t, name, c.rows, columns(got.Rows))
-		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*(len(got.Rows)-1) && name != "a row for each metric" {
+		must.Same(t, name, c.rows, columns(got.Texts()))
+		if lines := strings.Count(string(got.CSV), "\n"); lines != 1+2*len(got.Rows) && name != "a row for each metric" {
 			t.Errorf("%s: CSV has %d lines:\n%s", name, lines, got.CSV)
 		}
 	}
@@ -195,9 +195,7 @@ func TestSummaryMarksTheBest(t *testing.T) {
 				cells := strings.Split(line, "|")
 				marks = append(marks, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[5]))
 			}
-			if got := strings.Join(marks, " "); got != tc.marks {
-				t.Errorf("marks are %q, want %q", got, tc.marks)
-			}
+			must.Same(t, "marks", tc.marks, strings.Join(marks, " "))
 			if !strings.Contains(text, "\n"+tc.text) {
 				t.Errorf("no %q in\n%s", tc.text, text)
 			}

@@ -38,9 +38,7 @@ func TestBrief(t *testing.T) {
 		},
 		"a long unit": {[]stats.Point{point("", "", strings.Repeat("µ", 64), 2)}, "2 " + strings.Repeat("µ", 37) + "…"},
 	} {
-		if got := stats.Brief(tc.points); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, stats.Brief(tc.points))
 	}
 }
 
@@ -129,23 +127,15 @@ func TestStagesAreNotRanked(t *testing.T) {
 		points[i].Parameters, points[i].Metric.Unit = map[string]string{result.StageParameter: name}, "operations/s"
 		points[i].Records = []*result.Record{{Summary: &result.Summary{Stage: name}}}
 	}
-	if got := stats.Headline(points); got != "100 operations/s (99–101) at stage=l.i0; 2 other stages" {
-		t.Errorf("headline %s", got)
-	}
-	if got := stats.Brief(points); got != "100 operations/s at stage=l.i0" {
-		t.Errorf("brief %s", got)
-	}
+	must.Same(t, "headline", "100 operations/s (99–101) at stage=l.i0; 2 other stages", stats.Headline(points))
+	must.Same(t, "brief", "100 operations/s at stage=l.i0", stats.Brief(points))
 	points[0].Parameters[result.StageParameter] = "a-name-that-is-too-long-for-a-column"
-	if got := stats.Brief(points); got != "100 operations/s, first of 3 stages" {
-		t.Errorf("brief %s", got)
-	}
+	must.Same(t, "brief", "100 operations/s, first of 3 stages", stats.Brief(points))
 	if s := stats.Stand(points); s.Best != 0 || s.Rivals != nil || stats.Ranked(points) {
 		t.Errorf("%+v", s)
 	}
 	points[0].Summary = stats.Summary{}
-	if got := stats.Best(points); got != 1 {
-		t.Errorf("without the first stage, stage %d leads", got)
-	}
+	must.Same(t, "the best without the first stage", 1, stats.Best(points))
 }
 
 // A parameter of the user's own program may be called stage: its points are ranked.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var early = stats.Design{MinRounds: 6, MaxRounds: 20, EarlyStop: true, EquivalencePercent: 5, Comparisons: 1}
@@ -192,9 +193,7 @@ func TestComparisonByHand(t *testing.T) {
 		Verdict: stats.Faster, Decided: true, Rounds: 6,
 		Ratio: 1.1, Low: math.Exp(0.0953 - 0.0210), High: math.Exp(0.0953 + 0.0210), Detectable: math.Expm1(0.0210 + 0.00687),
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0.001, 0)); diff != "" {
-		t.Errorf("comparison (-want +got):\n%s", diff)
-	}
+	must.Same(t, "comparison", want, got, cmpopts.EquateApprox(0.001, 0))
 }
 
 // Whole numbers that do not scatter are not exact: 20.4 and 20.6 look like 20 and 21.

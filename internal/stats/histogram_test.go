@@ -13,18 +13,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func encoded(t *testing.T, highest int64, digits int) string {
 	t.Helper()
 	h := hdrhistogram.New(1, highest, digits)
-	if err := h.RecordValue(42); err != nil {
-		t.Fatal(err)
-	}
-	text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.RecordValue(42))
+	text := must.Get(h.Encode(hdrhistogram.V2CompressedEncodingCookieBase))(t)
 	return string(text)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // trialOf has so many commits of each latency.
@@ -17,14 +18,9 @@ func trialOf(t *testing.T, counts map[int64]int64) *result.Record {
 	const highest, digits = 1_000_000, 3
 	h := hdrhistogram.New(1, highest, digits)
 	for micros, n := range counts {
-		if err := h.RecordValues(micros, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.RecordValues(micros, n))
 	}
-	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoded := must.Get(h.Encode(hdrhistogram.V2CompressedEncodingCookieBase))(t)
 	return &result.Record{Summary: &result.Summary{Latencies: []result.Latency{{
 		Operation: "commit", Count: h.TotalCount(), P50Micros: h.ValueAtQuantile(50), P99Micros: h.ValueAtQuantile(99), Histogram: string(encoded),
 	}}}}

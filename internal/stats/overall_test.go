@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 var overallDesign = stats.Design{MinRounds: 6, MaxRounds: 12, EarlyStop: true, EquivalencePercent: 5, Comparisons: 4}
@@ -108,13 +107,9 @@ func TestOverallOfWhatCannotBePutTogether(t *testing.T) {
 			var got []stats.Verdict
 			for _, p := range overallDesign.Overall(tc.pairs) {
 				got = append(got, p.Verdict)
-				if p.Cause != tc.cause {
-					t.Errorf("cause %q, want %q", p.Cause, tc.cause)
-				}
+				must.Same(t, "cause", tc.cause, p.Cause)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("verdicts (-want +got):\n%s", diff)
-			}
+			must.Same(t, "verdicts", tc.want, got)
 		})
 	}
 }
@@ -150,9 +145,7 @@ func TestAnswerOverAllPoints(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := stats.AnswerOf(overallDesign.Overall(tc.pairs), tc.pairs).Text
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
+			must.Same(t, "answer", tc.want, got)
 		})
 	}
 }

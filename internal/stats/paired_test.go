@@ -6,10 +6,9 @@ package stats_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // pair is a comparison of lazy with durable with that outcome.
@@ -64,9 +63,7 @@ func TestVerdictsInWords(t *testing.T) {
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios vary too much between rounds; " +
 			"a difference of 5% would take about 60 rounds to show; a difference of 21% would probably have been detected"},
 	} {
-		if diff := cmp.Diff(tc.want, tc.paired.String()); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		must.Same(t, "text", tc.want, tc.paired.String())
 	}
 }
 
@@ -106,9 +103,7 @@ func TestAnswer(t *testing.T) {
 		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "no answer: too few rounds (3): an answer takes at least 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, stats.AnswerOf(nil, tc.list).Text); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			must.Same(t, "text", tc.want, stats.AnswerOf(nil, tc.list).Text)
 		})
 	}
 }

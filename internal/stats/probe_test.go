@@ -9,11 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // probed is an accepted trial with a value, before which the node was like that.
@@ -110,9 +109,7 @@ func TestProbeFindings(t *testing.T) {
 			[]string{"disk probe: fdatasync took 105 µs (p95 200 µs) before trial 2 and 430 µs (p95 440 µs) before trial 19"},
 		},
 	} {
-		if diff := cmp.Diff(tc.want, finding.Texts(stats.ProbeFindings(tc.records))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, name, tc.want, finding.Texts(stats.ProbeFindings(tc.records)))
 	}
 }
 
@@ -161,12 +158,8 @@ func TestThrottledWarning(t *testing.T) {
 	}
 	const text = "the server was throttled at its CPU limit for 11–20% of the measured phase: the number depends on that limit"
 	got := stats.PointWarnings([]*result.Record{held(0.11), held(0.2), held(0.009), unseen(4, 1)}, []float64{1, 1, 1, 1})
-	if diff := cmp.Diff([]string{text + " (2 of 4 trials)"}, said(got)); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
+	must.Same(t, "warnings", []string{text + " (2 of 4 trials)"}, said(got))
 	const most = "the server was throttled at its CPU limit for 100% of the measured phase: the number depends on that limit"
 	got = stats.PointWarnings([]*result.Record{held(3)}, []float64{1})
-	if diff := cmp.Diff([]string{most}, said(got)); diff != "" {
-		t.Errorf("on several CPUs (-want +got):\n%s", diff)
-	}
+	must.Same(t, "on several CPUs", []string{most}, said(got))
 }

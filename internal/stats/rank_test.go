@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func measured(better string, values ...[]float64) []stats.Point {
@@ -41,9 +40,7 @@ func TestStand(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, stats.Stand(tc.points)); diff != "" {
-				t.Errorf("standing (-want +got):\n%s", diff)
-			}
+			must.Same(t, "standing", tc.want, stats.Stand(tc.points))
 		})
 	}
 }
@@ -134,9 +131,7 @@ func TestOthers(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.standing.Others(tc.points); got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
-			}
+			must.Same(t, "others", tc.want, tc.standing.Others(tc.points))
 		})
 	}
 }

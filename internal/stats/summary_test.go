@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The interval of n values is from the k-th smallest to the k-th largest; k is 1 for 6 values, and 3 for 12: the probability
@@ -36,12 +35,8 @@ func TestSummarize(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := append([]float64(nil), tc.values...)
-			if diff := cmp.Diff(tc.want, stats.Summarize(tc.values)); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, tc.values); diff != "" {
-				t.Errorf("the values were written to:\n%s", diff)
-			}
+			must.Same(t, "summary", tc.want, stats.Summarize(tc.values))
+			must.Same(t, "the values afterwards", before, tc.values)
 		})
 	}
 }
@@ -67,9 +62,7 @@ func TestReached(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.summary.Reached(tc.percent); got != tc.want {
-				t.Errorf("reached: %t", got)
-			}
+			must.Same(t, "reached", tc.want, tc.summary.Reached(tc.percent))
 		})
 	}
 }
@@ -87,9 +80,7 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%g is written %s, want %s", value, got, want)
 		}
 	}
-	if got := stats.Format(math.NaN()); got != "NaN" {
-		t.Errorf("not a number is written %s", got)
-	}
+	must.Same(t, "not a number", "NaN", stats.Format(math.NaN()))
 }
 
 // At most four digits whatever the size.
@@ -145,9 +136,7 @@ func TestWarnings(t *testing.T) {
 			for _, w := range stats.PointWarnings(tc.records, tc.values) {
 				got = append(got, w.String())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			must.Same(t, "warnings", tc.want, got)
 		})
 	}
 }
@@ -161,9 +150,7 @@ func TestSummarizedPoint(t *testing.T) {
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
 		Warnings: []stats.Warning{{Finding: finding.OfProgram("a"), Trials: 2, Of: 2}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("point (-want +got):\n%s", diff)
-	}
+	must.Same(t, "point", want, got)
 	unmeasured := testutil.Record(1, 1, nil, 1)
 	unmeasured.Summary.Metrics = nil
 	if got := stats.Summarized(nil, []*result.Record{unmeasured}); got.Summary.N != 0 || got.Values != nil {
@@ -197,20 +184,14 @@ func TestBest(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := stats.Best(tc.points); got != tc.want {
-				t.Errorf("best is %d, want %d", got, tc.want)
-			}
+			must.Same(t, "best", tc.want, stats.Best(tc.points))
 		})
 	}
 }
 
 func TestLabel(t *testing.T) {
-	if got := stats.Label(map[string]string{"b": "2", "a": "1", "c": "3"}); got != "a=1, b=2, c=3" {
-		t.Errorf("label is %q", got)
-	}
-	if got := stats.Label(nil); got != "" {
-		t.Errorf("label of nothing is %q", got)
-	}
+	must.Same(t, "label", "a=1, b=2, c=3", stats.Label(map[string]string{"b": "2", "a": "1", "c": "3"}))
+	must.Same(t, "label of nothing", "", stats.Label(nil))
 }
 
 // An interval that was looked at in several rounds is wider than one that was not, and says so.
@@ -229,9 +210,7 @@ func TestSummaryOfLooks(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.looks.Summary(tc.values)); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
+			must.Same(t, "summary", tc.want, tc.looks.Summary(tc.values))
 		})
 	}
 }

@@ -117,14 +117,6 @@ func (d *Details) of(parameters map[string]string) *pointDetails {
 	return d.points[stats.Label(parameters)]
 }
 
-// timed is what is known of a point over time, of its first attempt, with the name of its line.
-func (d *Details) timed(name string, parameters map[string]string) timed {
-	if of := d.of(parameters); of != nil {
-		return timed{name, of.series, of.unit}
-	}
-	return timed{name: name}
-}
-
 // maxNamed is how many variables that changed are named.
 const maxNamed = 6
 

@@ -189,30 +189,11 @@ func inOrder(points []stats.Point, parameter string) {
 // addTables adds the tables that a file asks for, with remarks about what they lack.
 func (v *view) addTables(tables []report.RequestedTable) {
 	for i := range tables {
-		requested := &tables[i]
-		if words := requested.Remark(); words != "" {
+		if words := tables[i].Remark(); words != "" {
 			v.TableRemarks = append(v.TableRemarks, words)
 		}
-		if len(requested.Rows) > 1 {
-			v.Tables = append(v.Tables, requestedTable(requested))
+		if len(tables[i].Rows) > 0 {
+			v.Tables = append(v.Tables, &tables[i].Table)
 		}
 	}
-}
-
-// requestedTable has numbers to the right of its labels.
-func requestedTable(of *report.RequestedTable) *report.Table {
-	t := &report.Table{Name: of.Title, Sorted: len(of.Rows) > 3}
-	for i, name := range of.Rows[0] {
-		t.Head = append(t.Head, report.Column{Text: name, Number: i >= of.Labels})
-	}
-	for _, texts := range of.Rows[1:] {
-		var cells []report.Cell
-		for i, text := range texts {
-			c := report.Setting(text)
-			c.Number = c.Number || i >= of.Labels
-			cells = append(cells, c)
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: cells})
-	}
-	return t
 }

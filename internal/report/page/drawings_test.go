@@ -59,9 +59,7 @@ func TestUnique(t *testing.T) {
 
 func TestFixed(t *testing.T) {
 	points := []map[string]string{{"a": "1", "b": "x", "c": "3"}, {"a": "1", "b": "y", "c": "3"}}
-	if got := fixed([]string{"a", "b", "c"}, points); got != "a=1.c=3" {
-		t.Error(got)
-	}
+	must.Same(t, "fixed", "a=1.c=3", fixed([]string{"a", "b", "c"}, points))
 }
 
 // A tool that does not say how long the slowest operation took has no plot of it: not one of zeros.
@@ -69,8 +67,9 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 	series := []result.Interval{
 		{EndMicros: 1_000_000, Transactions: 5}, {EndMicros: 2_000_000, Transactions: 6}, {EndMicros: 3_000_000, Transactions: 4},
 	}
+	details := &Details{points: map[string]*pointDetails{"": {series: series}}}
 	names := func() (list []string) {
-		for _, d := range overTime([]timed{{name: "a", series: series}}, "", "of it") {
+		for _, d := range overTime([]chosen{{name: "a", of: details}}, "", "of it") {
 			list = append(list, d.Name)
 		}
 		return list

@@ -116,9 +116,7 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	}
 	must.Same(t, "remarks", remarks, left)
 	text := runPage(t, c)
-	if got := sections(text)[0]; got != "plots" {
-		t.Errorf("the first section is %s", got)
-	}
+	must.Same(t, "the first section", "plots", sections(text)[0])
 	for _, part := range append(remarks, "<figcaption>clients, each size</figcaption>", "<figcaption>durationSeconds against clients</figcaption>") {
 		if !strings.Contains(text, part) {
 			t.Errorf("the page lacks %q", part)

@@ -9,6 +9,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"regexp"
@@ -132,27 +133,17 @@ func shown(c report.Cell) string {
 	return decimal.ReplaceAllStringFunc(c.Text, plot.Grouped)
 }
 
-// claim as the page shows it.
+// claim as the page shows it: the verdict in words with the class of its colour, and what the published figures say, or nothing.
 type claim struct {
-	Name, Statement string
-	// Verdict in words, and the class of its colour.
-	Verdict, Class string
-	Detail         string
-	// Published says what the published figures say, or is empty.
-	Published string
+	claims.Judgement
+	Verdict, Class, Published string
 }
 
 func judged(list []claims.Judgement) []claim {
+	classes := map[claims.Verdict]string{claims.Holds: "yes", claims.DoesNotHold: "no"}
 	var shown []claim
 	for _, j := range list {
-		c := claim{Name: j.Name, Statement: j.Statement, Verdict: report.VerdictText(j.Verdict), Class: "open", Detail: j.Detail}
-		switch j.Verdict {
-		case claims.Holds:
-			c.Class = "yes"
-		case claims.DoesNotHold:
-			c.Class = "no"
-		case claims.CannotSay, claims.PremiseMissing:
-		}
+		c := claim{Judgement: j, Verdict: report.VerdictText(j.Verdict), Class: cmp.Or(classes[j.Verdict], "open")}
 		if j.Published != "" {
 			text := report.PublishedText(&j)
 			c.Published = strings.ToUpper(text[:1]) + text[1:]
@@ -184,10 +175,8 @@ func packed(name, media, about, elsewhere string, content []byte) (download, err
 		if err != nil {
 			return d, fmt.Errorf("compressing %s: %w", name, err)
 		}
-		if _, err := zw.Write(content); err != nil {
-			return d, fmt.Errorf("compressing %s: %w", name, err)
-		}
-		if err := zw.Close(); err != nil {
+		_, err = zw.Write(content)
+		if err := errors.Join(err, zw.Close()); err != nil {
 			return d, fmt.Errorf("compressing %s: %w", name, err)
 		}
 		content, d.Name, media = b.Bytes(), name+".gz", "application/gzip"

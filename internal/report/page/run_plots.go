@@ -49,14 +49,10 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	}
 	_, operations := r.Columns()
 	v.addCurves(r, points)
-	chosen := choose(points)
-	v.details = with(v.details, milestonesPlot(chosen, d), "rate", against("rowsInserted"))
-	var series []timed
-	for _, p := range chosen {
-		series = append(series, d.timed(p.name, p.Parameters))
-	}
-	v.details = append(v.details, overTime(series, "", "of the first trial of each point")...)
-	v.details = append(v.details, percentiles(chosen, operations, d)...)
+	few := choose(points, d)
+	v.details = with(v.details, milestonesPlot(few), "rate", against("rowsInserted"))
+	v.details = append(v.details, overTime(few, "", "of the first trial of each point")...)
+	v.details = append(v.details, percentiles(few, operations, "", "in all trials of a point together")...)
 }
 
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
@@ -92,17 +88,21 @@ func repetitions(point *stats.Point) *plot.Plot {
 	return p
 }
 
-// chosen is a point that the further plots show.
+// chosen is a point that the further plots show, or a variant at one, with the name of its line.
 type chosen struct {
 	name string
+	of   *Details
 	stats.Point
 }
+
+// details of the point; nil if there are none.
+func (c *chosen) details() *pointDetails { return c.of.of(c.Parameters) }
 
 // maxChosen is how many points the further plots show.
 const maxChosen = 4
 
 // choose the first, the last and the best point, and one between.
-func choose(points []stats.Point) []chosen {
+func choose(points []stats.Point, d *Details) []chosen {
 	indexes := []int{0, len(points) - 1, stats.Best(points), len(points) / 2, len(points) / 4}
 	var few []int
 	for _, i := range indexes {
@@ -113,15 +113,15 @@ func choose(points []stats.Point) []chosen {
 	slices.Sort(few)
 	var list []chosen
 	for _, i := range few {
-		list = append(list, chosen{cmp.Or(stats.Label(points[i].Parameters), points[i].Metric.Name), points[i]})
+		list = append(list, chosen{cmp.Or(stats.Label(points[i].Parameters), points[i].Metric.Name), d, points[i]})
 	}
 	return list
 }
 
-func milestonesPlot(points []chosen, d *Details) *plot.Plot {
+func milestonesPlot(points []chosen) *plot.Plot {
 	var lines []plot.Line
 	for _, p := range points {
-		of := d.of(p.Parameters)
+		of := p.details()
 		if of == nil || len(of.rates) < 2 {
 			continue
 		}

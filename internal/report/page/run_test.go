@@ -79,9 +79,7 @@ func TestTexts(t *testing.T) {
 		t.Error("a page without details has a plot over time")
 	}
 	want := "differences claims validity environment specification downloads"
-	if got := strings.Join(sections(all["failed comparison"]), " "); got != want {
-		t.Errorf("a failed comparison has the sections %s", got)
-	}
+	must.Same(t, "a failed comparison has the sections", want, strings.Join(sections(all["failed comparison"]), " "))
 }
 
 // A page loads nothing, and all that it points to is in it.
@@ -176,9 +174,7 @@ func TestThousandPoints(t *testing.T) {
 		r.Summary.Latencies[0].Histogram = "" // decoding all of them is for the benchmark
 	}
 	text := runPage(t, c)
-	if rows := strings.Count(text, `<th scope="row" class="n `); rows != 1000 {
-		t.Errorf("the table has %d rows", rows)
-	}
+	must.Same(t, "rows", 1000, strings.Count(text, `<th scope="row" class="n `))
 	const most = 3 << 20
 	if len(text) > most {
 		t.Errorf("the page has %d bytes", len(text))

@@ -114,27 +114,20 @@ func parametersOf(points []stats.Point) []map[string]string {
 	return all
 }
 
-// timed is a series with the name of its line.
-type timed struct {
-	name   string
-	series []result.Interval
-	// unit of the rates; empty if the series says it.
-	unit string
-}
-
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate and the longest latency of each interval. at is the label of the point that all series are
-// of, or empty; whose says which trials they are of.
-func overTime(of []timed, at, whose string) []Drawing {
+// overTime shows the rate and the longest latency of each interval. at is the label of the point that all are, or empty;
+// whose says which trials they are of.
+func overTime(points []chosen, at, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"
-	for _, t := range of {
-		if len(t.series) < fewestIntervals {
+	for _, p := range points {
+		t := p.details()
+		if t == nil || len(t.series) < fewestIntervals {
 			continue
 		}
-		rate, latency, rows := timeLines(t.name, t.series)
+		rate, latency, rows := timeLines(p.name, t.series)
 		switch {
 		case t.unit != "":
 			unit = t.unit
@@ -143,15 +136,20 @@ func overTime(of []timed, at, whose string) []Drawing {
 		}
 		rates, longest = append(rates, rate), append(longest, latency)
 	}
-	where := ""
-	if at != "" {
-		where = " at " + at
-	}
+	where := atPoint(at)
 	const since = "seconds since the measured phase began"
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
 		dotted(at), "throughput_over_time")
 	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
 		"The longest latency in each interval "+whose+", which shows stalls.", longest), dotted(at), "longest_latency_over_time")
+}
+
+// atPoint is the end of a title, about what is measured at one point.
+func atPoint(label string) string {
+	if label == "" {
+		return ""
+	}
+	return " at " + label
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.
@@ -179,29 +177,34 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 	return rate, latency, rows
 }
 
-// percentiles shows the distribution of the latencies of each operation.
-func percentiles(points []chosen, operations []string, d *Details) []Drawing {
+// percentiles shows the distribution of the latencies of each operation: at a point, or at several if its label is empty.
+// together says what is in each line.
+func percentiles(points []chosen, operations []string, at, together string) []Drawing {
 	var drawn []Drawing
+	lines := map[string][]plot.Line{}
 	for _, op := range operations {
-		var lines []plot.Line
+		if _, known := lines[op]; known {
+			continue
+		}
+		lines[op] = nil
 		for _, p := range points {
-			if h := histogram(p, op, d); h != nil {
-				lines = append(lines, plot.Line{Name: p.name, Points: distribution(h)})
+			if h := p.histogram(op); h != nil {
+				lines[op] = append(lines[op], plot.Line{Name: p.name, Points: distribution(h)})
 			}
 		}
-		drawn = with(drawn, plot.Percentiles("Latency of "+op,
-			"The share of operations that took at most this long, in all trials of a point together.", lines), "latency", op)
+		text := "The share of operations that took at most this long, " + together + "."
+		drawn = with(drawn, plot.Percentiles("Latency of "+op+atPoint(at), text, lines[op]), dotted(at), "latency", op)
 	}
 	return drawn
 }
 
 // histogram of an operation at a point: from its documents or, without them, from its records; nil if neither has one.
-func histogram(p chosen, operation string, d *Details) *hdrhistogram.Histogram {
-	if of := d.of(p.Parameters); of != nil && len(of.latencies[operation]) > 0 {
+func (c *chosen) histogram(operation string) *hdrhistogram.Histogram {
+	if of := c.details(); of != nil && len(of.latencies[operation]) > 0 {
 		return merged(of.latencies[operation])
 	}
 	var encoded []string
-	for _, r := range p.Records {
+	for _, r := range c.Records {
 		for _, l := range r.Summary.Latencies {
 			if l.Operation == operation && l.Histogram != "" {
 				encoded = append(encoded, l.Histogram)

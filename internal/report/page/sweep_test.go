@@ -80,9 +80,7 @@ func TestGroup(t *testing.T) {
 
 func TestSpread(t *testing.T) {
 	for n, want := range map[int]string{3: "[0 4 9]", 2: "[0 9]", 10: "[0 1 2 3 4 5 6 7 8 9]", 20: "[0 1 2 3 4 5 6 7 8 9]"} {
-		if got := fmt.Sprint(spread([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, n)); got != want {
-			t.Errorf("%d of ten: %s, want %s", n, got, want)
-		}
+		must.Same(t, fmt.Sprint(n), want, fmt.Sprint(spread([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, n)))
 	}
 }
 
@@ -117,9 +115,7 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 		d.Add(&result.Record{Outcome: result.OutcomeAccepted}, doc)
 	}
 	of := d.of(nil)
-	if n := len(of.rates[2]); n != maxTrials {
-		t.Errorf("%d rates", n)
-	}
+	must.Same(t, "count", maxTrials, len(of.rates[2]))
 	if n := len(of.latencies["commit"]); n > maxUnmerged {
 		t.Errorf("%d histograms", n)
 	}
@@ -155,7 +151,7 @@ func TestDetailsOfStages(t *testing.T) {
 	var d Details
 	d.Add(record, doc)
 	for stage, want := range map[string]int64{"l.i1": 3, "qr100": 70} {
-		got := d.timed(stage, map[string]string{"stage": stage})
+		got := d.of(map[string]string{"stage": stage})
 		if len(got.series) != 1 || got.series[0].Rows != want || got.unit != "operations/s" {
 			t.Errorf("stage %s: %+v", stage, got)
 		}

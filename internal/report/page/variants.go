@@ -21,7 +21,7 @@ type variantsView struct {
 	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
 	Answer, Stopped string
 	// Differences of the variants, those that were not requested marked.
-	Differences []difference
+	Differences []report.Variant
 	// Variables of the servers that differ without being asked for.
 	Variables *report.Table
 	// Shared is what the variants have in common.
@@ -38,16 +38,6 @@ type variantsView struct {
 	Undecided []string
 }
 
-// difference of a variant from the baseline.
-type difference struct {
-	Name, Title string
-	Baseline    bool
-	Requested   []string
-	// Besides is what else differs; Unrequested says that it is more than nothing.
-	Besides     string
-	Unrequested bool
-}
-
 // addVariants adds what the page shows of a run with variants.
 func (v *view) addVariants(r *report.Report, d *Details) {
 	v.Warnings = r.AllWarnings()
@@ -58,7 +48,7 @@ func (v *view) addVariants(r *report.Report, d *Details) {
 		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", r.Rounds, r.Planned)
 	}
 	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
-	v.addDifferences(r)
+	v.Differences, v.Variables, v.Shared = r.Variants, r.VariablesTable(), r.Shared()
 	v.Causes, v.Pairs, v.Reading = r.CostsTable(), r.PairsTable(), r.Reading()
 	// With one variant or one point, the table of the pairs says the same.
 	if m := r.MatrixTable(); m != nil && len(r.Variants) > 2 && len(m.Rows) > 1 {
@@ -70,16 +60,6 @@ func (v *view) addVariants(r *report.Report, d *Details) {
 			v.Settings.Name += " of " + r.Baseline()
 		}
 	}
-}
-
-func (v *view) addDifferences(r *report.Report) {
-	for _, variant := range r.Variants {
-		v.Differences = append(v.Differences, difference{
-			Name: variant.Name, Title: variant.Title, Baseline: variant.Baseline, Requested: variant.Requested(), Besides: variant.Besides,
-			Unrequested: variant.Unrequested > 0,
-		})
-	}
-	v.Variables, v.Shared = r.VariablesTable(), r.Shared()
 }
 
 // measured are the points of a variant with their values of the headline metric, over the rounds that are whole.
@@ -110,7 +90,23 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 		p := &pairs[i]
 		v.rounds = with(v.rounds, plot.Rounds(report.PairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
-	v.curves = slices.Concat(sideBySide(r), variantsOverTime(r, pairs, d), latenciesOfVariants(r, pairs, d))
+	v.curves = sideBySide(r)
+	if len(pairs) == 0 {
+		return
+	}
+	// What takes time is shown where the difference is the largest.
+	var all []chosen
+	var operations []string
+	for _, variant := range spread(r.Variants, plot.MaxSeries) {
+		one := chosen{variant.Name, d.variant(variant.Name), stats.Point{Parameters: pairs[0].Parameters}}
+		if of := one.details(); of != nil {
+			operations = append(operations, slices.Sorted(maps.Keys(of.latencies))...)
+		}
+		all = append(all, one)
+	}
+	at := stats.Label(pairs[0].Parameters)
+	v.curves = append(v.curves, overTime(all, at, "of the first run of each variant")...)
+	v.curves = append(v.curves, percentiles(all, operations, at, "in all rounds together")...)
 }
 
 // sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.
@@ -157,53 +153,4 @@ func variantsOnly(r *report.Report) *plot.Plot {
 		line.Points = append(line.Points, plot.Point{At: of.Variant, Values: of.Values, Summary: stats.Summarize(of.Values)})
 	}
 	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
-}
-
-// variantsOverTime shows the course of the measured phase where the difference is the largest.
-func variantsOverTime(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
-	if len(pairs) == 0 {
-		return nil
-	}
-	at := pairs[0].Parameters
-	var series []timed
-	for _, variant := range spread(r.Variants, plot.MaxSeries) {
-		series = append(series, d.variant(variant.Name).timed(variant.Name, at))
-	}
-	return overTime(series, stats.Label(at), "of the first run of each variant")
-}
-
-// latenciesOfVariants shows the distributions where the difference is the largest.
-func latenciesOfVariants(r *report.Report, pairs []stats.Paired, d *Details) []Drawing {
-	if d == nil || len(pairs) == 0 {
-		return nil
-	}
-	at := pairs[0].Parameters
-	var operations []string
-	lines := map[string][]plot.Line{}
-	for _, variant := range spread(r.Variants, plot.MaxSeries) {
-		of := d.variant(variant.Name).of(at)
-		if of == nil {
-			continue
-		}
-		for _, op := range slices.Sorted(maps.Keys(of.latencies)) {
-			h := histogram(chosen{Point: stats.Point{Parameters: at}}, op, d.variant(variant.Name))
-			if h == nil {
-				continue
-			}
-			if lines[op] == nil {
-				operations = append(operations, op)
-			}
-			lines[op] = append(lines[op], plot.Line{Name: variant.Name, Points: distribution(h)})
-		}
-	}
-	var drawn []Drawing
-	for _, op := range operations {
-		title := "Latency of " + op
-		if len(at) > 0 {
-			title += " at " + stats.Label(at)
-		}
-		p := plot.Percentiles(title, "The share of operations that took at most this long, in all rounds together.", lines[op])
-		drawn = with(drawn, p, dotted(stats.Label(at)), "latency", op)
-	}
-	return drawn
 }

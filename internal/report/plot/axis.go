@@ -67,10 +67,10 @@ func sweepAxis(axis *plot.Axis, texts []string) map[string]float64 {
 	for _, v := range slices.Sorted(maps.Keys(written)) {
 		ticks = append(ticks, plot.Tick{Value: v, Label: written[v]})
 	}
-	axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom}
-	if logarithmic(values) {
+	log := logarithmic(values)
+	axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom, log: log}
+	if log {
 		axis.Scale = plot.LogScale{}
-		axis.Tick.Marker = spaced{ticks: ticks, room: horizontalRoom, log: true}
 	}
 	if axis.Min == axis.Max {
 		axis.Scale = plot.LinearScale{}
@@ -118,18 +118,17 @@ func (s spaced) Ticks(low, high float64) []plot.Tick {
 func valueAxis(axis *plot.Axis, values []float64) {
 	const orders = 100
 	low, high := slices.Min(values), slices.Max(values)
-	switch {
-	case low > 0 && high >= orders*low:
+	if low > 0 && high >= orders*low {
 		axis.Scale = plot.LogScale{}
 		axis.Min, axis.Max = low/1.2, high*1.2
 		axis.Tick.Marker = plot.TickerFunc(decades)
-	case high <= 0:
-		axis.Min, axis.Max = min(low, 0), 1
-		axis.Tick.Marker = plot.TickerFunc(steps)
-	default:
-		axis.Min, axis.Max = min(low, 0), high*1.04
-		axis.Tick.Marker = plot.TickerFunc(steps)
+		return
 	}
+	axis.Min, axis.Max = min(low, 0), high*1.04
+	if high <= 0 {
+		axis.Max = 1
+	}
+	axis.Tick.Marker = plot.TickerFunc(steps)
 }
 
 // fittedAxis shows small differences: it need not begin at zero.

@@ -28,9 +28,7 @@ func TestLogarithmic(t *testing.T) {
 		"zero":                {[]float64{0, 1, 2, 4, 1000}, false},
 		"the same over again": {[]float64{1, 1, 1, 1024}, false},
 	} {
-		if got := logarithmic(c.values); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		must.Same(t, name, c.want, logarithmic(c.values))
 	}
 }
 
@@ -50,9 +48,7 @@ func TestSweepAxis(t *testing.T) {
 		// There is no room for two of these.
 		" 134217728 268435456": {"134217727", "134217728", "268435456"},
 	} {
-		if got := labels(texts...); got != want {
-			t.Errorf("labels %q, want %q", got, want)
-		}
+		must.Same(t, "labels", want, labels(texts...))
 	}
 }
 
@@ -69,9 +65,7 @@ func TestSteps(t *testing.T) {
 		"10 20 50 100 200":                  text(decades(9, 400)),
 		"10 100 1,000 10,000":               text(decades(9, 40000)),
 	} {
-		if got != want {
-			t.Errorf("ticks %q, want %q", got, want)
-		}
+		must.Same(t, "ticks", want, got)
 	}
 }
 

@@ -83,10 +83,7 @@ func (c *canvas) Stroke(p vg.Path) {
 	if c.line <= 0 || len(p) == 0 {
 		return
 	}
-	style := fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%s"`, rgb(c.color), number(float64(c.line)))
-	if o := opacity(c.color); o != "" {
-		style += ` stroke-opacity="` + o + `"`
-	}
+	style := fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%s"`, rgb(c.color), number(float64(c.line))) + c.opacity("stroke")
 	if len(c.dashes) > 0 {
 		var lengths []string
 		for _, d := range c.dashes {
@@ -101,11 +98,7 @@ func (c *canvas) Fill(p vg.Path) {
 	if len(p) == 0 {
 		return
 	}
-	style := fmt.Sprintf(`fill="%s"`, rgb(c.color))
-	if o := opacity(c.color); o != "" {
-		style += ` fill-opacity="` + o + `"`
-	}
-	c.element(style, "f", c.shape(p))
+	c.element(fmt.Sprintf(`fill="%s"`, rgb(c.color))+c.opacity("fill"), "f", c.shape(p))
 }
 
 func (c *canvas) FillString(f font.Face, p vg.Point, text string) {
@@ -191,13 +184,13 @@ func solid(v color.Color) color.NRGBA {
 	return n
 }
 
-// opacity of a colour; empty if nothing shines through.
-func opacity(v color.Color) string {
-	_, _, _, a := v.RGBA()
+// opacity of the colour, of what kind it fills; empty if nothing shines through.
+func (c *canvas) opacity(kind string) string {
+	_, _, _, a := c.color.RGBA()
 	if a == 0xffff {
 		return ""
 	}
-	return strconv.FormatFloat(float64(a)/0xffff, 'f', 2, 64)
+	return fmt.Sprintf(` %s-opacity="%.2f"`, kind, float64(a)/0xffff)
 }
 
 // marking gives what draw draws a class and a text for the pointer.

@@ -55,17 +55,17 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 	if len(values) == 0 {
 		return nil
 	}
-	p := newPlot(title, parameter, unit, names)
-	p.height += lineHeight * vg.Length(max(0, len(series)-MaxSeries)) // for their names
 	dots := count <= maxPoints
+	about := fmt.Sprintf("%s against %s: the medians, with the interval of each as a bar.", unit, parameter)
+	if dots {
+		about = fmt.Sprintf("%s against %s: a dot for each repetition, the medians marked, with the interval of each as a bar.",
+			unit, parameter)
+	}
+	p := newPlot(title, about, parameter, unit, names)
+	p.height += lineHeight * vg.Length(max(0, len(series)-MaxSeries)) // for their names
 	at := sweepAxis(&p.frame.X, texts)
 	_, numeric := Numbers(texts)
 	valueAxis(&p.frame.Y, values)
-	p.Text = fmt.Sprintf("%s against %s: the medians, with the interval of each as a bar.", unit, parameter)
-	if dots {
-		p.Text = fmt.Sprintf("%s against %s: a dot for each repetition, the medians marked, with the interval of each as a bar.",
-			unit, parameter)
-	}
 	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
 		apart := apartFor(len(series), (c.Max.X-c.Min.X)/vg.Length(len(at)), numeric)
 		aside := maxAside
@@ -76,9 +76,13 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 			where := func(point Point, v float64) vg.Point {
 				return vg.Point{X: c.X(f.X.Norm(at[point.At])) + apart*(vg.Length(i)-vg.Length(len(series)-1)/2), Y: c.Y(f.Y.Norm(v))}
 			}
-			if numeric {
-				medians(c, i, s.Points, where)
+			var through []vg.Point
+			for _, point := range s.Points {
+				if numeric && point.Summary.N > 0 {
+					through = append(through, where(point, point.Summary.Median))
+				}
 			}
+			curveThrough(c, i, 1.6, through)
 			for _, point := range s.Points {
 				drawPoint(c, i, point, dots, aside, where, func() string {
 					return tip(parameter, s.Name, unit, point)
@@ -96,21 +100,6 @@ func apartFor(series int, room vg.Length, numeric bool) vg.Length {
 	}
 	const most = 14
 	return min(most, room/vg.Length(series))
-}
-
-// medians draws the line through them.
-func medians(c draw.Canvas, series int, points []Point, where func(Point, float64) vg.Point) {
-	var through []vg.Point
-	for _, point := range points {
-		if point.Summary.N > 0 {
-			through = append(through, where(point, point.Summary.Median))
-		}
-	}
-	if len(through) > 1 {
-		marking(c, "curve", "", func() {
-			c.StrokeLines(line(palette[series%len(palette)], 1.6), through)
-		})
-	}
 }
 
 func drawPoint(
@@ -183,10 +172,8 @@ type Line struct {
 
 // Lines shows lines on two axes of numbers that begin at zero. Points that are not numbers are left out.
 func Lines(title, x, y, about string, lines []Line) *Plot {
-	p := newPlot(title, x, y, names(lines))
-	p.Text = about
-	xs, ys := spans(lines)
-	if len(xs) == 0 {
+	p, xs, ys := newLines(title, x, y, about, lines, func(x float64) float64 { return x })
+	if p == nil {
 		return nil
 	}
 	p.frame.X.Min, p.frame.X.Max = 0, slices.Max(xs)
@@ -197,23 +184,14 @@ func Lines(title, x, y, about string, lines []Line) *Plot {
 		return spaced{ticks: steps(low, high), room: horizontalRoom}.Ticks(low, high)
 	})
 	valueAxis(&p.frame.Y, ys)
-	p.frame.Add(plotter(grid), drawn(lines))
 	return p
 }
 
 // Percentiles shows the distribution of latencies: what share of the operations took no longer. X of the points is the part of
 // the operations, below 1, and Y the latency in microseconds.
 func Percentiles(title, about string, lines []Line) *Plot {
-	p := newPlot(title, "percentile", "latency", names(lines))
-	p.Text = about
-	for i := range lines {
-		lines[i].Points = slices.Clone(lines[i].Points)
-		for j := range lines[i].Points {
-			lines[i].Points[j].X = 1 / (1 - lines[i].Points[j].X)
-		}
-	}
-	xs, ys := spans(lines)
-	if len(xs) == 0 {
+	p, xs, ys := newLines(title, "percentile", "latency", about, lines, func(part float64) float64 { return 1 / (1 - part) })
+	if p == nil {
 		return nil
 	}
 	axis := &p.frame.X
@@ -229,11 +207,8 @@ func Percentiles(title, about string, lines []Line) *Plot {
 		{Value: 1e5, Label: "99.999"},
 		{Value: 1e6, Label: "99.9999"},
 	}
-	for i := range ys {
-		ys[i] = max(ys[i], 1)
-	}
 	p.frame.Y.Scale = plot.LogScale{}
-	p.frame.Y.Min, p.frame.Y.Max = slices.Min(ys)/1.3, slices.Max(ys)*1.3
+	p.frame.Y.Min, p.frame.Y.Max = max(slices.Min(ys), 1)/1.3, max(slices.Max(ys), 1)*1.3
 	p.frame.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
 		ticks := decades(low, high)
 		for i := range ticks {
@@ -241,7 +216,6 @@ func Percentiles(title, about string, lines []Line) *Plot {
 		}
 		return ticks
 	})
-	p.frame.Add(plotter(grid), drawn(lines))
 	return p
 }
 
@@ -256,39 +230,31 @@ func Micros(v float64) string {
 	return stats.Format(v) + " µs"
 }
 
-func names(lines []Line) []string {
-	var list []string
-	for _, l := range lines {
-		list = append(list, l.Name)
-	}
-	return list
-}
-
-// spans are all coordinates of lines.
-func spans(lines []Line) (xs, ys []float64) {
-	for _, l := range lines {
-		for _, p := range l.Points {
-			if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
-				xs, ys = append(xs, p.X), append(ys, p.Y)
+// newLines is a plot of lines without the points that are not numbers, and all coordinates of the others; nil if there are
+// none. at is where an X is on the axis.
+func newLines(title, x, y, about string, lines []Line, at func(float64) float64) (p *Plot, xs, ys []float64) {
+	var names []string
+	points := make([][]XY, len(lines))
+	for i, l := range lines {
+		names = append(names, l.Name)
+		for _, of := range l.Points {
+			of.X = at(of.X)
+			if number := of.X + of.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
+				points[i], xs, ys = append(points[i], of), append(xs, of.X), append(ys, of.Y)
 			}
 		}
 	}
-	return xs, ys
-}
-
-// drawn draws lines.
-func drawn(lines []Line) plotter {
-	return func(c draw.Canvas, f *plot.Plot) {
-		for i, l := range lines {
+	if len(xs) == 0 {
+		return nil, nil, nil
+	}
+	p = newPlot(title, about, x, y, names)
+	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
+		for i := range points {
 			var through []vg.Point
-			for _, p := range l.Points {
-				if number := p.X + p.Y; !math.IsNaN(number) && !math.IsInf(number, 0) {
-					through = append(through, vg.Point{X: c.X(f.X.Norm(p.X)), Y: c.Y(f.Y.Norm(max(p.Y, f.Y.Min)))})
-				}
+			for _, of := range points[i] {
+				through = append(through, vg.Point{X: c.X(f.X.Norm(of.X)), Y: c.Y(f.Y.Norm(max(of.Y, f.Y.Min)))})
 			}
-			if len(through) > 1 {
-				marking(c, "curve", "", func() { c.StrokeLines(line(palette[i%len(palette)], 1.5), through) })
-			}
+			curveThrough(c, i, 1.5, through)
 			c.SetColor(palette[i%len(palette)])
 			// A mark now and then tells lines apart where colours do not.
 			every := max(1, len(through)/6)
@@ -296,5 +262,13 @@ func drawn(lines []Line) plotter {
 				marking(c, "mark", "", func() { mark(c, i, through[n], 3) })
 			}
 		}
+	}))
+	return p, xs, ys
+}
+
+// curveThrough draws the line of a series.
+func curveThrough(c draw.Canvas, series int, width vg.Length, through []vg.Point) {
+	if len(through) > 1 {
+		marking(c, "curve", "", func() { c.StrokeLines(line(palette[series%len(palette)], width), through) })
 	}
 }

@@ -41,8 +41,8 @@ const (
 )
 
 // newPlot with axes in our style, and nothing in it.
-func newPlot(title, x, y string, series []string) *Plot {
-	p := &Plot{Title: title, width: width, height: height, y: y, frame: plot.New()}
+func newPlot(title, about, x, y string, series []string) *Plot {
+	p := &Plot{Title: title, Text: about, width: width, height: height, y: y, frame: plot.New()}
 	if len(series) > 1 {
 		p.series = series
 	}

@@ -136,9 +136,7 @@ func TestSVG(t *testing.T) {
 	again := plots()
 	for name, p := range plots() {
 		text := svg(t, p)
-		if other := svg(t, again[name]); other != text {
-			t.Errorf("%s is not the same twice", name)
-		}
+		must.Same(t, name, text, svg(t, again[name]))
 		for d := xml.NewDecoder(strings.NewReader(text)); ; {
 			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break
@@ -234,13 +232,9 @@ func TestMoreSeriesThanColours(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{"1": "1", "1000": "1,000", "-1234567.25": "-1,234,567.25", "1e+17": "1e+17", "": "", "999": "999"} {
-		if got := plot.Grouped(text); got != want {
-			t.Errorf("%s is %s, want %s", text, got, want)
-		}
+		must.Same(t, text, want, plot.Grouped(text))
 	}
 	for v, want := range map[float64]string{250: "250 µs", 1500: "1.5 ms", 2e6: "2 s"} {
-		if got := plot.Micros(v); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
-		}
+		must.Same(t, fmt.Sprint(v), want, plot.Micros(v))
 	}
 }

@@ -23,14 +23,8 @@ import (
 const MaxRatios = 40
 
 // verdictMarks are the colour and the shape of a verdict, as indexes of the palette and of the shapes.
-var verdictMarks = []struct {
-	verdicts []stats.Verdict
-	name     string
-}{
-	{[]stats.Verdict{stats.Faster}, "faster"},
-	{[]stats.Verdict{stats.Slower}, "slower"},
-	{[]stats.Verdict{stats.Equal}, "equal"},
-	{[]stats.Verdict{stats.NoDifferenceShown, stats.CannotSay}, "no answer"},
+var verdictMarks = map[stats.Verdict]int{
+	stats.Faster: 0, stats.Slower: 1, stats.Equal: 2, stats.NoDifferenceShown: 3, stats.CannotSay: 3,
 }
 
 // Ratios is a forest plot: for each pair the ratio with its interval, on a logarithmic axis around 1, and the band of
@@ -46,13 +40,11 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 		return nil
 	}
 	m := shown[0].Metric
-	p := newPlot(title, "", fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better), nil)
-	for _, v := range verdictMarks {
-		p.series = append(p.series, v.name)
-	}
 	within := float64(shown[0].EquivalencePercent) / 100
-	p.Text = fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d%%.",
+	about := fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d%%.",
 		shown[0].EquivalencePercent)
+	y := fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better)
+	p := newPlot(title, about, "", y, []string{"faster", "slower", "equal", "no answer"})
 	ratioAxis(&p.frame.X, shown, within)
 	labels := make([]string, len(shown))
 	for i, pair := range shown {
@@ -131,21 +123,15 @@ func wrap(name string, width vg.Length) []string {
 }
 
 func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) vg.Length) {
-	kind := verdictMark(pair.Verdict)
+	kind, known := verdictMarks[pair.Verdict]
+	if !known {
+		kind = verdictMarks[stats.CannotSay]
+	}
 	marking(c, "interval", "", func() {
 		bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
 	})
 	c.SetColor(color.Color(palette[kind]))
 	marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
-}
-
-func verdictMark(v stats.Verdict) int {
-	for i, m := range verdictMarks {
-		if slices.Contains(m.verdicts, v) {
-			return i
-		}
-	}
-	return len(verdictMarks) - 1
 }
 
 // ratioAxis reaches as far to one side of 1 as to the other, unless all is on one side of it.
@@ -193,8 +179,8 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 		return nil
 	}
 	both := [][]float64{pair.BaselineValues[:n], pair.Values[:n]}
-	p := newPlot(title, "round", pair.Metric.Unit, []string{pair.Baseline, pair.Variant})
-	p.Text = fmt.Sprintf("%s in each round, %s beside %s.", pair.Metric.Unit, pair.Variant, pair.Baseline)
+	about := fmt.Sprintf("%s in each round, %s beside %s.", pair.Metric.Unit, pair.Variant, pair.Baseline)
+	p := newPlot(title, about, "round", pair.Metric.Unit, []string{pair.Baseline, pair.Variant})
 	p.height = 220
 	x := &p.frame.X
 	x.Min, x.Max = 0.5, float64(n)+0.5
