@@ -23,7 +23,7 @@ func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []s
 	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
 	for _, d := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
 		changes = append(changes, ComparedChange{Difference: d})
-		if aboutWork(d.Name) {
+		if slices.Contains(inputs, d) || aboutWork(d.Name) {
 			otherwise = append(otherwise, line(d))
 		} else {
 			differences = append(differences, line(d))
@@ -91,9 +91,8 @@ func betweenRunsText(fraction float64) string {
 // line is a difference in a list of them.
 func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
 
-// aboutWork says whether a field of the specification or a fact is about what is measured, and not about the server and
-// its place.
+// aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.
 func aboutWork(path string) bool {
 	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
-		path == "spec.loader.pods" || strings.HasPrefix(path, inputPrefix)
+		path == "spec.loader.pods"
 }
