@@ -109,7 +109,7 @@ var _ = Describe("a run with variants", func() {
 		summary := configMap(ctx, status.Results.ConfigMap).Data["summary.md"]
 		Expect(summary).To(And(HavePrefix("# durable-or-not: lazy is "), ContainSubstring("**faster**"),
 			ContainSubstring("hundred-thousandfold **does not hold**"),
-			MatchRegexp(`durable → lazy: innodbFsyncsPerTransaction 1(\.\d+)? → 0`)))
+			MatchRegexp(`\| lazy \| +innodbFsyncsPerTransaction \| +fsyncs/transaction \| +1(\.\d+)? \| +0(\.\d+)? \|`)))
 
 		By("measuring both on the same nodes, by one loader, on servers of their own in each round")
 		first, last := record(ctx, "durable-or-not-t1-a1"), record(ctx, "durable-or-not-t2-a1")

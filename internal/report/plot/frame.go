@@ -159,7 +159,7 @@ const (
 	MaxLines  = 12
 )
 
-// classOf a colour: what a page calls it to give it another one in the dark. A colour of a heat map has none.
+// classOf a colour: what a page calls it to give it another one in the dark. Any other colour has none.
 func classOf(v color.Color) string {
 	switch n := solid(v); n {
 	case ink:
