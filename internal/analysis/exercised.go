@@ -15,29 +15,32 @@ import (
 // A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured
 // says nothing about its size.
 
-// notExercised is about a size in which the two of a pair were asked to differ, and whose smaller value neither of them exceeded
-// in any trial; nil if there is none, or if that is not known.
-func (c *Compared) notExercised(pair PlannedPair) *finding.Finding {
+// notExercised is about the sizes in which the two of a pair were asked to differ, and whose smaller value neither of them exceeded
+// in any trial; none if that is not known.
+func (c *Compared) notExercised(pair PlannedPair) []finding.Finding {
 	v := &c.Variants[pair.Variant]
 	pool, redo := plan.CacheSizes(&v.Run.Spec.Database)
-	for name, used := range map[string]func(*result.WorkingSet) int64{
-		pool: func(w *result.WorkingSet) int64 { return w.BufferPoolBytes },
-		redo: func(w *result.WorkingSet) int64 { return w.RedoLogBytes },
+	var list []finding.Finding
+	for _, size := range []struct {
+		name string
+		used func(*result.WorkingSet) int64
+	}{
+		{pool, func(w *result.WorkingSet) int64 { return w.BufferPoolBytes }},
+		{redo, func(w *result.WorkingSet) int64 { return w.RedoLogBytes }},
 	} {
-		ours, errOurs := strconv.ParseInt(v.Variables[name], 10, 64)
-		theirs, errTheirs := strconv.ParseInt(c.Variants[c.Baseline].Variables[name], 10, 64)
-		asked := slices.ContainsFunc(v.Differences, func(d plan.Difference) bool { return d.Name == name })
+		ours, errOurs := strconv.ParseInt(v.Variables[size.name], 10, 64)
+		theirs, errTheirs := strconv.ParseInt(c.Variants[c.Baseline].Variables[size.name], 10, 64)
+		asked := slices.ContainsFunc(v.Differences, func(d plan.Difference) bool { return d.Name == size.name })
 		if !asked || errOurs != nil || errTheirs != nil || ours == theirs {
 			continue
 		}
 		smaller, most := min(ours, theirs), int64(0)
-		known := c.eachWorkingSet(pair, func(w *result.WorkingSet) { most = max(most, used(w)) })
+		known := c.eachWorkingSet(pair, func(w *result.WorkingSet) { most = max(most, size.used(w)) })
 		if known && most <= smaller {
-			f := finding.NotExercised(name, v.Name, c.Variants[c.Baseline].Name, most, smaller)
-			return &f
+			list = append(list, finding.NotExercised(size.name, v.Name, c.Variants[c.Baseline].Name, most, smaller))
 		}
 	}
-	return nil
+	return list
 }
 
 // eachWorkingSet of the trials of a pair; false if one of them is not known.
@@ -53,22 +56,4 @@ func (c *Compared) eachWorkingSet(pair PlannedPair, use func(*result.WorkingSet)
 		}
 	}
 	return true
-}
-
-// unexercised are the findings about the pairs of a variant.
-func (c *Compared) unexercised(variant int) []finding.Finding {
-	var list []finding.Finding
-	for _, pair := range c.Planned {
-		if pair.Variant != variant || c.Rounds == 0 {
-			continue
-		}
-		if f := c.notExercised(pair); f != nil {
-			list = append(list, *f)
-		}
-	}
-	var merged []finding.Finding
-	for _, m := range finding.Merge(list) {
-		merged = append(merged, m.Finding)
-	}
-	return merged
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -117,7 +118,13 @@ func (c *Compared) values(variant int, metric string, point int) []float64 {
 // as many.
 func (c *Compared) Judge(before *Compared) {
 	c.Rounds = c.wholeRounds()
-	c.describe()
+	unused := make([][]finding.Finding, len(c.Planned))
+	for i := range unused {
+		if c.Rounds > 0 {
+			unused[i] = c.notExercised(c.Planned[i])
+		}
+	}
+	c.describe(slices.Concat(unused...))
 	if c.Rounds == 0 {
 		return
 	}
@@ -126,7 +133,7 @@ func (c *Compared) Judge(before *Compared) {
 		return
 	}
 	design, baselines := c.design(), map[int][]float64{}
-	for _, pair := range c.Planned {
+	for i, pair := range c.Planned {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = c.values(c.Baseline, "", pair.With)
 		}
@@ -136,8 +143,8 @@ func (c *Compared) Judge(before *Compared) {
 			BaselineValues: baselines[pair.With], Values: c.values(pair.Variant, "", pair.Of),
 			RateMissed: c.rateMissed(pair.Variant, pair.Of) || c.rateMissed(c.Baseline, pair.With), Costs: c.costs(pair),
 		}
-		if unused := c.notExercised(pair); unused != nil {
-			paired.NotExercised = unused.Where["variable"]
+		for _, f := range unused[i] {
+			paired.NotExercised = append(paired.NotExercised, f.Where["variable"])
 		}
 		ours, _ := c.whole(pair.Variant)[0].Metric("")
 		theirs, _ := c.whole(c.Baseline)[0].Metric("")

@@ -15,13 +15,16 @@ import (
 
 // describe sets what is known of the servers of the variants, and what must be read with the answer: sides that should have had
 // the same environment and had not, and the warnings of the sides themselves.
-func (c *Compared) describe() {
+func (c *Compared) describe(unused []finding.Finding) {
 	for i := range c.Variants {
 		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
 	}
 	c.Warnings = nil
 	for _, f := range c.findings() {
 		c.Warnings = append(c.Warnings, stats.Warning{Finding: f})
+	}
+	for _, m := range finding.Merge(unused) {
+		c.Warnings = append(c.Warnings, stats.Warning{Finding: m.Finding})
 	}
 	c.Warnings = append(c.Warnings, c.sideFindings()...)
 }
@@ -43,7 +46,7 @@ func (c *Compared) findings() []finding.Finding {
 		}
 	}
 	for i := range c.Variants {
-		list = slices.Concat(list, c.unrequested(i), c.otherLog(i), c.unexercised(i))
+		list = slices.Concat(list, c.unrequested(i), c.otherLog(i))
 	}
 	return list
 }

@@ -109,7 +109,7 @@ func TestWarningsOfVariants(t *testing.T) {
 			if tc.see != nil {
 				tc.see(c)
 			}
-			c.describe()
+			c.describe(nil)
 			must.Same(t, "warnings", tc.want, stats.WarningTexts(c.Warnings))
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -190,7 +191,8 @@ func (p *Paired) Why() string {
 	case p.Cause == RateMissed:
 		return "the offered rate was not reached, so the rest of the load had less competition"
 	case p.Cause == SettingNotExercised:
-		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", p.Low, p.High, p.NotExercised)
+		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", p.Low, p.High,
+			strings.Join(p.NotExercised, " and "))
 	case p.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}

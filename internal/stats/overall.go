@@ -50,8 +50,8 @@ func together(pairs []Paired) Paired {
 	p := pairs[0]
 	all := Paired{Variant: p.Variant, Baseline: p.Baseline, Metric: p.Metric, Points: len(pairs), NotExercised: p.NotExercised}
 	for i := range pairs {
-		if pairs[i].NotExercised == "" {
-			all.NotExercised = "" // one point that uses the setting decides
+		if len(pairs[i].NotExercised) == 0 {
+			all.NotExercised = nil // one point that uses the setting decides
 		}
 		all.BaselineValues = times(all.BaselineValues, pairs[i].BaselineValues, len(pairs))
 		all.Values = times(all.Values, pairs[i].Values, len(pairs))

@@ -36,9 +36,8 @@ type Paired struct {
 	BaselineMetric *result.Metric
 	// RateMissed says that the variant or the baseline did not reach the offered rate.
 	RateMissed bool
-	// NotExercised names a variable of which the two have other values, where neither used what the smaller one allows; empty if
-	// there is none.
-	NotExercised string
+	// NotExercised are the variables of which the two have other values, where neither used what the smaller one allows.
+	NotExercised []string
 	// Costs of a unit of work, which may explain the difference.
 	Costs []Cost
 	Comparison
@@ -64,7 +63,7 @@ func (p *Paired) Judge(d Design) {
 	} else {
 		p.Comparison = d.Compare(p.Metric.Better, p.BaselineValues, p.Values)
 	}
-	if p.NotExercised != "" && p.Verdict == Equal {
+	if len(p.NotExercised) > 0 && p.Verdict == Equal {
 		p.Verdict, p.Cause = CannotSay, SettingNotExercised
 	}
 	if p.RateMissed {
