@@ -15,8 +15,8 @@ import (
 // A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured
 // says nothing about its size.
 
-// notExercised is about the sizes in which the two of a pair were asked to differ, and whose smaller value neither of them exceeded
-// in any trial; none if that is not known.
+// notExercised is about the sizes in which the two of a pair were asked to differ, and whose smaller value neither of them
+// exceeded in any trial; none if that is not known.
 func (c *Compared) notExercised(pair PlannedPair) []finding.Finding {
 	v := &c.Variants[pair.Variant]
 	pool, redo := plan.CacheSizes(&v.Run.Spec.Database)

@@ -20,9 +20,8 @@ import (
 
 // Variants are not equal because no data and no log filled the smaller of two caches. A difference is one all the same.
 func TestNotExercised(t *testing.T) {
-	const mib = 1 << 20
+	const mib, other = 1 << 20, "sort_buffer_size"
 	pool, redo := "innodb_buffer_pool_size", "innodb_log_file_size"
-	const other = "sort_buffer_size"
 	large := resource.MustParse("512Mi")
 	for name, tc := range map[string]struct {
 		variables string             // with spaces between them
@@ -44,12 +43,8 @@ func TestNotExercised(t *testing.T) {
 			s.Spec.Rounds.AtMost = 20
 			s.Spec.Database.Settings, s.Spec.Variants[1].Database = v1alpha1.ServerSettings{}, &v1alpha1.DatabaseSpec{}
 			settings := &s.Spec.Variants[1].Database.Settings
-			if strings.Contains(tc.variables, pool) {
-				settings.BufferPoolSize = &large
-			}
-			if strings.Contains(tc.variables, redo) {
-				settings.RedoLogSize = &large
-			}
+			settings.BufferPoolSize = map[bool]*resource.Quantity{true: &large}[strings.Contains(tc.variables, pool)]
+			settings.RedoLogSize = map[bool]*resource.Quantity{true: &large}[strings.Contains(tc.variables, redo)]
 			if tc.variables == other {
 				s.Spec.Variants[1].Database.Variables = map[string]v1alpha1.VariableValue{other: "536870912"}
 			}
@@ -57,7 +52,7 @@ func TestNotExercised(t *testing.T) {
 		c := measured(t, run, 40)
 		for i := range c.Variants {
 			c.Variants[i].Variables = map[string]string{}
-			for _, variable := range strings.Fields(tc.variables) {
+			for _, variable := range strings.FieldsSeq(tc.variables) {
 				c.Variants[i].Variables[variable] = fmt.Sprint([]int{64 * mib, 512 * mib}[i])
 			}
 		}
