@@ -52,7 +52,7 @@ func TestNotExercised(t *testing.T) {
 		c := measured(t, run, 40)
 		for i := range c.Variants {
 			c.Variants[i].Variables = map[string]string{}
-			for _, variable := range strings.FieldsSeq(tc.variables) {
+			for variable := range strings.FieldsSeq(tc.variables) {
 				c.Variants[i].Variables[variable] = fmt.Sprint([]int{64 * mib, 512 * mib}[i])
 			}
 		}
