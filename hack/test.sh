@@ -50,6 +50,7 @@ tally() {
 		{ passed++ }
 		END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped" }')"
 	[[ $status -eq 0 && $result =~ :\ [1-9][0-9]*\ passed,\ 0\ failed,\ 0\ skipped$ ]] || failed=1
+	[ "$status" -eq 0 ] || result+=", exit code $status,"
 	result+=" in $((SECONDS - counted)) s"
 	counted=$SECONDS
 	echo "$result" >>"$LOGS/results"
@@ -225,7 +226,7 @@ layers() {
 beside() {
 	local file=$LOGS/beside-$1.log
 	# shellcheck disable=SC2064 # the file's name now
-	trap "cat '$file' >&3" EXIT
+	trap "cat '$file' >&3 || echo 'test.sh: $file could not be printed whole'" EXIT
 	layers "$@" >"$file" 2>&1
 	return "$failed"
 }
@@ -251,7 +252,7 @@ while [[ " $* " == *" -- "* ]]; do
 	groups+=("$!")
 done
 layers "$@"
-for group in "${groups[@]}"; do wait "$group" || failed=1; done
+for group in "${groups[@]}"; do wait "$group" || { log "a group of layers ended with exit code $?" && failed=1; }; done
 groups=()
 echo
 cat "$LOGS/results"
