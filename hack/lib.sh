@@ -19,6 +19,8 @@ export KUBERNETES=v1.37.0
 
 # A go.work around the checkout must not decide what is built here.
 export GOWORK=off
+# Without the paths of this checkout, what another one of the same commit has compiled need not be compiled again.
+export GOFLAGS=-trimpath
 
 log() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
@@ -123,7 +125,7 @@ with_timeout() {
 # compiles once. Debugging information would be stripped anyway; a compiler that collects garbage less often takes less time.
 go_build() {
 	have go || die "Go is needed to build ${*: -1}: https://go.dev/doc/install"
-	CGO_ENABLED=0 GOGC=400 go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false "$@"
+	CGO_ENABLED=0 GOGC=400 go build -buildvcs=false -gcflags=all=-dwarf=false "$@"
 }
 
 # tool NAME ARGUMENT… runs a program that a go.mod in the folder tools pins. `go tool` would do the same, some seconds later.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // RunWithAPIServer runs a package's tests beside a real API server with Benchrun's CRDs, and gives them a client by way of
@@ -32,9 +32,8 @@ func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.With
 		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS must name a folder with kube-apiserver and etcd: run these by `make test-envtest`")
 		return 1
 	}
-	_, here, _, _ := runtime.Caller(0)
 	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join(filepath.Dir(here), "..", "..", "config", "crd", "bases")},
+		CRDDirectoryPaths:     []string{filepath.Join(must.Repository(), "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
 	// Some tests store more than the 2 GiB that etcd takes unless it is told otherwise.

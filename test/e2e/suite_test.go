@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +34,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // runTime is how long a small run may take on a slow and busy machine.
@@ -56,8 +56,7 @@ func TestE2E(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(SpecContext) {
-	_, here, _, _ := runtime.Caller(0)
-	repository = filepath.Join(filepath.Dir(here), "..", "..")
+	repository = must.Repository()
 	log.SetLogger(GinkgoLogr)
 	Expect(os.Setenv("KUBECONFIG", filepath.Join(repository, "bin", "kubeconfig"))).To(Succeed())
 	var err error

@@ -18,7 +18,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -33,8 +32,7 @@ const usedEnv = "BENCHRUN_FROZEN_USED"
 
 // folder of the recordings and tables.
 func folder() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..", "test", "frozen")
+	return filepath.Join(must.Repository(), "test", "frozen")
 }
 
 // Check compares what there is with the recording of a case, field by field in .json and .yaml, otherwise line by line; with

@@ -6,6 +6,7 @@ package must
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,6 +35,19 @@ func Write[T string | []byte](t testing.TB, path string, content T) string {
 	t.Helper()
 	Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
+}
+
+// Repository is the folder of the module whose tests these are. Nothing that is compiled knows it: with -trimpath, a clone
+// elsewhere need not compile anew.
+func Repository() string {
+	folder, err := os.Getwd()
+	for err == nil && filepath.Dir(folder) != folder {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
+	panic("there is no go.mod above the working directory")
 }
 
 // Same fails the test, which goes on, if what it got is not what it wants.
