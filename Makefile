@@ -76,13 +76,13 @@ release: ## Make what is published of a version, in dist/: images, chart, plugin
 
 .PHONY: generate
 generate: ## Regenerate the types of sweeps and points, and deep copies.
-	go run ./hack/points api/v1alpha1
+	$(LIB) go run ./hack/points api/v1alpha1
 	$(LIB) tool controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
 
 .PHONY: manifests
 manifests: ## Regenerate the CRD and the operator's role, for kustomize and for the chart.
 	$(LIB) tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
-	go run ./hack/crds config/crd/bases/*.yaml
+	$(LIB) go run ./hack/crds config/crd/bases/*.yaml
 	$(LIB) tool controller-gen rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
 	@$(MAKE) --no-print-directory manifests-chart
 
@@ -97,7 +97,7 @@ docs-reference: ## Regenerate docs/reference: api.md from the API's comments, ku
 	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
 	  --templates-dir hack/tools/docs/templates --max-depth 20 --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
-	go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md docs/troubleshooting.md
+	$(LIB) go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md docs/troubleshooting.md
 
 .PHONY: publications
 publications: deploy ## Measure each publication's small twin on the kind cluster, and write docs/publications.md; NAMES="000 004".
@@ -105,11 +105,11 @@ publications: deploy ## Measure each publication's small twin on the kind cluste
 
 .PHONY: publications-page
 publications-page: ## Write docs/publications.md, and a page for each, from what make publications has measured before.
-	go run ./hack/publications write
+	$(LIB) go run ./hack/publications write
 
 .PHONY: page-images
 page-images: ## Take the pictures of report pages in docs/images anew. Needs Chromium.
-	go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"
+	$(LIB) go test -count 1 -tags page -run TestPagePictures ./test/page -images "$$PWD/docs/images"
 
 .PHONY: site
 site: ## Make the documentation's web site in bin/site. To look at it: python3 -m http.server --directory bin/site
@@ -117,7 +117,7 @@ site: ## Make the documentation's web site in bin/site. To look at it: python3 -
 
 .PHONY: site-image
 site-image: site ## Take the picture of the README's first screen in docs/images anew. Needs Chromium.
-	go test -count 1 -tags site -run TestSiteFirstScreen ./test/site -picture "$$PWD/docs/images/readme-first-screen.png"
+	$(LIB) go test -count 1 -tags site -run TestSiteFirstScreen ./test/site -picture "$$PWD/docs/images/readme-first-screen.png"
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -241,11 +241,11 @@ bench-etcd: ## What a finished run of 36 trials leaves in etcd, by kind of objec
 
 .PHONY: bench-plan
 bench-plan: ## How long 1,000 points of five trials take to plan, summarise and compare, in a run and in a comparison.
-	go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/lifecycle
+	$(LIB) go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/lifecycle
 
 .PHONY: bench-page
 bench-page: ## How long the report pages of 1,000 points of ten trials and of a matrix of 1,005 cells take, and how large they are.
-	go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/report/page
+	$(LIB) go test -run '^$$' -bench 'ThousandPoints|Matrix' -benchtime 5x ./internal/report/page
 
 .PHONY: bench-loader
 bench-loader: build ## The loader and the programs that it stands in for, in turns; FLAGS="-rounds 10 -run REGEXP". BEFORE=COMMIT: that commit's loader in their place.
@@ -253,7 +253,7 @@ bench-loader: build ## The loader and the programs that it stands in for, in tur
 
 .PHONY: bench-slices
 bench-slices: ## Rates and percentiles in slices beside those without, by virtual time: five kinds of waiting, 1 to 128 clients.
-	@go test ./internal/loader/record -run SlicesTellTheTruth -count=1 -timeout=30m -v -transactions 1000000
+	@$(LIB) go test ./internal/loader/record -run SlicesTellTheTruth -count=1 -timeout=30m -v -transactions 1000000
 
 .PHONY: bench-client
 bench-client: ## The loader's own client and go-sql-driver, in turns; ROUNDS=8, RUN=REGEXP of the transport and the load.

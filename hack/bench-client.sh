@@ -8,4 +8,4 @@ set -euo pipefail
 [ -n "${BENCHRUN_TEST_HOST:-}" ] || environment=$("$HACK/server.sh" up mariadb:11.8)
 set -a
 eval "${environment:-}"
-CGO_ENABLED=0 go test -tags integration -run '^$' -bench "^BenchmarkClient$/${2:-}" -benchtime "${1:-8}x" -v -timeout 60m ./internal/loader
+go test -tags integration -run '^$' -bench "^BenchmarkClient$/${2:-}" -benchtime "${1:-8}x" -v -timeout 60m ./internal/loader

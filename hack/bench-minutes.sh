@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# bench-minutes.sh [TURNS] — how many minutes a run with two variants takes on the kind cluster until it has its answer, and how precise
-# that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a run has ended. In the
+# bench-minutes.sh [TURNS] — how many minutes a run with two variants takes on the kind cluster until it has its answer, and how
+# precise that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a run has ended. In the
 # environment: QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512
-# MiB of buffer pool in place of 64); mysql; general-log (on: the server writes down each statement), slow-log (the same with
-# the time that each took), logs-N (the general log, and each Nth statement in the slow log). ALTERNATIONS are Slices, Trials
-# and Runs. POINTS is 1, 8 or 33, which are the microbenchmarks; with several, a run ends with the answer of all points
-# together. ROUNDS are at most so many, 20 if unset, and at least AT_LEAST, 6 if unset. SECONDS_A_SIDE is for how long a variant
-# is measured in a round. BESIDE=compiler has a compiler run on the same machine
-# meanwhile; of anything else it says that it ran. NAME is that of the runs and of their lane: those of two names measure
-# at the same time. RECORD is a folder for what each run measured, which `go run ./test/statistics -record FOLDER` adds
-# to the recordings. WORKLOAD is a script of sysbench, in place of CommitSize, with CLIENTS of it, 16 if unset.
+# MiB of buffer pool in place of 64); cpu (95% of a CPU: 5% less, where the server's CPU is the limit); mysql; general-log (on:
+# the server writes down each statement), slow-log (the same with the time that each took), logs-N (the general log, and each Nth
+# statement in the slow log). ALTERNATIONS are Slices, Trials and Runs. POINTS is 1, 8 or 33, which are the microbenchmarks; with
+# several, a run ends with the answer of all points together. ROUNDS are at most so many, 20 if unset, and at least AT_LEAST, 6 if
+# unset. SECONDS_A_SIDE is for how long a variant is measured in a round. BESIDE=compiler has a compiler run on the same machine
+# meanwhile; of anything else it says that it ran. NAME is that of the runs and of their lane: those of two names measure at the
+# same time. RECORD is a folder for what each run measured, which `go run ./test/statistics -record FOLDER` adds to the
+# recordings. WORKLOAD is a script of sysbench, in place of CommitSize, with CLIENTS of it, 16 if unset.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -25,13 +25,14 @@ variant() {
 	flush) echo 'database: {settings: {flushLogAtTrxCommit: 0}}' ;;
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
 	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
+	cpu) echo 'database: {resources: {limits: {cpu: 950m}}}' ;;
 	mysql) echo 'database: {image: "mysql:9.7"}' ;;
 	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
 	slow-log) echo 'database: {variables: {slow_query_log: "ON", long_query_time: "0"}}' ;;
 	logs-[1-9])
 		echo "database: {variables: {general_log: 'ON', slow_query_log: 'ON', long_query_time: '0', log_slow_rate_limit: '${1#logs-}'}}"
 		;;
-	*) die "question $1 is not known: same, flush, performance-schema, pool, mysql, general-log, slow-log, logs-1 to logs-9" ;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, cpu, mysql, general-log, slow-log, logs-1 to logs-9" ;;
 	esac
 }
 

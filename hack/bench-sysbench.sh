@@ -9,5 +9,5 @@ set -euo pipefail
 set -a
 eval "${environment:-}"
 image=$("$HACK/build-images.sh" loader-sysbench)
-CGO_ENABLED=0 go test -tags integration,sysbench -run '^$' -bench '^BenchmarkSysbench$' -benchtime "${1:-12}x" -timeout 60m \
+go test -tags integration,sysbench -run '^$' -bench '^BenchmarkSysbench$' -benchtime "${1:-12}x" -timeout 60m \
 	-exec "$HACK/in-image.sh $image" ./internal/loader

@@ -19,8 +19,9 @@ export KUBERNETES=v1.37.0
 
 # A go.work around the checkout must not decide what is built here.
 export GOWORK=off
-# Without the paths of this checkout, what another one of the same commit has compiled need not be compiled again.
-export GOFLAGS=-trimpath
+# One set of flags for programs, tests and linters, so that a package that many of them import compiles once, and once for all
+# clones: without the paths of this checkout, without C, and without debugging information, which is stripped anyway.
+export CGO_ENABLED=0 GOFLAGS='-trimpath -buildvcs=false -gcflags=all=-dwarf=false'
 
 log() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
@@ -121,11 +122,10 @@ with_timeout() {
 	if have timeout; then timeout "$@"; else "${@:2}"; fi
 }
 
-# go_build [FLAG…] PACKAGE… builds static programs. Everybody's flags are these, so that a package that many programs import
-# compiles once. Debugging information would be stripped anyway; a compiler that collects garbage less often takes less time.
+# go_build [FLAG…] PACKAGE… builds static programs. A compiler that collects garbage less often takes less time.
 go_build() {
 	have go || die "Go is needed to build ${*: -1}: https://go.dev/doc/install"
-	CGO_ENABLED=0 GOGC=400 go build -buildvcs=false -gcflags=all=-dwarf=false "$@"
+	GOGC=400 go build "$@"
 }
 
 # tool NAME ARGUMENT… runs a program that a go.mod in the folder tools pins. `go tool` would do the same, some seconds later.

@@ -15,7 +15,7 @@ key=programs/$KUBERNETES-$(fingerprint "$SOURCE"/{go.mod,go.sum,kubernetes/main.
 
 sources() {
 	cd "$SOURCE"
-	CGO_ENABLED=0 go list -deps "${PACKAGES[@]}" >/dev/null && go list -deps "$LOCAL_PATH" >/dev/null
+	go list -deps "${PACKAGES[@]}" >/dev/null && go list -deps "$LOCAL_PATH" >/dev/null
 }
 
 build() {

@@ -24,10 +24,10 @@ tests() {
 		-count 1 "${@:2}" || status=$?
 }
 
-# race_detector can be compiled in afterwards: it is C.
-race_detector() {
+# race NAME ARGUMENT… is tests with the race detector, which is C.
+race() {
 	have "${CC:-gcc}" || apt_install gcc libc6-dev || die "install a C compiler: go test -race needs one"
-	export CGO_ENABLED=1
+	CGO_ENABLED=1 tests "$1" -race "${@:2}"
 }
 
 # tally LAYER [NAME…] counts the tests in the JUnit files of these names, by default that of the layer, and adds a line to the
@@ -78,9 +78,8 @@ unit() {
 	# shellcheck disable=SC2046 # one argument for each
 	tests unit -short -timeout 30m $(grep -vFx "$goroutines" <<<"$packages")
 	tally unit
-	race_detector
 	# shellcheck disable=SC2086
-	tests unit-race -race -short -timeout 30m $goroutines
+	race unit-race -short -timeout 30m $goroutines
 	tally unit-race
 }
 
@@ -135,9 +134,8 @@ reach() {
 # loader LAYER IMAGE OTHERS runs the loader's tests against the server of that image, without those of other engines alone, whose
 # names begin with OTHERS after TestIntegration.
 loader() {
-	race_detector
 	reach "$2"
-	tests "$1" -race -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
+	race "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
 	tally "$1"
 }
 
@@ -148,7 +146,7 @@ sysbench() {
 	reach "$2" digests
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	CGO_ENABLED=0 tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 20m \
+	tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 20m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1"
 }
