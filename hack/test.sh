@@ -40,7 +40,7 @@ tally() {
 	files=("${names[@]/#/$LOGS/}")
 	files=("${files[@]/%/.xml}")
 	for file in "${files[@]}"; do
-		grep -qs '^</testsuites>' "$file" || { log "$file is missing, or not whole" && status=1; }
+		grep -qs '^ *</testsuites>$' "$file" || { log "$file is missing, or not whole" && status=1; }
 	done
 	result="$1: $({ cat "${files[@]}" 2>/dev/null || true; } | awk -v 'RS=<testcase' '
 		NR == 1 { next }
