@@ -131,11 +131,11 @@ reach() {
 	set +a
 }
 
-# loader LAYER IMAGE OTHERS runs the loader's tests against the server of that image, without those of other engines alone, whose
-# names begin with OTHERS after TestIntegration.
+# loader LAYER IMAGE OTHERS TESTS runs the loader's tests against the server of that image, without those of other engines alone,
+# whose names begin with OTHERS after TestIntegration. TESTS is tests, or race, which takes twice as long.
 loader() {
 	reach "$2"
-	race "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
+	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
 	tally "$1"
 }
 
@@ -209,11 +209,11 @@ layers() {
 		unit | envtest | page | site | release | fuzz) "$layer" ;;
 		unit-long) unit_long ;;
 		e2e | faults | reliability | samples | tutorials) e2e "$layer" ;;
-		loader) loader "$layer" mariadb:11.8 MySQL ;;
+		loader) loader "$layer" mariadb:11.8 MySQL tests ;;
 		loader-sysbench) sysbench "$layer" mariadb:11.8 MySQL ;;
-		loader-old) loader "$layer" mariadb:10.11 MySQL ;;
+		loader-old) loader "$layer" mariadb:10.11 MySQL race ;;
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
-		loader-mysql) loader "$layer" mysql:9.7 MariaDB ;;
+		loader-mysql) loader "$layer" mysql:9.7 MariaDB race ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
 		*) die "layer $layer is not known: unit, unit-long, envtest, page, site, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
 		esac
