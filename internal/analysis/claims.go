@@ -16,10 +16,10 @@ import (
 )
 
 // pointsIn a plan, of a variant, without what is measured at them.
-func pointsIn(p *plan.Plan, variant string) []claims.Series {
-	var list []claims.Series
+func pointsIn(p *plan.Plan, variant string) []stats.Point {
+	var list []stats.Point
 	for _, point := range p.Points {
-		list = append(list, claims.Series{Variant: variant, Parameters: point.Parameters})
+		list = append(list, stats.Point{Variant: variant, Parameters: point.Parameters})
 	}
 	return list
 }
@@ -27,8 +27,8 @@ func pointsIn(p *plan.Plan, variant string) []claims.Series {
 // ByFigures judges claims by their published figures alone, where nothing was measured. Plans are those of the variants, by their
 // names, and of a run that of none; metric says what one of a name is, and without a name what the headline metric is.
 func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(name string) result.Metric) []claims.Judgement {
-	points := func(name string) []claims.Series {
-		var all []claims.Series
+	points := func(name string) []stats.Point {
+		var all []stats.Point
 		of := metric(name)
 		for _, variant := range slices.Sorted(maps.Keys(plans)) {
 			for _, s := range pointsIn(plans[variant], variant) {
@@ -43,20 +43,13 @@ func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(na
 
 // claimsOfRun are what the numbers of a run say of its claims.
 func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judgement {
-	measured := func(metric string) []claims.Series {
-		var list []claims.Series
+	measured := func(metric string) []stats.Point {
+		var list []stats.Point
 		for i := range points {
-			s := claims.Series{Parameters: points[i].Parameters}
-			for _, r := range points[i].Records {
-				m, found := r.Summary.Metric(metric)
-				if !found {
-					return nil
-				}
-				s.Metric = m
-				s.Values = append(s.Values, m.Value)
+			list = append(list, points[i].In(metric))
+			if len(list[i].Values) < len(list[i].Records) {
+				return nil
 			}
-			s.Metric.Value = 0
-			list = append(list, s)
 		}
 		return list
 	}
@@ -72,8 +65,8 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 
 // judgedClaims are what the whole rounds say of the claims.
 func (c *Compared) judgedClaims() []claims.Judgement {
-	measured := func(metric string) []claims.Series {
-		var list []claims.Series
+	measured := func(metric string) []stats.Point {
+		var list []stats.Point
 		for v := range c.Variants {
 			m, found := c.whole(v)[0].Metric(metric)
 			if !found {

@@ -42,7 +42,7 @@ func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
 
 // CheckClaims does for a run with variants what CheckRun does for one without: its points are those of all variants.
 func (c *Compared) CheckClaims() error {
-	var points []claims.Series
+	var points []stats.Point
 	for i := range c.Variants {
 		points = append(points, pointsIn(c.Variants[i].Plan, c.Variants[i].Name)...)
 	}
@@ -50,7 +50,7 @@ func (c *Compared) CheckClaims() error {
 }
 
 // checkClaims says which claim is about points that are not measured.
-func checkClaims(list v1alpha1.Claims, points []claims.Series) error {
+func checkClaims(list v1alpha1.Claims, points []stats.Point) error {
 	for i := range list {
 		if err := claims.Check(&list[i], points); err != nil {
 			return err

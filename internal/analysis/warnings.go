@@ -19,12 +19,9 @@ func (c *Compared) describe(unused []finding.Finding) {
 	for i := range c.Variants {
 		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
 	}
-	c.Warnings = nil
-	for _, f := range c.findings() {
-		c.Warnings = append(c.Warnings, stats.Warning{Finding: f})
-	}
+	c.Warnings = c.findings()
 	for _, m := range finding.Merge(unused) {
-		c.Warnings = append(c.Warnings, stats.Warning{Finding: m.Finding})
+		c.Warnings = append(c.Warnings, m.Finding)
 	}
 	c.Warnings = append(c.Warnings, c.sideFindings()...)
 }
@@ -171,8 +168,8 @@ const maxSideWarnings, maxSideWarningBytes, maxSideMeasures = 64, 512, 16
 
 // sideFindings are those of all points of all sides that were measured, with the number of these. Each is there once: those that
 // differ only in what they measured are one.
-func (c *Compared) sideFindings() []stats.Warning {
-	var all []stats.Warning
+func (c *Compared) sideFindings() []finding.Finding {
+	var all []finding.Finding
 	var from []int
 	measured := 0
 	for i := range c.Sides {
@@ -182,18 +179,17 @@ func (c *Compared) sideFindings() []stats.Warning {
 		measured++
 		merged := stats.WarningsAt(c.Sides[i].Points)
 		for _, m := range merged[:min(len(merged), maxSideWarnings)] {
-			m.Finding = m.Condensed(maxSideWarningBytes, maxSideMeasures)
-			all, from = append(all, m.Warning), append(from, i)
+			all, from = append(all, m.Condensed(maxSideWarningBytes, maxSideMeasures)), append(from, i)
 		}
 	}
-	var list []stats.Warning
-	for _, m := range stats.MergeWarnings(all) {
+	var list []finding.Finding
+	for _, m := range finding.Merge(all) {
 		sides := map[int]bool{}
 		for _, i := range m.From {
 			sides[from[i]] = true
 		}
 		m.Runs, m.OfRuns = len(sides), measured
-		list = append(list, m.Warning)
+		list = append(list, m.Finding)
 	}
 	return list
 }

@@ -37,6 +37,12 @@ type Finding struct {
 	Measures []Measure `json:"measures,omitempty"`
 	// Where are the names of what it is about, for example pod, variable or node. Findings with other names are others.
 	Where map[string]string `json:"where,omitempty"`
+	// Trials that it is about, of the Of trials of the points; both are 0 if it is not about trials.
+	Trials int `json:"trials,omitempty"`
+	Of     int `json:"ofTrials,omitempty"`
+	// Runs are the measurements of variants that it is about, of OfRuns; both are 0 if it is not about these.
+	Runs   int `json:"runs,omitempty"`
+	OfRuns int `json:"ofRuns,omitempty"`
 }
 
 // Measure is a number with its unit or, of several findings that are one, the range of it.
@@ -56,6 +62,12 @@ func measure[N number](name string, value N, unit string) Measure {
 	return Measure{name, float64(value), float64(value), unit}
 }
 
+// InTrials is the finding about so many trials of all.
+func (f Finding) InTrials(trials, of int) Finding {
+	f.Trials, f.Of = trials, of
+	return f
+}
+
 // finite says whether JSON can have the measure.
 func (m Measure) finite() bool { return !math.IsNaN(m.Low) && !math.IsInf(m.Low, 0) }
 
@@ -66,7 +78,7 @@ func made(code Code, where map[string]string, measures ...Measure) Finding {
 	return Finding{Code: code, Severity: table[code].Severity, Measures: measures, Where: where}
 }
 
-// Merged is what several findings say.
+// Merged is what several findings say, of the trials of all of them.
 type Merged struct {
 	Finding
 	// From are their indexes.
@@ -95,6 +107,9 @@ func Merge(list []Finding) []Merged {
 			all = append(all, Merged{Finding: f.clone()})
 		}
 		m := &all[at]
+		if seen {
+			m.Trials, m.Of = m.Trials+f.Trials, m.Of+f.Of
+		}
 		m.From = append(m.From, i)
 		if f.Severity == Warning {
 			m.Severity = Warning
@@ -145,7 +160,8 @@ func (f Finding) Condensed(bytes, measures int) Finding {
 		left -= len(text)
 		return unique.Make(strings.Clone(text)).Value()
 	}
-	short := Finding{Code: Code(kept(string(f.Code))), Severity: Severity(kept(string(f.Severity)))}
+	short := f
+	short.Code, short.Severity, short.Measures, short.Where = Code(kept(string(f.Code))), Severity(kept(string(f.Severity))), nil, nil
 	for _, m := range f.Measures[:min(len(f.Measures), measures)] {
 		m.Name, m.Unit = kept(m.Name), kept(m.Unit)
 		short.Measures = append(short.Measures, m)

@@ -188,8 +188,8 @@ func TestExplainHints(t *testing.T) {
 // Results have values, which become one line; the status has texts, each of which is printed once.
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{
-		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
-		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
+		{Warnings: []finding.Finding{finding.Retried(7, 5).InTrials(2, 3)}},
+		{Warnings: []finding.Finding{finding.Retried(3, 6).InTrials(3, 3), finding.SyncedLate("sync_binlog", "0").InTrials(3, 3)}},
 	}
 	want := []string{
 		"3–7 transactions (5.0–6.0% of all) were rolled back and retried (5 of 6 trials)",

@@ -16,20 +16,7 @@ import (
 )
 
 // AllWarnings are what must be read with the numbers: about the run, and about its points.
-func (r *Report) AllWarnings() []string {
-	if r.HasVariants() {
-		return stats.WarningTexts(r.Findings)
-	}
-	var list []string
-	for _, f := range r.sideFindings() {
-		text := f.String()
-		if len(f.Points) > 0 {
-			text = where(f.Points, len(r.Measured())) + text
-		}
-		list = append(list, text)
-	}
-	return list
-}
+func (r *Report) AllWarnings() []string { return inLines(r.sideFindings()) }
 
 // maxLabels is how many points of several parameters are named; of more there is only the number.
 const maxLabels = 4

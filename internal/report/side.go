@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -25,7 +26,9 @@ type Side struct {
 	// name is for people; reference is what the user has written, which is used where two names are the same.
 	name, reference, uid, workload string
 	started                        time.Time
-	points                         []sidePoint
+	points                         []stats.Point
+	// missed are the labels of the points, stages of trials, that did not reach their offered rate.
+	missed map[string]bool
 	// facts about what was measured and where, by their names.
 	facts *facts
 	// probe of the node; the zero Probe if there is none.
@@ -33,35 +36,14 @@ type Side struct {
 	// spec is what was asked for, or nil; rows in each trial by the label of the point, where a trial ends with its rows.
 	spec     json.RawMessage
 	rows     map[string][]string
-	warnings []string
 	findings []ComparedFinding
-}
-
-// sidePoint is what was measured at a point: a value for each trial or round.
-type sidePoint struct {
-	label      string
-	parameters map[string]string
-	metric     result.Metric
-	values     []float64
-	// rateMissed says that the point, a stage of trials, did not reach its offered rate.
-	rateMissed bool
-}
-
-// at is the point with that label, or nil.
-func (s *Side) at(label string) *sidePoint {
-	i := slices.IndexFunc(s.points, func(p sidePoint) bool { return p.label == label })
-	if i < 0 {
-		return nil
-	}
-	return &s.points[i]
 }
 
 // SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty
 // one is the headline, and a run with variants has that one only. The reference is what the user calls it.
 func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s := &Side{
-		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, warnings: r.AllWarnings(),
-		findings: r.sideFindings(),
+		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, findings: r.sideFindings(),
 	}
 	if r.HasVariants() {
 		if err := r.checkVariant(variant, metric); err != nil {
@@ -74,19 +56,11 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 		}
 		s.spec, s.probe, s.rows = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials()
 	}
-	s.facts = r.facts(variant)
-	missed := r.missedRates(variant)
-	for _, p := range tabledAmong(claims.Selector{Variant: variant}, r.measuredTrials()) {
-		series := p.in(metric)
-		if len(series.Values) == 0 {
-			continue
-		}
-		label := stats.Label(p.Parameters)
+	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
+	for i := range s.points {
 		if r.HasVariants() {
-			series.Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
+			s.points[i].Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
 		}
-		series.Metric.Value = 0
-		s.points = append(s.points, sidePoint{label, p.Parameters, series.Metric, series.Values, missed[label]})
 	}
 	if len(s.points) == 0 {
 		metrics, _ := r.Columns()
@@ -100,15 +74,13 @@ func (r *Report) noVariants() error { return fmt.Errorf("run %s has no variants"
 
 // checkWhole says why a run without variants cannot be compared.
 func (r *Report) checkWhole(variant string) error {
-	switch n := len(r.Accepted()); {
-	case variant != "":
+	if variant != "" {
 		return r.noVariants()
-	case r.Outcome != v1alpha1.ConditionComplete:
-		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)
-	case n < r.Planned:
+	}
+	if n := len(r.Accepted()); r.Outcome == v1alpha1.ConditionComplete && n < r.Planned {
 		return fmt.Errorf("run %s has %d of %d trials: something is missing from its results", r.Name, n, r.Planned)
 	}
-	return nil
+	return r.completed()
 }
 
 // checkVariant says why a variant cannot be compared.
@@ -197,7 +169,22 @@ type ComparedFinding struct {
 	Of string `json:"of,omitempty"`
 	// Points are the parameters of those that it is about; none if it is about all of them.
 	Points []map[string]string `json:"points,omitempty"`
-	stats.Warning
+	finding.Finding
+	// place is what to say of the points, before the finding.
+	place string
+}
+
+// inLines are findings for people, a line for each.
+func inLines(list []ComparedFinding) []string {
+	var lines []string
+	for _, f := range list {
+		line := f.place + f.String()
+		if f.Of != "" {
+			line = f.Of + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // ComparedChange is a field of the specification or of the environment that has two values.
@@ -216,23 +203,30 @@ type UnpairedPoint struct {
 // sideFindings are those of the report, with the points that they are about.
 func (r *Report) sideFindings() []ComparedFinding {
 	var list []ComparedFinding
-	for _, f := range r.Findings {
-		list = append(list, ComparedFinding{Warning: f})
+	for _, f := range r.runFindings() {
+		list = append(list, ComparedFinding{Finding: f})
 	}
 	if r.HasVariants() {
 		return list
 	}
-	for _, f := range r.ChangedInputs() {
-		list = append(list, ComparedFinding{Warning: stats.Warning{Finding: f}})
-	}
+	measured := len(r.Measured())
 	for _, remark := range stats.WarningsAt(r.Points) {
-		one := ComparedFinding{Warning: remark.Warning}
+		one := ComparedFinding{Finding: remark.Finding}
 		for _, i := range remark.From {
 			one.Points = append(one.Points, r.Points[i].Parameters)
 		}
+		one.place = where(one.Points, measured)
 		list = append(list, one)
 	}
 	return list
+}
+
+// runFindings are those about the run as a whole.
+func (r *Report) runFindings() []finding.Finding {
+	if r.HasVariants() {
+		return r.Findings
+	}
+	return slices.Concat(r.Findings, r.ChangedInputs())
 }
 
 // changes of the variants from the baseline.

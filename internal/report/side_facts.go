@@ -36,17 +36,18 @@ func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []s
 // all.
 func otherRows(a, b *Side) []string {
 	var texts []string
-	points, common := map[string][]string{}, 0
+	points, common, others := map[string][]string{}, 0, byLabel(b.points)
 	for _, p := range a.points {
-		if b.at(p.label) != nil {
+		label := stats.Label(p.Parameters)
+		if others[label] != nil {
 			common++
 		}
-		before, after := a.rows[p.label], b.rows[p.label]
+		before, after := a.rows[label], b.rows[label]
 		if len(before) == 0 || len(after) == 0 || slices.Equal(before, after) {
 			continue
 		}
 		text := fmt.Sprintf("rows per trial: %s → %s", strings.Join(before, ", "), strings.Join(after, ", "))
-		texts, points[text] = appendNew(texts, text), append(points[text], p.label)
+		texts, points[text] = appendNew(texts, text), append(points[text], label)
 	}
 	for i, text := range texts {
 		if n := len(points[text]); n < common {

@@ -99,15 +99,7 @@ func (t *Table) addRanks(points []stats.Point) {
 func (t *Table) addMedians(points []stats.Point, name func(result.Metric) string, keep func(*stats.Point, result.Metric) bool) {
 	for _, m := range analysis.Metrics(points, keep) {
 		t.add(inUnit(m.Unit, name(m)), func(i int) Cell {
-			var values []float64
-			for _, record := range points[i].Records {
-				for _, of := range record.Summary.Metrics {
-					if of.Name == m.Name {
-						values = append(values, of.Value)
-					}
-				}
-			}
-			return MedianCell(values)
+			return MedianCell(points[i].In(m.Name).Values)
 		})
 	}
 }

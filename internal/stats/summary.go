@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
@@ -151,7 +152,7 @@ type Point struct {
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary
-	Warnings []Warning
+	Warnings []finding.Finding
 }
 
 // Summarized is the only point of a run, of a group of accepted attempts.
@@ -172,6 +173,30 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	p.Summary = l.Summary(p.Values)
 	p.Warnings = PointWarnings(records, p.Values)
 	return p
+}
+
+// Name of a point among those of all variants.
+func (p *Point) Name() string {
+	label := Label(p.Parameters)
+	switch {
+	case p.Variant == "":
+		return label
+	case label == "":
+		return p.Variant
+	}
+	return p.Variant + " at " + label
+}
+
+// In a metric is the point with its values of it, in the trials that have it; an empty name is that of the headline metric.
+func (p *Point) In(metric string) Point {
+	in := Point{Variant: p.Variant, Parameters: p.Parameters, Records: p.Records}
+	for _, r := range p.Records {
+		if m, found := r.Summary.Metric(metric); found {
+			in.Metric, in.Values = m, append(in.Values, m.Value)
+		}
+	}
+	in.Metric.Value = 0
+	return in
 }
 
 // InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
@@ -114,7 +113,7 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 	metrics := metricsOf(r)
 	for i := range r.Requested.Plots {
 		c := &r.Requested.Plots[i]
-		p := curve(c, r.Plotted(c))
+		p := curve(c, r.Series(c.Among, c.Metric))
 		switch {
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})
@@ -129,7 +128,7 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 }
 
 // curve of these points, with lines for each variant unless it names one; nil if there are none.
-func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
+func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
 	if len(measured) == 0 {
 		return nil
 	}
@@ -144,7 +143,7 @@ func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
 		for n < len(measured) && measured[n].Variant == variant {
 			n++
 		}
-		points := pointsOf(measured[:n])
+		points := measured[:n]
 		measured = measured[n:]
 		inOrder(points, c.Lines)
 		for _, line := range along.group(points) {
@@ -157,14 +156,6 @@ func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
 	few := spread(lines, plot.MaxLines)
 	title := cmp.Or(c.Title, fmt.Sprintf("%s against %s", metric.Name, c.Against)) + ofAll(len(few), len(lines), "lines")
 	return plot.Curve(title, c.Against, metric.Unit, few)
-}
-
-func pointsOf(measured []claims.Series) (list []stats.Point) {
-	for _, s := range measured {
-		p := stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)}
-		list = append(list, p)
-	}
-	return list
 }
 
 // listed are two names with a comma between them, unless one is empty.
@@ -180,10 +171,7 @@ func inOrder(points []stats.Point, parameter string) {
 	if _, numeric := plot.Numbers(valuesOf(parameter, parametersOf(points))); !numeric {
 		return
 	}
-	slices.SortStableFunc(points, func(a, b stats.Point) int {
-		values, _ := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]})
-		return cmp.Compare(values[0], values[1])
-	})
+	slices.SortStableFunc(points, byNumber(parameter))
 }
 
 // addTables adds the tables that a file asks for, with remarks about what they lack.

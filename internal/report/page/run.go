@@ -17,6 +17,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -104,7 +105,7 @@ func settings(list []result.AppliedSetting) *report.Table {
 func list(texts []string) string { return strings.Join(texts, ", ") }
 
 // inWords is a remark with how many points and trials it is about.
-func inWords(r *stats.MergedWarning, points int) string {
+func inWords(r *finding.Merged, points int) string {
 	var about []string
 	switch {
 	case points == 1:
@@ -117,9 +118,9 @@ func inWords(r *stats.MergedWarning, points int) string {
 		about = append(about, of)
 	}
 	if len(about) == 0 {
-		return r.Finding.String()
+		return r.Text()
 	}
-	return fmt.Sprintf("%s (%s)", r.Finding, list(about))
+	return fmt.Sprintf("%s (%s)", r.Text(), list(about))
 }
 
 // decimal is a number in a text.

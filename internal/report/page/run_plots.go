@@ -76,14 +76,16 @@ func repetitions(point *stats.Point) *plot.Plot {
 	if point.Summary.N < 2 {
 		return nil
 	}
-	var trials []plot.Point
+	const repetition = "repetition"
+	var trials []stats.Point
 	for i, value := range point.Values {
-		trials = append(trials, plot.Point{
-			At: strconv.Itoa(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value}),
+		trials = append(trials, stats.Point{
+			Parameters: map[string]string{repetition: strconv.Itoa(i + 1)}, Values: []float64{value},
+			Summary: stats.Summarize([]float64{value}),
 		})
 	}
 	m := point.Metric
-	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
+	p := plot.Curve(m.Name+" of each repetition", repetition, m.Unit, []plot.Series{{Points: trials}})
 	p.Text = m.Unit + " of each repetition, in the order of measuring."
 	return p
 }

@@ -73,17 +73,22 @@ func (s sweep) group(points []stats.Point) []plot.Series {
 			at[name] = i
 			series = append(series, plot.Series{Name: name})
 		}
-		series[i].Points = append(series[i].Points, plot.Point{At: p.Parameters[s.along], Values: p.Values, Summary: p.Summary})
+		series[i].Points = append(series[i].Points, p)
 	}
 	for i := range series {
-		slices.SortStableFunc(series[i].Points, func(a, b plot.Point) int {
-			if values, numeric := plot.Numbers([]string{a.At, b.At}); numeric {
-				return cmp.Compare(values[0], values[1])
-			}
-			return 0
-		})
+		slices.SortStableFunc(series[i].Points, byNumber(s.along))
 	}
 	return series
+}
+
+// byNumber is an order of points by the value of a parameter, where that is a number.
+func byNumber(parameter string) func(a, b stats.Point) int {
+	return func(a, b stats.Point) int {
+		if values, numeric := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]}); numeric {
+			return cmp.Compare(values[0], values[1])
+		}
+		return 0
+	}
 }
 
 // spread are at most n of several things, from the first to the last.
