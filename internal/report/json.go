@@ -62,9 +62,14 @@ func withoutHistograms(records []*result.Record) []*result.Record {
 // Decode is the report whose results.json this is. A run without variants has no points: these follow from the records.
 func Decode(text []byte) (*Report, error) {
 	var d struct {
-		Version int `json:"version"`
-		runDocument
-		variantsDocument
+		Version  int                `json:"version"`
+		Run      *Run               `json:"run"`
+		Claims   []claims.Judgement `json:"claims"`
+		Plan     []Trial            `json:"plan"`
+		Attempts []*result.Record   `json:"attempts"`
+		Pairs    []pairDocument     `json:"pairs"`
+		Overall  []pairDocument     `json:"overall"`
+		Variants *variantsRun       `json:"comparison"`
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
@@ -72,7 +77,7 @@ func Decode(text []byte) (*Report, error) {
 	if d.Version != documentVersion {
 		return nil, fmt.Errorf("%s has version %d, this program reads %d", JSONFile, d.Version, documentVersion)
 	}
-	attempts, v := d.Attempts, d.variantsDocument.Run
+	attempts, v := d.Attempts, d.Variants
 	if v != nil {
 		attempts = v.Attempts
 	}
@@ -88,10 +93,10 @@ func Decode(text []byte) (*Report, error) {
 			Pairs: decodePairs(d.Pairs), Overall: decodePairs(d.Overall),
 		}, nil
 	}
-	if d.runDocument.Run.Name == "" {
+	if d.Run == nil || d.Run.Name == "" {
 		return nil, errNoRun
 	}
-	return &Report{Run: d.runDocument.Run, Variation: Variation{Claims: d.Claims}, Trials: d.Plan, Records: d.Attempts}, nil
+	return &Report{Run: *d.Run, Variation: Variation{Claims: d.Claims}, Trials: d.Plan, Records: d.Attempts}, nil
 }
 
 // variantsDocument is the layout of results.json of a run with variants.

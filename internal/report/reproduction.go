@@ -186,7 +186,7 @@ func ratioOf(p *stats.Paired) string {
 	if !p.Bounded() {
 		return "no ratio"
 	}
-	return ratioText(stats.Ratio{Value: p.Ratio, Low: p.Low, High: p.High})
+	return ratioText(stats.Ratio{Value: p.Ratio, Low: p.Low, High: p.High}, stats.Format)
 }
 
 // Counts are how many points have each verdict.

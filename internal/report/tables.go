@@ -138,7 +138,7 @@ func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row fu
 	}
 	t.add(inUnit("", name), func(i int) Cell {
 		metric, p := row(i)
-		return number(MedianCell(p.values(metric)).Text)
+		return number(MedianCell(p.values(metric)).Plain)
 	})
 	some := false
 	published := make([]Cell, len(t.Rows))

@@ -43,7 +43,7 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 		return value
 	})
 	t.add(inUnit(first.Unit, "interval"), func(i int) Cell {
-		return Cell{Text: points[i].Summary.Range(), Value: exact(points[i].Summary.Low), Number: true}
+		return numberCell(points[i].Summary.Low, points[i].Summary.RangeIn)
 	})
 	t.add(inUnit("", "n"), func(i int) Cell { return Whole(points[i].Summary.N) })
 	if len(points) > 1 {
@@ -88,10 +88,7 @@ func (t *Table) addRanks(points []stats.Point) {
 	head.Plain = head.Text + " (" + head.Unit + ")"
 	ratios := stats.RatioTo(points, 0)
 	t.add(head, func(i int) Cell {
-		if text := ratioText(ratios[i]); text != "" {
-			return Cell{Text: text, Value: exact(ratios[i].Value), Number: true}
-		}
-		return None()
+		return numberCell(ratios[i].Value, func(number func(float64) string) string { return ratioText(ratios[i], number) })
 	})
 }
 

@@ -133,6 +133,28 @@ func Format(v float64) string {
 	return withoutZeros(strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64))
 }
 
+// Number is a number for people: at most four digits that say anything, thousands set apart by commas.
+func Number(v float64) string { return Grouped(Format(v)) }
+
+// Grouped is a number, as it was written, with its thousands set apart.
+func Grouped(text string) string {
+	whole, fraction, found := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	if strings.Trim(whole, "0123456789") != "" {
+		return text
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if found {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
 // withoutZeros is a number without those at the end of its fraction.
 func withoutZeros(text string) string {
 	if !strings.Contains(text, ".") {

@@ -141,12 +141,12 @@ func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 
 // tip is what a pointer over a median shows.
 func tip(parameter, series, unit string, point *stats.Point) string {
-	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.Parameters[parameter], Number(point.Summary.Median), unit)
+	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.Parameters[parameter], stats.Number(point.Summary.Median), unit)
 	if series != "" {
 		text = series + ", " + text
 	}
 	if point.Summary.N > 1 {
-		text += fmt.Sprintf(" (%s–%s), n = %d", Number(point.Summary.Low), Number(point.Summary.High), point.Summary.N)
+		text += fmt.Sprintf(" (%s–%s), n = %d", stats.Number(point.Summary.Low), stats.Number(point.Summary.High), point.Summary.N)
 	}
 	return text
 }

@@ -24,7 +24,9 @@ import (
 )
 
 // at is a value of any parameter that a test names.
-func at(text string) map[string]string { return map[string]string{"size": text, "mode": text, "x": text} }
+func at(text string) map[string]string {
+	return map[string]string{"size": text, "mode": text, "x": text}
+}
 
 // series of points with the given values of a parameter, each of three repetitions.
 func series(name string, values ...string) plot.Series {
@@ -235,7 +237,7 @@ func TestMoreSeriesThanColours(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{"1": "1", "1000": "1,000", "-1234567.25": "-1,234,567.25", "1e+17": "1e+17", "": "", "999": "999"} {
-		must.Same(t, text, want, plot.Grouped(text))
+		must.Same(t, text, want, stats.Grouped(text))
 	}
 	for v, want := range map[float64]string{250: "250 µs", 1500: "1.5 ms", 2e6: "2 s"} {
 		must.Same(t, fmt.Sprint(v), want, plot.Micros(v))
