@@ -145,7 +145,7 @@ func (p *pointDetails) merge(l result.Latency) {
 	}
 	all := slices.Concat(p.latencies[l.Operation], []string{l.Histogram})
 	if len(all) > maxUnmerged {
-		h := merged(all)
+		h, _ := stats.MergeHistograms(all)
 		if h == nil {
 			return
 		}
@@ -156,22 +156,6 @@ func (p *pointDetails) merge(l result.Latency) {
 		all = []string{string(encoded)}
 	}
 	p.latencies[l.Operation] = all
-}
-
-// merged histograms, of those that can be read; nil if none can.
-func merged(encoded []string) *hdrhistogram.Histogram {
-	var all *hdrhistogram.Histogram
-	for _, text := range encoded {
-		h, err := stats.DecodeHistogram(text)
-		switch {
-		case err != nil:
-		case all == nil:
-			all = h
-		default:
-			all.Merge(h)
-		}
-	}
-	return all
 }
 
 // thinned is a series of at most maxIntervals intervals: neighbours become one.

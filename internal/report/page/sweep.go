@@ -206,7 +206,8 @@ func percentiles(points []chosen, operations []string, at, together string) []Dr
 // histogram of an operation at a point: from its documents or, without them, from its records; nil if neither has one.
 func (c *chosen) histogram(operation string) *hdrhistogram.Histogram {
 	if of := c.details(); of != nil && len(of.latencies[operation]) > 0 {
-		return merged(of.latencies[operation])
+		h, _ := stats.MergeHistograms(of.latencies[operation])
+		return h
 	}
 	var encoded []string
 	for _, r := range c.Records {
@@ -216,7 +217,8 @@ func (c *chosen) histogram(operation string) *hdrhistogram.Histogram {
 			}
 		}
 	}
-	return merged(encoded)
+	h, _ := stats.MergeHistograms(encoded)
+	return h
 }
 
 // distribution of a histogram: closer and closer to 1, as far as there are operations.

@@ -118,8 +118,8 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 	if n := len(of.latencies["commit"]); n > maxUnmerged {
 		t.Errorf("%d histograms", n)
 	}
-	if n := merged(of.latencies["commit"]).TotalCount(); n != trials {
-		t.Errorf("%d operations", n)
+	if all, _ := stats.MergeHistograms(of.latencies["commit"]); all.TotalCount() != trials {
+		t.Errorf("%d operations", all.TotalCount())
 	}
 }
 
