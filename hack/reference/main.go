@@ -106,8 +106,8 @@ func findings(troubleshooting string) []byte {
 	text.WriteString(findingsHead)
 	for _, severity := range []finding.Severity{finding.Warning, finding.Notice} {
 		text.WriteString("\n## " + string(severity) + "s\n\n")
-		for _, code := range finding.Codes() {
-			if e, _ := finding.Lookup(code); e.Severity == severity {
+		for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
+			if e := finding.Table[code]; e.Severity == severity {
 				item(&text, string(code), "*"+optional.ReplaceAllString(e.Pattern(), "…")+"*. "+e.Means, e.Do)
 			}
 		}

@@ -54,11 +54,8 @@ type Measure struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// number of things, or of anything else that can be counted or timed.
-type number interface{ ~int | ~int64 | ~float64 }
-
 // measure is one number.
-func measure[N number](name string, value N, unit string) Measure {
+func measure[N ~int | ~int64 | ~float64](name string, value N, unit string) Measure {
 	return Measure{name, float64(value), float64(value), unit}
 }
 
@@ -68,14 +65,11 @@ func (f Finding) InTrials(trials, of int) Finding {
 	return f
 }
 
-// finite says whether JSON can have the measure.
-func (m Measure) finite() bool { return !math.IsNaN(m.Low) && !math.IsInf(m.Low, 0) }
-
 // made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be
 // lost for it, and any number in its place would be wrong.
 func made(code Code, where map[string]string, measures ...Measure) Finding {
-	measures = slices.DeleteFunc(measures, func(m Measure) bool { return !m.finite() })
-	return Finding{Code: code, Severity: table[code].Severity, Measures: measures, Where: where}
+	measures = slices.DeleteFunc(measures, func(m Measure) bool { return math.IsNaN(m.Low) || math.IsInf(m.Low, 0) })
+	return Finding{Code: code, Severity: Table[code].Severity, Measures: measures, Where: where}
 }
 
 // Merged is what several findings say, of the trials of all of them.
@@ -104,12 +98,12 @@ func Merge(list []Finding) []Merged {
 		if !seen {
 			at = len(all)
 			known[key] = at
-			all = append(all, Merged{Finding: f.clone()})
+			m := Merged{Finding: *f}
+			m.Measures, m.Where, m.Trials, m.Of = slices.Clone(f.Measures), maps.Clone(f.Where), 0, 0
+			all = append(all, m)
 		}
 		m := &all[at]
-		if seen {
-			m.Trials, m.Of = m.Trials+f.Trials, m.Of+f.Of
-		}
+		m.Trials, m.Of = m.Trials+f.Trials, m.Of+f.Of
 		m.From = append(m.From, i)
 		if f.Severity == Warning {
 			m.Severity = Warning
@@ -137,11 +131,9 @@ func (f *Finding) identity() string {
 	example := examples[f.Code]
 	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
 		switch {
-		case example == "":
-			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
-		case name == example:
+		case example != "" && name == example:
 			parts = append(parts, fmt.Sprintf("%q", name))
-		case name != others:
+		case example == "" || name != others:
 			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
 		}
 	}
@@ -188,12 +180,6 @@ func Truncate(text string, n int) string {
 		n--
 	}
 	return text[:n]
-}
-
-func (f *Finding) clone() Finding {
-	copied := *f
-	copied.Measures, copied.Where = slices.Clone(f.Measures), maps.Clone(f.Where)
-	return copied
 }
 
 // Code says which finding it is. The set is closed: the table has every one.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -168,7 +169,7 @@ func (m *snapshot) explainExpiry(now time.Time) []string {
 
 // explainFinding prints what a finding means and what to do.
 func explainFinding(out io.Writer, code finding.Code) error {
-	e, known := finding.Lookup(code)
+	e, known := finding.Table[code]
 	if !known {
 		return fmt.Errorf("finding %s does not exist; use one of %s", code, strings.Join(codes(), ", "))
 	}
@@ -181,7 +182,7 @@ func explainFinding(out io.Writer, code finding.Code) error {
 // codes of all findings.
 func codes() []string {
 	var all []string
-	for _, code := range finding.Codes() {
+	for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
 		all = append(all, string(code))
 	}
 	return all
