@@ -13,15 +13,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// parametersOf points.
-func parametersOf(points []stats.Point) []map[string]string {
-	var list []map[string]string
-	for i := range points {
-		list = append(list, points[i].Parameters)
-	}
-	return list
-}
-
 // PointsTable has a row for each point at which something was measured, in the order of the sweep: its parameters, the median,
 // the interval, how many times the first point that is, the medians of other metrics that are shown, and latencies. The best
 // point is marked, and those that may be as good. Notes say what the numbers are. Without a point, the table is nil.
@@ -32,7 +23,7 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 	}
 	first, remarks := points[0].Metric, stats.WarningsAt(points)
 	t = tableOf("Every point", len(points))
-	t.addParameters(r.Parameters(), parametersOf(points))
+	t.addParameters(r.Parameters(), stats.ParametersOf(points))
 	t.add(Column{Text: first.Name, Unit: first.Unit, Plain: first.Unit, Number: true}, func(i int) Cell {
 		value := AmountCell(points[i].Summary.Median)
 		for n := range remarks {
@@ -179,7 +170,7 @@ func Ranks(points []stats.Point) string {
 func (r *Report) PartsTable() *Table {
 	points := r.Measured()
 	t := tableOf("Medians by part", len(points))
-	t.addParameters(r.Parameters(), parametersOf(points))
+	t.addParameters(r.Parameters(), stats.ParametersOf(points))
 	parameters := len(t.Head)
 	name := func(m result.Metric) string { return m.Part }
 	t.addMedians(points, name, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })

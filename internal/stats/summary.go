@@ -221,6 +221,15 @@ func (p *Point) In(metric string) Point {
 	return in
 }
 
+// ParametersOf points, of each.
+func ParametersOf(points []Point) []map[string]string {
+	var list []map[string]string
+	for i := range points {
+		list = append(list, points[i].Parameters)
+	}
+	return list
+}
+
 // InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.
 func InStages(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Records) > 0 && p.Records[0].Summary.Stage != "" })

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -132,7 +133,7 @@ func (d *Details) differing(trial int, variables map[string]string) string {
 	if n := len(names) - maxNamed; n > 0 {
 		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("trial %d: %s%s", trial, list(names), more)
+	return fmt.Sprintf("trial %d: %s%s", trial, strings.Join(names, ", "), more)
 }
 
 // maxUnmerged is how many histograms of an operation are kept before they become one: making one takes longer than keeping some.

@@ -119,7 +119,7 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 			drawn = append(drawn, Drawing{c.Name, p})
 		case c.Metric != "" && !slices.Contains(metrics, c.Metric):
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric named %s was measured. There are: %s.", c.Name,
-				c.Metric, cmp.Or(list(metrics), "none")))
+				c.Metric, cmp.Or(strings.Join(metrics, ", "), "none")))
 		default:
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))
 		}
@@ -168,7 +168,7 @@ func listed(a, b string) string {
 
 // inOrder sorts points by the value of a parameter, if all values are numbers.
 func inOrder(points []stats.Point, parameter string) {
-	if _, numeric := plot.Numbers(valuesOf(parameter, parametersOf(points))); !numeric {
+	if _, numeric := plot.Numbers(valuesOf(parameter, stats.ParametersOf(points))); !numeric {
 		return
 	}
 	slices.SortStableFunc(points, byNumber(parameter))

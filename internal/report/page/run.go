@@ -99,9 +99,6 @@ func settings(list []result.AppliedSetting) *report.Table {
 	return t
 }
 
-// list is texts with commas between them.
-func list(texts []string) string { return strings.Join(texts, ", ") }
-
 // inWords is a remark with how many points and trials it is about.
 func inWords(r *finding.Merged, points int) string {
 	var about []string
@@ -118,7 +115,7 @@ func inWords(r *finding.Merged, points int) string {
 	if len(about) == 0 {
 		return r.Text()
 	}
-	return fmt.Sprintf("%s (%s)", r.Text(), list(about))
+	return fmt.Sprintf("%s (%s)", r.Text(), strings.Join(about, ", "))
 }
 
 // publishedText is what the published figures say of a claim, as a sentence.

@@ -58,13 +58,13 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
 func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
-	constant := fixed(parameters, parametersOf(r.Points))
+	constant := fixed(parameters, stats.ParametersOf(r.Points))
 	if len(points) == 1 {
 		v.curves = with(nil, repetitions(&points[0]), constant, against("repetition"))
 		return
 	}
 	m := points[0].Metric
-	s := sweepOf(parameters, parametersOf(points))
+	s := sweepOf(parameters, stats.ParametersOf(points))
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))

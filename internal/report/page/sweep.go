@@ -111,14 +111,6 @@ func ofAll(shown, all int, things string) string {
 	return fmt.Sprintf(", %d of %d %s", shown, all, things)
 }
 
-func parametersOf(points []stats.Point) []map[string]string {
-	var all []map[string]string
-	for _, p := range points {
-		all = append(all, p.Parameters)
-	}
-	return all
-}
-
 // fewestIntervals make a line.
 const fewestIntervals = 3
 

@@ -117,7 +117,7 @@ func sideBySide(r *report.Report) []Drawing {
 		if len(points) == 0 {
 			continue
 		}
-		sw := sweepOf(parameters, parametersOf(points))
+		sw := sweepOf(parameters, stats.ParametersOf(points))
 		along, unit, metric = sw.along, points[0].Metric.Unit, points[0].Metric.Name
 		for _, line := range sw.group(points) {
 			if series[line.Name] == nil {
