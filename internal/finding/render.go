@@ -16,21 +16,13 @@ import (
 // String is the finding for people, in a line. It says how many trials and measurements it is about, if not about all of them.
 func (f Finding) String() string {
 	text := f.Text()
-	if of := f.OfTrials(); of != "" {
-		text += " (" + of + ")"
+	if f.Trials != f.Of {
+		text += fmt.Sprintf(" (%d of %d trials)", f.Trials, f.Of)
 	}
 	if f.Runs != f.OfRuns {
 		text += fmt.Sprintf(" (%d of %d measurements)", f.Runs, f.OfRuns)
 	}
 	return text
-}
-
-// OfTrials says how many trials it is about; empty if it is about all of them.
-func (f Finding) OfTrials() string {
-	if f.Trials == f.Of {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d trials", f.Trials, f.Of)
 }
 
 // Text is the finding for people, whatever it is about.

@@ -109,8 +109,8 @@ func inWords(r *finding.Merged, points int) string {
 	default:
 		about = []string{fmt.Sprintf("%d of %d points", len(r.From), points)}
 	}
-	if of := r.OfTrials(); of != "" {
-		about = append(about, of)
+	if r.Trials != r.Of {
+		about = append(about, fmt.Sprintf("%d of %d trials", r.Trials, r.Of))
 	}
 	if len(about) == 0 {
 		return r.Text()
