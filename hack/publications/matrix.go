@@ -41,7 +41,7 @@ func (p *publication) conclusions() []conclusion {
 		}
 	}
 	for i := range p.full.objects {
-		judged := byFigures(&p.full.objects[i], p.headline())
+		judged := byFigures(&p.full.objects[i], p.reports[0].headline)
 		for k := range judged {
 			if j := &judged[k]; !known(j) {
 				list = append(list, conclusion{j, nil})
@@ -50,8 +50,6 @@ func (p *publication) conclusions() []conclusion {
 	}
 	return list
 }
-
-func (p *publication) headline() result.Metric { return p.reports[0].headline }
 
 // byFigures are the claims of an object by the published figures alone.
 func byFigures(o *object, headline result.Metric) []claims.Judgement {

@@ -9,8 +9,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,27 +106,28 @@ func findings(troubleshooting string) []byte {
 	text.WriteString(findingsHead)
 	for _, severity := range []finding.Severity{finding.Warning, finding.Notice} {
 		text.WriteString("\n## " + string(severity) + "s\n\n")
-		for _, code := range finding.Codes() {
-			if e, _ := finding.Lookup(code); e.Severity == severity {
+		for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
+			if e := finding.Table[code]; e.Severity == severity {
 				item(&text, string(code), "*"+optional.ReplaceAllString(e.Pattern(), "…")+"*. "+e.Means, e.Do)
 			}
 		}
 	}
-	advised(&text, reasonsHead, kubectl.Reasons(), troubleshooting, false)
-	advised(&text, causesHead, kubectl.Causes(), troubleshooting, true)
+	advised(&text, reasonsHead, kubectl.Reasons, troubleshooting, false)
+	advised(&text, causesHead, kubectl.Causes, troubleshooting, true)
 	return text.Bytes()
 }
 
 // advised are reasons or causes, with what to do. Of those that stand in a table of another page, at most what to do is said.
-func advised(text *bytes.Buffer, head string, list []kubectl.Explained, page string, remedies bool) {
+func advised[K ~string](text *bytes.Buffer, head string, table map[K]kubectl.Advice, page string, remedies bool) {
 	text.WriteString(head)
-	for _, e := range list {
-		if elsewhere := strings.Contains(page, "| `"+e.Name+"` |"); elsewhere && (!remedies || e.Do == "") {
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		a := table[name]
+		if elsewhere := strings.Contains(page, "| `"+string(name)+"` |"); elsewhere && (!remedies || a.Do == "") {
 			continue
 		} else if elsewhere {
-			e.Means = ""
+			a.Means = ""
 		}
-		item(text, e.Name, e.Means, e.Do)
+		item(text, string(name), a.Means, a.Do)
 	}
 }
 

@@ -4,6 +4,7 @@
 package analysis
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,10 +17,10 @@ import (
 )
 
 // pointsIn a plan, of a variant, without what is measured at them.
-func pointsIn(p *plan.Plan, variant string) []claims.Series {
-	var list []claims.Series
+func pointsIn(p *plan.Plan, variant string) []stats.Point {
+	var list []stats.Point
 	for _, point := range p.Points {
-		list = append(list, claims.Series{Variant: variant, Parameters: point.Parameters})
+		list = append(list, stats.Point{Variant: variant, Parameters: point.Parameters})
 	}
 	return list
 }
@@ -27,8 +28,8 @@ func pointsIn(p *plan.Plan, variant string) []claims.Series {
 // ByFigures judges claims by their published figures alone, where nothing was measured. Plans are those of the variants, by their
 // names, and of a run that of none; metric says what one of a name is, and without a name what the headline metric is.
 func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(name string) result.Metric) []claims.Judgement {
-	points := func(name string) []claims.Series {
-		var all []claims.Series
+	points := func(name string) []stats.Point {
+		var all []stats.Point
 		of := metric(name)
 		for _, variant := range slices.Sorted(maps.Keys(plans)) {
 			for _, s := range pointsIn(plans[variant], variant) {
@@ -43,20 +44,13 @@ func ByFigures(list v1alpha1.Claims, plans map[string]*plan.Plan, metric func(na
 
 // claimsOfRun are what the numbers of a run say of its claims.
 func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judgement {
-	measured := func(metric string) []claims.Series {
-		var list []claims.Series
+	measured := func(metric string) []stats.Point {
+		var list []stats.Point
 		for i := range points {
-			s := claims.Series{Parameters: points[i].Parameters}
-			for _, r := range points[i].Records {
-				m, found := r.Summary.Metric(metric)
-				if !found {
-					return nil
-				}
-				s.Metric = m
-				s.Values = append(s.Values, m.Value)
+			list = append(list, points[i].In(metric))
+			if len(list[i].Values) < len(list[i].Records) {
+				return nil
 			}
-			s.Metric.Value = 0
-			list = append(list, s)
 		}
 		return list
 	}
@@ -72,8 +66,8 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 
 // judgedClaims are what the whole rounds say of the claims.
 func (c *Compared) judgedClaims() []claims.Judgement {
-	measured := func(metric string) []claims.Series {
-		var list []claims.Series
+	measured := func(metric string) []stats.Point {
+		var list []stats.Point
 		for v := range c.Variants {
 			m, found := c.whole(v)[0].Metric(metric)
 			if !found {
@@ -155,4 +149,64 @@ func (c *Compared) placesOf(claim *v1alpha1.Claim) []place {
 		})
 	}
 	return places
+}
+
+// Metrics of the trials of points that are to be kept, in the order in which they first come; their Value is unused.
+func Metrics(points []stats.Point, keep func(*stats.Point, result.Metric) bool) []result.Metric {
+	var list []result.Metric
+	seen := map[string]bool{}
+	for i := range points {
+		for _, record := range points[i].Records {
+			for _, m := range record.Summary.Metrics {
+				if !seen[m.Name] && keep(&points[i], m) {
+					seen[m.Name], m.Value = true, 0
+					list = append(list, m)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// CheckRun says which claim of a run with that plan is about points that it does not measure.
+func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
+	if err := checkMetric(&run.Spec); err != nil {
+		return err
+	}
+	return checkClaims(run.Spec.Claims, pointsIn(p, ""))
+}
+
+// CheckClaims does for a run with variants what CheckRun does for one without: its points are those of all variants.
+func (c *Compared) CheckClaims() error {
+	var points []stats.Point
+	for i := range c.Variants {
+		points = append(points, pointsIn(c.Variants[i].Plan, c.Variants[i].Name)...)
+	}
+	return checkClaims(c.Run.Spec.Claims, points)
+}
+
+// checkClaims says which claim is about points that are not measured.
+func checkClaims(list v1alpha1.Claims, points []stats.Point) error {
+	for i := range list {
+		if err := claims.Check(&list[i], points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMetric refuses a headline that a program of one's own does not report, as far as it says what it does.
+func checkMetric(spec *v1alpha1.BenchmarkRunSpec) error {
+	w := spec.Workload.Custom
+	if spec.Metric == "" || spec.Metric == result.DurationMetric || w == nil || w.Result == nil {
+		return nil
+	}
+	var names []string
+	for _, m := range w.Result.Metrics {
+		names = append(names, m.Name)
+	}
+	if slices.Contains(names, spec.Metric) {
+		return nil
+	}
+	return fmt.Errorf("metric: %s is none of custom.result.metrics: %s", spec.Metric, strings.Join(names, ", "))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -47,7 +48,7 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 		text := must.Get(os.ReadFile(file))(t)
 		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			list, plans, headline := claimsAndPlans(t, document)
-			var points []claims.Series
+			var points []stats.Point
 			for variant, p := range plans {
 				points = append(points, pointsIn(p, variant)...)
 			}

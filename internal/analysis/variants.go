@@ -36,7 +36,7 @@ type Compared struct {
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement
 	// Warnings must be read with the answer.
-	Warnings []stats.Warning
+	Warnings []finding.Finding
 	// Rows are those that pilots have decided, by the label of the point.
 	Rows map[string]int64
 	// records are how many it is made of.

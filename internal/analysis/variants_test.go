@@ -26,7 +26,7 @@ func TestSidesHaveWarnings(t *testing.T) {
 	warnings := &c.Sides[0].Points[0].Warnings
 	for i := range 1000 {
 		f := finding.OfProgram(fmt.Sprintf("%d%s", i, strings.Repeat("x", 10_000)))
-		*warnings = append(*warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
+		*warnings = append(*warnings, f.InTrials(1, 1))
 	}
 	if got := c.sideFindings(); len(got) != 64 || len(got[63].String()) > 600 {
 		t.Errorf("%d warnings, the last has %d bytes", len(got), len(got[63].String()))

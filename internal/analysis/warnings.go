@@ -6,10 +6,12 @@ package analysis
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -19,12 +21,9 @@ func (c *Compared) describe(unused []finding.Finding) {
 	for i := range c.Variants {
 		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
 	}
-	c.Warnings = nil
-	for _, f := range c.findings() {
-		c.Warnings = append(c.Warnings, stats.Warning{Finding: f})
-	}
+	c.Warnings = c.findings()
 	for _, m := range finding.Merge(unused) {
-		c.Warnings = append(c.Warnings, stats.Warning{Finding: m.Finding})
+		c.Warnings = append(c.Warnings, m.Finding)
 	}
 	c.Warnings = append(c.Warnings, c.sideFindings()...)
 }
@@ -171,8 +170,8 @@ const maxSideWarnings, maxSideWarningBytes, maxSideMeasures = 64, 512, 16
 
 // sideFindings are those of all points of all sides that were measured, with the number of these. Each is there once: those that
 // differ only in what they measured are one.
-func (c *Compared) sideFindings() []stats.Warning {
-	var all []stats.Warning
+func (c *Compared) sideFindings() []finding.Finding {
+	var all []finding.Finding
 	var from []int
 	measured := 0
 	for i := range c.Sides {
@@ -182,18 +181,63 @@ func (c *Compared) sideFindings() []stats.Warning {
 		measured++
 		merged := stats.WarningsAt(c.Sides[i].Points)
 		for _, m := range merged[:min(len(merged), maxSideWarnings)] {
-			m.Finding = m.Condensed(maxSideWarningBytes, maxSideMeasures)
-			all, from = append(all, m.Warning), append(from, i)
+			all, from = append(all, m.Condensed(maxSideWarningBytes, maxSideMeasures)), append(from, i)
 		}
 	}
-	var list []stats.Warning
-	for _, m := range stats.MergeWarnings(all) {
+	var list []finding.Finding
+	for _, m := range finding.Merge(all) {
 		sides := map[int]bool{}
 		for _, i := range m.From {
 			sides[from[i]] = true
 		}
 		m.Runs, m.OfRuns = len(sides), measured
-		list = append(list, m.Warning)
+		list = append(list, m.Finding)
 	}
 	return list
+}
+
+// A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured
+// says nothing about its size.
+
+// notExercised is about the sizes in which the two of a pair were asked to differ, and whose smaller value neither of them
+// exceeded in any trial; none if that is not known.
+func (c *Compared) notExercised(pair PlannedPair) []finding.Finding {
+	v := &c.Variants[pair.Variant]
+	pool, redo := plan.CacheSizes(&v.Run.Spec.Database)
+	var list []finding.Finding
+	for _, size := range []struct {
+		name string
+		used func(*result.WorkingSet) int64
+	}{
+		{pool, func(w *result.WorkingSet) int64 { return w.BufferPoolBytes }},
+		{redo, func(w *result.WorkingSet) int64 { return w.RedoLogBytes }},
+	} {
+		ours, errOurs := strconv.ParseInt(v.Variables[size.name], 10, 64)
+		theirs, errTheirs := strconv.ParseInt(c.Variants[c.Baseline].Variables[size.name], 10, 64)
+		asked := slices.ContainsFunc(v.Differences, func(d plan.Difference) bool { return d.Name == size.name })
+		if !asked || errOurs != nil || errTheirs != nil || ours == theirs {
+			continue
+		}
+		smaller, most := min(ours, theirs), int64(0)
+		known := c.eachWorkingSet(pair, func(w *result.WorkingSet) { most = max(most, size.used(w)) })
+		if known && most <= smaller {
+			list = append(list, finding.NotExercised(size.name, v.Name, c.Variants[c.Baseline].Name, most, smaller))
+		}
+	}
+	return list
+}
+
+// eachWorkingSet of the trials of a pair; false if one of them is not known.
+func (c *Compared) eachWorkingSet(pair PlannedPair, use func(*result.WorkingSet)) (known bool) {
+	for _, side := range []struct{ variant, point int }{{pair.Variant, pair.Of}, {c.Baseline, pair.With}} {
+		for _, s := range c.whole(side.variant) {
+			for _, r := range s.Points[side.point].Records {
+				if r.Summary.WorkingSet == nil {
+					return false
+				}
+				use(r.Summary.WorkingSet)
+			}
+		}
+	}
+	return true
 }

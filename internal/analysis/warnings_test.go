@@ -10,7 +10,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -78,20 +77,20 @@ func TestWarningsOfVariants(t *testing.T) {
 		},
 		"of a run": {
 			see: func(o *Compared) {
-				o.Sides[1].Points[0].Warnings = []stats.Warning{{Finding: finding.OfProgram("beware"), Trials: 1, Of: 1}}
+				o.Sides[1].Points[0].Warnings = []finding.Finding{finding.OfProgram("beware").InTrials(1, 1)}
 			},
 			want: []string{"beware (1 of 4 measurements)"},
 		},
 		"of runs with other figures": {
 			see: func(o *Compared) {
 				seven := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 7, 90, 81), finding.Debt("dirty pages", 5, 210, 81)})
-				for i, w := range []stats.Warning{
-					{Finding: finding.Debt("dirty pages", 5, 194, 81), Trials: 1, Of: 3},
-					{Finding: finding.Debt("dirty pages", 6, 180, 81), Trials: 3, Of: 3},
-					{Finding: finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), Trials: 3, Of: 3},
-					{Finding: seven[0].Finding, Trials: 2, Of: 3},
+				for i, w := range []finding.Finding{
+					finding.Debt("dirty pages", 5, 194, 81).InTrials(1, 3),
+					finding.Debt("dirty pages", 6, 180, 81).InTrials(3, 3),
+					finding.FlushedLate("innodb_flush_log_at_trx_commit", "0").InTrials(3, 3),
+					seven[0].Finding.InTrials(2, 3),
 				} {
-					o.Sides[i].Points[0].Warnings = []stats.Warning{w}
+					o.Sides[i].Points[0].Warnings = []finding.Finding{w}
 				}
 			},
 			want: []string{
@@ -110,7 +109,7 @@ func TestWarningsOfVariants(t *testing.T) {
 				tc.see(c)
 			}
 			c.describe(nil)
-			must.Same(t, "warnings", tc.want, stats.WarningTexts(c.Warnings))
+			must.Same(t, "warnings", tc.want, finding.Texts(c.Warnings))
 		})
 	}
 }

@@ -1,6 +1,22 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package bundle packs what a run or comparison has measured, and everything that another laboratory needs to measure it again,
+// into one archive: the specification, the results, the record and document of each attempt, and the variables of the server.
+//
+// A bundle is a compressed tar archive with one folder, named after the run or comparison:
+//
+//	README.md               what this is, and how to measure it again
+//	manifest.json           Manifest
+//	benchmark.yaml          the resource to apply
+//	results/                the files of the results ConfigMap
+//	attempts/NAME/          attempt.json and document.json.gz of each attempt
+//	server-variables.txt    all variables of the server in the first attempt that counts
+//	runs/NAME/              of a comparison: results, attempts and variables of each run
+//	SHA256SUMS              checksums of all files above, for sha256sum -c
+//
+// The same contents give the same bytes. Reading checks every file against SHA256SUMS, and the documents against the checksums in
+// the records.
 package bundle
 
 import (
@@ -21,13 +37,8 @@ type Writer struct {
 	manifest *Manifest
 	zip      *gzip.Writer
 	tar      *tar.Writer
-	files    []file
-}
-
-// file that was written.
-type file struct {
-	name, sha256 string
-	size         int
+	sums     result.Sums
+	err      error
 }
 
 // NewWriter begins a bundle; the benchmark is the resource to apply, as YAML.
@@ -36,38 +47,37 @@ func NewWriter(to io.Writer, m *Manifest, benchmark []byte) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compressing: %w", err)
 	}
-	w := &Writer{manifest: m, zip: zw, tar: tar.NewWriter(zw)}
+	w := &Writer{manifest: m, zip: zw, tar: tar.NewWriter(zw), sums: result.Sums{}}
 	text, err := m.encode()
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range []result.File{
-		{Name: ReadmeFile, Data: readme(m)}, {Name: ManifestFile, Data: text}, {Name: BenchmarkFile, Data: benchmark},
-	} {
-		if err := w.Add(f.Name, f.Data); err != nil {
-			return nil, err
-		}
-	}
+	w.Add(ReadmeFile, readme(m))
+	w.Add(ManifestFile, text)
+	w.Add(BenchmarkFile, benchmark)
 	return w, nil
 }
 
-// Add writes a file. Its name is a path within the bundle.
-func (w *Writer) Add(name string, data []byte) error {
-	if !inside(name) {
-		return fmt.Errorf("%q is not a valid file name in a bundle", name)
+// Add writes a file. Its name is a path within the bundle. Nothing is written after an error, which Close returns.
+func (w *Writer) Add(name string, data []byte) {
+	if w.err != nil {
+		return
 	}
-	w.files = append(w.files, file{name, result.Digest(data), len(data)})
-	header := &tar.Header{
+	if !inside(name) {
+		w.err = fmt.Errorf("%q is not a valid file name in a bundle", name)
+		return
+	}
+	w.sums[name] = result.Digest(data)
+	w.err = w.tar.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: path.Join(w.manifest.Name, name), Size: int64(len(data)), Mode: 0o644, Format: tar.FormatPAX,
 		ModTime: w.manifest.Finished,
+	})
+	if w.err == nil {
+		_, w.err = w.tar.Write(data)
 	}
-	if err := w.tar.WriteHeader(header); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+	if w.err != nil {
+		w.err = fmt.Errorf("writing %s: %w", name, w.err)
 	}
-	if _, err := w.tar.Write(data); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	return nil
 }
 
 // inside says whether a name is a plain path below the folder of a bundle.
@@ -78,12 +88,9 @@ func inside(name string) bool {
 
 // Close writes the checksums of the files, and ends the archive.
 func (w *Writer) Close() error {
-	sums := result.Sums{}
-	for _, f := range w.files {
-		sums[f.name] = f.sha256
-	}
-	if err := w.Add(SumsFile, sums.Text()); err != nil {
-		return err
+	w.Add(SumsFile, w.sums.Text())
+	if w.err != nil {
+		return w.err
 	}
 	if err := w.tar.Close(); err != nil {
 		return fmt.Errorf("ending the archive: %w", err)

@@ -37,6 +37,12 @@ type Finding struct {
 	Measures []Measure `json:"measures,omitempty"`
 	// Where are the names of what it is about, for example pod, variable or node. Findings with other names are others.
 	Where map[string]string `json:"where,omitempty"`
+	// Trials that it is about, of the Of trials of the points; both are 0 if it is not about trials.
+	Trials int `json:"trials,omitempty"`
+	Of     int `json:"ofTrials,omitempty"`
+	// Runs are the measurements of variants that it is about, of OfRuns; both are 0 if it is not about these.
+	Runs   int `json:"runs,omitempty"`
+	OfRuns int `json:"ofRuns,omitempty"`
 }
 
 // Measure is a number with its unit or, of several findings that are one, the range of it.
@@ -48,25 +54,25 @@ type Measure struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// number of things, or of anything else that can be counted or timed.
-type number interface{ ~int | ~int64 | ~float64 }
-
 // measure is one number.
-func measure[N number](name string, value N, unit string) Measure {
+func measure[N ~int | ~int64 | ~float64](name string, value N, unit string) Measure {
 	return Measure{name, float64(value), float64(value), unit}
 }
 
-// finite says whether JSON can have the measure.
-func (m Measure) finite() bool { return !math.IsNaN(m.Low) && !math.IsInf(m.Low, 0) }
+// InTrials is the finding about so many trials of all.
+func (f Finding) InTrials(trials, of int) Finding {
+	f.Trials, f.Of = trials, of
+	return f
+}
 
 // made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be
 // lost for it, and any number in its place would be wrong.
 func made(code Code, where map[string]string, measures ...Measure) Finding {
-	measures = slices.DeleteFunc(measures, func(m Measure) bool { return !m.finite() })
-	return Finding{Code: code, Severity: table[code].Severity, Measures: measures, Where: where}
+	measures = slices.DeleteFunc(measures, func(m Measure) bool { return math.IsNaN(m.Low) || math.IsInf(m.Low, 0) })
+	return Finding{Code: code, Severity: Table[code].Severity, Measures: measures, Where: where}
 }
 
-// Merged is what several findings say.
+// Merged is what several findings say, of the trials of all of them.
 type Merged struct {
 	Finding
 	// From are their indexes.
@@ -92,9 +98,12 @@ func Merge(list []Finding) []Merged {
 		if !seen {
 			at = len(all)
 			known[key] = at
-			all = append(all, Merged{Finding: f.clone()})
+			m := Merged{Finding: *f}
+			m.Measures, m.Where, m.Trials, m.Of = slices.Clone(f.Measures), maps.Clone(f.Where), 0, 0
+			all = append(all, m)
 		}
 		m := &all[at]
+		m.Trials, m.Of = m.Trials+f.Trials, m.Of+f.Of
 		m.From = append(m.From, i)
 		if f.Severity == Warning {
 			m.Severity = Warning
@@ -122,11 +131,9 @@ func (f *Finding) identity() string {
 	example := examples[f.Code]
 	for _, name := range slices.Sorted(maps.Keys(f.Where)) {
 		switch {
-		case example == "":
-			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
-		case name == example:
+		case example != "" && name == example:
 			parts = append(parts, fmt.Sprintf("%q", name))
-		case name != others:
+		case example == "" || name != others:
 			parts = append(parts, fmt.Sprintf("%q=%q", name, f.Where[name]))
 		}
 	}
@@ -145,7 +152,8 @@ func (f Finding) Condensed(bytes, measures int) Finding {
 		left -= len(text)
 		return unique.Make(strings.Clone(text)).Value()
 	}
-	short := Finding{Code: Code(kept(string(f.Code))), Severity: Severity(kept(string(f.Severity)))}
+	short := f
+	short.Code, short.Severity, short.Measures, short.Where = Code(kept(string(f.Code))), Severity(kept(string(f.Severity))), nil, nil
 	for _, m := range f.Measures[:min(len(f.Measures), measures)] {
 		m.Name, m.Unit = kept(m.Name), kept(m.Unit)
 		short.Measures = append(short.Measures, m)
@@ -172,12 +180,6 @@ func Truncate(text string, n int) string {
 		n--
 	}
 	return text[:n]
-}
-
-func (f *Finding) clone() Finding {
-	copied := *f
-	copied.Measures, copied.Where = slices.Clone(f.Measures), maps.Clone(f.Where)
-	return copied
 }
 
 // Code says which finding it is. The set is closed: the table has every one.

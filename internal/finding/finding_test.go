@@ -6,6 +6,7 @@ package finding_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -166,13 +167,13 @@ var samples = []struct {
 }
 
 func TestTexts(t *testing.T) {
-	missing := finding.Codes()
+	missing := slices.Sorted(maps.Keys(finding.Table))
 	for _, tc := range samples {
 		if diff := cmp.Diff(tc.text, tc.of.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.of.Code, diff)
 		}
 		missing = slices.DeleteFunc(missing, func(c finding.Code) bool { return c == tc.of.Code })
-		e, known := finding.Lookup(tc.of.Code)
+		e, known := finding.Table[tc.of.Code]
 		if !known || tc.of.Severity != e.Severity || e.Means == "" {
 			t.Errorf("%s: %+v is not what the table says: %+v", tc.of.Code, tc.of, e)
 		}
@@ -190,15 +191,15 @@ func TestTableFitsFindings(t *testing.T) {
 		for name := range tc.of.Where {
 			has[tc.of.Code] = append(has[tc.of.Code], name)
 		}
-		if e, _ := finding.Lookup(tc.of.Code); strings.Contains(e.Text, ":+}") {
+		if e := finding.Table[tc.of.Code]; strings.Contains(e.Text, ":+}") {
 			continue // all measures
 		}
 		for _, m := range tc.of.Measures {
 			has[tc.of.Code] = append(has[tc.of.Code], m.Name)
 		}
 	}
-	for _, code := range finding.Codes() {
-		e, _ := finding.Lookup(code)
+	for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
+		e := finding.Table[code]
 		var named []string
 		for _, m := range placeholder.FindAllStringSubmatch(e.Text, -1) {
 			named = append(named, strings.Split(m[1], "–")...)

@@ -3,9 +3,7 @@
 
 package finding
 
-import (
-	"strings"
-)
+import "strings"
 
 // Arrived are Pods that came to the database's node during an attempt: names of those that may be named, and how many there are
 // of other namespaces.

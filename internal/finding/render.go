@@ -13,9 +13,21 @@ import (
 	"strings"
 )
 
-// String is the finding for people, in a line.
+// String is the finding for people, in a line. It says how many trials and measurements it is about, if not about all of them.
 func (f Finding) String() string {
-	e, known := table[f.Code]
+	text := f.Text()
+	if f.Trials != f.Of {
+		text += fmt.Sprintf(" (%d of %d trials)", f.Trials, f.Of)
+	}
+	if f.Runs != f.OfRuns {
+		text += fmt.Sprintf(" (%d of %d measurements)", f.Runs, f.OfRuns)
+	}
+	return text
+}
+
+// Text is the finding for people, whatever it is about.
+func (f Finding) Text() string {
+	e, known := Table[f.Code]
 	if !known {
 		return f.bare()
 	}
@@ -39,21 +51,17 @@ func (f Finding) bare() string {
 		parts = append(parts, name+" "+f.Where[name])
 	}
 	for _, m := range f.Measures {
-		parts = append(parts, m.Name+" "+m.text(significant)+unitText(m.Unit))
+		unit := m.Unit
+		if unit != "" && unit != percent {
+			unit = " " + unit
+		}
+		parts = append(parts, m.Name+" "+m.text(significant)+unit)
 	}
 	code := cmp.Or(string(f.Code), unknown) // a text is never empty: a status with an empty warning would be refused
 	if len(parts) == 0 {
 		return code
 	}
 	return fmt.Sprintf("%s (%s)", code, strings.Join(parts, ", "))
-}
-
-// unitText is a unit as it stands after a number.
-func unitText(unit string) string {
-	if unit == "" || unit == percent {
-		return unit
-	}
-	return " " + unit
 }
 
 // fill a template: {name} is a name or a measure, {name:1} a measure with one decimal place, {name:µs} one in microseconds with
@@ -191,15 +199,6 @@ type Entry struct {
 	Means, Do string
 }
 
-// Lookup is the entry of a code; false if there is none.
-func Lookup(code Code) (Entry, bool) {
-	e, known := table[code]
-	return e, known
-}
-
-// Codes are all of them, in alphabetical order.
-func Codes() []Code { return slices.Sorted(maps.Keys(table)) }
-
 // Pattern is the text of a code with names in capital letters in place of what is measured or named. What is between brackets
 // is not always there.
 func (e Entry) Pattern() string {
@@ -215,7 +214,8 @@ func (e Entry) Pattern() string {
 	return b.String()
 }
 
-var table = func() map[Code]Entry {
+// Table has every code.
+var Table = func() map[Code]Entry {
 	all := maps.Clone(ofLoader)
 	maps.Copy(all, ofOperator)
 	return all

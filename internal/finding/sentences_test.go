@@ -46,7 +46,6 @@ var foreign = map[string]string{
 	"internal/podutil/build.go":                  "names of images",
 	"internal/podutil/status.go":                 "the words of the kubelet and of the scheduler",
 	"internal/report/page/drawings.go":           "names of files",
-	"internal/report/page/run.go":                "numbers in cells",
 	"internal/report/requested.go":               "names of files",
 	"internal/result/wire.go":                    "lines of the encoded document",
 	"internal/testutil/frozen/stable.go":         "JSON without what differs each time",

@@ -10,28 +10,28 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// advice explains a reason or a cause. docs/troubleshooting.md has the same at greater length.
-type advice struct {
-	// what has happened, and what to do; do is empty if there is nothing to be done.
-	what, do string
+// Advice explains a reason or a cause. docs/troubleshooting.md has the same at greater length.
+type Advice struct {
+	// Means is what has happened, and Do what to do; Do is empty if there is nothing to be done.
+	Means, Do string
 }
 
 // lines are both, for a person.
-func (a advice) lines() []string { return append([]string{a.what}, a.remedy()...) }
+func (a Advice) lines() []string { return append([]string{a.Means}, a.remedy()...) }
 
 // words are both in one line.
-func (a advice) words() string { return strings.Join(a.lines(), " ") }
+func (a Advice) words() string { return strings.Join(a.lines(), " ") }
 
 // remedy is a line that says what to do, or none.
-func (a advice) remedy() []string {
-	if a.do == "" {
+func (a Advice) remedy() []string {
+	if a.Do == "" {
 		return nil
 	}
-	return []string{"What to do: " + a.do}
+	return []string{"What to do: " + a.Do}
 }
 
-// reasons of conditions.
-var reasons = map[string]advice{
+// Reasons of conditions. The reference has them.
+var Reasons = map[string]Advice{
 	v1alpha1.ReasonAdmitted: {"It holds its lane and may measure.", ""},
 	v1alpha1.ReasonQueued: {
 		"It waits for its lane. One run is measured in a lane at a time.",
@@ -178,8 +178,8 @@ var reasons = map[string]advice{
 	},
 }
 
-// causes for which attempts fail or do not count.
-var causes = map[result.Cause]advice{
+// Causes for which attempts fail or do not count. The reference has them.
+var Causes = map[result.Cause]Advice{
 	result.CauseConfiguration: {
 		"The loader cannot do what its configuration requests.",
 		"correct what the message names.",

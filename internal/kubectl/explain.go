@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -12,14 +13,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -118,7 +123,7 @@ func (m *snapshot) since(now time.Time) string {
 }
 
 func explainReason(reason string) []string {
-	a, known := reasons[reason]
+	a, known := Reasons[reason]
 	switch {
 	case reason == notSeen:
 		return []string{"What to do: wait a few seconds. If nothing changes, is the operator running? `kubectl get pods -A -l " +
@@ -142,7 +147,7 @@ func (m *snapshot) blockedBy(explained string) []string {
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
 		if c.Status != metav1.ConditionTrue {
-			text = append(text, reasons[c.Reason].remedy()...)
+			text = append(text, Reasons[c.Reason].remedy()...)
 		}
 	}
 	return text
@@ -162,32 +167,14 @@ func (m *snapshot) explainExpiry(now time.Time) []string {
 		expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, expires.Sub(now))), what)}
 }
 
-// Explained is a reason of a condition, or a cause for which an attempt does not count, with what it means and what to do; Do is
-// empty if there is nothing to be done.
-type Explained struct{ Name, Means, Do string }
-
-// Reasons are those of runs, by name. The reference has them.
-func Reasons() []Explained { return entriesOf(reasons) }
-
-// Causes are those of attempts, by name. The reference has them.
-func Causes() []Explained { return entriesOf(causes) }
-
-func entriesOf[K ~string](table map[K]advice) []Explained {
-	list := make([]Explained, 0, len(table))
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		list = append(list, Explained{string(name), table[name].what, table[name].do})
-	}
-	return list
-}
-
 // explainFinding prints what a finding means and what to do.
 func explainFinding(out io.Writer, code finding.Code) error {
-	e, known := finding.Lookup(code)
+	e, known := finding.Table[code]
 	if !known {
 		return fmt.Errorf("finding %s does not exist; use one of %s", code, strings.Join(codes(), ", "))
 	}
 	text := []string{fmt.Sprintf("%s (%s)", code, e.Severity), "  " + e.Pattern(), e.Means}
-	text = append(text, advice{do: e.Do}.remedy()...)
+	text = append(text, Advice{Do: e.Do}.remedy()...)
 	_, err := io.WriteString(out, strings.Join(text, "\n")+"\n")
 	return err
 }
@@ -195,8 +182,92 @@ func explainFinding(out io.Writer, code finding.Code) error {
 // codes of all findings.
 func codes() []string {
 	var all []string
-	for _, code := range finding.Codes() {
+	for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
 		all = append(all, string(code))
 	}
 	return all
+}
+
+// This is what explain says of a run besides its conditions: its invalidated attempts, and warnings.
+
+// invalidated are the attempts of a run that did not count.
+func invalidated(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
+	if ptr.Deref(run.Status.Trials.Invalidated, 0) == 0 {
+		return nil, nil
+	}
+	var maps corev1.ConfigMapList
+	if err := cl.List(ctx, &maps, client.InNamespace(run.Namespace), labelsOf(run.Name),
+		client.MatchingLabels{v1alpha1.LabelOutcome: string(result.OutcomeInvalidated)}); err != nil {
+		return nil, err
+	}
+	var attempts []*result.Record
+	for i := range maps.Items {
+		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
+		if err != nil {
+			return attempts, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
+		}
+		attempts = append(attempts, record)
+	}
+	return attempts, nil
+}
+
+// explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
+func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) []string {
+	count := int(ptr.Deref(run.Status.Trials.Invalidated, 0))
+	if count == 0 {
+		return nil
+	}
+	text := []string{stats.Counted(count, "attempt") + " did not count and was repeated:"}
+	if count > 1 {
+		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
+	}
+	for _, r := range attempts {
+		text = append(text, fmt.Sprintf("  trial %s: %s: %s", attemptTitle(r), r.Cause, r.Message), "    "+Causes[r.Cause].words())
+	}
+	return text
+}
+
+// maxWarnings is how many warnings are listed.
+const maxWarnings = 5
+
+// warnings of the results or, as long as there are none that can be read, of the status. Those of results are values, so that
+// several that differ only in what they measured are one. Of a run with variants, the status has all.
+func warnings(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) []string {
+	all := slices.Concat(run.Status.Environment.Warnings, run.Status.Warnings)
+	if len(run.Spec.Variants) > 0 {
+		return all
+	}
+	if run.Status.Results.ConfigMap != "" {
+		if p, err := published(ctx, from, run); err == nil { // or report says what is wrong with them
+			for _, m := range stats.WarningsAt(p.Points) {
+				all = append(all, m.String())
+			}
+			return all
+		}
+	}
+	for i := range run.Status.Points {
+		all = append(all, run.Status.Points[i].Warnings...)
+	}
+	return all
+}
+
+// explainWarnings lists each warning once.
+func explainWarnings(warnings []string) []string {
+	var each []string
+	for _, w := range warnings {
+		if !slices.Contains(each, w) {
+			each = append(each, w)
+		}
+	}
+	if len(each) == 0 {
+		return nil
+	}
+	text := []string{"Warnings:"}
+	for _, w := range each[:min(len(each), maxWarnings)] {
+		text = append(text, "  "+w)
+	}
+	if more := len(each) - maxWarnings; more > 0 {
+		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
+	}
+	return text
 }

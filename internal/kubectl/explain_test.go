@@ -101,10 +101,10 @@ func TestExplainFailed(t *testing.T) {
 
 // TestExplainEverything: whatever the state, there are words for it; also before the operator has seen an object.
 func TestExplainEverything(t *testing.T) {
-	for reason := range reasons {
+	for reason := range Reasons {
 		run := measuring()
 		setReady(&run.Status.Conditions, reason, "m")
-		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, reasons[reason].what) {
+		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, Reasons[reason].Means) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
@@ -188,8 +188,8 @@ func TestExplainHints(t *testing.T) {
 // Results have values, which become one line; the status has texts, each of which is printed once.
 func TestExplainedWarnings(t *testing.T) {
 	points := []stats.Point{
-		{Warnings: []stats.Warning{{Finding: finding.Retried(7, 5), Trials: 2, Of: 3}}},
-		{Warnings: []stats.Warning{{Finding: finding.Retried(3, 6), Trials: 3, Of: 3}, {Finding: finding.SyncedLate("sync_binlog", "0"), Trials: 3, Of: 3}}},
+		{Warnings: []finding.Finding{finding.Retried(7, 5).InTrials(2, 3)}},
+		{Warnings: []finding.Finding{finding.Retried(3, 6).InTrials(3, 3), finding.SyncedLate("sync_binlog", "0").InTrials(3, 3)}},
 	}
 	want := []string{
 		"3–7 transactions (5.0–6.0% of all) were rolled back and retried (5 of 6 trials)",
@@ -257,16 +257,16 @@ func constants(t *testing.T, file, prefix string) []string {
 
 // TestAdvice: every reason and every cause is explained, and nothing else is.
 func TestAdvice(t *testing.T) {
-	known := map[string]advice{}
-	for cause, a := range causes {
+	known := map[string]Advice{}
+	for cause, a := range Causes {
 		known[string(cause)] = a
 	}
 	for _, tc := range []struct {
 		file, prefix string
-		table        map[string]advice
+		table        map[string]Advice
 		least        int
 	}{
-		{"../../api/v1alpha1/condition_types.go", "Reason", reasons, 40},
+		{"../../api/v1alpha1/condition_types.go", "Reason", Reasons, 40},
 		{"../result/cause.go", "Cause", known, 26},
 	} {
 		want := constants(t, tc.file, tc.prefix)
@@ -274,8 +274,8 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s has %v, explained are %v", tc.file, want, got)
 		}
 		for name, a := range tc.table {
-			if !strings.HasSuffix(a.what, ".") || a.do != "" && (!strings.HasSuffix(a.do, ".") || strings.ToLower(a.do[:1]) != a.do[:1]) {
-				t.Errorf("%s: %q, %q: these are sentences, and the second continues one", name, a.what, a.do)
+			if !strings.HasSuffix(a.Means, ".") || a.Do != "" && (!strings.HasSuffix(a.Do, ".") || strings.ToLower(a.Do[:1]) != a.Do[:1]) {
+				t.Errorf("%s: %q, %q: these are sentences, and the second continues one", name, a.Means, a.Do)
 			}
 		}
 	}

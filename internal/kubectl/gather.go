@@ -91,9 +91,7 @@ func (g *gathering) addResults(contents map[string][]byte) error {
 		if err != nil {
 			return err
 		}
-		if err := g.to.Add(bundle.ResultsFolder+name, data); err != nil {
-			return err
-		}
+		g.to.Add(bundle.ResultsFolder+name, data)
 	}
 	return nil
 }
@@ -121,20 +119,22 @@ func (g *gathering) addAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun,
 		if err != nil {
 			return err
 		}
-		if err := g.addAttempt(bundle.AttemptsFolder+name+"/", text, document); err != nil {
-			return err
+		g.to.Add(bundle.AttemptsFolder+name+"/"+result.RecordKey, text)
+		if document == nil {
+			continue
 		}
-		if document == nil || record.Outcome != result.OutcomeAccepted {
+		g.to.Add(bundle.AttemptsFolder+name+"/"+result.DocumentKey, document)
+		if record.Outcome != result.OutcomeAccepted {
 			continue
 		}
 		if err := servers.add(record, document); err != nil {
 			return err
 		}
 	}
-	if len(servers) == 0 {
-		return nil
+	if len(servers) > 0 {
+		g.to.Add(bundle.VariablesFile, servers.text(run))
 	}
-	return g.to.Add(bundle.VariablesFile, servers.text(run))
+	return nil
 }
 
 // readAttempt reads the record of an attempt, which has that digest, and its document: nil if there is none. One that counts has
@@ -171,16 +171,6 @@ func recordDigests(newest v1alpha1.RecordReference, records []*result.Record) ma
 		}
 	}
 	return digests
-}
-
-func (g *gathering) addAttempt(folder string, record, document []byte) error {
-	if err := g.to.Add(folder+result.RecordKey, record); err != nil {
-		return err
-	}
-	if document == nil {
-		return nil
-	}
-	return g.to.Add(folder+result.DocumentKey, document)
 }
 
 // variables of servers by variant; without variants, the name of the only one is empty.

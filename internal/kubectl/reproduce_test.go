@@ -20,7 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -131,39 +130,6 @@ func TestReproduceVariants(t *testing.T) {
 	run.Spec.Rounds.AtMost = 7
 	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
 		!strings.Contains(err.Error(), "run twice already exists with another specification") {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-// Both runs have ratios of variants: the one in the bundle is there, the other one here. Without variants on one side, nothing can
-// be compared.
-func TestReproduceVariantsDirection(t *testing.T) {
-	with := func(ratio float64) *report.Report {
-		p := stats.Paired{Variant: "b", Baseline: "a", Comparison: stats.Comparison{Ratio: ratio, Low: ratio * 0.99, High: ratio * 1.01}}
-		return &report.Report{Variation: report.Variation{Variants: []report.Variant{{Name: "a"}, {Name: "b"}}}, Pairs: []stats.Paired{p}}
-	}
-	r, err := report.Reproduce(with(2), with(3), 0, 0)
-	if err != nil || len(r.Points) != 1 || r.Points[0].Ratio != 1.5 || r.Points[0].Verdict != report.OtherRatio {
-		t.Errorf("%+v, %v", r.Points, err)
-	}
-	if r, err = report.Reproduce(with(2), with(3), 0.6, 0); err != nil || r.Points[0].Verdict != report.Reproduced {
-		t.Errorf("within 60 %%: %+v, %v", r.Points, err)
-	}
-	for _, pair := range [][2]*report.Report{{with(2), new(report.Report)}, {new(report.Report), with(2)}} {
-		if r, err := report.Reproduce(pair[0], pair[1], 0, 0); err == nil {
-			t.Errorf("%+v", r)
-		}
-	}
-}
-
-// A run of the same name that asks for something else is not touched.
-func TestReproduceRefusesAnotherRun(t *testing.T) {
-	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
-	objects := finishedRun(t, "commit-size", 1)
-	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
-	run.Spec.Workload.CommitSize.RowsPerCommit = 3
-	_, err := reproducing(t, b, &reproduction{}, objects...)
-	if err == nil || !strings.Contains(err.Error(), "with another specification: use --name") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -6,6 +6,8 @@ package kubectl
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,43 +67,33 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	return &printable{Report: r}, err
 }
 
-// published reads the report that the operator has written.
+// published reads the report that the operator has written, with all files that it has published with it. It compares the digest of
+// results.json with that in the status.
 func published(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*printable, error) {
-	text, contents, err := readResults(ctx, from, run)
-	if err != nil {
-		return nil, err
-	}
-	r, err := report.FromResults(text)
-	return &printable{r, contents}, err
-}
-
-// readResults reads results.json, and all files that the operator has published with it. It compares the digest with that in the
-// status.
-func readResults(
-	ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
-) (text []byte, contents map[string][]byte, err error) {
 	results := &run.Status.Results
 	if results.ConfigMap == "" {
 		if err := snapshotOf(run).failure(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return nil, nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", run.Name, run.Name)
+		return nil, fmt.Errorf("%s has no results yet: `kubectl benchrun explain %s` says what it waits for", run.Name, run.Name)
 	}
-	contents, err = clusterfiles.Read(ctx, from, run.Namespace, results.ConfigMap)
+	contents, err := clusterfiles.Read(ctx, from, run.Namespace, results.ConfigMap)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case contents == nil:
-		return nil, nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", results.ConfigMap, run.Name)
+		return nil, fmt.Errorf("ConfigMap %s, the results of %s, was deleted", results.ConfigMap, run.Name)
 	}
-	if text, err = result.UnpackFile(report.JSONFile, contents); err != nil {
-		return nil, nil, err
+	text, err := result.UnpackFile(report.JSONFile, contents)
+	if err != nil {
+		return nil, err
 	}
 	if result.NamedDigest(text) != results.Digest {
-		return nil, nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest does not match the status of %s",
+		return nil, fmt.Errorf("ConfigMap %s is not what the operator wrote: its digest does not match the status of %s",
 			results.ConfigMap, run.Name)
 	}
-	return text, contents, nil
+	r, err := report.FromResults(text)
+	return &printable{r, contents}, err
 }
 
 // reportSoFar is the report of a run whose results are not published: of the attempts that are recorded. Its outcome is
@@ -129,4 +121,112 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	}
 	r.Claims, r.Message = nil, message
 	return r, nil
+}
+
+// opener reads what the arguments of compare name. It connects to the cluster when it needs it for the first
+// time.
+type opener struct {
+	ctx       context.Context //nolint:containedctx // it lives as long as the command
+	connect   func() (client.Client, string, error)
+	from      client.Reader
+	namespace string
+}
+
+// reference is what an argument names: the report of a run, and one of its variants.
+type reference struct {
+	printable
+	// name is the argument without the variant.
+	name, variant string
+}
+
+// text is the argument.
+func (r *reference) text() string {
+	if r.variant == "" {
+		return r.name
+	}
+	return r.name + ":" + r.variant
+}
+
+// open reads what an argument names:
+//
+//	NAME        the published results of a run in the cluster
+//	PATH/       a folder that `report --dir` has written
+//	PATH.json   results.json of a run
+//	PATH.tgz    a bundle
+//
+// each with :VARIANT behind it for a variant. No name in a cluster has a colon.
+func (o *opener) open(text string) (*reference, error) {
+	name, variant := text, ""
+	if i := strings.LastIndex(text, ":"); i >= 0 && !strings.Contains(text[i:], "/") {
+		if name, variant = text[:i], text[i+1:]; name == "" || variant == "" {
+			return nil, fmt.Errorf("%q is not valid: use RUN:VARIANT", text)
+		}
+	}
+	p, err := o.printable(name)
+	if err != nil {
+		return nil, err
+	}
+	return &reference{*p, name, variant}, nil
+}
+
+func (o *opener) printable(name string) (*printable, error) {
+	if isPath(name) {
+		p, err := openPath(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return p, nil
+	}
+	var err error
+	if o.from == nil {
+		if o.from, o.namespace, err = o.connect(); err != nil {
+			return nil, err
+		}
+	}
+	run, err := find(o.ctx, o.from, o.namespace, name)
+	if err != nil {
+		if _, exists := os.Stat(name); exists == nil {
+			return nil, fmt.Errorf("%w. There is a file or folder of that name: use ./%s to compare it", err, name)
+		}
+		return nil, err
+	}
+	return published(o.ctx, o.from, run)
+}
+
+// isPath says whether an argument names a file or a folder, and not something in the cluster.
+func isPath(name string) bool {
+	if isBundle(name) {
+		return true
+	}
+	return name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
+}
+
+// isBundle says whether a name is that of what export has written.
+func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") }
+
+// openPath reads a folder, a file or a bundle.
+func openPath(name string) (*printable, error) {
+	if isBundle(name) {
+		b, err := openBundle(name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := report.FromResults(b.Results)
+		return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the results: %w", err)
+	}
+	var text []byte
+	if info.IsDir() {
+		text, err = readFolder(name)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := report.FromResults(text)
+	return &printable{Report: r}, err
 }

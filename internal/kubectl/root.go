@@ -108,18 +108,8 @@ failed, and what to do.`,
 	return command
 }
 
-// completions is what the shell asks for the rest of a word.
-type completions = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
-
-// fixed offers these words.
-func fixed(words ...string) completions {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
 // names offers the runs of the namespace, the newest first, for one argument.
-func (c *cluster) names() completions {
+func (c *cluster) names() cobra.CompletionFunc {
 	return func(command *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		if len(given) > 0 {
@@ -129,12 +119,12 @@ func (c *cluster) names() completions {
 		if err != nil {
 			return nil, done
 		}
-		return named(command, cl, namespace, given), done
+		return named(command, cl, namespace), done
 	}
 }
 
-// named are the names, without those that were given already. What cannot be read is not offered.
-func named(command *cobra.Command, cl client.Reader, namespace string, given []string) []string {
+// named are the names. What cannot be read is not offered.
+func named(command *cobra.Command, cl client.Reader, namespace string) []string {
 	var runs v1alpha1.BenchmarkRunList
 	if cl.List(command.Context(), &runs, client.InNamespace(namespace)) != nil {
 		return nil
@@ -144,9 +134,7 @@ func named(command *cobra.Command, cl client.Reader, namespace string, given []s
 	})
 	var all []string
 	for i := range runs.Items {
-		if name := runs.Items[i].Name; !slices.Contains(given, name) {
-			all = append(all, name)
-		}
+		all = append(all, runs.Items[i].Name)
 	}
 	return all
 }

@@ -25,7 +25,7 @@ const (
 	dryRunClient = "client"
 )
 
-// creation is what `run` and `rerun` have in common.
+// creation is the command run and its flags.
 type creation struct {
 	cluster *cluster
 	streams genericiooptions.IOStreams
@@ -34,24 +34,11 @@ type creation struct {
 	watch   bool
 }
 
-func newCreation(c *cluster, streams genericiooptions.IOStreams) *creation {
-	return &creation{
+func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &creation{
 		cluster: c, streams: streams, dryRun: dryRunNone,
 		print: genericclioptions.NewPrintFlags("created").WithTypeSetter(scheme()),
 	}
-}
-
-func (o *creation) addFlags(command *cobra.Command) {
-	o.print.AddFlags(command)
-	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun,
-		"none or client (check and print, send nothing)")
-	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished")
-	utilruntime.Must(command.RegisterFlagCompletionFunc("dry-run", fixed(dryRunNone, dryRunClient)))
-	utilruntime.Must(command.RegisterFlagCompletionFunc("output", fixed(o.print.AllowedFormats()...)))
-}
-
-func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := newCreation(c, streams)
 	var names, images, settings []string
 	command := &cobra.Command{
 		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--set PATH=VALUE]...",
@@ -97,7 +84,12 @@ of the file are left out, and that is said.`,
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
 	command.Flags().StringSliceVar(&images, "image", nil, "compare these images of the database server; the first is the baseline")
 	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
-	o.addFlags(command)
+	o.print.AddFlags(command)
+	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun, "none or client (check and print, send nothing)")
+	command.Flags().BoolVarP(&o.watch, "watch", "w", false, "watch it until it has finished")
+	for flag, words := range map[string][]string{"dry-run": {dryRunNone, dryRunClient}, "output": o.print.AllowedFormats()} {
+		utilruntime.Must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	}
 	return command
 }
 

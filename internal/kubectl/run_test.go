@@ -55,13 +55,12 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestCompletion: names of runs, those given already left out; and a script for kubectl.
+// TestCompletion: names of runs; and a script for kubectl.
 func TestCompletion(t *testing.T) {
 	cl := fakeCluster(testutil.MakeRun("sizes", "ns").Obj(), testutil.MakeVariants("pair", "ns", "a", "b").Obj(), testutil.MakeRun("far", "other").Obj())
 	command := new(cobra.Command)
 	command.SetContext(t.Context())
-	must.Same(t, "what is got", []string{"pair", "sizes"}, named(command, client.Reader(cl), "ns", nil))
-	must.Same(t, "what is got", []string{"sizes"}, named(command, cl, "ns", []string{"pair"}))
+	must.Same(t, "what is got", []string{"pair", "sizes"}, named(command, client.Reader(cl), "ns"))
 	if code, out, errs := runMain(t, "", "__complete", "run", "--dry-run", ""); code != ExitFine || !strings.HasPrefix(out, "none\nclient\n") {
 		t.Error(code, out, errs)
 	}

@@ -117,7 +117,7 @@ func (t *terminal) show(m *snapshot, now time.Time) {
 	t.clear()
 	lines := live(m, now)
 	for i, line := range lines {
-		lines[i] = cut(shown(line), t.width()-1)
+		lines[i] = cut(report.OneLine(line), t.width()-1)
 	}
 	fmt.Fprintln(t.canvas, strings.Join(lines, "\n")) //nolint:errcheck // see say
 	t.drawn = len(lines)
@@ -223,6 +223,3 @@ func (w *safeWriter) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
-
-// shown is a text for one line of a terminal.
-func shown(text string) string { return report.OneLine(text) }

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -238,7 +238,7 @@ func (p *pace) String() string {
 	if last := len(p.rows) - 1; last > 0 && p.seconds[last] > p.seconds[0] {
 		rate := (p.rows[last] - p.rows[0]) / (p.seconds[last] - p.seconds[0])
 		if rate > 0 {
-			return fmt.Sprintf("%s %s rows/s", p.phase, plot.Grouped(strconv.FormatInt(int64(rate+0.5), 10)))
+			return fmt.Sprintf("%s %s rows/s", p.phase, stats.Grouped(strconv.FormatInt(int64(rate+0.5), 10)))
 		}
 	}
 	if p.note != "" {

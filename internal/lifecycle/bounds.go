@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -76,7 +76,7 @@ func shortText(text string, length int) string {
 func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 // warningTexts are the warnings that there is room for. If some are left out, the last one says how many.
-func warningTexts(warnings []stats.Warning, room *int) []string {
+func warningTexts(warnings []finding.Finding, room *int) []string {
 	var list []string
 	for i, w := range warnings {
 		text := cut(w.String(), maxWarning)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
@@ -93,7 +94,7 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	status.Claims, status.Claimed = claimStatus(c.Claims)
 	status.Differences = texts(variantDifferences(c), maxDifferences)
 	status.Volumes = volumes(c.Variants)
-	status.Warnings = texts(stats.WarningTexts(c.Warnings), maxPointWarnings)
+	status.Warnings = texts(finding.Texts(c.Warnings), maxPointWarnings)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
 }
 

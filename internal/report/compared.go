@@ -17,32 +17,31 @@ import (
 // Compared is a comparison of two things that were measured, and what must be read with it.
 type Compared struct {
 	// Title says what was compared: the workload, or the run with variants.
-	Title string
+	Title string `json:"title"`
 	// Baseline and Variant name the two sides; in a run's own pairs, Variant is empty and the pairs name it.
-	Baseline, Variant string
-	Pairs             []stats.Paired
-	// Overall has what all points of a variant say together, of a run's own pairs.
-	Overall []stats.Paired
+	Baseline string `json:"baseline"`
+	Variant  string `json:"variant,omitempty"`
 	// Method says how the two were measured and compared, in sentences.
-	Method []string
+	Method []string `json:"method"`
 	// Otherwise says in what the two did not measure the same; empty if they did, as far as that is known.
-	Otherwise []string
-	// Differences of what was measured and of where.
-	Differences []string
-	// Warnings of both sides.
-	Warnings []string
+	Otherwise []string `json:"otherwise,omitempty"`
+	// Differences of what was measured and of where; Changes are those that have two values.
+	Differences []string         `json:"differences,omitempty"`
+	Changes     []ComparedChange `json:"changes,omitempty"`
+	// Unpaired are the points that only one side has.
+	Unpaired []UnpairedPoint   `json:"unpaired,omitempty"`
+	Findings []ComparedFinding `json:"findings,omitempty"`
+	// Pairs of all points. Overall has what all points of a variant say together, of a run's own pairs.
+	Pairs   []stats.Paired `json:"-"`
+	Overall []stats.Paired `json:"-"`
 	// titles of variants in the headline, by their names.
 	titles map[string]string
-	// Unpaired are the points that only one side has; Changes and Findings are the differences and the warnings in values.
-	Unpaired []UnpairedPoint
-	Changes  []ComparedChange
-	Findings []ComparedFinding
 	// Threshold is the fraction by which a variant that is slower is a regression, at least 0; negative if nothing is one.
-	Threshold float64
+	Threshold float64 `json:"-"`
 	// FailOn says how sure a loss of more than the threshold must be. The zero value is Probable.
-	FailOn Certainty
+	FailOn Certainty `json:"-"`
 	// BetweenRuns is the standard deviation between equal runs that was assumed, as a fraction; nil if the two were interleaved.
-	BetweenRuns *float64
+	BetweenRuns *float64 `json:"-"`
 }
 
 // Ruling is what a comparison means for a pipeline.
@@ -71,22 +70,16 @@ const (
 // Certainties are all of them, the strictest gate first.
 func Certainties() []string { return []string{string(Possible), string(Probable)} }
 
-// of a pair: the loss that must be above the threshold.
-func (c Certainty) of(p *stats.Paired) float64 {
-	loss, _, most := p.Loss()
-	if c == Possible {
-		return most
-	}
-	return loss
-}
-
 // Of a pair. It is a Regression if the verdict is Slower, so that the whole interval is on the worse side, and the loss is above
 // the threshold as surely as FailOn asks. It is Fine if the interval excludes a loss above the threshold, or if there is another
 // answer; with Possible, that two are equal is none where the threshold is below what counts as equal.
 func (c *Compared) Of(p *stats.Paired) Ruling {
-	_, _, most := p.Loss()
+	loss, _, most := p.Loss()
+	if c.FailOn == Possible {
+		loss = most
+	}
 	switch {
-	case c.Threshold >= 0 && p.Verdict == stats.Slower && c.FailOn.of(p) > c.Threshold:
+	case c.Threshold >= 0 && p.Verdict == stats.Slower && loss > c.Threshold:
 		return Regression
 	case c.Threshold >= 0 && p.Bounded() && p.Cause != stats.Contradiction && most <= c.Threshold:
 		return Fine
@@ -127,7 +120,7 @@ func CompareBaseline(r *Report, metric string) (*Compared, error) {
 	}
 	return &Compared{
 		Title: r.Name, Baseline: r.Pairs[0].Baseline, Pairs: r.Pairs, Overall: r.Overall, Threshold: -1, titles: r.titles(),
-		Differences: r.differences(), Warnings: r.AllWarnings(), Changes: r.changes(), Findings: r.sideFindings(),
+		Differences: r.differences(), Changes: r.changes(), Findings: r.sideFindings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", r.Rounds,
 			r.Planned, r.confidence())},
 	}, nil
@@ -135,10 +128,18 @@ func CompareBaseline(r *Report, metric string) (*Compared, error) {
 
 var errNoPairs = errors.New("it has no pairs: no round has measured every variant")
 
-// usable is an error if there is nothing in the run to compare, or if it cannot be trusted.
-func (r *Report) usable() error {
+// completed is an error if the run has not.
+func (r *Report) completed() error {
 	if r.Outcome != v1alpha1.ConditionComplete {
 		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)
+	}
+	return nil
+}
+
+// usable is an error if there is nothing in the run to compare, or if it cannot be trusted.
+func (r *Report) usable() error {
+	if err := r.completed(); err != nil {
+		return err
 	}
 	if len(r.Pairs) == 0 {
 		return fmt.Errorf("run %s: %w", r.Name, errNoPairs)
@@ -192,7 +193,7 @@ func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, er
 	if !r.HasVariants() {
 		return nil, r.noVariants()
 	}
-	all, err := CompareBaseline(r, metric)
+	c, err := CompareBaseline(r, metric)
 	if err != nil {
 		return nil, err
 	}
@@ -207,25 +208,27 @@ func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, er
 	if baseline == variant {
 		return nil, fmt.Errorf("both are variant %s of run %s", variant, r.Name)
 	}
-	c := &Compared{
-		Title: r.Name, Baseline: baseline, Variant: variant, Threshold: -1, Method: all.Method, titles: all.titles,
-		Warnings: r.AllWarnings(), Findings: r.sideFindings(),
-	}
+	c.Baseline, c.Variant, c.Pairs, c.Overall, c.Differences, c.Changes = baseline, variant, nil, nil, nil, nil
 	c.addDifferences(r)
 	design, err := r.design()
 	if err != nil {
 		return nil, err
 	}
-	design.Comparisons = max(design.Comparisons, inCommon(a, b))
-	return c, c.pair(a, b, func(p *stats.Paired) {
+	if err := c.pair(a, b); err != nil {
+		return nil, err
+	}
+	design.Comparisons = max(design.Comparisons, len(c.Pairs))
+	for n := range c.Pairs {
+		p := &c.Pairs[n]
 		if i := slices.IndexFunc(r.Pairs, func(own stats.Paired) bool {
 			return own.Baseline == p.Baseline && own.Variant == p.Variant && stats.Label(own.Parameters) == stats.Label(p.Parameters)
 		}); i >= 0 {
 			*p = r.Pairs[i]
-			return
+		} else {
+			p.Judge(design)
 		}
-		p.Judge(design)
-	})
+	}
+	return c, nil
 }
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different runs. The
@@ -244,60 +247,61 @@ func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Com
 	}
 	c.Changes, c.Otherwise, c.Differences = differing(a, b)
 	for i, s := range []*Side{a, b} {
-		for _, w := range s.warnings {
-			c.Warnings = append(c.Warnings, names[i]+": "+w)
-		}
 		for _, f := range s.findings {
 			f.Of = names[i]
 			c.Findings = append(c.Findings, f)
 		}
 	}
-	common := inCommon(a, b)
-	design := stats.Design{EquivalencePercent: float64(equivalencePercent), Comparisons: common, BetweenRuns: betweenRuns}
-	c.Method = append(separateMethod(a, b, names, common), betweenRunsText(betweenRuns))
-	return c, c.pair(a, b, func(p *stats.Paired) {
-		p.Separate = true
-		p.Judge(design)
-	})
-}
-
-// inCommon is the number of points that both sides have.
-func inCommon(a, b *Side) int {
-	n := 0
-	for _, p := range a.points {
-		if b.at(p.label) != nil {
-			n++
-		}
+	if err := c.pair(a, b); err != nil {
+		return nil, err
 	}
-	return n
+	design := stats.Design{
+		EquivalencePercent: float64(equivalencePercent), Comparisons: len(c.Pairs), BetweenRuns: betweenRuns,
+	}
+	c.Method = append(separateMethod(a, b, names, len(c.Pairs)), betweenRunsText(betweenRuns))
+	for i := range c.Pairs {
+		c.Pairs[i].Separate = true
+		c.Pairs[i].Judge(design)
+	}
+	return c, nil
 }
 
 // errNothingInCommon is returned if there is no point that both sides have.
 var errNothingInCommon = errors.New("they have no point in common")
 
-// pair the points of two sides in the order of the first one's, and judge each pair.
-func (c *Compared) pair(a, b *Side, judge func(*stats.Paired)) error {
+// pair the points of two sides in the order of the first one's; the pairs are still to be judged.
+func (c *Compared) pair(a, b *Side) error {
+	before, after := byLabel(a.points), byLabel(b.points)
 	for _, p := range a.points {
-		q := b.at(p.label)
+		label := stats.Label(p.Parameters)
+		q := after[label]
 		if q == nil {
-			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, p.parameters})
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, p.Parameters})
 			continue
 		}
 		pair := stats.Paired{
-			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.parameters, BaselineValues: p.values, Values: q.values,
-			RateMissed: p.rateMissed || q.rateMissed,
+			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.Parameters, BaselineValues: p.Values, Values: q.Values,
+			RateMissed: a.missed[label] || b.missed[label],
 		}
-		pair.Measures(q.metric, p.metric)
-		judge(&pair)
+		pair.Measures(q.Metric, p.Metric)
 		c.Pairs = append(c.Pairs, pair)
 	}
 	for _, q := range b.points {
-		if a.at(q.label) == nil {
-			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Variant, q.parameters})
+		if before[stats.Label(q.Parameters)] == nil {
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Variant, q.Parameters})
 		}
 	}
 	if len(c.Pairs) == 0 {
 		return fmt.Errorf("%s and %s: %w", c.Baseline, c.Variant, errNothingInCommon)
 	}
 	return nil
+}
+
+// byLabel are points by their labels.
+func byLabel(points []stats.Point) map[string]*stats.Point {
+	at := map[string]*stats.Point{}
+	for i := range points {
+		at[stats.Label(points[i].Parameters)] = &points[i]
+	}
+	return at
 }

@@ -142,7 +142,7 @@ func (c *Compared) blocks() []block {
 		listed("Points measured on one side only, which are not compared", c.onlyOne()),
 		listed("The two did not measure the same thing", c.Otherwise),
 		listed(title, differences),
-		listed("Warnings", c.Warnings),
+		listed("Warnings", inLines(c.Findings)),
 	}
 }
 
@@ -175,30 +175,19 @@ func (c *Compared) table() *Table {
 // them.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
 
-// comparedDocument is the layout of a pair in JSON.
+// comparedDocument is the layout of a comparison in JSON.
 type comparedDocument struct {
-	Version  int    `json:"version"`
-	Title    string `json:"title"`
-	Baseline string `json:"baseline"`
-	Variant  string `json:"variant,omitempty"`
-	Ruling   Ruling `json:"ruling"`
-	Answer   string `json:"answer"`
+	Version int    `json:"version"`
+	Ruling  Ruling `json:"ruling"`
+	Answer  string `json:"answer"`
 	// ThresholdPercent is left out if nothing is a regression.
 	ThresholdPercent *float64 `json:"thresholdPercent,omitempty"`
 	// FailOn is how sure a loss of more than that must be.
 	FailOn Certainty `json:"failOn,omitempty"`
 	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out if the two were interleaved.
-	BetweenRunsPercent *float64       `json:"betweenRunsPercent,omitempty"`
-	Pairs              []ruledCompare `json:"pairs"`
-	OnlyOne            []string       `json:"onlyOne,omitempty"`
-	Method             []string       `json:"method"`
-	Otherwise          []string       `json:"otherwise,omitempty"`
-	Differences        []string       `json:"differences,omitempty"`
-	Warnings           []string       `json:"warnings,omitempty"`
-	// Unpaired, Changes and Findings are the same for programs.
-	Unpaired []UnpairedPoint   `json:"unpaired,omitempty"`
-	Changes  []ComparedChange  `json:"changes,omitempty"`
-	Findings []ComparedFinding `json:"findings,omitempty"`
+	BetweenRunsPercent *float64 `json:"betweenRunsPercent,omitempty"`
+	*Compared
+	Pairs []ruledCompare `json:"pairs"`
 }
 
 // ruledCompare is a pair as in results.json, with the ruling. Of separate runs, rounds are trials on the
@@ -211,11 +200,7 @@ type ruledCompare struct {
 
 // ComparedJSON writes everything about a comparison.
 func ComparedJSON(w io.Writer, c *Compared) error {
-	d := comparedDocument{
-		Version: documentVersion, Title: c.Title, Baseline: c.Baseline, Variant: c.Variant, Ruling: c.Ruling(), Answer: c.answer(),
-		OnlyOne: c.onlyOne(), Method: c.Method, Otherwise: c.Otherwise, Differences: c.Differences, Warnings: c.Warnings,
-		Unpaired: c.Unpaired, Changes: c.Changes, Findings: c.Findings,
-	}
+	d := comparedDocument{Version: documentVersion, Ruling: c.Ruling(), Answer: c.answer(), Compared: c}
 	if c.Threshold >= 0 {
 		d.ThresholdPercent, d.FailOn = percentOf(c.Threshold), cmp.Or(c.FailOn, Probable)
 	}

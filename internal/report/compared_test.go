@@ -86,7 +86,7 @@ func everyKind() (before, after *report.Report) {
 	// Claims, and which points there are, say nothing about what a trial measures.
 	after.Spec = json.RawMessage(`{"workload":{"type":"CommitSize","commitSize":{"rows":200,"sweep":{"rowsPerCommit":[1]}}},
 		"database":{"image":"mariadb:12.0"},"claims":[{"name":"c"}],"trials":{"repetitions":6}}`)
-	after.Findings = []stats.Warning{{Finding: finding.OfProgram("the disk was not the same for all trials")}}
+	after.Findings = []finding.Finding{finding.OfProgram("the disk was not the same for all trials")}
 	for _, r := range after.Records {
 		r.Summary.Totals.Rows, r.Place.DatabaseNode = 200, "other"
 		fingerprint := *r.Fingerprint

@@ -25,7 +25,7 @@ func hostile() *report.Report {
 	const nasty = "a|b <img src=x> & \"q\" 'x' `c` \\ @all\n# EOF\x1b[31m\x00 ünï 日本 **b** {x=\"1\"},;"
 	r := small()
 	r.Name, r.Outcome, r.Message, r.Workload = nasty, "Failed", nasty, nasty
-	r.Findings = []stats.Warning{{Finding: finding.OfProgram(nasty)}}
+	r.Findings = []finding.Finding{finding.OfProgram(nasty)}
 	for i := range r.Points {
 		r.Points[i].Parameters = map[string]string{"a b": nasty + fmt.Sprint(i), "a-b": "", "a_b": "1"}
 		for _, record := range r.Points[i].Records {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -76,16 +77,16 @@ func Decode(text []byte) (*Report, error) {
 	if d.Version != documentVersion {
 		return nil, fmt.Errorf("%s has version %d, this program reads %d", JSONFile, d.Version, documentVersion)
 	}
-	attempts := d.Attempts
-	if d.Variants != nil {
-		attempts = d.Variants.Attempts
+	attempts, v := d.Attempts, d.Variants
+	if v != nil {
+		attempts = v.Attempts
 	}
 	for i, record := range attempts {
 		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
 			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(attempts))
 		}
 	}
-	if v := d.Variants; v != nil && len(v.Variants) > 0 {
+	if v != nil && len(v.Variants) > 0 {
 		return &Report{
 			Run:       Run{Head: v.Head, Ending: v.Ending, Planned: v.Planned, Findings: v.Findings, Spec: v.Spec},
 			Variation: v.Variation, Rounds: v.Rounds, Rows: v.Rows, Records: v.Attempts,
@@ -115,10 +116,10 @@ type variantsRun struct {
 	Rounds  int `json:"rounds"`
 	Planned int `json:"planned"`
 	Variation
-	Findings []stats.Warning  `json:"findings,omitempty"`
-	Rows     map[string]int64 `json:"rows,omitempty"`
-	Spec     json.RawMessage  `json:"spec"`
-	Attempts []*result.Record `json:"attempts,omitempty"`
+	Findings []finding.Finding `json:"findings,omitempty"`
+	Rows     map[string]int64  `json:"rows,omitempty"`
+	Spec     json.RawMessage   `json:"spec"`
+	Attempts []*result.Record  `json:"attempts,omitempty"`
 }
 
 // pairDocument is the layout of a pair in results.json. Numbers that there are none of are left out.

@@ -59,7 +59,7 @@ func poisoned() *report.Report {
 	const text = "x [click](https://evil.example/) ![i](https://evil.example/p.png) \\[y](https://evil.example/) <script>1</script> " +
 		"\x1b]0;title\a\x1b[2J\r\u009b31m \u202egnp.exe\u2066 a|b ``` @all"
 	r := hostile()
-	r.Name, r.Message, r.Workload, r.Findings = text, text, text, []stats.Warning{{Finding: finding.OfProgram(text)}}
+	r.Name, r.Message, r.Workload, r.Findings = text, text, text, []finding.Finding{finding.OfProgram(text)}
 	for i := range r.Points {
 		r.Points[i].Parameters = map[string]string{"query": "=HYPERLINK(1)", "sum": "+1+1", "at": "@SUM(1)", "tab": "\t=1", text: "-2+3"}
 		for _, record := range r.Points[i].Records {

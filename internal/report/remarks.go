@@ -7,28 +7,70 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // AllWarnings are what must be read with the numbers: about the run, and about its points.
-func (r *Report) AllWarnings() []string {
-	if r.HasVariants() {
-		return stats.WarningTexts(r.Findings)
-	}
-	var list []string
-	for _, f := range r.sideFindings() {
-		text := f.String()
-		if len(f.Points) > 0 {
-			text = where(f.Points, len(r.Measured())) + text
+func (r *Report) AllWarnings() []string { return inLines(r.sideFindings()) }
+
+// ComparedFinding is a finding about one side of a comparison, or about both.
+type ComparedFinding struct {
+	// Of is the side; empty if it is about both.
+	Of string `json:"of,omitempty"`
+	// Points are the parameters of those that it is about; none if it is about all of them.
+	Points []map[string]string `json:"points,omitempty"`
+	finding.Finding
+	// place is what to say of the points, before the finding.
+	place string
+}
+
+// inLines are findings for people, a line for each.
+func inLines(list []ComparedFinding) []string {
+	var lines []string
+	for _, f := range list {
+		line := f.place + f.String()
+		if f.Of != "" {
+			line = f.Of + ": " + line
 		}
-		list = append(list, text)
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// sideFindings are those of the report, with the points that they are about.
+func (r *Report) sideFindings() []ComparedFinding {
+	var list []ComparedFinding
+	for _, f := range r.runFindings() {
+		list = append(list, ComparedFinding{Finding: f})
+	}
+	if r.HasVariants() {
+		return list
+	}
+	measured := len(r.Measured())
+	for _, remark := range stats.WarningsAt(r.Points) {
+		one := ComparedFinding{Finding: remark.Finding}
+		for _, i := range remark.From {
+			one.Points = append(one.Points, r.Points[i].Parameters)
+		}
+		one.place = where(one.Points, measured)
+		list = append(list, one)
 	}
 	return list
+}
+
+// runFindings are those about the run as a whole.
+func (r *Report) runFindings() []finding.Finding {
+	if r.HasVariants() {
+		return r.Findings
+	}
+	return slices.Concat(r.Findings, r.ChangedInputs())
 }
 
 // maxLabels is how many points of several parameters are named; of more there is only the number.

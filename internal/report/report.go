@@ -20,7 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Head names a run, and says how it was seeded.
@@ -53,7 +52,7 @@ type Run struct {
 	Ending
 	// Findings are about the run as a whole: how the database's node differed between trials; with variants, all that must be read
 	// with the answer.
-	Findings []stats.Warning `json:"findings,omitempty"`
+	Findings []finding.Finding `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
 	HostTuning []v1alpha1.HostTuningStatus `json:"hostTuning,omitempty"`
 	// Spec is what was asked, as it is stored.
@@ -90,9 +89,7 @@ type Report struct {
 func (r *Report) HasVariants() bool { return len(r.Variants) > 0 }
 
 // Warnings are the texts of what must be read with all numbers.
-func (r *Report) Warnings() []string {
-	return slices.Concat(stats.WarningTexts(r.Findings), finding.Texts(r.ChangedInputs()))
-}
+func (r *Report) Warnings() []string { return finding.Texts(r.runFindings()) }
 
 // Accepted are the attempts that count, in the order of measuring.
 func (r *Report) Accepted() []*result.Record { return analysis.AcceptedIn(r.Records) }
@@ -177,10 +174,7 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, o
 	}
 	a := analysis.OfRun(run, p, records)
 	rep := &Report{Run: of, Variation: Variation{Claims: a.Claims}, Points: a.Points, Records: records}
-	for _, f := range a.Findings {
-		rep.Findings = append(rep.Findings, stats.Warning{Finding: f})
-	}
-	rep.Title, rep.Planned = run.Spec.Title, analysis.ProgressOf(run, p, records).Planned
+	rep.Findings, rep.Title, rep.Planned = a.Findings, run.Spec.Title, analysis.ProgressOf(run, p, records).Planned
 	for _, t := range p.Trials {
 		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
 	}
@@ -220,8 +214,8 @@ func (r *Report) Digest() (string, error) {
 
 // measuredTrial is a trial that counts: with variants, what one of them measured at a point in a round.
 type measuredTrial struct {
-	claims.Series
-	round int
+	stats.Point // without what was measured
+	round       int
 	// settings of the server in which variants differ, as they are asked for.
 	settings map[string]string
 	// of a metric, by its name, what was measured; an empty name is that of the headline metric.
@@ -235,8 +229,8 @@ func (r *Report) measuredTrials() []measuredTrial {
 	rounds := r.roundOf()
 	for _, p := range r.Points {
 		for _, record := range p.Records {
-			series := claims.Series{Parameters: p.Parameters}
-			list = append(list, measuredTrial{Series: series, round: rounds[record.Trial], of: record.Summary.Metric})
+			at := stats.Point{Parameters: p.Parameters}
+			list = append(list, measuredTrial{Point: at, round: rounds[record.Trial], of: record.Summary.Metric})
 		}
 	}
 	for i := range r.Variants {
@@ -248,8 +242,8 @@ func (r *Report) measuredTrials() []measuredTrial {
 			}
 			for _, v := range side.Values {
 				of := func(metric string) (result.Metric, bool) { return side.at(metric, &v) }
-				series := claims.Series{Variant: side.Variant, Parameters: v.Parameters}
-				list = append(list, measuredTrial{series, side.Round, settings, of})
+				at := stats.Point{Variant: side.Variant, Parameters: v.Parameters}
+				list = append(list, measuredTrial{at, side.Round, settings, of})
 			}
 		}
 	}

@@ -65,29 +65,34 @@ var errVariantsDiffer = errors.New("one of the two runs has variants, and the ot
 // 0, a point is reproduced if the interval excludes a difference of this fraction; a smaller one may be shown. The medians of
 // equal runs differ by the fraction betweenRuns (see stats.Design).
 func Reproduce(there, here *Report, within, betweenRuns float64) (*Reproduction, error) {
-	switch {
-	case there.HasVariants() != here.HasVariants():
+	if there.HasVariants() != here.HasVariants() {
 		return nil, errVariantsDiffer
-	case there.HasVariants():
-		return reproducePairs(there, here, within), nil
 	}
-	return reproducePoints(there, here, within, betweenRuns), nil
+	r := &Reproduction{Name: there.Name}
+	if there.HasVariants() {
+		r.comparePairs(there, here, within)
+	} else {
+		r.comparePoints(there, here, within, betweenRuns)
+	}
+	theirs, err := SideOf(there, there.Baseline(), "", "there")
+	ours, err2 := SideOf(here, there.Baseline(), "", "here")
+	if errors.Join(err, err2) == nil { // nothing is known if one has not completed
+		_, otherwise, differences := differing(theirs, ours)
+		r.Differences = slices.Concat(otherwise, differences)
+	}
+	return r, nil
 }
 
-// reproducePoints compares point by point. The points have one error of 5% together. A point is reproduced if no difference is
+// comparePoints compares point by point. The points have one error of 5% together. A point is reproduced if no difference is
 // shown, and if the interval of the ratio excludes a factor of two.
-func reproducePoints(there, here *Report, within, betweenRuns float64) *Reproduction {
-	r := &Reproduction{Name: there.Name, BetweenRunsPercent: percentOf(betweenRuns)}
-	byLabel := map[string]*stats.Point{}
-	for i := range here.Points {
-		byLabel[stats.Label(here.Points[i].Parameters)] = &here.Points[i]
-	}
+func (r *Reproduction) comparePoints(there, here *Report, within, betweenRuns float64) {
+	r.BetweenRunsPercent = percentOf(betweenRuns)
+	measured := byLabel(here.Points)
 	design := stats.Design{EquivalencePercent: 5, Comparisons: len(there.Points), BetweenRuns: betweenRuns}
 	for i := range there.Points {
 		their := &there.Points[i]
-		label := stats.Label(their.Parameters)
-		p := ReproducedPoint{Label: label, There: measuredAs(their), Verdict: NotComparable}
-		switch our := byLabel[label]; {
+		p := ReproducedPoint{Label: stats.Label(their.Parameters), There: measuredAs(their), Verdict: NotComparable}
+		switch our := measured[p.Label]; {
 		case our == nil || our.Summary.N == 0:
 			p.Detail = "it was not measured here"
 		case our.Metric.Name != their.Metric.Name || our.Metric.Unit != their.Metric.Unit:
@@ -101,18 +106,6 @@ func reproducePoints(there, here *Report, within, betweenRuns float64) *Reproduc
 			p.judgePair(&pair, within)
 		}
 		r.Points = append(r.Points, p)
-	}
-	theirs, err := SideOf(there, "", "", "there")
-	ours, err2 := SideOf(here, "", "", "here")
-	r.differ(theirs, ours, err, err2)
-	return r
-}
-
-// differ notes what differs between two sides; nothing is known if one has not completed.
-func (r *Reproduction) differ(there, here *Side, errs ...error) {
-	if errors.Join(errs...) == nil {
-		_, otherwise, differences := differing(there, here)
-		r.Differences = slices.Concat(otherwise, differences)
 	}
 }
 
@@ -155,10 +148,9 @@ func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) 
 	}
 }
 
-// reproducePairs compares the ratios of runs with variants. Values themselves are not compared: such a run is about what the
+// comparePairs compares the ratios of runs with variants. Values themselves are not compared: such a run is about what the
 // variants do on one machine. A ratio is reproduced on the same conditions as a point of a run.
-func reproducePairs(there, here *Report, within float64) *Reproduction {
-	r := &Reproduction{Name: there.Name}
+func (r *Reproduction) comparePairs(there, here *Report, within float64) {
 	key := func(p *stats.Paired) string {
 		return strings.Join([]string{p.Variant, p.Baseline, stats.Label(p.Parameters)}, "\n")
 	}
@@ -187,10 +179,6 @@ func reproducePairs(there, here *Report, within float64) *Reproduction {
 		}
 		r.Points = append(r.Points, p)
 	}
-	side, err := SideOf(there, there.Baseline(), "", "there")
-	side2, err2 := SideOf(here, there.Baseline(), "", "here")
-	r.differ(side, side2, err, err2)
-	return r
 }
 
 // ratioOf a pair with its interval.
@@ -198,7 +186,7 @@ func ratioOf(p *stats.Paired) string {
 	if !p.Bounded() {
 		return "no ratio"
 	}
-	return ratioText(stats.Ratio{Value: p.Ratio, Low: p.Low, High: p.High})
+	return ratioText(stats.Ratio{Value: p.Ratio, Low: p.Low, High: p.High}, stats.Format)
 }
 
 // Counts are how many points have each verdict.

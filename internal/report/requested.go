@@ -39,7 +39,7 @@ func ReadRequested(file string, text []byte) (*Requested, error) {
 }
 
 // check says which plots and tables are of points that are not among these.
-func (q *Requested) check(points []claims.Series) error {
+func (q *Requested) check(points []stats.Point) error {
 	var problems []error
 	for i := range q.Plots {
 		problems = append(problems, q.Plots[i].Check(points))
@@ -120,27 +120,26 @@ func validateTable(t *presentation.Table, names map[string]bool) error {
 // Request has the report show plots and tables, unless they are of points that it does not have.
 func (r *Report) Request(q *Requested) error {
 	r.Requested = *q
-	var points []claims.Series
-	for i := range r.Points {
-		points = append(points, claims.Series{Parameters: r.Points[i].Parameters})
-	}
+	points := r.Points
 	if r.HasVariants() {
 		for i := range r.Runs {
 			r.readRequested(&r.Runs[i])
 		}
-		if points = r.Plotted(new(presentation.Curve)); len(points) == 0 {
+		if points = r.Series(claims.Selector{}, ""); len(points) == 0 {
 			return nil // nothing was measured yet
 		}
 	}
 	return q.check(points)
 }
 
-// Plotted are the points of a requested plot with their values of its metric.
-func (r *Report) Plotted(c *presentation.Curve) []claims.Series {
-	var list []claims.Series
-	for _, p := range tabledAmong(c.Among, r.measuredTrials()) {
-		if series := p.in(c.Metric); len(series.Values) > 0 {
-			list = append(list, series)
+// Series are the points that a selector names with their values of a metric, those of each variant in turn over the rounds that are
+// whole; an empty name is that of the headline metric.
+func (r *Report) Series(among claims.Selector, metric string) []stats.Point {
+	var list []stats.Point
+	for _, p := range tabledAmong(among, r.measuredTrials()) {
+		if in := p.in(metric); len(in.Values) > 0 {
+			in.Summary = stats.Summarize(in.Values)
+			list = append(list, in)
 		}
 	}
 	return list

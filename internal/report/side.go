@@ -25,7 +25,9 @@ type Side struct {
 	// name is for people; reference is what the user has written, which is used where two names are the same.
 	name, reference, uid, workload string
 	started                        time.Time
-	points                         []sidePoint
+	points                         []stats.Point
+	// missed are the labels of the points, stages of trials, that did not reach their offered rate.
+	missed map[string]bool
 	// facts about what was measured and where, by their names.
 	facts *facts
 	// probe of the node; the zero Probe if there is none.
@@ -33,35 +35,14 @@ type Side struct {
 	// spec is what was asked for, or nil; rows in each trial by the label of the point, where a trial ends with its rows.
 	spec     json.RawMessage
 	rows     map[string][]string
-	warnings []string
 	findings []ComparedFinding
-}
-
-// sidePoint is what was measured at a point: a value for each trial or round.
-type sidePoint struct {
-	label      string
-	parameters map[string]string
-	metric     result.Metric
-	values     []float64
-	// rateMissed says that the point, a stage of trials, did not reach its offered rate.
-	rateMissed bool
-}
-
-// at is the point with that label, or nil.
-func (s *Side) at(label string) *sidePoint {
-	i := slices.IndexFunc(s.points, func(p sidePoint) bool { return p.label == label })
-	if i < 0 {
-		return nil
-	}
-	return &s.points[i]
 }
 
 // SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty
 // one is the headline, and a run with variants has that one only. The reference is what the user calls it.
 func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s := &Side{
-		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, warnings: r.AllWarnings(),
-		findings: r.sideFindings(),
+		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, findings: r.sideFindings(),
 	}
 	if r.HasVariants() {
 		if err := r.checkVariant(variant, metric); err != nil {
@@ -74,19 +55,11 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 		}
 		s.spec, s.probe, s.rows = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials()
 	}
-	s.facts = r.facts(variant)
-	missed := r.missedRates(variant)
-	for _, p := range tabledAmong(claims.Selector{Variant: variant}, r.measuredTrials()) {
-		series := p.in(metric)
-		if len(series.Values) == 0 {
-			continue
-		}
-		label := stats.Label(p.Parameters)
+	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
+	for i := range s.points {
 		if r.HasVariants() {
-			series.Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
+			s.points[i].Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
 		}
-		series.Metric.Value = 0
-		s.points = append(s.points, sidePoint{label, p.Parameters, series.Metric, series.Values, missed[label]})
 	}
 	if len(s.points) == 0 {
 		metrics, _ := r.Columns()
@@ -100,15 +73,13 @@ func (r *Report) noVariants() error { return fmt.Errorf("run %s has no variants"
 
 // checkWhole says why a run without variants cannot be compared.
 func (r *Report) checkWhole(variant string) error {
-	switch n := len(r.Accepted()); {
-	case variant != "":
+	if variant != "" {
 		return r.noVariants()
-	case r.Outcome != v1alpha1.ConditionComplete:
-		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)
-	case n < r.Planned:
+	}
+	if n := len(r.Accepted()); r.Outcome == v1alpha1.ConditionComplete && n < r.Planned {
 		return fmt.Errorf("run %s has %d of %d trials: something is missing from its results", r.Name, n, r.Planned)
 	}
-	return nil
+	return r.completed()
 }
 
 // checkVariant says why a variant cannot be compared.
@@ -191,15 +162,6 @@ func appendNew(list []string, value string) []string {
 	return append(list, value)
 }
 
-// ComparedFinding is a finding about one side of a comparison, or about both.
-type ComparedFinding struct {
-	// Of is the side; empty if it is about both.
-	Of string `json:"of,omitempty"`
-	// Points are the parameters of those that it is about; none if it is about all of them.
-	Points []map[string]string `json:"points,omitempty"`
-	stats.Warning
-}
-
 // ComparedChange is a field of the specification or of the environment that has two values.
 type ComparedChange struct {
 	// Variant of the run; empty if two sides are compared.
@@ -213,28 +175,6 @@ type UnpairedPoint struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// sideFindings are those of the report, with the points that they are about.
-func (r *Report) sideFindings() []ComparedFinding {
-	var list []ComparedFinding
-	for _, f := range r.Findings {
-		list = append(list, ComparedFinding{Warning: f})
-	}
-	if r.HasVariants() {
-		return list
-	}
-	for _, f := range r.ChangedInputs() {
-		list = append(list, ComparedFinding{Warning: stats.Warning{Finding: f}})
-	}
-	for _, remark := range stats.WarningsAt(r.Points) {
-		one := ComparedFinding{Warning: remark.Warning}
-		for _, i := range remark.From {
-			one.Points = append(one.Points, r.Points[i].Parameters)
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
 // changes of the variants from the baseline.
 func (r *Report) changes() []ComparedChange {
 	var list []ComparedChange
@@ -244,4 +184,89 @@ func (r *Report) changes() []ComparedChange {
 		}
 	}
 	return list
+}
+
+// differing is what two sides differ in: of what was asked for, of inputs, and of the environment. Otherwise has in lines
+// what makes them measure something else: another workload, other parameters of it, other data, or more rows; differences
+// has the others, and the node's speed.
+func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []string) {
+	if a.workload != b.workload {
+		otherwise = append(otherwise, line(plan.Difference{Name: "workload", From: a.workload, To: b.workload}))
+	}
+	inputs, places := a.facts.differing(b.facts, true), a.facts.differing(b.facts, false)
+	for _, d := range slices.Concat(plan.Changes(a.spec, b.spec), inputs, places) {
+		changes = append(changes, ComparedChange{Difference: d})
+		if slices.Contains(inputs, d) || aboutWork(d.Name) {
+			otherwise = append(otherwise, line(d))
+		} else {
+			differences = append(differences, line(d))
+		}
+	}
+	return changes, append(otherwise, otherRows(a, b)...), append(differences, stats.ProbeDifferences(a.probe, b.probe)...)
+}
+
+// otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of
+// all.
+func otherRows(a, b *Side) []string {
+	var texts []string
+	points, common, others := map[string][]string{}, 0, byLabel(b.points)
+	for _, p := range a.points {
+		label := stats.Label(p.Parameters)
+		if others[label] != nil {
+			common++
+		}
+		before, after := a.rows[label], b.rows[label]
+		if len(before) == 0 || len(after) == 0 || slices.Equal(before, after) {
+			continue
+		}
+		text := fmt.Sprintf("rows per trial: %s → %s", strings.Join(before, ", "), strings.Join(after, ", "))
+		texts, points[text] = appendNew(texts, text), append(points[text], label)
+	}
+	for i, text := range texts {
+		if n := len(points[text]); n < common {
+			texts[i] += ", at " + strings.Join(points[text][:min(n, maxLabels)], "; ")
+			if n > maxLabels {
+				texts[i] += fmt.Sprintf(" and %d more points", n-maxLabels)
+			}
+		}
+	}
+	return texts
+}
+
+// separateMethod says how two sides were compared.
+func separateMethod(a, b *Side, names [2]string, points int) []string {
+	over := ""
+	if points > 1 {
+		over = fmt.Sprintf(" across all %d points", points)
+	}
+	method := fmt.Sprintf("The ratio is the median of the ratios of every value of %s to every value of %s; its interval is "+
+		"that of the Mann-Whitney test at 95%% confidence%s.", names[1], names[0], over)
+	when := "The two were not interleaved"
+	if !a.started.IsZero() && !b.started.IsZero() {
+		first, second, between := names[0], names[1], b.started.Sub(a.started)
+		if between < 0 {
+			first, second, between = names[1], names[0], -between
+		}
+		when += fmt.Sprintf(": %s began %s after %s", second, between.Round(time.Second), first)
+	}
+	return []string{method, when + ". If the machine changed in between, that is part of the difference. " +
+		"A run with variants avoids this: it measures both in every round."}
+}
+
+// betweenRunsText says what a comparison of two runs assumes about those that do not differ.
+func betweenRunsText(fraction float64) string {
+	if fraction == 0 {
+		return "The intervals cover nothing that differs from run to run, such as a restart of the server (--between-runs 0)."
+	}
+	return fmt.Sprintf("The intervals assume that results of equal runs differ with a standard deviation of %s%% from run to run "+
+		"(--between-runs); more trials do not reduce this part.", stats.Format(100*fraction))
+}
+
+// line is a difference in a list of them.
+func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
+
+// aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.
+func aboutWork(path string) bool {
+	return strings.HasPrefix(path, "spec.workload.") || path == "spec.seed" || path == "spec.trials.data" ||
+		path == "spec.loader.pods"
 }

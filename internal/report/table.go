@@ -46,8 +46,6 @@ type Cell struct {
 	Value string
 	// Number: it stands to the right.
 	Number bool
-	// Written says that the number is shown as somebody has written it.
-	Written bool
 	// Class is for its look, Title is shown to those who point at it.
 	Class, Title string
 	// Notes are the numbers of remarks below the table.
@@ -125,18 +123,25 @@ func isNumber(text string) bool {
 // Words is a cell of text.
 func Words(text string) Cell { return Cell{Text: text} }
 
+// numberCell is a cell of a text with numbers, which a page shows with their thousands set apart, and a printer of texts without.
+func numberCell(value float64, text func(number func(float64) string) string) Cell {
+	return Cell{Text: text(stats.Number), Plain: text(stats.Format), Value: exact(value), Number: true}
+}
+
 // AmountCell is a cell of a number.
-func AmountCell(v float64) Cell { return Cell{Text: stats.Format(v), Value: exact(v), Number: true} }
+func AmountCell(v float64) Cell {
+	return numberCell(v, func(number func(float64) string) string { return number(v) })
+}
 
 // Whole is a cell of a number of things, with all its digits.
 func Whole[N int | int64](n N) Cell {
 	text := strconv.FormatInt(int64(n), 10)
-	return Cell{Text: text, Value: text, Number: true}
+	return Cell{Text: stats.Grouped(text), Plain: text, Value: text, Number: true}
 }
 
 // Setting is a cell of a parameter's value, or of another one that somebody has written.
 func Setting(text string) Cell {
-	c := Cell{Text: text, Number: isNumber(text), Written: true}
+	c := Cell{Text: text, Number: isNumber(text)}
 	if c.Number {
 		c.Value = text
 	}

@@ -48,22 +48,23 @@ func (r *Report) RequestedTables() (list []RequestedTable) {
 
 // tabled is a point of a table with its trials.
 type tabled struct {
-	claims.Series
-	trials []measuredTrial
+	stats.Point // without what was measured
+	trials      []measuredTrial
 }
 
 // values of a metric in the trials of the point.
 func (p *tabled) values(metric string) []float64 { return p.in(metric).Values }
 
 // in a metric is the point with its values; an empty name is that of the headline metric.
-func (p *tabled) in(metric string) claims.Series {
-	series := p.Series
+func (p *tabled) in(metric string) stats.Point {
+	in := p.Point
 	for _, t := range p.trials {
 		if m, found := t.of(metric); found {
-			series.Metric, series.Values = m, append(series.Values, m.Value)
+			in.Metric, in.Values = m, append(in.Values, m.Value)
 		}
 	}
-	return series
+	in.Metric.Value = 0
+	return in
 }
 
 // tabledAmong are the points that a selector names, in the order of their trials.
@@ -71,13 +72,13 @@ func tabledAmong(among claims.Selector, trials []measuredTrial) []tabled {
 	var points []tabled
 	at := map[string]int{}
 	for _, trial := range trials {
-		if !among.Names(&trial.Series) {
+		if !among.Names(&trial.Point) {
 			continue
 		}
 		key := trial.Variant + "\x00" + stats.Label(trial.Parameters)
 		if _, known := at[key]; !known {
 			at[key] = len(points)
-			points = append(points, tabled{Series: trial.Series})
+			points = append(points, tabled{Point: trial.Point})
 		}
 		points[at[key]].trials = append(points[at[key]].trials, trial)
 	}
@@ -107,7 +108,7 @@ func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 		for n := range points {
 			var name []string
 			for _, label := range labels {
-				name = append(name, labelsIn(&points[n].Series)[label])
+				name = append(name, labelsIn(&points[n].Point)[label])
 			}
 			head := cmp.Or(strings.Join(name, ", "), "measured")
 			t.addMeasured(of, head, func(i int) (string, *tabled) { return metrics[i], &points[n] })
@@ -115,7 +116,7 @@ func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 	} else {
 		t.Table = *tableOf(title, len(points))
 		for _, label := range labels {
-			t.add(Column{Text: label}, func(i int) Cell { return Setting(labelsIn(&points[i].Series)[label]) })
+			t.add(Column{Text: label}, func(i int) Cell { return Setting(labelsIn(&points[i].Point)[label]) })
 		}
 		for _, metric := range metrics {
 			t.addMeasured(of, metric, func(i int) (string, *tabled) { return metric, &points[i] })
@@ -137,14 +138,14 @@ func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row fu
 	}
 	t.add(inUnit("", name), func(i int) Cell {
 		metric, p := row(i)
-		return number(MedianCell(p.values(metric)).Text)
+		return number(MedianCell(p.values(metric)).Plain)
 	})
 	some := false
 	published := make([]Cell, len(t.Rows))
 	for i := range published {
 		metric, p := row(i)
 		published[i] = number("")
-		if value, found := of.PublishedAt(metric, &p.Series); found {
+		if value, found := of.PublishedAt(metric, &p.Point); found {
 			published[i], some = number(decimal(value)), true
 		}
 	}
@@ -160,7 +161,7 @@ const variantLabel = "variant"
 func labelsOf(points []tabled) []string {
 	valuesOf := map[string][]string{}
 	for i := range points {
-		for name, value := range labelsIn(&points[i].Series) {
+		for name, value := range labelsIn(&points[i].Point) {
 			if !slices.Contains(valuesOf[name], value) {
 				valuesOf[name] = append(valuesOf[name], value)
 			}
@@ -180,7 +181,7 @@ func labelsOf(points []tabled) []string {
 }
 
 // labelsIn a point are its values by their names.
-func labelsIn(at *claims.Series) map[string]string {
+func labelsIn(at *stats.Point) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, at.Parameters)
 	if at.Variant != "" {
@@ -197,7 +198,7 @@ func tableCSV(labels, metrics []string, points []tabled) []byte {
 	}
 	t := tableOf("", len(trials))
 	for _, name := range labels {
-		t.addText(name, func(i int) string { return labelsIn(&trials[i].Series)[name] })
+		t.addText(name, func(i int) string { return labelsIn(&trials[i].Point)[name] })
 	}
 	if slices.Contains(labels, variantLabel) {
 		for _, name := range slices.Sorted(maps.Keys(trials[0].settings)) {

@@ -101,8 +101,10 @@ func medianOf(p *stats.Paired, values []float64) Cell {
 func judgedCells(p *stats.Paired) []Cell {
 	ratio, span := None(), None()
 	if p.Bounded() {
-		ratio = Cell{Text: digits(p.Ratio), Value: exact(p.Ratio), Number: true}
-		span = Cell{Text: digits(p.Low) + "–" + digits(p.High), Value: exact(p.Low), Number: true}
+		ratio = numberCell(p.Ratio, func(number func(float64) string) string { return digits(p.Ratio, number) })
+		span = numberCell(p.Low, func(number func(float64) string) string {
+			return digits(p.Low, number) + "–" + digits(p.High, number)
+		})
 	}
 	verdict := Cell{Text: verdictWords(p), Class: strings.ToLower(string(p.Verdict))}
 	if p.Verdict == stats.Faster || p.Verdict == stats.Slower {
@@ -128,21 +130,21 @@ func verdictWords(p *stats.Paired) string {
 	return "cannot say"
 }
 
-// ratioText is a ratio with its interval, if it has one.
-func ratioText(r stats.Ratio) string {
+// ratioText is a ratio with its interval, if it has one, with large numbers that are written by a function.
+func ratioText(r stats.Ratio, number func(float64) string) string {
 	switch {
 	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
 		return ""
 	case r.Low == r.High || !r.Bounded():
-		return digits(r.Value)
+		return digits(r.Value, number)
 	}
-	return fmt.Sprintf("%s (%s–%s)", digits(r.Value), digits(r.Low), digits(r.High))
+	return fmt.Sprintf("%s (%s–%s)", digits(r.Value, number), digits(r.Low, number), digits(r.High, number))
 }
 
 // digits of a ratio: two decimals, or as few as four digits leave.
-func digits(v float64) string {
+func digits(v float64, number func(float64) string) string {
 	if v >= 100 {
-		return stats.Format(v)
+		return number(v)
 	}
 	return fmt.Sprintf("%.2f", v)
 }
@@ -237,13 +239,13 @@ var marks = map[stats.Verdict]string{
 func matrixCell(p *stats.Paired) Cell {
 	judged := judgedCells(p)
 	c := judged[0]
-	c.Plain = strings.TrimSpace(c.Text + " " + marks[p.Verdict])
+	c.Plain = strings.TrimSpace(c.Plain + " " + marks[p.Verdict])
 	c.Class, c.Title = judged[3].Class, judged[3].Text
 	if c.Text == "" {
 		c.Text = "?"
 		return c
 	}
-	c.Title = fmt.Sprintf("%s, %s (rounds: %d)", judged[1].Text, c.Title, p.Rounds)
+	c.Title = fmt.Sprintf("%s, %s (rounds: %d)", judged[1].Plain, c.Title, p.Rounds)
 	for _, of := range p.Costs {
 		c.Title += fmt.Sprintf("\n%s: %s → %s %s", of.Name, stats.Format(of.Baseline), stats.Format(of.Variant), of.Unit)
 	}

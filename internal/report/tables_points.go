@@ -13,15 +13,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// parametersOf points.
-func parametersOf(points []stats.Point) []map[string]string {
-	var list []map[string]string
-	for i := range points {
-		list = append(list, points[i].Parameters)
-	}
-	return list
-}
-
 // PointsTable has a row for each point at which something was measured, in the order of the sweep: its parameters, the median,
 // the interval, how many times the first point that is, the medians of other metrics that are shown, and latencies. The best
 // point is marked, and those that may be as good. Notes say what the numbers are. Without a point, the table is nil.
@@ -32,7 +23,7 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 	}
 	first, remarks := points[0].Metric, stats.WarningsAt(points)
 	t = tableOf("Every point", len(points))
-	t.addParameters(r.Parameters(), parametersOf(points))
+	t.addParameters(r.Parameters(), stats.ParametersOf(points))
 	t.add(Column{Text: first.Name, Unit: first.Unit, Plain: first.Unit, Number: true}, func(i int) Cell {
 		value := AmountCell(points[i].Summary.Median)
 		for n := range remarks {
@@ -43,7 +34,7 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 		return value
 	})
 	t.add(inUnit(first.Unit, "interval"), func(i int) Cell {
-		return Cell{Text: points[i].Summary.Range(), Value: exact(points[i].Summary.Low), Number: true}
+		return numberCell(points[i].Summary.Low, points[i].Summary.RangeIn)
 	})
 	t.add(inUnit("", "n"), func(i int) Cell { return Whole(points[i].Summary.N) })
 	if len(points) > 1 {
@@ -88,10 +79,7 @@ func (t *Table) addRanks(points []stats.Point) {
 	head.Plain = head.Text + " (" + head.Unit + ")"
 	ratios := stats.RatioTo(points, 0)
 	t.add(head, func(i int) Cell {
-		if text := ratioText(ratios[i]); text != "" {
-			return Cell{Text: text, Value: exact(ratios[i].Value), Number: true}
-		}
-		return None()
+		return numberCell(ratios[i].Value, func(number func(float64) string) string { return ratioText(ratios[i], number) })
 	})
 }
 
@@ -99,15 +87,7 @@ func (t *Table) addRanks(points []stats.Point) {
 func (t *Table) addMedians(points []stats.Point, name func(result.Metric) string, keep func(*stats.Point, result.Metric) bool) {
 	for _, m := range analysis.Metrics(points, keep) {
 		t.add(inUnit(m.Unit, name(m)), func(i int) Cell {
-			var values []float64
-			for _, record := range points[i].Records {
-				for _, of := range record.Summary.Metrics {
-					if of.Name == m.Name {
-						values = append(values, of.Value)
-					}
-				}
-			}
-			return MedianCell(values)
+			return MedianCell(points[i].In(m.Name).Values)
 		})
 	}
 }
@@ -190,7 +170,7 @@ func Ranks(points []stats.Point) string {
 func (r *Report) PartsTable() *Table {
 	points := r.Measured()
 	t := tableOf("Medians by part", len(points))
-	t.addParameters(r.Parameters(), parametersOf(points))
+	t.addParameters(r.Parameters(), stats.ParametersOf(points))
 	parameters := len(t.Head)
 	name := func(m result.Metric) string { return m.Part }
 	t.addMedians(points, name, func(_ *stats.Point, m result.Metric) bool { return m.Part != "" })

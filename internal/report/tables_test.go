@@ -249,7 +249,7 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 		for i := range r.Points {
 			r.Points[i].Parameters["connections"] = "2"
 			if i < warned {
-				r.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 1}}
+				r.Points[i].Warnings = []finding.Finding{finding.OfProgram("x").InTrials(1, 1)}
 			}
 		}
 		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
@@ -262,8 +262,8 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 // A warning says how many trials of its points it is about, if not about all.
 func TestSummaryWarningOfSomeTrials(t *testing.T) {
 	r := pointsOf("higher", 1, 2, 3)
-	r.Points[0].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 1, Of: 3}}
-	r.Points[2].Warnings = []stats.Warning{{Finding: finding.OfProgram("x"), Trials: 3, Of: 3}}
+	r.Points[0].Warnings = []finding.Finding{finding.OfProgram("x").InTrials(1, 3)}
+	r.Points[2].Warnings = []finding.Finding{finding.OfProgram("x").InTrials(3, 3)}
 	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
 		t.Errorf("%s", text)
 	}
@@ -292,7 +292,7 @@ func TestSummaryWarnings(t *testing.T) {
 			r := pointsOf("higher", make([]float64, len(tc.warnings))...)
 			for i := range r.Points {
 				for _, f := range tc.warnings[i] {
-					r.Points[i].Warnings = append(r.Points[i].Warnings, stats.Warning{Finding: f, Trials: 1, Of: 1})
+					r.Points[i].Warnings = append(r.Points[i].Warnings, f.InTrials(1, 1))
 				}
 			}
 			text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")

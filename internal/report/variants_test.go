@@ -35,7 +35,7 @@ func reportOfComparison() *report.Report {
 			Outcome: "Complete", Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
 		Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
-		Findings: []stats.Warning{{Finding: finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})}},
+		Findings: []finding.Finding{finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 	}}
 	s.Variants = []report.Variant{
 		{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},

@@ -149,6 +149,23 @@ func DecodeHistogram(text string) (*hdrhistogram.Histogram, error) {
 	return hdrhistogram.Decode([]byte(text))
 }
 
+// MergeHistograms is one histogram of all that can be read; nil if none can. It says whether all could be read whole.
+func MergeHistograms(encoded []string) (all *hdrhistogram.Histogram, whole bool) {
+	whole = true
+	for _, text := range encoded {
+		h, err := DecodeHistogram(text)
+		switch {
+		case err != nil:
+			whole = false
+		case all == nil:
+			all = h
+		default:
+			whole = all.Merge(h) == 0 && whole
+		}
+	}
+	return all, whole
+}
+
 // Latency of an operation at a point.
 type Latency struct {
 	P50Micros, P99Micros float64
@@ -159,9 +176,8 @@ type Latency struct {
 
 // LatencyOf an operation in the trials of a point; false if none has one.
 func LatencyOf(records []*result.Record, operation string) (Latency, bool) {
-	var all *hdrhistogram.Histogram
 	var p50, p99 []float64
-	merged := true
+	var histograms []string
 	for _, r := range records {
 		i := slices.IndexFunc(r.Summary.Latencies, func(l result.Latency) bool { return l.Operation == operation && l.Count > 0 })
 		if i < 0 {
@@ -169,16 +185,9 @@ func LatencyOf(records []*result.Record, operation string) (Latency, bool) {
 		}
 		l := &r.Summary.Latencies[i]
 		p50, p99 = append(p50, float64(l.P50Micros)), append(p99, float64(l.P99Micros))
-		h, err := DecodeHistogram(l.Histogram)
-		switch {
-		case l.Histogram == "" || err != nil:
-			merged = false
-		case all == nil:
-			all = h
-		default:
-			merged = merged && all.Merge(h) == 0
-		}
+		histograms = append(histograms, l.Histogram)
 	}
+	all, merged := MergeHistograms(histograms)
 	switch {
 	case len(p50) == 0:
 		return Latency{}, false

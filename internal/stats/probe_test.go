@@ -150,7 +150,7 @@ func TestThrottledWarning(t *testing.T) {
 		r.Summary.Observed.ThrottledMicros = int64(share * 1e6)
 		return r
 	}
-	said := func(list []stats.Warning) (all []string) {
+	said := func(list []finding.Finding) (all []string) {
 		for _, w := range list {
 			all = append(all, w.String())
 		}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
@@ -132,6 +133,28 @@ func Format(v float64) string {
 	return withoutZeros(strconv.FormatFloat(rounded, 'f', max(0, 3-power), 64))
 }
 
+// Number is a number for people: at most four digits that say anything, thousands set apart by commas.
+func Number(v float64) string { return Grouped(Format(v)) }
+
+// Grouped is a number, as it was written, with its thousands set apart.
+func Grouped(text string) string {
+	whole, fraction, found := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	if strings.Trim(whole, "0123456789") != "" {
+		return text
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if found {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
 // withoutZeros is a number without those at the end of its fraction.
 func withoutZeros(text string) string {
 	if !strings.Contains(text, ".") {
@@ -151,7 +174,7 @@ type Point struct {
 	Metric   result.Metric
 	Values   []float64
 	Summary  Summary
-	Warnings []Warning
+	Warnings []finding.Finding
 }
 
 // Summarized is the only point of a run, of a group of accepted attempts.
@@ -172,6 +195,39 @@ func (l Looks) Summarized(parameters map[string]string, records []*result.Record
 	p.Summary = l.Summary(p.Values)
 	p.Warnings = PointWarnings(records, p.Values)
 	return p
+}
+
+// Name of a point among those of all variants.
+func (p *Point) Name() string {
+	label := Label(p.Parameters)
+	switch {
+	case p.Variant == "":
+		return label
+	case label == "":
+		return p.Variant
+	}
+	return p.Variant + " at " + label
+}
+
+// In a metric is the point with its values of it, in the trials that have it; an empty name is that of the headline metric.
+func (p *Point) In(metric string) Point {
+	in := Point{Variant: p.Variant, Parameters: p.Parameters, Records: p.Records}
+	for _, r := range p.Records {
+		if m, found := r.Summary.Metric(metric); found {
+			in.Metric, in.Values = m, append(in.Values, m.Value)
+		}
+	}
+	in.Metric.Value = 0
+	return in
+}
+
+// ParametersOf points, of each.
+func ParametersOf(points []Point) []map[string]string {
+	var list []map[string]string
+	for i := range points {
+		list = append(list, points[i].Parameters)
+	}
+	return list
 }
 
 // InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.

@@ -148,7 +148,7 @@ func TestSummarizedPoint(t *testing.T) {
 	want := stats.Point{
 		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
-		Warnings: []stats.Warning{{Finding: finding.OfProgram("a"), Trials: 2, Of: 2}},
+		Warnings: []finding.Finding{finding.OfProgram("a").InTrials(2, 2)},
 	}
 	must.Same(t, "point", want, got)
 	unmeasured := testutil.Record(1, 1, nil, 1)

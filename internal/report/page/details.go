@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -132,7 +133,7 @@ func (d *Details) differing(trial int, variables map[string]string) string {
 	if n := len(names) - maxNamed; n > 0 {
 		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("trial %d: %s%s", trial, list(names), more)
+	return fmt.Sprintf("trial %d: %s%s", trial, strings.Join(names, ", "), more)
 }
 
 // maxUnmerged is how many histograms of an operation are kept before they become one: making one takes longer than keeping some.
@@ -145,7 +146,7 @@ func (p *pointDetails) merge(l result.Latency) {
 	}
 	all := slices.Concat(p.latencies[l.Operation], []string{l.Histogram})
 	if len(all) > maxUnmerged {
-		h := merged(all)
+		h, _ := stats.MergeHistograms(all)
 		if h == nil {
 			return
 		}
@@ -156,22 +157,6 @@ func (p *pointDetails) merge(l result.Latency) {
 		all = []string{string(encoded)}
 	}
 	p.latencies[l.Operation] = all
-}
-
-// merged histograms, of those that can be read; nil if none can.
-func merged(encoded []string) *hdrhistogram.Histogram {
-	var all *hdrhistogram.Histogram
-	for _, text := range encoded {
-		h, err := stats.DecodeHistogram(text)
-		switch {
-		case err != nil:
-		case all == nil:
-			all = h
-		default:
-			all.Merge(h)
-		}
-	}
-	return all
 }
 
 // thinned is a series of at most maxIntervals intervals: neighbours become one.

@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
@@ -114,13 +113,13 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 	metrics := metricsOf(r)
 	for i := range r.Requested.Plots {
 		c := &r.Requested.Plots[i]
-		p := curve(c, r.Plotted(c))
+		p := curve(c, r.Series(c.Among, c.Metric))
 		switch {
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})
 		case c.Metric != "" && !slices.Contains(metrics, c.Metric):
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: no metric named %s was measured. There are: %s.", c.Name,
-				c.Metric, cmp.Or(list(metrics), "none")))
+				c.Metric, cmp.Or(strings.Join(metrics, ", "), "none")))
 		default:
 			remarks = append(remarks, fmt.Sprintf("The plot %s is left out: nothing was measured at its points.", c.Name))
 		}
@@ -129,7 +128,7 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 }
 
 // curve of these points, with lines for each variant unless it names one; nil if there are none.
-func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
+func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
 	if len(measured) == 0 {
 		return nil
 	}
@@ -144,7 +143,7 @@ func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
 		for n < len(measured) && measured[n].Variant == variant {
 			n++
 		}
-		points := pointsOf(measured[:n])
+		points := measured[:n]
 		measured = measured[n:]
 		inOrder(points, c.Lines)
 		for _, line := range along.group(points) {
@@ -159,14 +158,6 @@ func curve(c *presentation.Curve, measured []claims.Series) *plot.Plot {
 	return plot.Curve(title, c.Against, metric.Unit, few)
 }
 
-func pointsOf(measured []claims.Series) (list []stats.Point) {
-	for _, s := range measured {
-		p := stats.Point{Parameters: s.Parameters, Metric: s.Metric, Values: s.Values, Summary: stats.Summarize(s.Values)}
-		list = append(list, p)
-	}
-	return list
-}
-
 // listed are two names with a comma between them, unless one is empty.
 func listed(a, b string) string {
 	if a == "" || b == "" {
@@ -177,13 +168,10 @@ func listed(a, b string) string {
 
 // inOrder sorts points by the value of a parameter, if all values are numbers.
 func inOrder(points []stats.Point, parameter string) {
-	if _, numeric := plot.Numbers(valuesOf(parameter, parametersOf(points))); !numeric {
+	if _, numeric := plot.Numbers(valuesOf(parameter, stats.ParametersOf(points))); !numeric {
 		return
 	}
-	slices.SortStableFunc(points, func(a, b stats.Point) int {
-		values, _ := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]})
-		return cmp.Compare(values[0], values[1])
-	})
+	slices.SortStableFunc(points, byNumber(parameter))
 }
 
 // addTables adds the tables that a file asks for, with remarks about what they lack.

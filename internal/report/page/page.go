@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // File is the name of the page among the results.
@@ -27,8 +28,9 @@ const File = "report.html"
 var assets embed.FS
 
 var (
-	templates = template.Must(template.New("").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }, "shown": shown}).
-			ParseFS(assets, "assets/*.html"))
+	templates = template.Must(template.New("").Funcs(template.FuncMap{
+		"inc": func(i int) int { return i + 1 }, "verdict": report.VerdictText, "published": publishedText,
+	}).ParseFS(assets, "assets/*.html"))
 	style  = asset("style.css")
 	script = asset("sort.js")
 )
@@ -54,7 +56,7 @@ type view struct {
 	About string
 	// Warnings are about the whole.
 	Warnings []string
-	Claims   []claim
+	Claims   []claims.Judgement
 	// Requested are the plots that a file asks for, PlotRemarks say which of them are left out.
 	Requested   []figure
 	PlotRemarks []string
@@ -87,7 +89,7 @@ type pointsView struct {
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
 func Write(w io.Writer, r *report.Report, d *Details) error {
-	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Namespace: r.Namespace, Claims: judged(r.Claims)}
+	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Namespace: r.Namespace, Claims: r.Claims}
 	name := "run.html"
 	if r.HasVariants() {
 		name = "variants.html"

@@ -12,13 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -33,7 +32,7 @@ func (v *view) addPoints(r *report.Report, d *Details) {
 	v.About = aboutRun(r)
 	v.Settings = settings(settingsOf(r, d))
 	v.Pilots = r.Pilots()
-	v.Best = stats.LeadOf(r.Points, plot.Number)
+	v.Best = stats.LeadOf(r.Points, stats.Number)
 	if points := r.Measured(); len(points) > 0 {
 		v.Points, v.Notes = r.PointsTable()
 		if ranks := report.Ranks(points); ranks != "" {
@@ -100,11 +99,8 @@ func settings(list []result.AppliedSetting) *report.Table {
 	return t
 }
 
-// list is texts with commas between them.
-func list(texts []string) string { return strings.Join(texts, ", ") }
-
 // inWords is a remark with how many points and trials it is about.
-func inWords(r *stats.MergedWarning, points int) string {
+func inWords(r *finding.Merged, points int) string {
 	var about []string
 	switch {
 	case points == 1:
@@ -113,44 +109,19 @@ func inWords(r *stats.MergedWarning, points int) string {
 	default:
 		about = []string{fmt.Sprintf("%d of %d points", len(r.From), points)}
 	}
-	if of := r.OfTrials(); of != "" {
-		about = append(about, of)
+	if r.Trials != r.Of {
+		about = append(about, fmt.Sprintf("%d of %d trials", r.Trials, r.Of))
 	}
 	if len(about) == 0 {
-		return r.Finding.String()
+		return r.Text()
 	}
-	return fmt.Sprintf("%s (%s)", r.Finding, list(about))
+	return fmt.Sprintf("%s (%s)", r.Text(), strings.Join(about, ", "))
 }
 
-// decimal is a number in a text.
-var decimal = regexp.MustCompile(`\d+(\.\d+)?`)
-
-// shown is the text of a cell: thousands of numbers are set apart, unless somebody has written them.
-func shown(c report.Cell) string {
-	if !c.Number || c.Written {
-		return c.Text
-	}
-	return decimal.ReplaceAllStringFunc(c.Text, plot.Grouped)
-}
-
-// claim as the page shows it: the verdict in words with the class of its colour, and what the published figures say, or nothing.
-type claim struct {
-	claims.Judgement
-	Verdict, Class, Published string
-}
-
-func judged(list []claims.Judgement) []claim {
-	classes := map[claims.Verdict]string{claims.Holds: "yes", claims.DoesNotHold: "no"}
-	var shown []claim
-	for _, j := range list {
-		c := claim{Judgement: j, Verdict: report.VerdictText(j.Verdict), Class: cmp.Or(classes[j.Verdict], "open")}
-		if j.Published != "" {
-			text := report.PublishedText(&j)
-			c.Published = strings.ToUpper(text[:1]) + text[1:]
-		}
-		shown = append(shown, c)
-	}
-	return shown
+// publishedText is what the published figures say of a claim, as a sentence.
+func publishedText(j claims.Judgement) string {
+	text := report.PublishedText(&j)
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // download is a file that is in the page itself, or a hint where it is if it is too large for that.

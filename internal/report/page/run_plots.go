@@ -58,13 +58,13 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
 func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
-	constant := fixed(parameters, parametersOf(r.Points))
+	constant := fixed(parameters, stats.ParametersOf(r.Points))
 	if len(points) == 1 {
 		v.curves = with(nil, repetitions(&points[0]), constant, against("repetition"))
 		return
 	}
 	m := points[0].Metric
-	s := sweepOf(parameters, parametersOf(points))
+	s := sweepOf(parameters, stats.ParametersOf(points))
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
@@ -76,14 +76,16 @@ func repetitions(point *stats.Point) *plot.Plot {
 	if point.Summary.N < 2 {
 		return nil
 	}
-	var trials []plot.Point
+	const repetition = "repetition"
+	var trials []stats.Point
 	for i, value := range point.Values {
-		trials = append(trials, plot.Point{
-			At: strconv.Itoa(i + 1), Values: []float64{value}, Summary: stats.Summarize([]float64{value}),
+		trials = append(trials, stats.Point{
+			Parameters: map[string]string{repetition: strconv.Itoa(i + 1)}, Values: []float64{value},
+			Summary: stats.Summarize([]float64{value}),
 		})
 	}
 	m := point.Metric
-	p := plot.Curve(m.Name+" of each repetition", "repetition", m.Unit, []plot.Series{{Points: trials}})
+	p := plot.Curve(m.Name+" of each repetition", repetition, m.Unit, []plot.Series{{Points: trials}})
 	p.Text = m.Unit + " of each repetition, in the order of measuring."
 	return p
 }

@@ -103,11 +103,11 @@ func TestNothingFromOutside(t *testing.T) {
 func TestEscaping(t *testing.T) {
 	c := pagetest.CommitSize()
 	const evil = `<script>alert(1)</script>"'`
-	c.Report.Name, c.Report.Findings = evil, []stats.Warning{{Finding: finding.OfProgram(evil)}}
+	c.Report.Name, c.Report.Findings = evil, []finding.Finding{finding.OfProgram(evil)}
 	c.Report.Records[20].Message = evil
 	for i := range c.Report.Points {
 		c.Report.Points[i].Parameters = map[string]string{evil: evil + c.Report.Points[i].Parameters["rowsPerCommit"]}
-		c.Report.Points[i].Warnings = []stats.Warning{{Finding: finding.OfProgram(evil), Trials: 1, Of: 1}}
+		c.Report.Points[i].Warnings = []finding.Finding{finding.OfProgram(evil).InTrials(1, 1)}
 	}
 	if text := runPage(t, c); strings.Contains(text, "<script>alert") || strings.Count(text, "<script>") != 1 {
 		t.Error("the page has a script of somebody else")

@@ -73,17 +73,22 @@ func (s sweep) group(points []stats.Point) []plot.Series {
 			at[name] = i
 			series = append(series, plot.Series{Name: name})
 		}
-		series[i].Points = append(series[i].Points, plot.Point{At: p.Parameters[s.along], Values: p.Values, Summary: p.Summary})
+		series[i].Points = append(series[i].Points, p)
 	}
 	for i := range series {
-		slices.SortStableFunc(series[i].Points, func(a, b plot.Point) int {
-			if values, numeric := plot.Numbers([]string{a.At, b.At}); numeric {
-				return cmp.Compare(values[0], values[1])
-			}
-			return 0
-		})
+		slices.SortStableFunc(series[i].Points, byNumber(s.along))
 	}
 	return series
+}
+
+// byNumber is an order of points by the value of a parameter, where that is a number.
+func byNumber(parameter string) func(a, b stats.Point) int {
+	return func(a, b stats.Point) int {
+		if values, numeric := plot.Numbers([]string{a.Parameters[parameter], b.Parameters[parameter]}); numeric {
+			return cmp.Compare(values[0], values[1])
+		}
+		return 0
+	}
 }
 
 // spread are at most n of several things, from the first to the last.
@@ -104,14 +109,6 @@ func ofAll(shown, all int, things string) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of %d %s", shown, all, things)
-}
-
-func parametersOf(points []stats.Point) []map[string]string {
-	var all []map[string]string
-	for _, p := range points {
-		all = append(all, p.Parameters)
-	}
-	return all
 }
 
 // fewestIntervals make a line.
@@ -201,7 +198,8 @@ func percentiles(points []chosen, operations []string, at, together string) []Dr
 // histogram of an operation at a point: from its documents or, without them, from its records; nil if neither has one.
 func (c *chosen) histogram(operation string) *hdrhistogram.Histogram {
 	if of := c.details(); of != nil && len(of.latencies[operation]) > 0 {
-		return merged(of.latencies[operation])
+		h, _ := stats.MergeHistograms(of.latencies[operation])
+		return h
 	}
 	var encoded []string
 	for _, r := range c.Records {
@@ -211,7 +209,8 @@ func (c *chosen) histogram(operation string) *hdrhistogram.Histogram {
 			}
 		}
 	}
-	return merged(encoded)
+	h, _ := stats.MergeHistograms(encoded)
+	return h
 }
 
 // distribution of a histogram: closer and closer to 1, as far as there are operations.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -70,7 +69,7 @@ func TestGroup(t *testing.T) {
 		}
 		var got []string
 		for _, p := range series[0].Points {
-			got = append(got, p.At)
+			got = append(got, p.Parameters["size"])
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v", in, got)
@@ -119,22 +118,8 @@ func TestDetailsOfAPointAreBounded(t *testing.T) {
 	if n := len(of.latencies["commit"]); n > maxUnmerged {
 		t.Errorf("%d histograms", n)
 	}
-	if n := merged(of.latencies["commit"]).TotalCount(); n != trials {
-		t.Errorf("%d operations", n)
-	}
-}
-
-// A round that is not whole does not count.
-func TestMeasured(t *testing.T) {
-	s := &report.Report{Rounds: 1, Variation: report.Variation{Variants: []report.Variant{{Name: "a"}, {Name: "b"}}}}
-	for round := 1; round <= 2; round++ {
-		for _, variant := range []string{"a", "b"} {
-			s.Runs = append(s.Runs, report.SideRun{Round: round, Variant: variant, Values: []report.PointValue{{Value: float64(round)}}})
-		}
-	}
-	points := measured(s, "a")
-	if len(points) != 1 || len(points[0].Values) != 1 || points[0].Summary.Median != 1 {
-		t.Errorf("%+v", points)
+	if all, _ := stats.MergeHistograms(of.latencies["commit"]); all.TotalCount() != trials {
+		t.Errorf("%d operations", all.TotalCount())
 	}
 }
 

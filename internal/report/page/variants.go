@@ -13,7 +13,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // variantsView is what only the page of a run with variants shows.
@@ -60,11 +59,6 @@ func (v *view) addVariants(r *report.Report, d *Details) {
 			v.Settings.Name += " of " + r.Baseline()
 		}
 	}
-}
-
-// measured are the points of a variant with their values of the headline metric, over the rounds that are whole.
-func measured(r *report.Report, variant string) []stats.Point {
-	return pointsOf(r.Plotted(&presentation.Curve{Among: claims.Selector{Variant: variant}}))
 }
 
 // maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
@@ -119,11 +113,11 @@ func sideBySide(r *report.Report) []Drawing {
 	series := map[string][]plot.Series{}
 	var along, unit, metric string
 	for _, variant := range r.Variants {
-		points := measured(r, variant.Name)
+		points := r.Series(claims.Selector{Variant: variant.Name}, "")
 		if len(points) == 0 {
 			continue
 		}
-		sw := sweepOf(parameters, parametersOf(points))
+		sw := sweepOf(parameters, stats.ParametersOf(points))
 		along, unit, metric = sw.along, points[0].Metric.Unit, points[0].Metric.Name
 		for _, line := range sw.group(points) {
 			if series[line.Name] == nil {
@@ -148,9 +142,10 @@ func sideBySide(r *report.Report) []Drawing {
 func variantsOnly(r *report.Report) *plot.Plot {
 	var line plot.Series
 	metric, unit := "", ""
-	for _, of := range r.Plotted(new(presentation.Curve)) {
+	for _, of := range r.Series(claims.Selector{}, "") {
 		metric, unit = of.Metric.Name, of.Metric.Unit
-		line.Points = append(line.Points, plot.Point{At: of.Variant, Values: of.Values, Summary: stats.Summarize(of.Values)})
+		of.Parameters = map[string]string{"variant": of.Variant}
+		line.Points = append(line.Points, of)
 	}
 	return plot.Curve(metric+" of each variant", "variant", unit, []plot.Series{line})
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -153,7 +152,7 @@ func steps(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for i := math.Ceil(low / step); i*step <= high; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: Number(i * step)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: stats.Number(i * step)})
 	}
 	return ticks
 }
@@ -169,33 +168,9 @@ func decades(low, high float64) []plot.Tick {
 	for p := first; p <= last; p++ {
 		for _, n := range between {
 			if v := n * math.Pow(10, p); v >= low && v <= high {
-				ticks = append(ticks, plot.Tick{Value: v, Label: Number(v)})
+				ticks = append(ticks, plot.Tick{Value: v, Label: stats.Number(v)})
 			}
 		}
 	}
 	return ticks
-}
-
-// Number is a number for people: at most four digits that say anything, thousands set apart by commas.
-func Number(v float64) string {
-	return Grouped(stats.Format(v))
-}
-
-// Grouped is a number, as it was written, with its thousands set apart.
-func Grouped(text string) string {
-	whole, fraction, found := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
-	if strings.Trim(whole, "0123456789") != "" {
-		return text
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if found {
-		whole += "." + fraction
-	}
-	return sign + whole
 }

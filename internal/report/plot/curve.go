@@ -19,16 +19,7 @@ import (
 // Series is one line of a curve: a variant, or a value of a second swept parameter.
 type Series struct {
 	Name   string
-	Points []Point
-}
-
-// Point is what was measured at a value of the swept parameter.
-type Point struct {
-	// At is the value of the parameter as it was written.
-	At string
-	// Values are those of the repetitions.
-	Values  []float64
-	Summary stats.Summary
+	Points []stats.Point
 }
 
 // maxAside is how far beside its median a repetition stands, so that both are seen.
@@ -47,7 +38,7 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 	for _, s := range series {
 		names = append(names, s.Name)
 		for _, point := range s.Points {
-			texts = append(texts, point.At)
+			texts = append(texts, point.Parameters[parameter])
 			values = append(append(values, point.Values...), point.Summary.Low, point.Summary.High)
 			count++
 		}
@@ -73,17 +64,19 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 			aside = min(aside, 0.5*apart) // halfway to the next series
 		}
 		for i, s := range series {
-			where := func(point Point, v float64) vg.Point {
-				return vg.Point{X: c.X(f.X.Norm(at[point.At])) + apart*(vg.Length(i)-vg.Length(len(series)-1)/2), Y: c.Y(f.Y.Norm(v))}
+			where := func(point *stats.Point, v float64) vg.Point {
+				x := at[point.Parameters[parameter]]
+				return vg.Point{X: c.X(f.X.Norm(x)) + apart*(vg.Length(i)-vg.Length(len(series)-1)/2), Y: c.Y(f.Y.Norm(v))}
 			}
 			var through []vg.Point
-			for _, point := range s.Points {
-				if numeric && point.Summary.N > 0 {
+			for i := range s.Points {
+				if point := &s.Points[i]; numeric && point.Summary.N > 0 {
 					through = append(through, where(point, point.Summary.Median))
 				}
 			}
 			curveThrough(c, i, 1.6, through)
-			for _, point := range s.Points {
+			for n := range s.Points {
+				point := &s.Points[n]
 				drawPoint(c, i, point, dots, aside, where, func() string {
 					return tip(parameter, s.Name, unit, point)
 				})
@@ -103,7 +96,8 @@ func apartFor(series int, room vg.Length, numeric bool) vg.Length {
 }
 
 func drawPoint(
-	c draw.Canvas, series int, point Point, dots bool, aside vg.Length, where func(Point, float64) vg.Point, tip func() string,
+	c draw.Canvas, series int, point *stats.Point, dots bool, aside vg.Length, where func(*stats.Point, float64) vg.Point,
+	tip func() string,
 ) {
 	if point.Summary.N == 0 {
 		return
@@ -146,13 +140,13 @@ func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 }
 
 // tip is what a pointer over a median shows.
-func tip(parameter, series, unit string, point Point) string {
-	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.At, Number(point.Summary.Median), unit)
+func tip(parameter, series, unit string, point *stats.Point) string {
+	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.Parameters[parameter], stats.Number(point.Summary.Median), unit)
 	if series != "" {
 		text = series + ", " + text
 	}
 	if point.Summary.N > 1 {
-		text += fmt.Sprintf(" (%s–%s), n = %d", Number(point.Summary.Low), Number(point.Summary.High), point.Summary.N)
+		text += fmt.Sprintf(" (%s–%s), n = %d", stats.Number(point.Summary.Low), stats.Number(point.Summary.High), point.Summary.N)
 	}
 	return text
 }

@@ -23,12 +23,17 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
+// at is a value of any parameter that a test names.
+func at(text string) map[string]string {
+	return map[string]string{"size": text, "mode": text, "x": text}
+}
+
 // series of points with the given values of a parameter, each of three repetitions.
-func series(name string, at ...string) plot.Series {
+func series(name string, values ...string) plot.Series {
 	s := plot.Series{Name: name}
-	for i, text := range at {
+	for i, text := range values {
 		values := []float64{100 * float64(i+1), 104 * float64(i+1), 97 * float64(i+1)}
-		s.Points = append(s.Points, plot.Point{At: text, Values: values, Summary: stats.Summarize(values)})
+		s.Points = append(s.Points, stats.Point{Parameters: at(text), Values: values, Summary: stats.Summarize(values)})
 	}
 	return s
 }
@@ -179,7 +184,7 @@ func TestNothing(t *testing.T) {
 // One value, equal values, zeros and negative numbers are drawn, too.
 func TestUnusualValues(t *testing.T) {
 	for name, values := range map[string][]float64{"one": {5}, "equal": {5, 5, 5}, "zeros": {0, 0}, "negative": {-3, 4}, "below": {-3, -4}, "huge": {1e300, 2}} {
-		s := plot.Series{Points: []plot.Point{{At: "7", Values: values, Summary: stats.Summarize(values)}}}
+		s := plot.Series{Points: []stats.Point{{Parameters: at("7"), Values: values, Summary: stats.Summarize(values)}}}
 		if text := svg(t, plot.Curve("t", "x", "y", []plot.Series{s})); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 			t.Errorf("%s:\n%s", name, text)
 		}
@@ -195,7 +200,7 @@ func TestManyDots(t *testing.T) {
 	var s plot.Series
 	for i := range 1000 {
 		values := []float64{float64(i), float64(i) + 1, float64(i) + 2, float64(i) + 3}
-		s.Points = append(s.Points, plot.Point{At: fmt.Sprint(i + 1), Values: values, Summary: stats.Summarize(values)})
+		s.Points = append(s.Points, stats.Point{Parameters: at(fmt.Sprint(i + 1)), Values: values, Summary: stats.Summarize(values)})
 	}
 	text := svg(t, plot.Curve("t", "x", "y", []plot.Series{s}))
 	if strings.Contains(text, `f0 dot"`) || strings.Count(text, "<title>") != 1001 {
@@ -232,7 +237,7 @@ func TestMoreSeriesThanColours(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{"1": "1", "1000": "1,000", "-1234567.25": "-1,234,567.25", "1e+17": "1e+17", "": "", "999": "999"} {
-		must.Same(t, text, want, plot.Grouped(text))
+		must.Same(t, text, want, stats.Grouped(text))
 	}
 	for v, want := range map[float64]string{250: "250 µs", 1500: "1.5 ms", 2e6: "2 s"} {
 		must.Same(t, fmt.Sprint(v), want, plot.Micros(v))

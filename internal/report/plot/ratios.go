@@ -196,7 +196,7 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 			c.StrokeLine2(line(soft, 0.8), x, c.Y(f.Y.Norm(both[0][round])), x, c.Y(f.Y.Norm(both[1][round])))
 			for i := range both {
 				c.SetColor(palette[i])
-				tip := fmt.Sprintf("round %d: %s %s", round+1, Number(both[i][round]), pair.Metric.Unit)
+				tip := fmt.Sprintf("round %d: %s %s", round+1, stats.Number(both[i][round]), pair.Metric.Unit)
 				marking(c, "dot", tip, func() { mark(c, i, vg.Point{X: x, Y: c.Y(f.Y.Norm(both[i][round]))}, 3.4) })
 			}
 		}

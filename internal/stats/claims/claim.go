@@ -13,41 +13,17 @@ import (
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Series is what was measured at a point, round by round.
-type Series struct {
-	// Variant of a comparison; empty in a run.
-	Variant    string
-	Parameters map[string]string
-	// Metric of the values; its Value is unused.
-	Metric result.Metric
-	// Values have one for each round.
-	Values []float64
-}
-
-// Name of a series among others: the variant and the point.
-func (s *Series) Name() string {
-	label := stats.Label(s.Parameters)
-	switch {
-	case s.Variant == "":
-		return label
-	case label == "":
-		return s.Variant
-	}
-	return s.Variant + " at " + label
-}
-
-// Selector names series: those of the variant and with the values of parameters that it has. An empty one names all.
+// Selector names points: those of the variant and with the values of parameters that it has. An empty one names all.
 type Selector struct {
 	Variant    string            `json:"variant,omitempty"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // Names says whether the selector names a series.
-func (s Selector) Names(of *Series) bool {
+func (s Selector) Names(of *stats.Point) bool {
 	if s.Variant != "" && s.Variant != of.Variant {
 		return false
 	}
@@ -71,12 +47,12 @@ func (s Selector) String() string {
 	if s.Variant == "" && len(s.Parameters) == 0 {
 		return "everything"
 	}
-	return (&Series{Variant: s.Variant, Parameters: s.Parameters}).Name()
+	return (&stats.Point{Variant: s.Variant, Parameters: s.Parameters}).Name()
 }
 
 // All series that the selector names.
-func (s Selector) All(list []Series) []*Series {
-	var named []*Series
+func (s Selector) All(list []stats.Point) []*stats.Point {
+	var named []*stats.Point
 	for i := range list {
 		if s.Names(&list[i]) {
 			named = append(named, &list[i])
@@ -86,7 +62,7 @@ func (s Selector) All(list []Series) []*Series {
 }
 
 // One series that the selector names. None and several are errors.
-func (s Selector) One(list []Series) (*Series, error) {
+func (s Selector) One(list []stats.Point) (*stats.Point, error) {
 	named := s.All(list)
 	switch len(named) {
 	case 1:
@@ -137,7 +113,7 @@ func Variants(c *v1alpha1.Claim) []string {
 }
 
 // Check says what is wrong with a claim about some points, whose values are not needed.
-func Check(c *v1alpha1.Claim, points []Series) error {
+func Check(c *v1alpha1.Claim, points []stats.Point) error {
 	_, err := subjectOf(c, points)
 	if err != nil {
 		return fmt.Errorf("claim %s: %w", c.Name, err)
@@ -153,32 +129,32 @@ func Check(c *v1alpha1.Claim, points []Series) error {
 // subject of a claim: the series that it is about.
 type subject struct {
 	// of and to are those of a ratio or of no difference.
-	of, to *Series
+	of, to *stats.Point
 	// in are those that the best is said to be one of, out the others.
-	in, out []*Series
+	in, out []*stats.Point
 	// steps are the series by the value of the parameter.
-	steps []*Series
+	steps []*stats.Point
 }
 
 // name of a series, without what all series of the subject have in common.
-func (s *subject) name(one *Series) string {
-	short := Series{Parameters: map[string]string{}}
+func (s *subject) name(one *stats.Point) string {
+	short := stats.Point{Parameters: map[string]string{}}
 	all := slices.Concat(s.in, s.out, s.steps)
 	if s.of != nil {
 		all = append(all, s.of, s.to)
 	}
 	for name, value := range one.Parameters {
-		if slices.ContainsFunc(all, func(other *Series) bool { return other.Parameters[name] != value }) {
+		if slices.ContainsFunc(all, func(other *stats.Point) bool { return other.Parameters[name] != value }) {
 			short.Parameters[name] = value
 		}
 	}
-	if slices.ContainsFunc(all, func(other *Series) bool { return other.Variant != one.Variant }) {
+	if slices.ContainsFunc(all, func(other *stats.Point) bool { return other.Variant != one.Variant }) {
 		short.Variant = one.Variant
 	}
 	return short.Name()
 }
 
-func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
+func subjectOf(c *v1alpha1.Claim, list []stats.Point) (s subject, err error) {
 	switch {
 	case c.Ratio != nil:
 		return pairOf(c.Ratio.Of, c.Ratio.To, list, c.Ratio.ToMetric != "")
@@ -206,7 +182,7 @@ func subjectOf(c *v1alpha1.Claim, list []Series) (s subject, err error) {
 }
 
 // pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
-func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject, err error) {
+func pairOf(of, to v1alpha1.PointSelector, list []stats.Point, same bool) (s subject, err error) {
 	if s.of, err = selector(of).One(list); err != nil {
 		return s, fmt.Errorf("of: %w", err)
 	}
@@ -220,10 +196,10 @@ func pairOf(of, to v1alpha1.PointSelector, list []Series, same bool) (s subject,
 }
 
 // stepsOf are the series by the value of the parameter. They differ in nothing else.
-func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
+func stepsOf(m *v1alpha1.MonotonicClaim, list []stats.Point) ([]*stats.Point, error) {
 	among := selector(m.Among)
 	named := among.All(list)
-	values := map[*Series]float64{}
+	values := map[*stats.Point]float64{}
 	for _, s := range named {
 		text, known := s.Parameters[m.Parameter]
 		if !known {
@@ -234,7 +210,7 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 			return nil, fmt.Errorf("monotonic: %s=%s is not a number", m.Parameter, text)
 		}
 		values[s] = value
-		if s.without(m.Parameter) != named[0].without(m.Parameter) {
+		if without(s, m.Parameter) != without(named[0], m.Parameter) {
 			return nil, fmt.Errorf("monotonic: %s and %s differ in more than %s: fix the other parameters in among", named[0].Name(),
 				s.Name(), m.Parameter)
 		}
@@ -243,13 +219,13 @@ func stepsOf(m *v1alpha1.MonotonicClaim, list []Series) ([]*Series, error) {
 	if len(named) < fewest {
 		return nil, fmt.Errorf("monotonic: %s names %d points, but an order takes at least %d", among, len(named), fewest)
 	}
-	slices.SortFunc(named, func(a, b *Series) int { return cmp.Compare(values[a], values[b]) })
+	slices.SortFunc(named, func(a, b *stats.Point) int { return cmp.Compare(values[a], values[b]) })
 	return named, nil
 }
 
-// without is the name of the series without a parameter.
-func (s *Series) without(parameter string) string {
-	rest := Series{Variant: s.Variant, Parameters: maps.Clone(s.Parameters)}
+// without is the name of a point without a parameter.
+func without(p *stats.Point, parameter string) string {
+	rest := stats.Point{Variant: p.Variant, Parameters: maps.Clone(p.Parameters)}
 	delete(rest.Parameters, parameter)
 	return rest.Name()
 }
@@ -259,10 +235,10 @@ func (s *Series) without(parameter string) string {
 func (g judge) published(metric string) (verdict Verdict, detail string) {
 	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
 	var missing string
-	add := func(list []*Series, metrics ...string) (known []*Series) {
+	add := func(list []*stats.Point, metrics ...string) (known []*stats.Point) {
 		for i, s := range list {
 			if v := figureOf(g.claim, s, metrics[min(i, len(metrics)-1)], metric); v > 0 {
-				known = append(known, &Series{Variant: s.Variant, Parameters: s.Parameters, Values: []float64{v}})
+				known = append(known, &stats.Point{Variant: s.Variant, Parameters: s.Parameters, Values: []float64{v}})
 			} else if missing == "" {
 				missing = g.name(s)
 			}
@@ -276,7 +252,7 @@ func (g judge) published(metric string) (verdict Verdict, detail string) {
 		if g.claim.Ratio != nil {
 			toMetric = cmp.Or(g.claim.Ratio.ToMetric, metric)
 		}
-		two := add([]*Series{g.of, g.to}, metric, toMetric)
+		two := add([]*stats.Point{g.of, g.to}, metric, toMetric)
 		if complete = len(two) == 2; complete {
 			by.of, by.to = two[0], two[1]
 		}
@@ -292,7 +268,7 @@ func (g judge) published(metric string) (verdict Verdict, detail string) {
 }
 
 // figureOf a series is the value that was published of a metric, beside the metric that the claim is about; 0 if there is none.
-func figureOf(c *v1alpha1.Claim, of *Series, metric, claimed string) float64 {
+func figureOf(c *v1alpha1.Claim, of *stats.Point, metric, claimed string) float64 {
 	for _, f := range c.Published {
 		if selector(f.Of).Names(of) && cmp.Or(f.Metric, claimed) == metric {
 			return number(f.Value)

@@ -51,7 +51,7 @@ type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why st
 
 // Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
 // 5%.
-func Judge(list v1alpha1.Claims, measured func(metric string) []Series, interval Interval) []Judgement {
+func Judge(list v1alpha1.Claims, measured func(metric string) []stats.Point, interval Interval) []Judgement {
 	var all []Judgement
 	for i := range list {
 		c := &list[i]
@@ -192,7 +192,7 @@ func (g judge) noDifference(j *Judgement) {
 // it is not takes one other that is better than all: the error is divided among the others.
 func (g judge) bestAt(j *Judgement) {
 	best := g.best(g.in)
-	var rival *Series
+	var rival *stats.Point
 	nearest := stats.Ratio{Low: math.Inf(1)}
 	for _, other := range g.out {
 		r, why := g.better(best, other, g.claims*len(g.in))
@@ -226,7 +226,7 @@ func (g judge) bestAt(j *Judgement) {
 		j.Detail = fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), g.times(worst))
 		return
 	}
-	if g.best([]*Series{best, other}) == best {
+	if g.best([]*stats.Point{best, other}) == best {
 		j.Detail = g.indistinct(g.name(best), g.name(rival), nearest)
 		return
 	}
@@ -239,8 +239,8 @@ func (g judge) indistinct(best, rival string, ratio stats.Ratio) string {
 }
 
 // best of some series by their medians.
-func (g judge) best(list []*Series) *Series {
-	return slices.MaxFunc(list, func(a, b *Series) int {
+func (g judge) best(list []*stats.Point) *stats.Point {
+	return slices.MaxFunc(list, func(a, b *stats.Point) int {
 		x, y := stats.Summarize(a.Values).Median, stats.Summarize(b.Values).Median
 		if g.lower {
 			return cmp.Compare(y, x)
@@ -250,7 +250,7 @@ func (g judge) best(list []*Series) *Series {
 }
 
 // better is how many times as good one is as the other.
-func (g judge) better(one, other *Series, comparisons int) (stats.Ratio, string) {
+func (g judge) better(one, other *stats.Point, comparisons int) (stats.Ratio, string) {
 	if g.lower {
 		one, other = other, one
 	}
@@ -296,9 +296,9 @@ func (g judge) monotonic(j *Judgement) {
 
 // wrongWay is the verdict if a step goes the wrong way, or all of them together: it takes one of these, so that the error is
 // divided among them. Few says why trials are too few for that, if they are.
-func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denied bool, few string) {
+func (g judge) wrongWay(j *Judgement, steps []*stats.Point, tolerated float64) (denied bool, few string) {
 	last, of := len(steps)-1, g.claim.Monotonic.Parameter
-	deny := func(from, to *Series, bound float64) bool {
+	deny := func(from, to *stats.Point, bound float64) bool {
 		r, why := g.interval(to.Values, from.Values, g.claims*(last+1))
 		if why != "" {
 			few = why
@@ -319,7 +319,7 @@ func (g judge) wrongWay(j *Judgement, steps []*Series, tolerated float64) (denie
 	return denied, few
 }
 
-func value(s *Series, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
+func value(s *stats.Point, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
 
 // times says a ratio with its interval: 3.31× (3.10–3.52×).
 func (g judge) times(r stats.Ratio) string {

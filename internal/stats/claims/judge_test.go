@@ -16,11 +16,11 @@ import (
 )
 
 // bySize are values at rowsPerCommit=1, 4 and so on, in so many rounds with a noise of one percent.
-func bySize(better string, rounds int, values ...float64) []claims.Series {
+func bySize(better string, rounds int, values ...float64) []stats.Point {
 	noise := rand.New(rand.NewPCG(1, 2))
-	var list []claims.Series
+	var list []stats.Point
 	for i, value := range values {
-		s := claims.Series{
+		s := stats.Point{
 			Parameters: map[string]string{"rowsPerCommit": strconv.Itoa(1 << (2 * i)), "clients": "5"},
 			Metric:     result.Metric{Name: "rate", Unit: "rows/s", Better: better},
 		}
@@ -44,9 +44,9 @@ func number(v float64) v1alpha1.ClaimedNumber {
 	return v1alpha1.ClaimedNumber(strconv.FormatFloat(v, 'f', -1, 64))
 }
 
-func judged(c v1alpha1.Claim, series []claims.Series) claims.Judgement {
+func judged(c v1alpha1.Claim, series []stats.Point) claims.Judgement {
 	c.Name = "claim"
-	return claims.Judge([]v1alpha1.Claim{c}, func(string) []claims.Series { return series }, stats.PairedRatio)[0]
+	return claims.Judge([]v1alpha1.Claim{c}, func(string) []stats.Point { return series }, stats.PairedRatio)[0]
 }
 
 func TestJudge(t *testing.T) {
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 	equal := v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("16"), To: at("4"), WithinPercent: 5}}
 	for name, tc := range map[string]struct {
 		claim   v1alpha1.Claim
-		series  []claims.Series
+		series  []stats.Point
 		verdict claims.Verdict
 		settled bool
 		says    string
@@ -229,7 +229,7 @@ func TestPublished(t *testing.T) {
 // Two metrics of one point are compared as those of two points are.
 func TestTwoMetrics(t *testing.T) {
 	const six = 6
-	values := map[string][]claims.Series{
+	values := map[string][]stats.Point{
 		"commitMicros": bySize("lower", six, 900, 900, 900), "insertMicros": bySize("lower", six, 100, 300, 1800),
 	}
 	for metric, list := range values {
@@ -237,7 +237,7 @@ func TestTwoMetrics(t *testing.T) {
 			list[i].Metric.Name = metric
 		}
 	}
-	measured := func(metric string) []claims.Series { return values[metric] }
+	measured := func(metric string) []stats.Point { return values[metric] }
 	for name, tc := range map[string]struct {
 		of, to, metric     string
 		verdict, published claims.Verdict
@@ -328,7 +328,7 @@ func TestErrorOverClaims(t *testing.T) {
 				series[i].Values = append(series[i].Values, 100*(1+0.05*noise.NormFloat64()))
 			}
 		}
-		for _, j := range claims.Judge(list, func(string) []claims.Series { return series }, stats.PairedRatio) {
+		for _, j := range claims.Judge(list, func(string) []stats.Point { return series }, stats.PairedRatio) {
 			if j.Verdict != claims.CannotSay {
 				wrong++
 				break

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -29,14 +30,14 @@ type Curve struct {
 }
 
 // Check says what is wrong with a plot of some points, whose values are not needed.
-func (c *Curve) Check(points []claims.Series) error {
+func (c *Curve) Check(points []stats.Point) error {
 	if err := c.check(points); err != nil {
 		return fmt.Errorf("plot %s: %w", c.Name, err)
 	}
 	return nil
 }
 
-func (c *Curve) check(points []claims.Series) error {
+func (c *Curve) check(points []stats.Point) error {
 	all := space(points)
 	if err := all.has("against", c.Against); err != nil {
 		return err
@@ -53,11 +54,11 @@ func (c *Curve) check(points []claims.Series) error {
 }
 
 // distinct says whether each point has a place of its own.
-func (c *Curve) distinct(points []*claims.Series) error {
+func (c *Curve) distinct(points []*stats.Point) error {
 	if len(points) == 0 {
 		return fmt.Errorf("among: %s names no point", c.Among)
 	}
-	at := map[string]*claims.Series{}
+	at := map[string]*stats.Point{}
 	for _, p := range points {
 		place := []string{p.Variant}
 		for _, name := range []string{c.Against, c.Lines} {
@@ -77,7 +78,7 @@ func (c *Curve) distinct(points []*claims.Series) error {
 }
 
 // collision of two points that would be drawn at one place.
-func (c *Curve) collision(a, b *claims.Series) error {
+func (c *Curve) collision(a, b *stats.Point) error {
 	names := maps.Clone(a.Parameters)
 	maps.Copy(names, b.Parameters)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -89,7 +90,7 @@ func (c *Curve) collision(a, b *claims.Series) error {
 }
 
 // space is what points are told apart by.
-type space []claims.Series
+type space []stats.Point
 
 // variants in their order; none in a run.
 func (s space) variants() []string {
@@ -149,7 +150,7 @@ func (s space) admits(of claims.Selector) error {
 			return err
 		}
 		one := claims.Selector{Parameters: map[string]string{name: of.Parameters[name]}}
-		if !slices.ContainsFunc(s, func(p claims.Series) bool { return one.Names(&p) }) {
+		if !slices.ContainsFunc(s, func(p stats.Point) bool { return one.Names(&p) }) {
 			return fmt.Errorf("no point has %s; %s is one of %s", one, name, some(s.values(name)))
 		}
 	}
@@ -187,19 +188,19 @@ type Figure struct {
 }
 
 // Check says what is wrong with a table of some points, whose values are not needed.
-func (t *Table) Check(points []claims.Series) error {
+func (t *Table) Check(points []stats.Point) error {
 	if err := t.check(points); err != nil {
 		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	return nil
 }
 
-func (t *Table) check(points []claims.Series) error {
+func (t *Table) check(points []stats.Point) error {
 	all := space(points)
 	if err := all.admits(t.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
 	}
-	var chosen []claims.Series
+	var chosen []stats.Point
 	for _, p := range t.Among.All(points) {
 		chosen = append(chosen, *p)
 	}
@@ -215,7 +216,7 @@ func (t *Table) check(points []claims.Series) error {
 }
 
 // checkFigure says whether a figure has one place in the table.
-func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error {
+func (t *Table) checkFigure(f *Figure, all space, chosen []stats.Point) error {
 	if f.Metric != "" && !slices.Contains(t.Metrics, f.Metric) {
 		return fmt.Errorf("the table has no metric %s; it has %s", f.Metric, some(t.Metrics))
 	}
@@ -229,7 +230,7 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []claims.Series) error 
 }
 
 // PublishedAt is the figure of a metric at a point; false if there is none.
-func (t *Table) PublishedAt(metric string, point *claims.Series) (float64, bool) {
+func (t *Table) PublishedAt(metric string, point *stats.Point) (float64, bool) {
 	for i := range t.Published {
 		f := &t.Published[i]
 		if (f.Metric == metric || f.Metric == "" && metric == t.Metrics[0]) && f.Of.Names(point) {

@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // points of two variants: three connections, and two statement sizes at one of them.
-func points(variants ...string) []claims.Series {
-	var list []claims.Series
+func points(variants ...string) []stats.Point {
+	var list []stats.Point
 	for _, v := range variants {
 		for _, p := range [][2]string{{"1", "2000"}, {"5", "2000"}, {"20", "2000"}, {"5", "500"}} {
-			list = append(list, claims.Series{Variant: v, Parameters: map[string]string{"clients": p[0], "rows": p[1]}})
+			list = append(list, stats.Point{Variant: v, Parameters: map[string]string{"clients": p[0], "rows": p[1]}})
 		}
 	}
 	return list
@@ -32,13 +33,13 @@ func among(variant string, parameters ...string) claims.Selector {
 
 func TestCheck(t *testing.T) {
 	run, comparison := points(""), points("small", "large")
-	var many []claims.Series
+	var many []stats.Point
 	for i := range 20 {
-		many = append(many, claims.Series{Parameters: map[string]string{"n": fmt.Sprint(i)}})
+		many = append(many, stats.Point{Parameters: map[string]string{"n": fmt.Sprint(i)}})
 	}
-	odd := append(points(""), claims.Series{Parameters: map[string]string{"rows": "7"}})
+	odd := append(points(""), stats.Point{Parameters: map[string]string{"rows": "7"}})
 	for name, c := range map[string]struct {
-		points []claims.Series
+		points []stats.Point
 		curve  presentation.Curve
 		want   string
 	}{
@@ -49,7 +50,7 @@ func TestCheck(t *testing.T) {
 		"a variant":      {comparison, presentation.Curve{Against: "clients", Lines: "rows", Among: among("large")}, ""},
 		"no parameter":   {run, presentation.Curve{Against: "threads"}, "plot p: against: threads is not swept; use one of clients, rows"},
 		"no lines":       {run, presentation.Curve{Against: "rows", Lines: "x"}, "plot p: lines: x is not swept; use one of clients, rows"},
-		"nothing swept":  {[]claims.Series{{}}, presentation.Curve{Against: "rows"}, "plot p: against: rows is not swept: nothing is"},
+		"nothing swept":  {[]stats.Point{{}}, presentation.Curve{Against: "rows"}, "plot p: against: rows is not swept: nothing is"},
 		"no variants":    {run, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: a run has no variants"},
 		"no variant":     {comparison, presentation.Curve{Against: "rows", Among: among("a")}, "plot p: among: there is no variant a; use one of small, large"},
 		"no such name":   {run, presentation.Curve{Against: "rows", Among: among("", "x", "1")}, "plot p: among: parameters: x is not swept; use one of clients, rows"},
@@ -71,14 +72,14 @@ func TestCheck(t *testing.T) {
 }
 
 func TestTableCheck(t *testing.T) {
-	run, comparison, alone := points(""), points("small", "large"), []claims.Series{{}}
+	run, comparison, alone := points(""), points("small", "large"), []stats.Point{{}}
 	figure := func(metric string, of claims.Selector) presentation.Table {
 		return presentation.Table{Metrics: []string{"rate", "seconds"}, Published: []presentation.Figure{{Of: of, Metric: metric, Value: "1"}}}
 	}
 	narrowed := figure("", among("", "clients", "1"))
 	narrowed.Among = among("", "clients", "5")
 	for name, c := range map[string]struct {
-		points []claims.Series
+		points []stats.Point
 		table  presentation.Table
 		want   string
 	}{

@@ -71,9 +71,9 @@ func CommitSize() Case {
 		},
 		{Name: "never-falls", Verdict: claims.CannotSay, Detail: "512 to 1024: 1.00× (0.98–1.03×)"},
 	}
-	m.Report.Findings = []stats.Warning{{
-		Finding: finding.DiskDrift(finding.Fdatasync{Median: 118, P95: 160}, finding.Fdatasync{Median: 171, P95: 240}, 4, 31),
-	}}
+	m.Report.Findings = []finding.Finding{
+		finding.DiskDrift(finding.Fdatasync{Median: 118, P95: 160}, finding.Fdatasync{Median: 171, P95: 240}, 4, 31),
+	}
 	return m.Case
 }
 
