@@ -32,7 +32,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.TakeLane:
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
-		return r.lanes().release(ctx, run.Spec.Lane, a.Holder)
+		return r.releaseLane(ctx, run.Spec.Lane, a.Holder)
 	case lifecycle.RemoveOrphan:
 		return r.writer(run).removeOrphan(ctx, a.Object)
 	case lifecycle.ProvideDatabase:
@@ -61,10 +61,16 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 }
 
 func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
-	if _, expired := action.(lifecycle.DeleteRun); expired {
+	switch a := action.(type) {
+	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.ReleaseHost:
+		a.Node.Release = true
+		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
 	}
-	return r.actOnHost(ctx, run, action)
+	return fmt.Errorf("unknown action %T", action)
 }
 
 // removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is
@@ -76,15 +82,6 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 		}
 	}
 	return r.writer(s.run).remove(ctx, a.Job)
-}
-
-func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
-	one := lifecycle.ContenderOf(s.run)
-	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {
-		return err
-	}
-	s.seen.Lane.Holder, s.seen.Lane.Next = &one.Holder, lifecycle.Holder{}
-	return nil
 }
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
@@ -235,8 +232,7 @@ func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.Be
 			if record.Outcome != result.OutcomeAccepted || !record.Measures(v.Name) {
 				continue
 			}
-			name := plan.AttemptName(run, record.Trial, record.Attempt)
-			doc, err := pages{r.Live, &r.decoding}.document(ctx, run.Namespace, name, record)
+			doc, err := r.document(ctx, run, record)
 			if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
 				return err
 			}

@@ -173,8 +173,8 @@ type managers struct {
 // start a manager, which counts from zero and remembers nothing.
 func (m *managers) start() {
 	before := m.c.reconciler
-	m.c.reconciler = &BenchmarkRunReconciler{Base: before.Base, Logs: before.Logs}
-	m.c.reconciler.Metrics = telemetry.New()
+	m.c.reconciler = m.c.newReconciler()
+	m.c.reconciler.Client, m.c.reconciler.Live, m.c.reconciler.Metrics = before.Client, before.Live, telemetry.New()
 	m.metrics = append(m.metrics, m.c.reconciler.Metrics)
 }
 

@@ -208,7 +208,7 @@ func (r *BenchmarkRunReconciler) resultFiles(
 	if err != nil {
 		return nil, err
 	}
-	shown, err := pages{r.Live, &r.decoding}.of(ctx, s.run, rep)
+	shown, err := r.page(ctx, s.run, rep)
 	return append(files, shown...), err
 }
 

@@ -91,11 +91,8 @@ func newCluster(t *testing.T) *cluster {
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
-		Base: Base{
-			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
-			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
-		},
-		Logs: c, HostTuning: []string{c.namespace},
+		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
+		Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace, Logs: c, HostTuning: []string{c.namespace},
 	}
 }
 

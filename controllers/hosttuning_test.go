@@ -232,7 +232,7 @@ func TestEnvtestHostOfSeveralRuns(t *testing.T) {
 	}
 	suspend(true)
 	h.turns("the lane is left", func() bool {
-		lane, err := h.reconciler.lanes().observe(t.Context(), lifecycle.Contender{Lane: "other"}, api)
+		lane, err := h.reconciler.observeLane(t.Context(), lifecycle.Contender{Lane: "other"}, api)
 		h.must(err)
 		return lane.Holder == nil
 	}, "second")

@@ -26,8 +26,8 @@ import (
 )
 
 // withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
-func (b *Base) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
-	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !b.NoMariaDBOperator
+func (r *BenchmarkRunReconciler) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !r.NoMariaDBOperator
 }
 
 type listed struct {
@@ -205,14 +205,14 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 
 func (w *writer) removeDataCopies(ctx context.Context) error {
 	var claims corev1.PersistentVolumeClaimList
-	err := w.live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		w.owner.uidLabel: string(w.owner.GetUID()), v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
+	err := w.Live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
+		v1alpha1.LabelRunUID: string(w.owner.GetUID()), v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
 	})
 	if err != nil {
 		return fmt.Errorf("listing the copies of data: %w", err)
 	}
 	for n := range claims.Items {
-		if !metav1.IsControlledBy(&claims.Items[n], w.owner.Object) {
+		if !metav1.IsControlledBy(&claims.Items[n], w.owner) {
 			continue
 		}
 		if err := w.remove(ctx, &claims.Items[n]); err != nil {
@@ -297,8 +297,8 @@ func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provis
 
 // removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
 func (w *writer) removeOfInstance(ctx context.Context, instance int, list client.ObjectList) error {
-	err := w.live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		w.owner.uidLabel:        string(w.owner.GetUID()),
+	err := w.Live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
+		v1alpha1.LabelRunUID:    string(w.owner.GetUID()),
 		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
 		v1alpha1.LabelInstance:  strconv.Itoa(instance),
 	})
@@ -310,7 +310,7 @@ func (w *writer) removeOfInstance(ctx context.Context, instance int, list client
 		if !ok {
 			return fmt.Errorf("%T is not an object", item)
 		}
-		if !metav1.IsControlledBy(object, w.owner.Object) {
+		if !metav1.IsControlledBy(object, w.owner) {
 			return nil
 		}
 		return w.remove(ctx, object)

@@ -91,7 +91,7 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 // name is looked at no further: whose that one is, its own creation says.
 func (w *writer) notThere(ctx context.Context, object client.Object, instance string) error {
 	kind, name := w.kindOf(object), object.GetName()
-	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	err := w.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	controller := metav1.GetControllerOf(object)
 	switch {
 	case apierrors.IsNotFound(err):
