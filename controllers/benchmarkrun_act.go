@@ -116,7 +116,9 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 		return err
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, tokenAnnotation, token)
-	annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
+	if i := s.seen.Instance(a.Instance); i != nil && i.Pod != nil {
+		annotateNeighbors(job, r.neighborhood(ctx, run, i.Pod.Spec.NodeName))
+	}
 	err = w.createUnchecked(ctx, job, true, client.FieldValidation("Strict"))
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -161,9 +163,9 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 // claim.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 	m := &r.memories.of(s.run).made
-	m.attempt = creation{made: referenceTo(job), after: s.run.Status.Attempt}
+	m.attempt = creations{[]v1alpha1.ObjectReference{referenceTo(job)}, []v1alpha1.ObjectReference{s.run.Status.Attempt}}
 	m.token = rand.Text()
-	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made, withDigest(nil, m.token)
+	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made[0], withDigest(nil, m.token)
 }
 
 // checkVariants has the API server check what each variant asks for as a run of its own, without creating it.
@@ -194,15 +196,8 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	}
 	var sides []result.SideRecord
 	for _, number := range lifecycle.InstancesOf(s.run, a.Instance) {
-		side := result.SideRecord{
-			Variant: s.run.Spec.Variants[plan.VariantOf(s.run, number)].Name, Instance: number, Place: placeOf(s.seen, number),
-		}
-		side.Place.RetainedClass = r.retainedClass(ctx, s.seen, number)
-		for _, i := range s.seen.Instances {
-			if i.Number == number && i.Provisioner != v1alpha1.ProvisionerExternal && i.Pod != nil {
-				side.Fingerprint = lifecycle.PodFingerprint(i.Pod)
-			}
-		}
+		side := result.SideRecord{Variant: s.run.Spec.Variants[plan.VariantOf(s.run, number)].Name, Instance: number}
+		side.Place, side.Fingerprint = r.measuredOn(ctx, s.seen.Instance(number))
 		sides = append(sides, side)
 	}
 	return sides

@@ -204,22 +204,9 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 }
 
 func (w *writer) removeDataCopies(ctx context.Context) error {
-	var claims corev1.PersistentVolumeClaimList
-	err := w.Live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		v1alpha1.LabelRunUID: string(w.owner.GetUID()), v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
+	return w.removeLabelled(ctx, "copies of data", &corev1.PersistentVolumeClaimList{}, client.MatchingLabels{
+		v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
 	})
-	if err != nil {
-		return fmt.Errorf("listing the copies of data: %w", err)
-	}
-	for n := range claims.Items {
-		if !metav1.IsControlledBy(&claims.Items[n], w.owner) {
-			continue
-		}
-		if err := w.remove(ctx, &claims.Items[n]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func ofDatabase(object client.Object) bool {
@@ -295,15 +282,20 @@ func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provis
 	return nil
 }
 
-// removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
+// removeOfInstance deletes the objects of one kind.
 func (w *writer) removeOfInstance(ctx context.Context, instance int, list client.ObjectList) error {
-	err := w.Live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		v1alpha1.LabelRunUID:    string(w.owner.GetUID()),
-		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
-		v1alpha1.LabelInstance:  strconv.Itoa(instance),
+	return w.removeLabelled(ctx, fmt.Sprintf("objects of database instance %d", instance), list, client.MatchingLabels{
+		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase, v1alpha1.LabelInstance: strconv.Itoa(instance),
 	})
+}
+
+// removeLabelled deletes the run's objects of one kind that have these labels. It asks the API server for them, because the cache
+// may be behind.
+func (w *writer) removeLabelled(ctx context.Context, what string, list client.ObjectList, labels client.MatchingLabels) error {
+	labels[v1alpha1.LabelRunUID] = string(w.owner.GetUID())
+	err := w.Live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), labels)
 	if err != nil && !apimeta.IsNoMatchError(err) {
-		return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
+		return fmt.Errorf("listing the %s: %w", what, err)
 	}
 	return apimeta.EachListItem(list, func(item runtime.Object) error {
 		object, ok := item.(client.Object)

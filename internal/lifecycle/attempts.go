@@ -179,7 +179,7 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance, Metric: s.plan.Metric,
 	}
 	a.Prime = s.cold(a.Instance)
-	if i := s.seen.instance(instance); i != nil && i.Pod != nil {
+	if i := s.seen.Instance(instance); i != nil && i.Pod != nil {
 		a.Address = i.Pod.Status.PodIP
 	}
 	if len(s.run.Spec.Variants) > 0 {
@@ -196,7 +196,7 @@ func (s *situation) sidesFrom(instance int) []trial.Side {
 	var sides []trial.Side
 	for _, number := range InstancesOf(s.run, instance) {
 		side := trial.Side{Variant: plan.VariantOf(s.run, number), Instance: number}
-		if i := s.seen.instance(number); i != nil && i.Pod != nil {
+		if i := s.seen.Instance(number); i != nil && i.Pod != nil {
 			side.Address = i.Pod.Status.PodIP
 		}
 		sides = append(sides, side)

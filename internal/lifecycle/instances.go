@@ -28,7 +28,7 @@ func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	last := analysis.LastServed(s.seen.Records)
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
-		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
+		if i := s.seen.Instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
 		}
 	}
@@ -84,7 +84,7 @@ func (s *situation) goesOn() bool {
 		}
 	}
 	for number, pod := range served {
-		if i := s.seen.instance(number); i == nil || !i.Intact(pod) {
+		if i := s.seen.Instance(number); i == nil || !i.Intact(pod) {
 			return false
 		}
 	}
@@ -154,12 +154,12 @@ func (s *situation) refusedIn(i *Instance) bool {
 func provided(s *situation) *Decision {
 	wanted := s.wantedInstances()
 	for _, number := range wanted {
-		if instance := s.seen.instance(number); instance == nil || instance.Root() == nil {
+		if instance := s.seen.Instance(number); instance == nil || instance.Root() == nil {
 			return s.provide(number, wanted)
 		}
 	}
 	for _, number := range wanted {
-		if d := s.awaited(s.seen.instance(number)); d != nil {
+		if d := s.awaited(s.seen.Instance(number)); d != nil {
 			return d
 		}
 	}
@@ -174,7 +174,7 @@ func (s *situation) provide(number int, wanted []int) *Decision {
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		provide.Node = s.boundPlace().DatabaseNode
-		first := s.seen.instance(wanted[0])
+		first := s.seen.Instance(wanted[0])
 		if provide.Node == "" && number != wanted[0] && !external(s.run) {
 			if first.Pod == nil || first.Pod.Spec.NodeName == "" {
 				return s.awaited(first)

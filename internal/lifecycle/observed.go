@@ -153,12 +153,12 @@ func (s *side) says(v trial.Verdict) trial.Verdict {
 
 func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
 	if len(run.Spec.Variants) == 0 {
-		return []side{{number: a.Instance, instance: o.instance(a.Instance)}}
+		return []side{{number: a.Instance, instance: o.Instance(a.Instance)}}
 	}
 	var all []side
 	for _, number := range InstancesOf(run, a.Instance) {
 		name := run.Spec.Variants[plan.VariantOf(run, number)].Name
-		all = append(all, side{number: number, instance: o.instance(number), variant: name})
+		all = append(all, side{number: number, instance: o.Instance(number), variant: name})
 	}
 	return all
 }
@@ -247,7 +247,8 @@ func (o *Observed) record(trial, attempt int) *result.Record {
 	return o.Records[i]
 }
 
-func (o *Observed) instance(number int) *Instance {
+// Instance with that number, or nil.
+func (o *Observed) Instance(number int) *Instance {
 	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
 	if i < 0 {
 		return nil
