@@ -196,7 +196,7 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	}
 	var sides []result.SideRecord
 	for _, number := range lifecycle.InstancesOf(s.run, a.Instance) {
-		side := result.SideRecord{Variant: s.run.Spec.Variants[plan.VariantOf(s.run, number)].Name, Instance: number}
+		side := result.SideRecord{Variant: plan.VariantName(s.run, number), Instance: number}
 		side.Place, side.Fingerprint = r.measuredOn(ctx, s.seen.Instance(number))
 		sides = append(sides, side)
 	}

@@ -91,6 +91,7 @@ func (s *situation) goesOn() bool {
 	return true
 }
 
+// trial with that number, or nil.
 func (s *situation) trial(number int) *plan.Trial {
 	if number < 1 || number > len(s.plan.Trials) {
 		return nil
@@ -224,10 +225,10 @@ func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
 
 // ofVariant begins a message about an instance; empty without variants.
 func (s *situation) ofVariant(instance int) string {
-	if len(s.run.Spec.Variants) == 0 {
-		return ""
+	if name := plan.VariantName(s.run, instance); name != "" {
+		return "variant " + name + ": "
 	}
-	return "variant " + s.run.Spec.Variants[plan.VariantOf(s.run, instance)].Name + ": "
+	return ""
 }
 
 // pollInterval is the time between two reconciles while something waits: the cluster's warnings and the resource of the MariaDB
@@ -286,10 +287,7 @@ func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
 		*name = v1alpha1.ImageName(cut(podutil.ByDigest(string(*name), image), maxImage))
 	}
 	for variant := range plan.Sides(s.run) {
-		one, name := plan.Side(s.run, variant, 1), ""
-		if len(s.run.Spec.Variants) > 0 {
-			name = s.run.Spec.Variants[variant].Name
-		}
+		one, name := plan.Side(s.run, variant, 1), plan.VariantName(s.run, variant+1)
 		first := s.seen.firstAccepted(name)
 		if first == nil {
 			continue

@@ -43,7 +43,7 @@ func DataCopyName(run *v1alpha1.BenchmarkRun, instance int) string {
 	if len(run.Spec.Variants) == 0 {
 		return run.Name + "-data"
 	}
-	return run.Name + "-data-" + run.Spec.Variants[VariantOf(run, instance)].Name
+	return run.Name + "-data-" + VariantName(run, instance)
 }
 
 // ObserverPort is where the observer in a database's Pod answers.

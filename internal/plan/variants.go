@@ -175,6 +175,14 @@ func Sides(run *v1alpha1.BenchmarkRun) int { return max(1, len(run.Spec.Variants
 // VariantOf an instance is the index of its variant.
 func VariantOf(run *v1alpha1.BenchmarkRun, instance int) int { return (instance - 1) % Sides(run) }
 
+// VariantName is the name of the variant of an instance; empty without variants.
+func VariantName(run *v1alpha1.BenchmarkRun, instance int) string {
+	if len(run.Spec.Variants) == 0 {
+		return ""
+	}
+	return run.Spec.Variants[VariantOf(run, instance)].Name
+}
+
 // SetOf an instance is the number of its set, from 1; 0 is none.
 func SetOf(run *v1alpha1.BenchmarkRun, instance int) int {
 	return (instance + Sides(run) - 1) / Sides(run)
