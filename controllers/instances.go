@@ -221,7 +221,7 @@ func (i *instances) madeOf(object client.Object, kind string) bool {
 	if !i.owner.isLabelled(object) || controller == nil {
 		return false
 	}
-	if controller.Kind != kind || controller.Name != plan.NameOfInstance(i.owner.GetName(), n) {
+	if controller.Kind != kind || controller.Name != plan.InstanceName(i.owner.BenchmarkRun, n) {
 		return false
 	}
 	switch one := i.found[n]; {
