@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,6 +43,33 @@ func RestrictedContainer() *corev1.SecurityContext {
 		ReadOnlyRootFilesystem:   ptr.To(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
+}
+
+// Container of Benchrun's own: what it leaves as its termination message, or the end of its log, says how it ended.
+func Container(name, image string, args ...string) corev1.Container {
+	return corev1.Container{
+		Name: name, Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Args: args, SecurityContext: RestrictedContainer(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// ClaimVolume is a volume of a Pod from a claim with that name.
+func ClaimVolume(name, claim string, readOnly bool) corev1.Volume {
+	source := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim, ReadOnly: readOnly}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: source}}
+}
+
+// EmptyVolume is a volume of a Pod on the node's disk or in memory; without a size it has no bound.
+func EmptyVolume(name string, medium corev1.StorageMedium, size *resource.Quantity) corev1.Volume {
+	source := &corev1.EmptyDirVolumeSource{Medium: medium, SizeLimit: size}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: source}}
+}
+
+// Mount a volume, which the Pod gets with it, in the Pod's first container.
+func Mount(spec *corev1.PodSpec, volume corev1.Volume, path string, readOnly bool) {
+	spec.Volumes = append(spec.Volumes, volume)
+	c := &spec.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
 }
 
 // Tolerations adds to the requested ones those for a node that does not answer, for nodeLossSeconds.
