@@ -41,14 +41,9 @@ type Schema struct {
 }
 
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
-var Runs = sync.OnceValues(func() (*Schema, error) {
-	s, err := load()
-	if err != nil {
-		return nil, fmt.Errorf("reading the CRD of benchmarkruns: %w", err)
-	}
-	return s, nil
-})
+var Runs = sync.OnceValues(load)
 
+// load the CRD that is a part of the program.
 func load() (*Schema, error) {
 	text, err := crd.Bases.ReadFile("bases/benchrun.dev_benchmarkruns.yaml")
 	if err != nil {

@@ -181,10 +181,8 @@ func WaitsForKueue(what, queue string) string {
 
 // EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty.
 func EvictedByKueue(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == kueueTermination && c.Status == corev1.ConditionTrue {
-			return c.Message
-		}
+	if c := Condition(pod, kueueTermination); c != nil {
+		return c.Message
 	}
 	return ""
 }

@@ -89,9 +89,12 @@ func NotExecutable(pod *corev1.Pod) string {
 }
 
 // Disruption is the condition of a Pod that Kubernetes ended: it was evicted or preempted, or its node was drained or lost.
-func Disruption(pod *corev1.Pod) *corev1.PodCondition {
+func Disruption(pod *corev1.Pod) *corev1.PodCondition { return Condition(pod, corev1.DisruptionTarget) }
+
+// Condition of a Pod if it is true, or nil.
+func Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+		return c.Type == t && c.Status == corev1.ConditionTrue
 	})
 	if i < 0 {
 		return nil
@@ -142,21 +145,14 @@ func MayLoad(object metav1.Object, now time.Time) bool {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		return o.Status.Phase != corev1.PodSucceeded && o.Status.Phase != corev1.PodFailed && !CutOff(o, now)
-	case *batchv1.Job:
-		return o.DeletionTimestamp == nil && !JobEnded(o)
-	case *appsv1.StatefulSet:
-		return o.DeletionTimestamp == nil
-	case *unstructured.Unstructured: // a resource of the MariaDB operator
-		return o.GetDeletionTimestamp() == nil
+	case *batchv1.Job: // every condition but that is of its end
+		return o.DeletionTimestamp == nil && !slices.ContainsFunc(o.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+		})
+	case *appsv1.StatefulSet, *unstructured.Unstructured: // the latter is a resource of the MariaDB operator
+		return object.GetDeletionTimestamp() == nil
 	}
 	return false
-}
-
-// JobEnded says whether a Job will make no further Pod.
-func JobEnded(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
 }
 
 // HeldUp says whether such a finalizer on what makes Pods keeps one of them at work. The garbage collector deletes them
