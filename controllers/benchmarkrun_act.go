@@ -179,7 +179,9 @@ func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) 
 		err := w.createUnchecked(ctx, one, false, client.DryRunAll, client.FieldValidation("Strict"))
 		refused := new(terminalError)
 		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
-			return &terminalError{*lifecycle.InvalidVariant(fmt.Errorf("variant %s: %s", v.Name, refused.failure.Message))}
+			return &terminalError{lifecycle.Failure{
+				Reason: v1alpha1.ReasonVariantInvalid, Message: "variant " + v.Name + ": " + refused.failure.Message,
+			}}
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
