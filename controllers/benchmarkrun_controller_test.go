@@ -284,9 +284,7 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 				"attempts_total Accepted": 4, "attempts_total Invalidated": 1, "attempts_invalidated_total ConnectionLost": 1,
 				"runs_completed_total Complete": 1, "trial_measured_seconds": 4,
 			}
-			if diff := cmp.Diff(want, counted(t, m.metrics...)); diff != "" {
-				t.Errorf("counts of %d managers (-want +got):\n%s", len(m.metrics), diff)
-			}
+			must.Same(t, fmt.Sprintf("counts of %d managers", len(m.metrics)), want, counted(t, m.metrics...))
 			m.logs([]string{"Pending → ProvisioningDatabase", "ProvisioningDatabase → Measuring", "Measuring → Complete"}, []string{
 				"t1-a1 Pending → Started", "t1-a1 Started → Accepted",
 				"t2-a1 Pending → Started", "t2-a1 Started → Invalidated (ConnectionLost)",

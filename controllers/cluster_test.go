@@ -165,16 +165,12 @@ func (c *cluster) leave(job *batchv1.Job, pod *corev1.Pod, document *result.Docu
 // write lets a loader end with that result, whosever it is.
 func (c *cluster) write(job *batchv1.Job, pod *corev1.Pod, document *result.Document) {
 	encoded, err := result.EncodeDocument(document)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.must(err)
 	var log bytes.Buffer
 	must.Do(c.t, result.WriteDocument(&log, encoded))
 	c.logs[pod.Name] = log.Bytes()
 	message, err := result.EncodeSummary(document.Summarize(encoded))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.must(err)
 	testutil.EndedLoaderPod(pod, 0, string(message), c.clock.Now())
 	testutil.JobCondition(job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
 }
@@ -186,9 +182,7 @@ func (c *cluster) failWith(reason result.Cause, message string) func(*batchv1.Jo
 			Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(pod.UID)},
 			Failure: &result.Failure{Reason: reason, Message: message},
 		})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		c.must(err)
 		c.failSilently(string(summary))(job, pod)
 	}
 }
@@ -277,9 +271,7 @@ func (c *cluster) list(list client.ObjectList) {
 
 func (c *cluster) must(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.must(err)
 }
 
 // attemptNames are the names of the records of all attempts.

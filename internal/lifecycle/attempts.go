@@ -236,7 +236,7 @@ func (s *situation) deadlineMessage(what, waiting string) string {
 	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
 }
 
-// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only if it happens too often.
+// reasonOf is the run's reason for the cause of an attempt that failed.
 func reasonOf(c result.Cause) string {
 	switch c {
 	case result.CauseSettingNotEffective:
@@ -253,17 +253,7 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonDeadlineExceeded
 	case result.CauseTooManyErrors:
 		return v1alpha1.ReasonTooManyErrors
-	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal,
-		result.CauseLoaderVersion:
+	default:
 		return v1alpha1.ReasonLoaderFailed
-	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed,
-		result.CauseVariablesChanged, result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice,
-		result.CauseEvicted, result.CauseOutOfMemory,
-		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
-		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
-		result.CauseThrottled:
-		return v1alpha1.ReasonTooManyInvalid
 	}
-	return v1alpha1.ReasonLoaderFailed
 }
