@@ -271,7 +271,7 @@ func (c *cluster) list(list client.ObjectList) {
 
 func (c *cluster) must(err error) {
 	c.t.Helper()
-	c.must(err)
+	must.Do(c.t, err)
 }
 
 // attemptNames are the names of the records of all attempts.

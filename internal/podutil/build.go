@@ -8,6 +8,7 @@ package podutil
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,13 +66,6 @@ func EmptyVolume(name string, medium corev1.StorageMedium, size *resource.Quanti
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: source}}
 }
 
-// Mount a volume, which the Pod gets with it, in the Pod's first container.
-func Mount(spec *corev1.PodSpec, volume corev1.Volume, path string, readOnly bool) {
-	spec.Volumes = append(spec.Volumes, volume)
-	c := &spec.Containers[0]
-	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
-}
-
 // Tolerations adds to the requested ones those for a node that does not answer, for nodeLossSeconds.
 func Tolerations(requested []corev1.Toleration) []corev1.Toleration {
 	list := slices.Clone(requested)
@@ -90,13 +84,8 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 	if nodes = slices.DeleteFunc(nodes, func(node string) bool { return node == "" }); len(nodes) == 0 {
 		return affinity
 	}
-	bound := affinity.DeepCopy()
-	if bound == nil {
-		bound = &corev1.Affinity{}
-	}
-	if bound.NodeAffinity == nil {
-		bound.NodeAffinity = &corev1.NodeAffinity{}
-	}
+	bound := cmp.Or(affinity.DeepCopy(), &corev1.Affinity{})
+	bound.NodeAffinity = cmp.Or(bound.NodeAffinity, &corev1.NodeAffinity{})
 	terms := []corev1.NodeSelectorTerm{{}}
 	required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	if required != nil && len(required.NodeSelectorTerms) > 0 {
@@ -119,13 +108,9 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 // Guaranteed sets each request that is missing to its limit.
 func Guaranteed(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	r = *r.DeepCopy()
-	for name, limit := range r.Limits {
-		if _, found := r.Requests[name]; !found {
-			if r.Requests == nil {
-				r.Requests = corev1.ResourceList{}
-			}
-			r.Requests[name] = limit
-		}
+	if requests := maps.Clone(r.Limits); requests != nil {
+		maps.Copy(requests, r.Requests)
+		r.Requests = requests
 	}
 	return r
 }
@@ -181,10 +166,7 @@ func WaitsForKueue(what, queue string) string {
 
 // EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty.
 func EvictedByKueue(pod *corev1.Pod) string {
-	if c := Condition(pod, kueueTermination); c != nil {
-		return c.Message
-	}
-	return ""
+	return ptr.Deref(Condition(pod, kueueTermination), corev1.PodCondition{}).Message
 }
 
 // Images are the container images of an installation, and where its Pods pull images from.

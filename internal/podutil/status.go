@@ -108,10 +108,9 @@ func NodeLost(pod *corev1.Pod) bool {
 	if Disruption(pod) == nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
-	running := func(s corev1.ContainerStatus) bool { return s.Ready && s.State.Running != nil }
+	down := func(s corev1.ContainerStatus) bool { return !s.Ready || s.State.Running == nil }
 	notReady := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue }
-	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses,
-		func(s corev1.ContainerStatus) bool { return !running(s) })
+	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses, down)
 }
 
 // cutOffAfter is how long after the end of a Pod's grace period its node counts as cut off.
@@ -197,11 +196,9 @@ func Insufficient(pod *corev1.Pod) []corev1.ResourceName {
 // NoRoom says whether a Pod cannot be scheduled because no node has enough of a resource.
 func NoRoom(pod *corev1.Pod) bool { return len(Insufficient(pod)) > 0 }
 
-// Room is what a node has left for Pods.
+// Room is a node, with its labels, taints and allocatable resources, and the Pods that are bound to it.
 type Room struct {
-	// Node is the node, with its labels, taints and allocatable resources.
 	Node *corev1.Node
-	// Pods are those that are bound to it.
 	Pods []corev1.Pod
 }
 

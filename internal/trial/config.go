@@ -232,8 +232,15 @@ func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
 	}
 	if from := w.DataFrom; from != nil {
 		// With a read-only mount, no file's group is changed to the Pod's.
-		podutil.Mount(spec, podutil.ClaimVolume("data", from.PersistentVolumeClaim, true), result.DataPath, true)
+		mount(spec, podutil.ClaimVolume("data", from.PersistentVolumeClaim, true), result.DataPath, true)
 	}
+}
+
+// mount a volume, which the Pod gets with it, in the Pod's first container.
+func mount(spec *corev1.PodSpec, volume corev1.Volume, path string, readOnly bool) {
+	spec.Volumes = append(spec.Volumes, volume)
+	c := &spec.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
 }
 
 func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
@@ -241,7 +248,7 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 	if key != "" {
 		source.Items = []corev1.KeyToPath{{Key: key, Path: key}}
 	}
-	podutil.Mount(spec, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}, path, true)
+	mount(spec, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}, path, true)
 }
 
 // installContainer copies the loader to where an image that is not its own finds it.
@@ -261,7 +268,7 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	}
 	if needs.Work { // in memory: one of its files has the password, which must not reach a disk
 		work := podutil.EmptyVolume("work", corev1.StorageMediumMemory, ptr.To(workSize.DeepCopy()))
-		podutil.Mount(spec, work, result.WorkPath, false)
+		mount(spec, work, result.WorkPath, false)
 	}
 	if needs.Files != "" {
 		addFiles(spec, "files", result.FilesPath, needs.Files, "")
@@ -275,6 +282,6 @@ func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	spec.InitContainers = append(spec.InitContainers, install)
 	c.Image, c.Command = needs.Image, []string{result.ToolPath + "/loader"}
 	c.SecurityContext.RunAsUser = ptr.To(needs.User)
-	podutil.Mount(spec, podutil.EmptyVolume("tool", "", nil), result.ToolPath, true)
-	podutil.Mount(spec, podutil.EmptyVolume("tmp", "", nil), "/tmp", false)
+	mount(spec, podutil.EmptyVolume("tool", "", nil), result.ToolPath, true)
+	mount(spec, podutil.EmptyVolume("tmp", "", nil), "/tmp", false)
 }

@@ -152,17 +152,17 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 		Containers: []corev1.Container{container},
 	}
 	credentials := secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey)
-	podutil.Mount(&spec, credentials, podutil.CredentialPath, true)
+	mount(&spec, credentials, podutil.CredentialPath, true)
 	if secret, found := authority(run, a.Instance); found {
-		podutil.Mount(&spec, secretVolume("authority", secret, caKey), caPath, true)
+		mount(&spec, secretVolume("authority", secret, caKey), caPath, true)
 	}
 	if plan.UsesSocket(run) {
-		podutil.Mount(&spec, podutil.ClaimVolume("socket", plan.SocketClaim(run, a.Instance), false), result.SocketPath, true)
+		mount(&spec, podutil.ClaimVolume("socket", plan.SocketClaim(run, a.Instance), false), result.SocketPath, true)
 		// The cluster gives the volume to this group, and must not take it from the server.
 		spec.SecurityContext.FSGroup = ptr.To(serverGroup(run))
 	}
 	if loader.Scratch != nil {
-		podutil.Mount(&spec, podutil.EmptyVolume("scratch", "", ptr.To(loader.Scratch.Size.DeepCopy())), scratchPath, false)
+		mount(&spec, podutil.EmptyVolume("scratch", "", ptr.To(loader.Scratch.Size.DeepCopy())), scratchPath, false)
 	}
 	return spec
 }
