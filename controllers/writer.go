@@ -209,9 +209,7 @@ func newAnnouncement(kind, reason, action, message string) announcement {
 	return announcement{kind, reason, action, result.Truncate(message, maxNote)}
 }
 
-type announcedCondition struct{ condition, kind, action string }
-
-var runConditions = []announcedCondition{
+var runConditions = []struct{ condition, kind, action string }{
 	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
 	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
