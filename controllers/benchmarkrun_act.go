@@ -32,7 +32,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	case lifecycle.TakeLane:
 		return r.takeLane(ctx, s)
 	case lifecycle.ReleaseLane:
-		return r.lanes().release(ctx, run.Spec.Lane, a.Holder)
+		return r.releaseLane(ctx, run.Spec.Lane, a.Holder)
 	case lifecycle.RemoveOrphan:
 		return r.writer(run).removeOrphan(ctx, a.Object)
 	case lifecycle.ProvideDatabase:
@@ -61,10 +61,16 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 }
 
 func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
-	if _, expired := action.(lifecycle.DeleteRun); expired {
+	switch a := action.(type) {
+	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
+	case lifecycle.TuneHost:
+		return r.tuneHost(ctx, run, a)
+	case lifecycle.ReleaseHost:
+		a.Node.Release = true
+		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
 	}
-	return r.actOnHost(ctx, run, action)
+	return fmt.Errorf("unknown action %T", action)
 }
 
 // removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is
@@ -76,15 +82,6 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 		}
 	}
 	return r.writer(s.run).remove(ctx, a.Job)
-}
-
-func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
-	one := lifecycle.ContenderOf(s.run)
-	if err := r.lanes().take(ctx, r.writer(s.run), one); err != nil {
-		return err
-	}
-	s.seen.Lane.Holder, s.seen.Lane.Next = &one.Holder, lifecycle.Holder{}
-	return nil
 }
 
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
@@ -119,7 +116,9 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 		return err
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, tokenAnnotation, token)
-	annotateNeighbors(job, r.neighborhood(ctx, run, placeOf(s.seen, a.Instance).DatabaseNode))
+	if i := s.seen.Instance(a.Instance); i != nil && i.Pod != nil {
+		annotateNeighbors(job, r.neighborhood(ctx, run, i.Pod.Spec.NodeName))
+	}
 	err = w.createUnchecked(ctx, job, true, client.FieldValidation("Strict"))
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -164,9 +163,9 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 // claim.
 func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 	m := &r.memories.of(s.run).made
-	m.attempt = creation{made: referenceTo(job), after: s.run.Status.Attempt}
+	m.attempt = creations{[]v1alpha1.ObjectReference{referenceTo(job)}, []v1alpha1.ObjectReference{s.run.Status.Attempt}}
 	m.token = rand.Text()
-	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made, withDigest(nil, m.token)
+	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made[0], withDigest(nil, m.token)
 }
 
 // checkVariants has the API server check what each variant asks for as a run of its own, without creating it.
@@ -180,7 +179,9 @@ func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) 
 		err := w.createUnchecked(ctx, one, false, client.DryRunAll, client.FieldValidation("Strict"))
 		refused := new(terminalError)
 		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
-			return &terminalError{*lifecycle.InvalidVariant(fmt.Errorf("variant %s: %s", v.Name, refused.failure.Message))}
+			return &terminalError{lifecycle.Failure{
+				Reason: v1alpha1.ReasonVariantInvalid, Message: "variant " + v.Name + ": " + refused.failure.Message,
+			}}
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
@@ -197,15 +198,8 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	}
 	var sides []result.SideRecord
 	for _, number := range lifecycle.InstancesOf(s.run, a.Instance) {
-		side := result.SideRecord{
-			Variant: s.run.Spec.Variants[plan.VariantOf(s.run, number)].Name, Instance: number, Place: placeOf(s.seen, number),
-		}
-		side.Place.RetainedClass = r.retainedClass(ctx, s.seen, number)
-		for _, i := range s.seen.Instances {
-			if i.Number == number && i.Provisioner != v1alpha1.ProvisionerExternal && i.Pod != nil {
-				side.Fingerprint = lifecycle.PodFingerprint(i.Pod)
-			}
-		}
+		side := result.SideRecord{Variant: plan.VariantName(s.run, number), Instance: number}
+		side.Place, side.Fingerprint = r.measuredOn(ctx, s.seen.Instance(number))
 		sides = append(sides, side)
 	}
 	return sides
@@ -235,8 +229,7 @@ func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.Be
 			if record.Outcome != result.OutcomeAccepted || !record.Measures(v.Name) {
 				continue
 			}
-			name := plan.AttemptName(run, record.Trial, record.Attempt)
-			doc, err := pages{r.Live, &r.decoding}.document(ctx, run.Namespace, name, record)
+			doc, err := r.document(ctx, run, record)
 			if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
 				return err
 			}

@@ -40,34 +40,78 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
 // BenchmarkRunReconciler carries out BenchmarkRuns.
 type BenchmarkRunReconciler struct {
-	Base
+	client.Client
+	// Live reads from the API server, where a stale answer of the cache would do harm.
+	Live *Live
 	// Logs of containers that have ended.
 	Logs LogOpener
+	// Recorder of events.
+	Recorder events.EventRecorder
+	// Metrics of what changes, or nil.
+	Metrics *telemetry.Metrics
+	// Clock for deadlines and records.
+	Clock clock.PassiveClock
+	// Images of the loader.
+	Images podutil.Images
+	// Scope to work in.
+	Scope Scope
+	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
+	LaneNamespace, HostNamespace string
 	// HostTuning has the namespaces whose runs may have the kernel settings of their database's node changed.
 	HostTuning []string
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
+	// node.
+	NameOthers bool
+	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
+	ClusterUsers bool
+	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
+	NetworkPolicies bool
+	// NoMariaDBOperator says that the manager has no rights on the MariaDB operator's kind: no run has its database from it.
+	NoMariaDBOperator bool
+	// Installation that the manager is a part of, or nil: it is alone.
+	Installation *Installation
+	// Lanes are those that may be asked for; none is all.
+	Lanes []string
+	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
+	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
+	DefaultTTL time.Duration
 
+	// queues of lanes, as watches tell of them; nil without any.
+	queues   *laneQueues
 	memories memories
 	// decoding is held while a document is decoded: no matter who wrote it, that may take a good part of the operator's memory.
 	decoding sync.Mutex
@@ -96,20 +140,20 @@ type BenchmarkRunReconciler struct {
 
 // Reconcile takes a run one step further.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	run, lanes := new(v1alpha1.BenchmarkRun), r.lanes()
+	run := new(v1alpha1.BenchmarkRun)
 	if err := r.Get(ctx, req.NamespacedName, run); err != nil {
 		if !apierrors.IsNotFound(err) {
 			return ctrl.Result{}, err
 		}
 		r.forget(req.NamespacedName)
-		return lanes.releaseAbandoned(ctx, req.NamespacedName, "")
+		return r.releaseAbandoned(ctx, req.NamespacedName, "")
 	}
 	is, after, err := r.Installation.partIn(ctx, run)
 	if err != nil || is == bystander {
 		return ctrl.Result{RequeueAfter: after}, err
 	}
 	s, err := r.takeStep(ctx, is, run)
-	abandoned, left := lanes.releaseAbandoned(ctx, req.NamespacedName, run.UID)
+	abandoned, left := r.releaseAbandoned(ctx, req.NamespacedName, run.UID)
 	switch {
 	case isStale(err):
 		return ctrl.Result{RequeueAfter: staleRetry}, nil
@@ -124,26 +168,39 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	return ctrl.Result{RequeueAfter: lifecycle.Sooner(after, abandoned.RequeueAfter)}, left
 }
 
-func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
-	return &writer{
-		Client: r.Client, live: r.Live, recorder: r.Recorder, metrics: r.Metrics, owner: runOwner(run), clusterUsers: r.ClusterUsers,
-	}
-}
+const (
+	// firstRetry and lastRetry are the shortest and the longest time after which a step that failed is tried again. What a person
+	// has mended, a quota for example, is found within the longest.
+	firstRetry, lastRetry = 200 * time.Millisecond, 30 * time.Second
+	// staleRetry is the time after which a step is tried again that found the cache behind the API server.
+	staleRetry = 100 * time.Millisecond
+	// workers is how many runs are taken a step further at the same time: one whose step takes long does not hold up the others.
+	workers = 4
+)
 
-// SetupWithManager watches runs, and all objects that have the name of a run in their label. Of ConfigMaps, which hold the
-// results of all runs, only the metadata.
+// SetupWithManager watches runs, Leases for the queues of lanes, and all objects that have the name of a run in their label; and
+// hears which loaders have delivered. Of ConfigMaps, which hold the results of all runs, it watches only the metadata.
 func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	r.followers = newFollowers(r.Logs, &r.decoding)
+	r.queues, r.followers = new(laneQueues), newFollowers(r.Logs, &r.decoding)
 	if err := mgr.Add(r.followers); err != nil {
 		return fmt.Errorf("following the logs of loaders: %w", err)
 	}
-	return r.setUp(mgr, r, r.lanes, &v1alpha1.BenchmarkRun{}, r.followers.told,
-		watch{[]client.Object{&corev1.ConfigMap{}}, enqueueOwner(v1alpha1.LabelRun), []builder.WatchesOption{builder.OnlyMetadata}},
-		watch{[]client.Object{
-			&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
-			&policyv1.PodDisruptionBudget{},
-		}, enqueueOwner(v1alpha1.LabelRun), nil},
-	)
+	c := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.BenchmarkRun{}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+		}).
+		WatchesRawSource(source.Channel(r.followers.told, &handler.EnqueueRequestForObject{})).
+		Watches(&corev1.ConfigMap{}, enqueueOwner(), builder.OnlyMetadata).
+		Watches(&v1alpha1.BenchmarkRun{}, r.enqueueNext()).
+		Watches(&coordinationv1.Lease{}, handler.EnqueueRequestsFromMapFunc(r.waitFor))
+	for _, object := range []client.Object{
+		&batchv1.Job{}, &appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.PersistentVolumeClaim{},
+		&policyv1.PodDisruptionBudget{},
+	} {
+		c = c.Watches(object, enqueueOwner())
+	}
+	return c.Complete(r)
 }
 
 // decide what to do with a run that was read by the same reader. If what it has cannot be read, the step is blind.
@@ -164,7 +221,11 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 			lifecycle.MariaDBOperatorRefused(one, !r.NoMariaDBOperator), lifecycle.LoaderRefused(one, r.Images))
 	}
 	refusals = append(refusals, lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
-	r.complete(&s.seen.Blockers, r.memories.of(run), refusals...)
+	seen.MaxTurn, seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
+	seen.RetryError, seen.Unwritten = r.memories.of(run).reported()
+	if failure := cmp.Or(refusals...); failure != nil { // it comes before those that were observed
+		seen.Terminal = failure
+	}
 	r.next(s)
 	return s, nil
 }

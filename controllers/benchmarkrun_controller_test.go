@@ -173,8 +173,8 @@ type managers struct {
 // start a manager, which counts from zero and remembers nothing.
 func (m *managers) start() {
 	before := m.c.reconciler
-	m.c.reconciler = &BenchmarkRunReconciler{Base: before.Base, Logs: before.Logs}
-	m.c.reconciler.Metrics = telemetry.New()
+	m.c.reconciler = m.c.newReconciler()
+	m.c.reconciler.Client, m.c.reconciler.Live, m.c.reconciler.Metrics = before.Client, before.Live, telemetry.New()
 	m.metrics = append(m.metrics, m.c.reconciler.Metrics)
 }
 
@@ -284,9 +284,7 @@ func TestEnvtestTransitionsAreCountedOnce(t *testing.T) {
 				"attempts_total Accepted": 4, "attempts_total Invalidated": 1, "attempts_invalidated_total ConnectionLost": 1,
 				"runs_completed_total Complete": 1, "trial_measured_seconds": 4,
 			}
-			if diff := cmp.Diff(want, counted(t, m.metrics...)); diff != "" {
-				t.Errorf("counts of %d managers (-want +got):\n%s", len(m.metrics), diff)
-			}
+			must.Same(t, fmt.Sprintf("counts of %d managers", len(m.metrics)), want, counted(t, m.metrics...))
 			m.logs([]string{"Pending → ProvisioningDatabase", "ProvisioningDatabase → Measuring", "Measuring → Complete"}, []string{
 				"t1-a1 Pending → Started", "t1-a1 Started → Accepted",
 				"t2-a1 Pending → Started", "t2-a1 Started → Invalidated (ConnectionLost)",

@@ -46,7 +46,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if err != nil {
 		return nil, err
 	}
-	o := &observer{ownership: &ownership{owner: runOwner(run)}, run: run, kept: sets.New[string]()}
+	o := &observer{ownership: &ownership{owner: owner{run}}, run: run, kept: sets.New[string]()}
 	m := r.memories.of(run)
 	o.seen.Made = m.over(run.Status.MadeObjects)
 	o.seen.Instances = instancesOf(o.ownership, run.Spec.Database.Provisioner, own, &m.made, o.seen.Made.Servers)
@@ -55,7 +55,7 @@ func (r *BenchmarkRunReconciler) observe(
 	r.readDeliveries(run, o.seen.Attempts)
 	o.configMaps(own.configs.Items)
 	o.seen.Predecessor, o.seen.Strangers = o.predecessor, o.strangers
-	if o.seen.Lane, err = r.lanes().observe(ctx, lifecycle.ContenderOf(run), reader); err != nil {
+	if o.seen.Lane, err = r.observeLane(ctx, lifecycle.ContenderOf(run), reader); err != nil {
 		return nil, err
 	}
 	if lifecycle.TunesHost(run) {
@@ -66,7 +66,7 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	if run.DeletionTimestamp != nil {
 		// What it has recorded is no longer of interest, and may be deleted already. Its objects may have lost their references.
-		o.seen.Orphaned, err = r.lanes().loads(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
+		o.seen.Orphaned, err = r.loads(ctx, reader, lifecycle.HolderOf(run), r.withMariaDBs(run), true)
 		return &o.seen, err
 	}
 	o.seen.Images = lifecycle.ImagesOf(run.Status.Images, r.Images)

@@ -41,12 +41,11 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 			judgeSides(s.run, a, doc)
 		}
 	}
-	record := newRecord(a, s.seen)
+	record := r.newRecord(ctx, a, s.seen)
 	record.Sides = r.sidesOf(ctx, s, a)
 	if before := neighborsBefore(a.Job); before != nil {
 		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.run, record.Place.DatabaseNode))
 	}
-	record.Place.RetainedClass = r.retainedClass(ctx, s.seen, a.Instance)
 	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
 		record.Previous = ptr.To(result.Reference(s.seen.Newest))
@@ -117,17 +116,12 @@ func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 	return files, nil
 }
 
-func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
+func (r *BenchmarkRunReconciler) newRecord(ctx context.Context, a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	record := &result.Record{
 		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, JobUID: string(a.Job.UID), Instance: a.Instance,
 		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
-		Place: placeOf(seen, a.Instance),
 	}
-	for _, i := range seen.Instances {
-		if i.Number == a.Instance && i.Provisioner != v1alpha1.ProvisionerExternal && i.Pod != nil {
-			record.Fingerprint = lifecycle.PodFingerprint(i.Pod)
-		}
-	}
+	record.Place, record.Fingerprint = r.measuredOn(ctx, seen.Instance(a.Instance))
 	if pod := a.Verdict.Pod; pod != nil {
 		record.Place.LoaderNode = pod.Spec.NodeName
 		record.Place.LoaderImage = podutil.ImageID(pod, trial.Container)
@@ -143,23 +137,21 @@ func newRecord(a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	return record
 }
 
-func placeOf(seen *lifecycle.Observed, instance int) result.Place {
-	for n := range seen.Instances {
-		i := &seen.Instances[n]
-		switch {
-		case i.Number != instance:
-		case i.Provisioner == v1alpha1.ProvisionerExternal:
-			return result.Place{DatabaseNode: result.Unknown, DatabaseImage: result.Unknown}
-		case i.Pod != nil:
-			place := result.Place{
-				DatabaseNode: i.Pod.Spec.NodeName, DatabaseImage: i.Image(), DatabasePodUID: string(i.Pod.UID),
-				DatabaseQoS: string(i.Pod.Status.QOSClass),
-			}
-			place.AddForeign("database", i.ForeignContainers())
-			return place
-		}
+// measuredOn is where an instance is that was measured, and what the probe read there, as far as that is known.
+func (r *BenchmarkRunReconciler) measuredOn(ctx context.Context, i *lifecycle.Instance) (place result.Place, f *result.Fingerprint) {
+	switch {
+	case i == nil:
+		return place, nil
+	case i.Provisioner == v1alpha1.ProvisionerExternal:
+		place.DatabaseNode, place.DatabaseImage = result.Unknown, result.Unknown
+	case i.Pod != nil:
+		place.DatabaseNode, place.DatabaseImage, place.DatabasePodUID = i.Pod.Spec.NodeName, i.Image(), string(i.Pod.UID)
+		place.DatabaseQoS = string(i.Pod.Status.QOSClass)
+		place.AddForeign("database", i.ForeignContainers())
+		f = lifecycle.PodFingerprint(i.Pod)
 	}
-	return result.Place{}
+	place.RetainedClass = r.retainedClass(ctx, i)
+	return place, f
 }
 
 // placeLoaders sets the nodes of several loaders, or none unless all of them have a node.
@@ -208,7 +200,7 @@ func (r *BenchmarkRunReconciler) resultFiles(
 	if err != nil {
 		return nil, err
 	}
-	shown, err := pages{r.Live, &r.decoding}.of(ctx, s.run, rep)
+	shown, err := r.page(ctx, s.run, rep)
 	return append(files, shown...), err
 }
 

@@ -11,7 +11,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -209,20 +208,33 @@ func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 	return all, nil
 }
 
-// pages make the page of a run that has ended. Documents are read from the API server one after another: no cache
-// holds them, and not more than one is to be in memory.
-type pages struct {
-	live     client.Reader
-	decoding *sync.Mutex
-}
-
-// of a report is its page as a file; none if it cannot be made.
-func (p pages) of(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
+// page of a run that has ended, as a file; none if it cannot be made. Documents are read from the API server one after another: no
+// cache holds them, and not more than one is to be in memory. One that is gone or cannot be read is left out: the page says
+// nothing that depends on all of them.
+func (r *BenchmarkRunReconciler) page(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
 	var details page.Details
-	if err := p.visit(ctx, run, rep.Accepted(), details.Add); err != nil {
-		return nil, err
+	for _, record := range rep.Accepted() {
+		doc, err := r.document(ctx, run, record)
+		switch {
+		case errors.Is(err, result.ErrDocumentInvalid):
+			log.FromContext(ctx).Info("The page lacks what a document would show",
+				"configMap", plan.AttemptName(run, record.Trial, record.Attempt), "error", err.Error())
+		case err != nil:
+			return nil, err
+		case doc != nil:
+			details.Add(record, doc)
+		}
 	}
 	return rendered(ctx, func(w io.Writer) error { return page.Write(w, rep, &details) }), nil
+}
+
+// document of an attempt, from its ConfigMap; nil if it is gone.
+func (r *BenchmarkRunReconciler) document(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, record *result.Record,
+) (*result.Document, error) {
+	r.decoding.Lock()
+	defer r.decoding.Unlock()
+	return clusterfiles.Document(ctx, r.Live, run.Namespace, plan.AttemptName(run, record.Trial, record.Attempt), record)
 }
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the
@@ -246,30 +258,4 @@ func rendered(ctx context.Context, draw func(io.Writer) error) (files []result.F
 	}
 	logger.Error(err, "The page cannot be made")
 	return nil
-}
-
-// visit calls add with the document of each attempt. One that is gone or cannot be read is left out: the page says nothing that
-// depends on all of them.
-func (p pages) visit(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record, add func(*result.Record, *result.Document),
-) error {
-	for _, r := range records {
-		name := plan.AttemptName(run, r.Trial, r.Attempt)
-		doc, err := p.document(ctx, run.Namespace, name, r)
-		switch {
-		case errors.Is(err, result.ErrDocumentInvalid):
-			log.FromContext(ctx).Info("The page lacks what a document would show", "configMap", name, "error", err.Error())
-		case err != nil:
-			return err
-		case doc != nil:
-			add(r, doc)
-		}
-	}
-	return nil
-}
-
-func (p pages) document(ctx context.Context, namespace, name string, r *result.Record) (*result.Document, error) {
-	p.decoding.Lock()
-	defer p.decoding.Unlock()
-	return clusterfiles.Document(ctx, p.live, namespace, name, r)
 }

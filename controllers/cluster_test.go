@@ -91,11 +91,8 @@ func newCluster(t *testing.T) *cluster {
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
-		Base: Base{
-			Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
-			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
-		},
-		Logs: c, HostTuning: []string{c.namespace},
+		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
+		Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace, Logs: c, HostTuning: []string{c.namespace},
 	}
 }
 
@@ -168,16 +165,12 @@ func (c *cluster) leave(job *batchv1.Job, pod *corev1.Pod, document *result.Docu
 // write lets a loader end with that result, whosever it is.
 func (c *cluster) write(job *batchv1.Job, pod *corev1.Pod, document *result.Document) {
 	encoded, err := result.EncodeDocument(document)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.must(err)
 	var log bytes.Buffer
 	must.Do(c.t, result.WriteDocument(&log, encoded))
 	c.logs[pod.Name] = log.Bytes()
 	message, err := result.EncodeSummary(document.Summarize(encoded))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.must(err)
 	testutil.EndedLoaderPod(pod, 0, string(message), c.clock.Now())
 	testutil.JobCondition(job, batchv1.JobSuccessCriteriaMet, batchv1.JobReasonCompletionsReached)
 }
@@ -189,9 +182,7 @@ func (c *cluster) failWith(reason result.Cause, message string) func(*batchv1.Jo
 			Version: result.DocumentVersion, Identity: result.Identity{PodUID: string(pod.UID)},
 			Failure: &result.Failure{Reason: reason, Message: message},
 		})
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		c.must(err)
 		c.failSilently(string(summary))(job, pod)
 	}
 }
@@ -280,9 +271,7 @@ func (c *cluster) list(list client.ObjectList) {
 
 func (c *cluster) must(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 }
 
 // attemptNames are the names of the records of all attempts.

@@ -41,12 +41,12 @@ func (r *BenchmarkRunReconciler) readWarnings(
 		i := &seen.Instances[n]
 		switch {
 		case i.Pod != nil && i.Pod.Status.Phase == corev1.PodPending && late(i.Pod):
-			i.Warning = cmp.Or(r.shortage(ctx, m, i.Pod, "database.resources"), r.latestWarning(ctx, namespace, i.Pod.UID))
+			i.Warning = cmp.Or(r.shortage(ctx, m, i.Pod, "database.resources"), latestWarning(ctx, r.Live, namespace, i.Pod.UID))
 			if podutil.HeldByKueue(i.Pod) {
 				i.Warning = cmp.Or(i.Warning, r.kueueWarning(ctx, namespace, i.Pod.Labels[kueuePodGroup]))
 			}
 		case i.Pod == nil && i.Set != nil && late(i.Set):
-			i.Warning = r.latestWarning(ctx, namespace, i.Set.UID)
+			i.Warning = latestWarning(ctx, r.Live, namespace, i.Set.UID)
 		}
 		i.ClaimWarning = r.claimWarning(ctx, i, late)
 		if container, needed := i.NeedsLog(); needed {
@@ -62,7 +62,7 @@ func (r *BenchmarkRunReconciler) readWarnings(
 		if pod := a.Verdict.Pod; pod != nil {
 			about, short = pod.UID, r.shortage(ctx, m, pod, "loader.resources")
 		}
-		a.Warning = cmp.Or(short, r.latestWarning(ctx, namespace, about))
+		a.Warning = cmp.Or(short, latestWarning(ctx, r.Live, namespace, about))
 		if a.Verdict.Held {
 			a.Warning = cmp.Or(a.Warning, r.kueueWarning(ctx, namespace, "job-"+a.Job.Name+"-"))
 		}
@@ -79,7 +79,7 @@ func (r *BenchmarkRunReconciler) claimWarning(
 	}
 	for i := range instance.Claims {
 		if claim := instance.Claims[i]; text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
-			text = r.latestWarning(ctx, claim.Namespace, claim.UID)
+			text = latestWarning(ctx, r.Live, claim.Namespace, claim.UID)
 		}
 	}
 	return text
@@ -112,10 +112,6 @@ func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1
 		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
 	}
 	return string(text)
-}
-
-func (r *BenchmarkRunReconciler) latestWarning(ctx context.Context, namespace string, about types.UID) string {
-	return latestWarning(ctx, r.Live, namespace, about)
 }
 
 func latestWarning(ctx context.Context, live *Live, namespace string, about types.UID) string {

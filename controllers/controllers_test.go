@@ -93,9 +93,7 @@ func TestAPIClock(t *testing.T) {
 			response, err := c.Wrap(roundTripper(func(*http.Request) (*http.Response, error) {
 				return &http.Response{Header: http.Header{"Date": []string{date}}, Body: http.NoBody}, nil
 			})).RoundTrip(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			_ = response.Body.Close()
 		}
 		answer(start.Format(http.TimeFormat))

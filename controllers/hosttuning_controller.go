@@ -163,17 +163,6 @@ func tunedNodes(
 	return nodes, nil
 }
 
-func (r *BenchmarkRunReconciler) actOnHost(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
-	switch a := action.(type) {
-	case lifecycle.TuneHost:
-		return r.tuneHost(ctx, run, a)
-	case lifecycle.ReleaseHost:
-		a.Node.Release = true
-		return writeRecord(ctx, r.Client, a.Node.Lease, a.Node.Record)
-	}
-	return fmt.Errorf("unknown action %T", action)
-}
-
 // tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.
 func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
 	lease := &coordinationv1.Lease{

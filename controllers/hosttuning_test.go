@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -201,15 +200,12 @@ func tunedAndKilled(t *testing.T, n int) (writes int) {
 	h.restored()
 	h.nothingRuns()
 	h.allAccepted("run", 1)
-	if diff := cmp.Diff([]string{read, toOne, "run-t1-a1 with 1", toSixty}, h.done); diff != "" {
-		t.Errorf("killed after write %d: steps (-want +got):\n%s", n, diff)
-	}
+	must.Same(t, fmt.Sprintf("killed after write %d: steps", n), []string{read, toOne, "run-t1-a1 with 1", toSixty}, h.done)
 	want := []v1alpha1.HostTuningStatus{{
 		Node: h.databaseNode, Before: v1alpha1.HostSettings{Swappiness: "60"}, After: v1alpha1.HostSettings{Swappiness: "1"}, Restored: ptr.To(true),
 	}}
-	if diff := cmp.Diff(want, h.get("run").Status.HostTuning) + cmp.Diff(want, h.published("run")); diff != "" {
-		t.Errorf("killed after write %d: status and results (-want +got):\n%s", n, diff)
-	}
+	must.Same(t, fmt.Sprintf("killed after write %d: status", n), want, h.get("run").Status.HostTuning)
+	must.Same(t, fmt.Sprintf("killed after write %d: results", n), want, h.published("run"))
 	return m.writes
 }
 
@@ -232,7 +228,7 @@ func TestEnvtestHostOfSeveralRuns(t *testing.T) {
 	}
 	suspend(true)
 	h.turns("the lane is left", func() bool {
-		lane, err := h.reconciler.lanes().observe(t.Context(), lifecycle.Contender{Lane: "other"}, api)
+		lane, err := h.reconciler.observeLane(t.Context(), lifecycle.Contender{Lane: "other"}, api)
 		h.must(err)
 		return lane.Holder == nil
 	}, "second")

@@ -26,8 +26,8 @@ import (
 )
 
 // withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
-func (b *Base) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
-	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !b.NoMariaDBOperator
+func (r *BenchmarkRunReconciler) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !r.NoMariaDBOperator
 }
 
 type listed struct {
@@ -204,22 +204,9 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 }
 
 func (w *writer) removeDataCopies(ctx context.Context) error {
-	var claims corev1.PersistentVolumeClaimList
-	err := w.live.List(ctx, &claims, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		w.owner.uidLabel: string(w.owner.GetUID()), v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
+	return w.removeLabelled(ctx, "copies of data", &corev1.PersistentVolumeClaimList{}, client.MatchingLabels{
+		v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
 	})
-	if err != nil {
-		return fmt.Errorf("listing the copies of data: %w", err)
-	}
-	for n := range claims.Items {
-		if !metav1.IsControlledBy(&claims.Items[n], w.owner.Object) {
-			continue
-		}
-		if err := w.remove(ctx, &claims.Items[n]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func ofDatabase(object client.Object) bool {
@@ -234,7 +221,7 @@ func (i *instances) madeOf(object client.Object, kind string) bool {
 	if !i.owner.isLabelled(object) || controller == nil {
 		return false
 	}
-	if controller.Kind != kind || controller.Name != plan.NameOfInstance(i.owner.GetName(), n) {
+	if controller.Kind != kind || controller.Name != plan.InstanceName(i.owner.BenchmarkRun, n) {
 		return false
 	}
 	switch one := i.found[n]; {
@@ -295,22 +282,27 @@ func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provis
 	return nil
 }
 
-// removeOfInstance deletes the objects of one kind. It asks the API server for them, because the cache may be behind.
+// removeOfInstance deletes the objects of one kind.
 func (w *writer) removeOfInstance(ctx context.Context, instance int, list client.ObjectList) error {
-	err := w.live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), client.MatchingLabels{
-		w.owner.uidLabel:        string(w.owner.GetUID()),
-		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
-		v1alpha1.LabelInstance:  strconv.Itoa(instance),
+	return w.removeLabelled(ctx, fmt.Sprintf("objects of database instance %d", instance), list, client.MatchingLabels{
+		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase, v1alpha1.LabelInstance: strconv.Itoa(instance),
 	})
+}
+
+// removeLabelled deletes the run's objects of one kind that have these labels. It asks the API server for them, because the cache
+// may be behind.
+func (w *writer) removeLabelled(ctx context.Context, what string, list client.ObjectList, labels client.MatchingLabels) error {
+	labels[v1alpha1.LabelRunUID] = string(w.owner.GetUID())
+	err := w.Live.List(ctx, list, client.InNamespace(w.owner.GetNamespace()), labels)
 	if err != nil && !apimeta.IsNoMatchError(err) {
-		return fmt.Errorf("listing the objects of database instance %d: %w", instance, err)
+		return fmt.Errorf("listing the %s: %w", what, err)
 	}
 	return apimeta.EachListItem(list, func(item runtime.Object) error {
 		object, ok := item.(client.Object)
 		if !ok {
 			return fmt.Errorf("%T is not an object", item)
 		}
-		if !metav1.IsControlledBy(object, w.owner.Object) {
+		if !metav1.IsControlledBy(object, w.owner) {
 			return nil
 		}
 		return w.remove(ctx, object)

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,34 +24,14 @@ import (
 // A lane is held by the owner that has created its Lease, until that is deleted. That Lease has no time of expiry: a manager
 // that is down measures nothing new, but what it has started may still run.
 
-type lanes struct {
-	client.Client
-	live  *Live
-	clock clock.PassiveClock
-	scope Scope
-	// leases has the Leases, hosts those of tuned nodes.
-	leases, hosts string
-	// nameOthers lets messages name who is in another namespace.
-	nameOthers bool
-	// queues as the watches tell of them, or nil: they are listed.
-	queues *laneQueues
-}
-
-func (b *Base) lanes() *lanes {
-	return &lanes{
-		Client: b.Client, live: b.Live, clock: b.Clock, scope: b.Scope, leases: b.LaneNamespace,
-		hosts: b.HostNamespace, nameOthers: b.NameOthers, queues: b.queues,
-	}
-}
-
 // leaseOf is the name of a lane's Lease. No Lease of leader election ends so.
-func (l *lanes) leaseOf(lane string) client.ObjectKey {
-	return client.ObjectKey{Namespace: l.leases, Name: lane + ".lane.benchrun.dev"}
+func (r *BenchmarkRunReconciler) leaseOf(lane string) client.ObjectKey {
+	return client.ObjectKey{Namespace: r.LaneNamespace, Name: lane + ".lane.benchrun.dev"}
 }
 
 // foreign says whether another installation works for a holder.
-func (l *lanes) foreign(holder lifecycle.Holder) bool {
-	return holder.Kind != lifecycle.RunKind || !l.scope.Includes(holder.Namespace)
+func (r *BenchmarkRunReconciler) foreign(holder lifecycle.Holder) bool {
+	return holder.Kind != lifecycle.RunKind || !r.Scope.Includes(holder.Namespace)
 }
 
 func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
@@ -60,9 +39,11 @@ func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
 }
 
 // observe who holds a lane and, if one wants it that does not hold it, who waits for it.
-func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader client.Reader) (lifecycle.Lane, error) {
-	key := l.leaseOf(one.Lane)
-	lane := lifecycle.Lane{Lease: key.String(), Anonymous: !l.nameOthers}
+func (r *BenchmarkRunReconciler) observeLane(
+	ctx context.Context, one lifecycle.Contender, reader client.Reader,
+) (lifecycle.Lane, error) {
+	key := r.leaseOf(one.Lane)
+	lane := lifecycle.Lane{Lease: key.String(), Anonymous: !r.NameOthers}
 	var lease coordinationv1.Lease
 	err := reader.Get(ctx, key, &lease)
 	switch {
@@ -74,30 +55,32 @@ func (l *lanes) observe(ctx context.Context, one lifecycle.Contender, reader cli
 	if !one.Wants || lane.Holder != nil && *lane.Holder == one.Holder {
 		return lane, nil
 	}
-	all, err := l.contenders(ctx, one.Lane, reader)
+	all, err := r.contenders(ctx, one.Lane, reader)
 	if err != nil {
 		return lane, err
 	}
 	lane.Next = lifecycle.NextInLine(one, all, lane.Holder)
-	if lane.Holder == nil || !l.foreign(*lane.Holder) {
+	if lane.Holder == nil || !r.foreign(*lane.Holder) {
 		return lane, nil
 	}
 	lane.Foreign = true
 	if lane.Next != one.Holder {
 		return lane, nil // the next one looks after it
 	}
-	lane.Abandoned, err = l.abandoned(ctx, *lane.Holder)
+	lane.Abandoned, err = r.abandoned(ctx, *lane.Holder)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return lane, err
 	}
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
-	if l.queues != nil && reader == client.Reader(l.Client) {
-		return l.queues.of(lane), nil
+func (r *BenchmarkRunReconciler) contenders(
+	ctx context.Context, lane string, reader client.Reader,
+) ([]lifecycle.Contender, error) {
+	if r.queues != nil && reader == client.Reader(r.Client) {
+		return r.queues.of(lane), nil
 	}
-	runs, err := l.scope.Runs(ctx, reader)
+	runs, err := r.Scope.Runs(ctx, reader)
 	if err != nil {
 		return nil, fmt.Errorf("reading the queue of a lane: %w", err)
 	}
@@ -110,9 +93,11 @@ func (l *lanes) contenders(ctx context.Context, lane string, reader client.Reade
 
 // releaseAbandoned releases the lanes of holders which had a name and are gone. It is called for every name of which something
 // changes, so that the last Pod of such a holder leads here. uid is that of the object which has the name now, or empty.
-func (l *lanes) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid types.UID) (ctrl.Result, error) {
+func (r *BenchmarkRunReconciler) releaseAbandoned(
+	ctx context.Context, name client.ObjectKey, uid types.UID,
+) (ctrl.Result, error) {
 	var leases coordinationv1.LeaseList
-	if err := l.List(ctx, &leases, client.InNamespace(l.leases), client.HasLabels{v1alpha1.LabelLane}); err != nil {
+	if err := r.List(ctx, &leases, client.InNamespace(r.LaneNamespace), client.HasLabels{v1alpha1.LabelLane}); err != nil {
 		return ctrl.Result{}, fmt.Errorf("listing the Leases of lanes: %w", err)
 	}
 	var result ctrl.Result
@@ -122,7 +107,7 @@ func (l *lanes) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid
 		if requestFor(holder).NamespacedName != name || holder.Kind != lifecycle.RunKind || holder.UID == uid {
 			continue
 		}
-		abandoned, err := l.abandoned(ctx, holder)
+		abandoned, err := r.abandoned(ctx, holder)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
@@ -130,43 +115,47 @@ func (l *lanes) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid
 			result.RequeueAfter = 5 * time.Second // a node that does not answer is not watched
 			continue
 		}
-		if err := l.release(ctx, lease.Labels[v1alpha1.LabelLane], holder); err != nil {
+		if err := r.releaseLane(ctx, lease.Labels[v1alpha1.LabelLane], holder); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
 	return result, nil
 }
 
-// take creates the Lease of a lane. Another owner may have been faster: then the error is errStale.
-func (l *lanes) take(ctx context.Context, w *writer, one lifecycle.Contender) error {
-	key := l.leaseOf(one.Lane)
+// takeLane creates the Lease of a lane. Another run may have been faster: then the error is errStale.
+func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
+	holder, lane := lifecycle.HolderOf(s.run), s.run.Spec.Lane
+	key := r.leaseOf(lane)
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{
-			"app.kubernetes.io/name": "benchrun", "app.kubernetes.io/managed-by": "benchrun", v1alpha1.LabelLane: one.Lane,
+			"app.kubernetes.io/name": "benchrun", "app.kubernetes.io/managed-by": "benchrun", v1alpha1.LabelLane: lane,
 		}},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To(one.Identity()), AcquireTime: ptr.To(metav1.NewMicroTime(l.clock.Now())),
+			HolderIdentity: ptr.To(holder.Identity()), AcquireTime: ptr.To(metav1.NewMicroTime(r.Clock.Now())),
 		},
 	}
-	err := w.createUnchecked(ctx, lease, false)
-	if apierrors.IsAlreadyExists(err) {
+	switch err := r.writer(s.run).createUnchecked(ctx, lease, false); {
+	case apierrors.IsAlreadyExists(err):
 		return errStale
+	case err != nil:
+		return err
 	}
-	return err
+	s.seen.Lane.Holder, s.seen.Lane.Next = &holder, lifecycle.Holder{}
+	return nil
 }
 
-// release deletes the Lease of a lane if it is still that of the holder, as the API server has it.
-func (l *lanes) release(ctx context.Context, lane string, holder lifecycle.Holder) error {
+// releaseLane deletes the Lease of a lane if it is still that of the holder, as the API server has it.
+func (r *BenchmarkRunReconciler) releaseLane(ctx context.Context, lane string, holder lifecycle.Holder) error {
 	var lease coordinationv1.Lease
-	key := l.leaseOf(lane)
-	if err := l.live.Get(ctx, key, &lease); err != nil {
+	key := r.leaseOf(lane)
+	if err := r.Live.Get(ctx, key, &lease); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if holderOf(&lease) != holder {
 		return nil
 	}
 	same := client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion}
-	if err := l.Delete(ctx, &lease, same); err != nil && !apierrors.IsNotFound(err) {
+	if err := r.Delete(ctx, &lease, same); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("releasing Lease %s: %w", key, err)
 	}
 	return nil
@@ -177,17 +166,7 @@ func (l *lanes) release(ctx context.Context, lane string, holder lifecycle.Holde
 // it: it is told first. A nil one keeps nothing.
 type laneQueues struct {
 	mutex sync.Mutex
-	lanes map[string]map[laneName]lifecycle.Contender
-}
-
-// laneName is what a contender is called.
-type laneName struct {
-	kind string
-	client.ObjectKey
-}
-
-func nameIn(one *lifecycle.Contender) laneName {
-	return laneName{one.Kind, client.ObjectKey{Namespace: one.Namespace, Name: one.Name}}
+	lanes map[string]map[client.ObjectKey]lifecycle.Contender
 }
 
 // tell of a contender as it is now. The lane of a run never changes while its name is the same.
@@ -202,12 +181,12 @@ func (q *laneQueues) tell(one lifecycle.Contender) {
 		return
 	}
 	if q.lanes == nil {
-		q.lanes = map[string]map[laneName]lifecycle.Contender{}
+		q.lanes = map[string]map[client.ObjectKey]lifecycle.Contender{}
 	}
 	if q.lanes[one.Lane] == nil {
-		q.lanes[one.Lane] = map[laneName]lifecycle.Contender{}
+		q.lanes[one.Lane] = map[client.ObjectKey]lifecycle.Contender{}
 	}
-	q.lanes[one.Lane][nameIn(&one)] = one
+	q.lanes[one.Lane][requestFor(one.Holder).NamespacedName] = one
 }
 
 func (q *laneQueues) gone(one lifecycle.Contender) {
@@ -221,7 +200,7 @@ func (q *laneQueues) gone(one lifecycle.Contender) {
 
 func (q *laneQueues) forget(one *lifecycle.Contender) {
 	queue := q.lanes[one.Lane]
-	delete(queue, nameIn(one))
+	delete(queue, requestFor(one.Holder).NamespacedName)
 	if len(queue) == 0 {
 		delete(q.lanes, one.Lane)
 	}

@@ -268,10 +268,10 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	if got := names(c.reconciler.lanes().waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b"}) {
+	if got := names(c.reconciler.waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("the Lease leads to %v", got)
 	}
-	h := c.reconciler.lanes().enqueueNext()
+	h := c.reconciler.enqueueNext()
 	measured := func(tell func(queue)) []string {
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer q.ShutDown()

@@ -31,25 +31,25 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // enqueueNext keeps the queues of lanes, and leads from a run that leaves one to who is next there now. Who comes
 // into it, and what else changes, does not concern the others: a departure costs the same however many wait.
-func (l *lanes) enqueueNext() handler.EventHandler {
+func (r *BenchmarkRunReconciler) enqueueNext() handler.EventHandler {
 	leave := func(ctx context.Context, one lifecycle.Contender, q queue) {
-		for _, request := range l.next(ctx, one.Lane) {
+		for _, request := range r.nextInLane(ctx, one.Lane) {
 			q.Add(request)
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { l.queues.tell(contender(e.Object)) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { r.queues.tell(contender(e.Object)) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
 			before, now := contender(e.ObjectOld), contender(e.ObjectNew)
-			l.queues.gone(before)
-			l.queues.tell(now)
+			r.queues.gone(before)
+			r.queues.tell(now)
 			if waits(before) && !waits(now) {
 				leave(ctx, now, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
 			one := contender(e.Object)
-			l.queues.gone(one)
+			r.queues.gone(one)
 			if waits(one) {
 				leave(ctx, one, q)
 			}
@@ -59,18 +59,18 @@ func (l *lanes) enqueueNext() handler.EventHandler {
 
 // waitFor leads from the Lease of a lane to its holder, and to who is next in the lane's queue. The holder may have gone while
 // the manager was down, and nothing else would lead to its name.
-func (l *lanes) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
-	requests := l.next(ctx, object.GetLabels()[v1alpha1.LabelLane])
+func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
+	requests := r.nextInLane(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	lease, ok := object.(*coordinationv1.Lease)
-	if !ok || l.foreign(holderOf(lease)) {
+	if !ok || r.foreign(holderOf(lease)) {
 		return requests
 	}
 	return append(requests, requestFor(holderOf(lease)))
 }
 
-// next is who is next in the queue of a lane.
-func (l *lanes) next(ctx context.Context, lane string) []reconcile.Request {
-	all, err := l.contenders(ctx, lane, l.Client)
+// nextInLane is who is next in the queue of a lane.
+func (r *BenchmarkRunReconciler) nextInLane(ctx context.Context, lane string) []reconcile.Request {
+	all, err := r.contenders(ctx, lane, r.Client)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)
 		return nil
@@ -99,15 +99,15 @@ func requestFor(h lifecycle.Holder) reconcile.Request {
 
 // abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a
 // node. A holder that is suspended may be resumed at any moment: only its own manager knows.
-func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
+func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
 	if holder.Kind != lifecycle.RunKind {
 		return false, nil // a later version's
 	}
-	ended, gone, err := l.ended(ctx, holder)
+	ended, gone, err := r.ended(ctx, holder)
 	if err != nil || !ended {
 		return false, err
 	}
-	loads, err := l.loads(ctx, l.live, holder, true, gone)
+	loads, err := r.loads(ctx, r.Live, holder, true, gone)
 	if err != nil {
 		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
 	}
@@ -115,9 +115,9 @@ func (l *lanes) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, e
 }
 
 // ended says whether a holder is gone, or has finished, and whether it is gone.
-func (l *lanes) ended(ctx context.Context, holder lifecycle.Holder) (ended, gone bool, err error) {
+func (r *BenchmarkRunReconciler) ended(ctx context.Context, holder lifecycle.Holder) (ended, gone bool, err error) {
 	var run v1alpha1.BenchmarkRun
-	err = l.live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run)
+	err = r.Live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run)
 	if client.IgnoreNotFound(err) != nil {
 		return false, false, fmt.Errorf("reading %s: %w", holder, err)
 	}
@@ -128,12 +128,11 @@ func (l *lanes) ended(ctx context.Context, holder lifecycle.Holder) (ended, gone
 // loads says whether something of a holder puts load on a node, or may: what its UID leads to, by controller references. Its
 // label only selects that. Of a holder that is gone or being deleted, what was orphaned counts, too. MariaDB resources
 // are always read from the API server.
-func (l *lanes) loads(
+func (r *BenchmarkRunReconciler) loads(
 	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (bool, error) {
 	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
-	o := runOwner(&v1alpha1.BenchmarkRun{ObjectMeta: meta})
-	label := client.MatchingLabels{o.uidLabel: string(holder.UID)}
+	label := client.MatchingLabels{v1alpha1.LabelRunUID: string(holder.UID)}
 	var (
 		pods     corev1.PodList
 		jobs     batchv1.JobList
@@ -147,20 +146,20 @@ func (l *lanes) loads(
 		}
 	}
 	if withMariaDBs {
-		if err := l.live.List(ctx, mariaDBs, client.InNamespace(holder.Namespace), label); err != nil && !apimeta.IsNoMatchError(err) {
+		if err := r.Live.List(ctx, mariaDBs, client.InNamespace(holder.Namespace), label); err != nil && !apimeta.IsNoMatchError(err) {
 			return false, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
-	nodes, err := tunedNodes(ctx, reader, l.hosts, label)
+	nodes, err := tunedNodes(ctx, reader, r.HostNamespace, label)
 	if err != nil {
 		return false, err
 	}
-	by := &ownership{owner: o, gone: gone}
-	made, err := madeBy(ctx, newDescent(l.live, holder.Namespace), by, mariaDBs, &sets, &jobs, &pods)
+	by := &ownership{owner: owner{&v1alpha1.BenchmarkRun{ObjectMeta: meta}}, gone: gone}
+	made, err := madeBy(ctx, newDescent(r.Live, holder.Namespace), by, mariaDBs, &sets, &jobs, &pods)
 	if err != nil {
 		return false, err
 	}
-	now := l.clock.Now()
+	now := r.Clock.Now()
 	return slices.ContainsFunc(nodes, func(n lifecycle.TunedNode) bool { return !n.Settled() }) ||
 		slices.ContainsFunc(made, func(one client.Object) bool { return podutil.MayLoad(one, now) }), nil
 }

@@ -138,9 +138,7 @@ func names(t *testing.T, list client.ObjectList) []string {
 		all = append(all, o.(client.Object).GetName())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 

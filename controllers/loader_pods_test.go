@@ -23,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // followed lets two loaders end well: the one that leads names in its document that Pod as the other one.
@@ -77,9 +78,7 @@ func TestEnvtestTwoLoaders(t *testing.T) {
 	run := twoPods(2)
 	c.apply(run)
 	done := c.until(run.Name, v1alpha1.ConditionComplete)
-	if diff := cmp.Diff([][]string{nil, {"a-node-of-a-job", "node-of-job"}}, bound); diff != "" {
-		t.Errorf("attempts are bound to (-want +got):\n%s", diff)
-	}
+	must.Same(t, "attempts are bound to", [][]string{nil, {"a-node-of-a-job", "node-of-job"}}, bound)
 	if got := done.Status.Environment.LoaderNode; got != "a-node-of-a-job, node-of-job" {
 		t.Errorf("loaders on %s", got)
 	}
@@ -122,9 +121,7 @@ func TestEnvtestPilot(t *testing.T) {
 	want := []string{
 		"run-t1-a1 Pilot", "run-t1-a2 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Pilot", "run-t3-a2 Accepted", "run-t4-a1 Accepted",
 	}
-	if diff := cmp.Diff(want, c.attemptNames()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	must.Same(t, "records", want, c.attemptNames())
 	pilot, trial := `2 s, {"asPublished":"None","commit":"Explicit","rows":1000000000,"rowsPerCommit":%d}`,
 		`0 s, {"asPublished":"None","commit":"Explicit","rows":220,"rowsPerCommit":%d}`
 	if diff := cmp.Diff(map[string]string{
@@ -237,9 +234,7 @@ func TestEnvtestThrottled(t *testing.T) {
 		r.Spec.Trials.MaxThrottledPercent = ptr.To[int32](1)
 	}).Obj())
 	run := c.until("run", v1alpha1.ConditionComplete)
-	if diff := cmp.Diff([]string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames()); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	must.Same(t, "records", []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames())
 	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was throttled at its CPU limit (1) for 0.30 s of the measured " +
 		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
 	if got := c.summary("run"); !strings.Contains(got, says) {
@@ -270,9 +265,7 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	c.apply(same("again"))
 	run = c.until("again", v1alpha1.ConditionComplete)
 	c.settle("again")
-	if diff := cmp.Diff([]string{drift}, run.Status.Environment.Warnings); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, "", []string{drift}, run.Status.Environment.Warnings)
 	if summary := c.summary("again"); !strings.Contains(summary, "- "+drift+"\n") {
 		t.Errorf("the summary does not say %q:\n%s", drift, summary)
 	}

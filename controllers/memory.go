@@ -21,6 +21,8 @@ import (
 // memory is what the operator remembers of a run from one step to the next, so that nothing is read or tried twice for nothing.
 // An operator that has just started finds everything in it again.
 type memory struct {
+	// uid of the run: another one of its name has another memory.
+	uid types.UID
 	retries
 	watermark
 	chain chain
@@ -59,13 +61,7 @@ func (w *watermark) isAbove(owner client.Object) bool {
 // memories are those of all runs. One step of a run is taken at a time, so that only the map has a lock.
 type memories struct {
 	mu  sync.Mutex
-	all map[client.ObjectKey]*remembered
-}
-
-// remembered is the memory of the run with that UID.
-type remembered struct {
-	uid    types.UID
-	memory memory
+	all map[client.ObjectKey]*memory
 }
 
 func (m *memories) of(run client.Object) *memory {
@@ -73,12 +69,12 @@ func (m *memories) of(run client.Object) *memory {
 	defer m.mu.Unlock()
 	key := client.ObjectKeyFromObject(run)
 	if m.all == nil {
-		m.all = map[client.ObjectKey]*remembered{}
+		m.all = map[client.ObjectKey]*memory{}
 	}
 	if have := m.all[key]; have == nil || have.uid != run.GetUID() {
-		m.all[key] = &remembered{uid: run.GetUID()}
+		m.all[key] = &memory{uid: run.GetUID()}
 	}
-	return &m.all[key].memory
+	return m.all[key]
 }
 
 func (m *memories) forget(key client.ObjectKey) {

@@ -6,8 +6,6 @@ package controllers
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -25,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Two questions are asked about every object that an owner may have made: whether it is the owner's, which this file answers,
@@ -68,8 +67,7 @@ func tokenDigest(token string) string {
 	if token == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
+	return result.Digest([]byte(token))
 }
 
 // maxDigests are kept: more operators than one make the Jobs of a run only while one takes over from another.
@@ -92,15 +90,11 @@ type made struct {
 	// parts are the UIDs of the objects of database instances.
 	parts sets.Set[types.UID]
 	// attempt was made while the status named another one, and servers and copies of data while it named others.
-	attempt         creation
-	servers, copies creations
+	attempt, servers, copies creations
 }
 
-// creation is an object that was made, and the one that the status named then. It counts until the status names a later one: this
-// operator may fail to write it, and another one may have gone on meanwhile.
-type creation struct{ made, after v1alpha1.ObjectReference }
-
-// creations are the same of several objects.
+// creations are objects that were made, and those that the status named then. They count until the status names later ones: this
+// operator may fail to write them, and another one may have gone on meanwhile.
 type creations struct{ made, after []v1alpha1.ObjectReference }
 
 func (n creations) over(status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
@@ -110,16 +104,9 @@ func (n creations) over(status []v1alpha1.ObjectReference) []v1alpha1.ObjectRefe
 	return status
 }
 
-func (n creation) over(status v1alpha1.ObjectReference) v1alpha1.ObjectReference {
-	if n.made.UID != "" && n.after == status {
-		return n.made
-	}
-	return status
-}
-
 // over what the status names.
 func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
-	status.Attempt = m.attempt.over(status.Attempt)
+	status.Attempt = m.attempt.over([]v1alpha1.ObjectReference{status.Attempt})[0]
 	status.Servers, status.DataCopies = m.servers.over(status.Servers), m.copies.over(status.DataCopies)
 	if m.token != "" {
 		status.TokenDigests = withDigest(status.TokenDigests, m.token)
@@ -149,9 +136,6 @@ func (m *made) note(object client.Object) {
 	m.parts.Insert(object.GetUID())
 }
 
-// proves says whether an object of a database instance is one that this process has made.
-func (m *made) proves(object client.Object) bool { return m.parts.Has(object.GetUID()) }
-
 func referenceTo(object client.Object) v1alpha1.ObjectReference {
 	return v1alpha1.ObjectReference{Name: object.GetName(), UID: string(object.GetUID())}
 }
@@ -163,7 +147,7 @@ func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference,
 		return !slices.ContainsFunc(servers, func(s v1alpha1.ObjectReference) bool { return s.UID == string(root.GetUID()) })
 	}
 	for _, part := range parts {
-		if part.GetDeletionTimestamp() == nil && !m.proves(part) {
+		if part.GetDeletionTimestamp() == nil && !m.parts.Has(part.GetUID()) {
 			return true
 		}
 	}

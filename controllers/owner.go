@@ -21,26 +21,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-// owner is the object that a reconciler works for. Each object that belongs to it has two labels: the owner's name, by which it
+// owner is the run that the reconciler works for. Each object that belongs to it has two labels: the owner's name, by which it
 // is listed and watched, and the owner's UID, because an owner that was deleted and created again is another one.
-type owner struct {
-	client.Object
-	noun, kind string
-	uidLabel   string
-	// derived are the ends of the names of its objects.
-	derived *regexp.Regexp
-}
-
-func runOwner(run *v1alpha1.BenchmarkRun) owner {
-	return owner{
-		Object: run, noun: "run", kind: plan.RunKind, uidLabel: v1alpha1.LabelRunUID, derived: ofRun,
-	}
-}
+type owner struct{ *v1alpha1.BenchmarkRun }
 
 // isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
 // nothing.
 func (o owner) isLabelled(object client.Object) bool {
-	return object.GetLabels()[o.uidLabel] == string(o.GetUID())
+	return object.GetLabels()[v1alpha1.LabelRunUID] == string(o.GetUID())
 }
 
 // owns says whether an object that exists is the one that the owner wants to create: it is controlled by the owner or, if it is
@@ -55,9 +43,8 @@ func (o owner) owns(object client.Object, referenced bool) bool {
 // taken is the terminal error that an object of another owner has a name that the owner needs.
 func (o owner) taken(kind, name string) error {
 	return &terminalError{lifecycle.Failure{
-		Reason: v1alpha1.ReasonNameTaken,
-		Message: fmt.Sprintf("%s %s exists and does not belong to this %s: delete it, or use another name for the %s",
-			kind, name, o.noun, o.noun),
+		Reason:  v1alpha1.ReasonNameTaken,
+		Message: fmt.Sprintf("%s %s exists and does not belong to this run: delete it, or use another name for the run", kind, name),
 	}}
 }
 
@@ -101,7 +88,7 @@ var ofRun = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
 
 func (o *ownership) wanted(name string) bool {
 	for _, prefix := range []string{"", "data-", "storage-"} {
-		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && o.owner.derived.MatchString(rest) {
+		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && ofRun.MatchString(rest) {
 			return true
 		}
 	}
@@ -120,14 +107,14 @@ func (o *ownership) goes(object client.Object) bool {
 // succeeds says whether what controls an object is an earlier owner of the same name: that one is gone, as this one has its name.
 func (o owner) succeeds(object client.Object) bool {
 	controller := metav1.GetControllerOf(object)
-	return controller != nil && controller.Kind == o.kind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+	return controller != nil && controller.Kind == plan.RunKind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
 		controller.Name == o.GetName() && controller.UID != o.GetUID()
 }
 
-// enqueueOwner leads from an object to the owner whose name it has in a label.
-func enqueueOwner(nameLabel string) handler.EventHandler {
+// enqueueOwner leads from an object to the run whose name it has in a label.
+func enqueueOwner() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
-		name := object.GetLabels()[nameLabel]
+		name := object.GetLabels()[v1alpha1.LabelRun]
 		if name == "" {
 			return nil
 		}

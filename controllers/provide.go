@@ -76,12 +76,11 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 	if err := w.existing(ctx, object); err != nil {
 		return err
 	}
+	ours := madeOf(object, w.owner)
 	switch {
-	case !madeOf(object, w.owner):
-		return w.owner.taken(w.kindOf(object), object.GetName())
-	case m.proves(object):
+	case ours && m.parts.Has(object.GetUID()):
 		return nil
-	case number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
+	case ours && number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
 		return errStale
 	}
 	return w.owner.taken(w.kindOf(object), object.GetName())
@@ -91,7 +90,7 @@ func (w *writer) createPart(ctx context.Context, object client.Object, m *made) 
 // name is looked at no further: whose that one is, its own creation says.
 func (w *writer) notThere(ctx context.Context, object client.Object, instance string) error {
 	kind, name := w.kindOf(object), object.GetName()
-	err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	err := w.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
 	controller := metav1.GetControllerOf(object)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -164,26 +163,18 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep,
 
 // retainedClass is the storage class of an instance's volumes if they stay after their claims; empty if they do not, or if that
 // is not known: an operator that works in some namespaces only may not read classes. No measurement depends on it.
-func (r *BenchmarkRunReconciler) retainedClass(ctx context.Context, seen *lifecycle.Observed, instance int) string {
-	for n := range seen.Instances {
-		i := &seen.Instances[n]
-		if i.Number != instance || len(i.Claims) == 0 {
-			continue
-		}
-		name := ptr.Deref(i.Claims[0].Spec.StorageClassName, "")
-		if name == "" {
-			return ""
-		}
-		var class storagev1.StorageClass
-		if err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &class); err != nil {
-			if !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
-				log.FromContext(ctx).Error(err, "Reading a storage class", "class", name)
-			}
-			return ""
-		}
-		if ptr.Deref(class.ReclaimPolicy, "") == corev1.PersistentVolumeReclaimRetain {
-			return name
-		}
+func (r *BenchmarkRunReconciler) retainedClass(ctx context.Context, i *lifecycle.Instance) string {
+	if len(i.Claims) == 0 || ptr.Deref(i.Claims[0].Spec.StorageClassName, "") == "" {
+		return ""
+	}
+	var class storagev1.StorageClass
+	name := *i.Claims[0].Spec.StorageClassName
+	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &class)
+	switch {
+	case err == nil && ptr.Deref(class.ReclaimPolicy, "") == corev1.PersistentVolumeReclaimRetain:
+		return name
+	case err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err):
+		log.FromContext(ctx).Error(err, "Reading a storage class", "class", name)
 	}
 	return ""
 }

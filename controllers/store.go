@@ -71,7 +71,7 @@ func (w *writer) storeResults(
 // written before it.
 func (w *writer) stored(ctx context.Context, name string, retention v1alpha1.Retention) (*corev1.ConfigMap, error) {
 	var there corev1.ConfigMap
-	err := w.live.Get(ctx, client.ObjectKey{Namespace: w.owner.GetNamespace(), Name: name}, &there)
+	err := w.Live.Get(ctx, client.ObjectKey{Namespace: w.owner.GetNamespace(), Name: name}, &there)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -132,7 +132,7 @@ func (w *writer) writeOne(ctx context.Context, cm *corev1.ConfigMap, referenced 
 		return err
 	}
 	var there corev1.ConfigMap
-	if err := w.live.Get(ctx, client.ObjectKeyFromObject(cm), &there); err != nil {
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(cm), &there); err != nil {
 		return fmt.Errorf("reading the one that exists already: %w", err)
 	}
 	switch {
@@ -166,9 +166,9 @@ func (w *writer) replace(ctx context.Context, there *corev1.ConfigMap) error {
 
 // upToDate fails if the owner was read before it was last written.
 func (w *writer) upToDate(ctx context.Context) error {
-	live := w.owner.DeepCopyObject().(client.Object)
-	if err := w.live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
-		return fmt.Errorf("reading the %s again: %w", w.owner.noun, err)
+	live := w.owner.DeepCopy()
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
+		return fmt.Errorf("reading the run again: %w", err)
 	}
 	if live.GetResourceVersion() != w.owner.GetResourceVersion() {
 		return errStale

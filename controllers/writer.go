@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -31,14 +30,14 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
+// writer of what belongs to a run.
 type writer struct {
-	client.Client
-	live     *Live
-	recorder events.EventRecorder
-	metrics  *telemetry.Metrics
-	owner    owner
-	// clusterUsers: see Base.
-	clusterUsers bool
+	*BenchmarkRunReconciler
+	owner owner
+}
+
+func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
+	return &writer{r, owner{run}}
 }
 
 // terminalError is an answer of the cluster that trying again does not change: it ends what the owner does.
@@ -66,7 +65,7 @@ func (w *writer) create(ctx context.Context, object client.Object, referenced bo
 // existing reads the object that has a name. One that is being deleted is an error that passes.
 func (w *writer) existing(ctx context.Context, object client.Object) error {
 	kind, name := w.kindOf(object), object.GetName()
-	if err := w.live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return fmt.Errorf("reading %s %s, which exists already: %w", kind, name, err)
 	}
 	if object.GetDeletionTimestamp() != nil {
@@ -78,11 +77,11 @@ func (w *writer) existing(ctx context.Context, object client.Object) error {
 // createUnchecked creates an object without a look at the one that may have its name: the error is then AlreadyExists.
 func (w *writer) createUnchecked(ctx context.Context, object client.Object, referenced bool, opts ...client.CreateOption) error {
 	if referenced {
-		if err := controllerutil.SetControllerReference(w.owner.Object, object, w.Scheme()); err != nil {
+		if err := controllerutil.SetControllerReference(w.owner.BenchmarkRun, object, w.Scheme()); err != nil {
 			return fmt.Errorf("owning %s: %w", object.GetName(), err)
 		}
 	}
-	if w.clusterUsers {
+	if w.ClusterUsers {
 		podutil.LeaveUsers(object)
 	}
 	err := w.Create(ctx, object, append(opts, client.FieldOwner(v1alpha1.FieldOwner))...)
@@ -117,8 +116,8 @@ func (w *writer) removeIf(ctx context.Context, object client.Object, unchanged c
 // has the name today, and so the earlier one is gone, is asked of the API server: the cache of one kind may be behind another's.
 func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 	var now metav1.PartialObjectMetadata
-	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(w.owner.kind))
-	if err := w.live.Get(ctx, client.ObjectKeyFromObject(w.owner), &now); err != nil || now.UID != w.owner.GetUID() {
+	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(lifecycle.RunKind))
+	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(w.owner), &now); err != nil || now.UID != w.owner.GetUID() {
 		return client.IgnoreNotFound(err)
 	}
 	return w.removeIf(ctx, orphan, client.Preconditions{
@@ -129,11 +128,14 @@ func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if the owner was
 // written to since it was read. What changed is told after it was written: each change once.
 func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) error {
-	if equality.Semantic.DeepEqual(old, w.owner.Object) {
+	if equality.Semantic.DeepEqual(old, w.owner.BenchmarkRun) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
-	if err := w.writeStatus(ctx, patch); err != nil {
+	answering.Lock()
+	err := w.Status().Patch(ctx, w.owner.BenchmarkRun, patch)
+	answering.Unlock()
+	if err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	w.tell(ctx, c)
@@ -143,12 +145,6 @@ func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) 
 // answering is held while a status is written: the API server answers with the whole owner, which anybody may have made large.
 // Not more than one such answer is to be in memory.
 var answering sync.Mutex
-
-func (w *writer) writeStatus(ctx context.Context, patch client.Patch) error {
-	answering.Lock()
-	defer answering.Unlock()
-	return w.Status().Patch(ctx, w.owner.Object, patch)
-}
 
 func (w *writer) kindOf(object client.Object) string {
 	gvk, err := w.GroupVersionKindFor(object)
@@ -213,9 +209,7 @@ func newAnnouncement(kind, reason, action, message string) announcement {
 	return announcement{kind, reason, action, result.Truncate(message, maxNote)}
 }
 
-type announcedCondition struct{ condition, kind, action string }
-
-var runConditions = []announcedCondition{
+var runConditions = []struct{ condition, kind, action string }{
 	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
 	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
@@ -278,9 +272,9 @@ type changes struct {
 // tell what changed: events, metrics and log.
 func (w *writer) tell(ctx context.Context, c changes) {
 	for _, a := range c.announcements {
-		w.recorder.Eventf(w.owner.Object, nil, a.kind, a.reason, a.action, "%s", a.message)
+		w.Recorder.Eventf(w.owner.BenchmarkRun, nil, a.kind, a.reason, a.action, "%s", a.message)
 	}
-	w.metrics.Count(c.transitions)
+	w.Metrics.Count(c.transitions)
 	for i := range c.transitions {
 		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
 	}

@@ -21,15 +21,6 @@ const (
 // +kubebuilder:validation:Enum=Text;Prepared;Bulk
 type BulkInsertProtocol string
 
-const (
-	// BulkInsertText: each INSERT is SQL.
-	BulkInsertText BulkInsertProtocol = "Text"
-	// BulkInsertPrepared: an INSERT with placeholders is prepared once, and executed with the rows' values (COM_STMT_EXECUTE).
-	BulkInsertPrepared BulkInsertProtocol = "Prepared"
-	// BulkInsertBulk: an INSERT of one row is prepared once, and executed for many rows at once (COM_STMT_BULK_EXECUTE).
-	BulkInsertBulk BulkInsertProtocol = "Bulk"
-)
-
 // BulkInsertSize is a number of rows in a statement or of statements in a transaction.
 //
 // +kubebuilder:validation:Minimum=1

@@ -19,13 +19,6 @@ const (
 // IndexMoment is when secondary indexes are built.
 type IndexMoment string
 
-const (
-	// IndexesAtStart builds them with the table.
-	IndexesAtStart IndexMoment = "Start"
-	// IndexesAtEnd builds them in one statement after the last row, as a phase of its own.
-	IndexesAtEnd IndexMoment = "End"
-)
-
 // IIBenchRowsPerCommit is a number of rows in a transaction.
 //
 // +kubebuilder:validation:Minimum=1

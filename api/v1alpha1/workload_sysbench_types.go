@@ -11,9 +11,6 @@ const WorkloadSysbench WorkloadType = "Sysbench"
 // +kubebuilder:validation:Enum=oltp_read_write;oltp_read_only;oltp_write_only;oltp_point_select;oltp_insert;oltp_update_index;oltp_update_non_index;oltp_delete;select_random_points;select_random_ranges;bulk_insert;tpcc;point-query;random-points-10;random-points-100;random-points-1000;hot-points;random-ranges;points-covered-pk;points-covered-si;points-notcovered-pk;points-notcovered-si;range-covered-pk;range-covered-si;range-notcovered-pk;range-notcovered-si;read-only-10;read-only-100;read-only-10000;read-only-count;read-only-distinct;read-only-order;read-only-simple;read-only-sum;scan;update-inlist;update-index;update-nonindex;update-one;update-zipf;write-only;read-write-10;read-write-100;insert;delete
 type SysbenchScript string
 
-// SysbenchScriptTPCC is Benchrun's own TPC-C-like script, with tables of its own.
-const SysbenchScriptTPCC SysbenchScript = "tpcc"
-
 // SysbenchRandType is a distribution of random numbers, as sysbench names it.
 type SysbenchRandType string
 

@@ -9,36 +9,13 @@ const WorkloadTPROCHLoad WorkloadType = "TPROCHLoad"
 // TPROCHData is when the rows are generated.
 type TPROCHData string
 
-const (
-	// TPROCHStaged generates files before the clock starts.
-	TPROCHStaged TPROCHData = "Staged"
-	// TPROCHStreamed generates rows while they are loaded.
-	TPROCHStreamed TPROCHData = "Streamed"
-)
-
 // TPROCHLoadMode is how tables are loaded.
 //
 // +kubebuilder:validation:Enum=OneStatement;Chunked;Parallel
 type TPROCHLoadMode string
 
-const (
-	// TPROCHOneStatement loads one table after another, each with one statement.
-	TPROCHOneStatement TPROCHLoadMode = "OneStatement"
-	// TPROCHChunked loads one table after another, each with as many statements as it has chunks.
-	TPROCHChunked TPROCHLoadMode = "Chunked"
-	// TPROCHParallel loads several tables at the same time, each with one statement.
-	TPROCHParallel TPROCHLoadMode = "Parallel"
-)
-
 // TPROCHIndexes is when secondary indexes and foreign keys are made.
 type TPROCHIndexes string
-
-const (
-	// TPROCHIndexesBefore makes them with the tables.
-	TPROCHIndexesBefore TPROCHIndexes = "Before"
-	// TPROCHIndexesAfter makes them when the tables are loaded.
-	TPROCHIndexesAfter TPROCHIndexes = "After"
-)
 
 // TPROCHScaleFactor is the size of the data, a decimal number.
 //

@@ -94,14 +94,12 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	live := &controllers.Live{Reader: mgr.GetAPIReader()} //nolint:forbidigo // Live bounds what it reads
-	base := controllers.Base{
+	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
 		Scope: o.namespaces, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
 		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, NetworkPolicies: o.policies,
 		Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
-	}
-	runs := &controllers.BenchmarkRunReconciler{
-		Base: base, Logs: controllers.PodLogs{Clientset: clientset}, HostTuning: o.hostTuning,
+		Logs: controllers.PodLogs{Clientset: clientset}, HostTuning: o.hostTuning,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),

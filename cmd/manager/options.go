@@ -70,24 +70,12 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
 	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
-	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.",
-		func(names string) error {
-			o.allowedLanes = listed(names)
-			return nil
-		})
+	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.", listed(&o.allowedLanes))
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
-	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.",
-		func(names string) error {
-			o.namespaces = listed(names)
-			return nil
-		})
+	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.", listed((*[]string)(&o.namespaces)))
 	flags.Func("host-tuning-namespaces", "Names of the namespaces, separated by commas, whose runs may change kernel settings of "+
-		"their database's node, by privileged Pods in the manager's own namespace; empty is none.",
-		func(names string) error {
-			o.hostTuning = listed(names)
-			return nil
-		})
+		"their database's node, by privileged Pods in the manager's own namespace; empty is none.", listed(&o.hostTuning))
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
 		"Name Pods and runs of other namespaces in the status and the results of runs, for everybody who can read these.")
 	flags.BoolVar(&o.clusterUsers, "cluster-users", false,
@@ -111,15 +99,15 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",
 		"Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
-		func(names string) error {
-			o.images.PullSecrets = listed(names)
-			return nil
-		})
+		listed(&o.images.PullSecrets))
 }
 
-// listed are names that commas separate.
-func listed(names string) []string {
-	return strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
+// listed sets a list to names that commas separate.
+func listed(list *[]string) func(string) error {
+	return func(names string) error {
+		*list = strings.FieldsFunc(names, func(c rune) bool { return c == ',' })
+		return nil
+	}
 }
 
 func (o *options) databaseImage(e *engine.Engine) func(string) error {

@@ -105,9 +105,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 			files[path] = result.Digest(text)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return files
 	}
 	first := released(t, "")
@@ -323,10 +321,7 @@ func TestReleaseForDocker(t *testing.T) {
 func TestReleaseInstall(t *testing.T) {
 	for _, registry := range []string{"", "registry.example.com:5000/me"} {
 		r := released(t, registry)
-		text, err := os.ReadFile(filepath.Join(r.folder, "install.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(r.folder, "install.yaml")))(t)
 		if !bytes.HasPrefix(text, []byte("apiVersion: v1\nkind: Namespace\n")) {
 			t.Errorf("it does not begin with the namespace: %.100s", text)
 		}
@@ -347,9 +342,7 @@ func TestReleaseInstall(t *testing.T) {
 			t.Errorf("images are %v, want %v", got, names)
 		}
 		var chart chartRelease
-		if text, err = os.ReadFile(r.built("release.yaml")); err != nil {
-			t.Fatal(err)
-		}
+		text = must.Get(os.ReadFile(r.built("release.yaml")))(t)
 		if err := yaml.Unmarshal(text, &chart); err != nil || chart.Registry != registry || !maps.Equal(chart.Digests, digests(t, r)) {
 			t.Errorf("the chart has %+v: %v", chart, err)
 		}

@@ -40,31 +40,30 @@ type Schema struct {
 	rules, statusRules func() *cel.Validator
 }
 
-var runs = sync.OnceValues(func() (*Schema, error) { return load("benchmarkruns") })
-
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
-func Runs() (*Schema, error) { return runs() }
+var Runs = sync.OnceValues(load)
 
-func load(plural string) (*Schema, error) {
-	text, err := crd.Bases.ReadFile("bases/benchrun.dev_" + plural + ".yaml")
+// load the CRD that is a part of the program.
+func load() (*Schema, error) {
+	text, err := crd.Bases.ReadFile("bases/benchrun.dev_benchmarkruns.yaml")
 	if err != nil {
 		return nil, err
 	}
 	var definition apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &definition); err != nil {
-		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+		return nil, err
 	}
 	var props apiextensions.JSONSchemaProps
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
 		definition.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil); err != nil {
-		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+		return nil, err
 	}
 	s := new(Schema)
 	if s.structural, err = structuralschema.NewStructural(&props); err != nil {
-		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+		return nil, err
 	}
 	if s.values, _, err = validation.NewSchemaValidator(&props); err != nil {
-		return nil, fmt.Errorf("reading the CRD of %s: %w", plural, err)
+		return nil, err
 	}
 	status := s.structural.Properties["status"]
 	s.rules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(s.structural, true, celconfig.PerCallLimit) })

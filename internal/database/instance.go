@@ -235,23 +235,15 @@ func addRestore(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.BenchmarkR
 	if !plan.CopiesData(run) {
 		return
 	}
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: copyVolume, VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
-	}})
-	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
-		Name:            RestoreContainer,
-		Image:           images.Loader,
-		ImagePullPolicy: corev1.PullIfNotPresent,
-		Args:            []string{"restore", "--data=" + e.Image.DataPath, "--copy=" + copyPath},
-		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
-		Resources: resources(&run.Spec.Database, e.Image.Memory),
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: dataVolume, MountPath: e.Image.DataPath},
-			{Name: copyVolume, MountPath: copyPath, ReadOnly: true},
-		},
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          podutil.RestrictedContainer(),
-	})
+	spec.Volumes = append(spec.Volumes, podutil.ClaimVolume(copyVolume, claim, false))
+	restore := podutil.Container(RestoreContainer, images.Loader, "restore", "--data="+e.Image.DataPath, "--copy="+copyPath)
+	// The same as the server's, so that the Pod keeps its class of service; they do not add up.
+	restore.Resources = resources(&run.Spec.Database, e.Image.Memory)
+	restore.VolumeMounts = []corev1.VolumeMount{
+		{Name: dataVolume, MountPath: e.Image.DataPath},
+		{Name: copyVolume, MountPath: copyPath, ReadOnly: true},
+	}
+	spec.InitContainers = slices.Insert(spec.InitContainers, 0, restore)
 }
 
 // ObserverContainer sees what the server uses.
@@ -271,25 +263,14 @@ func addObserver(spec *corev1.PodSpec, e *engine.Engine, run *v1alpha1.Benchmark
 		return
 	}
 	spec.ShareProcessNamespace = ptr.To(true)
-	observer := corev1.Container{
-		Name:            ObserverContainer,
-		Image:           images.Loader,
-		ImagePullPolicy: corev1.PullIfNotPresent,
-		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
-		Args: []string{
-			"observe", "--engine=" + e.Name, "--data=" + e.Image.DataPath, "--port=" + strconv.Itoa(plan.ObserverPort),
-			"--password-file=" + podutil.CredentialPath + "/" + podutil.PasswordKey,
-		},
-		Ports: []corev1.ContainerPort{{Name: ObserverContainer, ContainerPort: plan.ObserverPort}},
-		Resources: corev1.ResourceRequirements{
-			Requests: observerResources.DeepCopy(), Limits: observerResources.DeepCopy(),
-		},
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: dataVolume, MountPath: e.Image.DataPath},
-			{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
-		},
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          podutil.RestrictedContainer(),
+	observer := podutil.Container(ObserverContainer, images.Loader, "observe", "--engine="+e.Name, "--data="+e.Image.DataPath,
+		"--port="+strconv.Itoa(plan.ObserverPort), "--password-file="+podutil.CredentialPath+"/"+podutil.PasswordKey)
+	observer.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
+	observer.Ports = []corev1.ContainerPort{{Name: ObserverContainer, ContainerPort: plan.ObserverPort}}
+	observer.Resources = corev1.ResourceRequirements{Requests: observerResources.DeepCopy(), Limits: observerResources.DeepCopy()}
+	observer.VolumeMounts = []corev1.VolumeMount{
+		{Name: dataVolume, MountPath: e.Image.DataPath},
+		{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
 	}
 	if plan.CopiesData(run) {
 		observer.Args = append(observer.Args, "--copy="+copyPath)

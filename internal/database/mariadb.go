@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -185,10 +186,5 @@ func mariaDBCondition(object *unstructured.Unstructured) *metav1.Condition {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &status); err != nil {
 		return nil
 	}
-	for i := range status.Status.Conditions {
-		if status.Status.Conditions[i].Type == mariaDBReadyType {
-			return &status.Status.Conditions[i]
-		}
-	}
-	return nil
+	return apimeta.FindStatusCondition(status.Status.Conditions, mariaDBReadyType)
 }

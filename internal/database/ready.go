@@ -107,29 +107,21 @@ func (i *Instance) observerTooSmall() string {
 	return ""
 }
 
-// refusal is the error line of a server that exited before it was ever up.
+// refusal is the error line of a server that exited before it was ever up, unless that was because of the memory limit.
 func (i *Instance) refusal() string {
-	for _, end := range i.startupFailures() {
+	server := i.server()
+	if server == nil || server.Started != nil && *server.Started {
+		return ""
+	}
+	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
+		if end == nil || end.ExitCode == 0 || end.Reason == podutil.OOMKilled {
+			continue
+		}
 		if line := engine.ErrorLine(end.Message + i.ServerLog); line != "" {
 			return line
 		}
 	}
 	return ""
-}
-
-// startupFailures are the exits of a server that was never up, except those that the memory limit caused.
-func (i *Instance) startupFailures() []*corev1.ContainerStateTerminated {
-	server := i.server()
-	if server == nil || server.Started != nil && *server.Started {
-		return nil
-	}
-	var ends []*corev1.ContainerStateTerminated
-	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
-		if end != nil && end.ExitCode != 0 && end.Reason != podutil.OOMKilled {
-			ends = append(ends, end)
-		}
-	}
-	return ends
 }
 
 // NeedsLog names the container of a server that failed to start, if its log is the only place that can say why: the containers of
@@ -212,10 +204,8 @@ func (i *Instance) since(condition corev1.PodConditionType) time.Time {
 	if i.Pod == nil {
 		return time.Time{}
 	}
-	for _, c := range i.Pod.Status.Conditions {
-		if c.Type == condition && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
-		}
+	if c := podutil.Condition(i.Pod, condition); c != nil {
+		return c.LastTransitionTime.Time
 	}
 	return time.Time{}
 }
@@ -239,17 +229,14 @@ func (i *Instance) ForeignContainers() []string {
 }
 
 // Disk is the name of the disk below the data volume, or false if the Pod has not said it. Its node can be tuned then.
-func Disk(pod *corev1.Pod) (string, bool) {
-	end := podutil.Ended(pod, DiskContainer)
-	if end == nil || end.ExitCode != 0 {
-		return "", false
-	}
-	return end.Message, true
-}
+func Disk(pod *corev1.Pod) (string, bool) { return left(pod, DiskContainer) }
 
 // Fingerprint is the probe's termination message, or false if the probe has not succeeded.
-func Fingerprint(pod *corev1.Pod) (string, bool) {
-	end := podutil.Ended(pod, ProbeContainer)
+func Fingerprint(pod *corev1.Pod) (string, bool) { return left(pod, ProbeContainer) }
+
+// left by a container that has succeeded.
+func left(pod *corev1.Pod, container string) (message string, succeeded bool) {
+	end := podutil.Ended(pod, container)
 	if end == nil || end.ExitCode != 0 {
 		return "", false
 	}

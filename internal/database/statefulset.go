@@ -65,6 +65,10 @@ func podSpec(
 	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node, dataCopy string, images podutil.Images,
 ) corev1.PodSpec {
 	db, instanceName := &run.Spec.Database, plan.InstanceName(run, instance)
+	socket := podutil.EmptyVolume("run", "", nil)
+	if plan.UsesSocket(run) { // which the server shares with the loader
+		socket = podutil.ClaimVolume("run", plan.SocketClaim(run, instance), false)
+	}
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
@@ -83,40 +87,29 @@ func podSpec(
 			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 				SecretName: plan.SecretName(run),
 			}}},
-			{Name: "run", VolumeSource: runSource(run, instance)},
-			{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			socket,
+			podutil.EmptyVolume("tmp", "", nil),
+			data(db, instanceName),
 		},
 	}
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: dataVolume, VolumeSource: dataSource(db, instanceName)})
 	addRestore(&spec, e, run, dataCopy, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
 	return spec
 }
 
-// dataSource is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's
-// own, not made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the
-// end.
-func dataSource(db *v1alpha1.DatabaseSpec, instanceName string) corev1.VolumeSource {
-	requested := storage(db)
-	directory := &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(requested.Size.DeepCopy())}
+// data is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's own, not
+// made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
+func data(db *v1alpha1.DatabaseSpec, instanceName string) corev1.Volume {
+	requested, medium := storage(db), corev1.StorageMediumDefault
 	switch requested.Medium {
 	case v1alpha1.MediumMemory:
-		directory.Medium = corev1.StorageMediumMemory
+		medium = corev1.StorageMediumMemory
 	case v1alpha1.MediumNodeDisk:
 	case v1alpha1.MediumVolume:
-		return corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: instanceName}}
+		return podutil.ClaimVolume(dataVolume, instanceName, false)
 	}
-	return corev1.VolumeSource{EmptyDir: directory}
-}
-
-// runSource is the volume with the server's socket: its own, or one that it shares with the loader.
-func runSource(run *v1alpha1.BenchmarkRun, instance int) corev1.VolumeSource {
-	if !plan.UsesSocket(run) {
-		return corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
-	}
-	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, instance)}
-	return corev1.VolumeSource{PersistentVolumeClaim: claim}
+	return podutil.EmptyVolume(dataVolume, medium, ptr.To(requested.Size.DeepCopy()))
 }
 
 func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
@@ -131,39 +124,37 @@ func podSecurity(e *engine.Engine) *corev1.PodSecurityContext {
 // serverContainer has a startup probe only: from the moment that the server answers nothing asks it anything, so that
 // nothing but the loader is measured. A restart starts the probe again.
 func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
-	return corev1.Container{
-		Name:            ServerContainer,
-		Image:           images.Server(run.Spec.Database.Image, e.Name, e.Image.Default),
-		ImagePullPolicy: corev1.PullIfNotPresent,
-		Env: []corev1.EnvVar{
-			{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
-			{Name: e.Image.RootHost, Value: "%"},
-		},
-		Ports:     []corev1.ContainerPort{{Name: e.Image.PortName, ContainerPort: e.Image.Port}},
-		Resources: resources(&run.Spec.Database, e.Image.Memory),
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: dataVolume, MountPath: e.Image.DataPath},
-			{Name: "config", MountPath: e.Image.ConfigPath, ReadOnly: true},
-			{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
-			{Name: "run", MountPath: e.Image.RunPath},
-			{Name: "tmp", MountPath: "/tmp"},
-		},
-		StartupProbe: &corev1.Probe{
-			ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{
-				Port: intstr.FromInt32(e.Image.Port),
-			}},
-			PeriodSeconds:    1,
-			FailureThreshold: run.Spec.Trials.StartDeadlineSeconds,
-		},
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          podutil.RestrictedContainer(),
+	c := podutil.Container(ServerContainer, images.Server(run.Spec.Database.Image, e.Name, e.Image.Default))
+	c.Env = []corev1.EnvVar{
+		{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
+		{Name: e.Image.RootHost, Value: "%"},
 	}
+	c.Ports = []corev1.ContainerPort{{Name: e.Image.PortName, ContainerPort: e.Image.Port}}
+	c.Resources = resources(&run.Spec.Database, e.Image.Memory)
+	c.VolumeMounts = []corev1.VolumeMount{
+		{Name: dataVolume, MountPath: e.Image.DataPath},
+		{Name: "config", MountPath: e.Image.ConfigPath, ReadOnly: true},
+		{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
+		{Name: "run", MountPath: e.Image.RunPath},
+		{Name: "tmp", MountPath: "/tmp"},
+	}
+	c.StartupProbe = &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(e.Image.Port)}},
+		PeriodSeconds: 1, FailureThreshold: run.Spec.Trials.StartDeadlineSeconds,
+	}
+	return c
 }
 
 // probeContainers read the node and the volume. If the node is to be tuned, the first one finds the disk that this is about, and
 // the second one waits until the node has what the run asks for: the server starts on a node that is tuned.
 func probeContainers(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) []corev1.Container {
-	probe := probeContainer(e, run, images)
+	probe := podutil.Container(ProbeContainer, images.Loader, "probe", "--data="+e.Image.DataPath)
+	if run.Spec.Database.Storage.VolumeBenchmark == v1alpha1.VolumeBenchmarkEnabled {
+		probe.Args = append(probe.Args, "--volume-benchmark")
+	}
+	// The same as the server's, so that the Pod keeps its class of service; they do not add up.
+	probe.Resources = resources(&run.Spec.Database, e.Image.Memory)
+	probe.VolumeMounts = []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}}
 	tuning := run.Spec.Database.HostTuning
 	if tuning == nil {
 		return []corev1.Container{probe}
@@ -172,28 +163,6 @@ func probeContainers(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 	disk.Name, disk.Args = DiskContainer, []string{"disk", "--data=" + e.Image.DataPath}
 	probe.Args = append(probe.Args, hosttuning.Flags(hosttuning.Settings(tuning))...)
 	return []corev1.Container{disk, probe}
-}
-
-func probeContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) corev1.Container {
-	return corev1.Container{
-		Name:            ProbeContainer,
-		Image:           images.Loader,
-		ImagePullPolicy: corev1.PullIfNotPresent,
-		Args:            probeArgs(e, &run.Spec.Database),
-		// The same as the server's, so that the Pod keeps its class of service; they do not add up.
-		Resources:                resources(&run.Spec.Database, e.Image.Memory),
-		VolumeMounts:             []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}},
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		SecurityContext:          podutil.RestrictedContainer(),
-	}
-}
-
-func probeArgs(e *engine.Engine, db *v1alpha1.DatabaseSpec) []string {
-	args := []string{"probe", "--data=" + e.Image.DataPath}
-	if db.Storage.VolumeBenchmark == v1alpha1.VolumeBenchmarkEnabled {
-		args = append(args, "--volume-benchmark")
-	}
-	return args
 }
 
 // socketSize is what the volume with the socket asks for: nothing is written to it, and no disk is smaller.

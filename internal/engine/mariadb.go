@@ -25,10 +25,8 @@ var MariaDB = Engine{
 		Error: regexp.MustCompile(`\[ERROR\] ([^\s[].*)`), ErrorEnd: "Aborting",
 	},
 	Options: Options{
-		Group: "mariadbd",
-		BufferPoolSize: func(bytes int64) Setting {
-			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
-		},
+		Group:          "mariadbd",
+		BufferPoolSize: bufferPoolSize,
 		RedoLogSize: func(bytes, files int64) Setting {
 			s := Assignment("innodb_log_file_size", strconv.FormatInt(bytes/max(1, files), 10))
 			if files == 0 { // before 10.5, servers make two unless they are told otherwise
@@ -36,16 +34,8 @@ var MariaDB = Engine{
 			}
 			return s
 		},
-		FlushLogAtTrxCommit: func(mode int32) Setting {
-			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
-		},
-		// The option takes a file's name: "log_bin = OFF" would switch it on, with files named "OFF".
-		BinaryLog: func(on bool) Setting {
-			if on {
-				return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}
-			}
-			return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
-		},
+		FlushLogAtTrxCommit: flushLogAtTrxCommit,
+		BinaryLog:           binaryLog,
 	},
 	Variables: Variables{
 		Version: "version", VersionComment: "version_comment",
@@ -89,29 +79,20 @@ var MariaDB = Engine{
 		PoolData:     "Innodb_buffer_pool_bytes_data", RedoWritten: "Innodb_os_log_written",
 		RestPattern: "Innodb%",
 		Debt: []Gauge{
-			{
-				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",
-				HundredthOf: "Innodb_buffer_pool_pages_total",
-			},
+			dirtyPages,
 			{
 				Counter: "Innodb_history_list_length", Description: "transactions in the purge history", Goal: 100,
 				Query: "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
 			},
 			{Counter: "Innodb_checkpoint_age", Description: "bytes of redo log since the last checkpoint", Goal: 1 << 20},
 		},
-		Pending: []string{
-			"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
-			"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
-		},
+		Pending: pending,
 		// Without it a server with the default innodb_max_dirty_pages_pct_lwm=0 keeps its dirty pages for as long as it is left
 		// alone. The variable reads OFF again at once.
 		WriteBack: "SET GLOBAL innodb_log_checkpoint_now=ON",
 	},
-	Durability: Durability{
-		Commit:    Durable{"innodb_flush_log_at_trx_commit", "1"},
-		BinaryLog: Durable{"sync_binlog", "1"},
-	},
-	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
+	Durability:    durability,
+	SystemSchemas: systemSchemas,
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.
 	ConnectionEnded: []uint16{1053, 1927},
 	// ER_CHECKREAD, a row that has changed since the transaction's snapshot; ER_LOCK_WAIT_TIMEOUT; and ER_LOCK_DEADLOCK.

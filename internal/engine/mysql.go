@@ -27,23 +27,13 @@ var MySQL = Engine{
 		Error: regexp.MustCompile(`\[ERROR\] \[MY-\d+\] \[\w+\] (.+)`), ErrorEnd: "Aborting",
 	},
 	Options: Options{
-		Group: "mysqld",
-		BufferPoolSize: func(bytes int64) Setting {
-			return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
-		},
+		Group:          "mysqld",
+		BufferPoolSize: bufferPoolSize,
 		RedoLogSize: func(bytes, _ int64) Setting {
 			return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) // those of MariaDB exist, and are ignored
 		},
-		FlushLogAtTrxCommit: func(mode int32) Setting {
-			return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
-		},
-		// The option takes a file's name. Without either line the log is on, in files of this name.
-		BinaryLog: func(on bool) Setting {
-			if on {
-				return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}
-			}
-			return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
-		},
+		FlushLogAtTrxCommit: flushLogAtTrxCommit,
+		BinaryLog:           binaryLog, // without a line the log is on, too
 	},
 	Variables: Variables{
 		Version: "version", VersionComment: "version_comment",
@@ -84,10 +74,7 @@ var MySQL = Engine{
 		PoolData:     "Innodb_buffer_pool_bytes_data", RedoWritten: "Innodb_os_log_written",
 		RestPattern: "Innodb%",
 		Debt: []Gauge{
-			{
-				Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages",
-				HundredthOf: "Innodb_buffer_pool_pages_total",
-			},
+			dirtyPages,
 			{
 				// No counter has it. The length of the history, trx_rseg_history_len, stays in the thousands on an idle server that
 				// has purged all: it counts what is not truncated yet.
@@ -96,19 +83,13 @@ var MySQL = Engine{
 			},
 			{Counter: "Innodb_redo_log_logical_size", Description: "bytes of redo log since the last checkpoint", Goal: 1 << 20},
 		},
-		Pending: []string{
-			"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
-			"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
-		},
+		Pending: pending,
 		// innodb_log_checkpoint_now exists in debug builds only. A server that is left alone writes its dirty pages back by itself,
 		// at innodb_io_capacity pages per second.
 		WriteBack: "",
 	},
-	Durability: Durability{
-		Commit:    Durable{"innodb_flush_log_at_trx_commit", "1"},
-		BinaryLog: Durable{"sync_binlog", "1"},
-	},
-	SystemSchemas: []string{"mysql", "sys", "information_schema", "performance_schema"},
+	Durability:    durability,
+	SystemSchemas: systemSchemas,
 	// ER_SERVER_SHUTDOWN, also of a connection that is killed, and ER_CLIENT_INTERACTION_TIMEOUT.
 	ConnectionEnded: []uint16{1053, 4031},
 	// ER_LOCK_WAIT_TIMEOUT and ER_LOCK_DEADLOCK.

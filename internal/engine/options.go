@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -62,6 +63,38 @@ func quote(value string) string {
 		return value
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+// What all engines have in common: each is of the family of MySQL, with InnoDB.
+var (
+	durability = Durability{
+		Commit: Durable{"innodb_flush_log_at_trx_commit", "1"}, BinaryLog: Durable{"sync_binlog", "1"},
+	}
+	systemSchemas = []string{"mysql", "sys", "information_schema", "performance_schema"}
+	dirtyPages    = Gauge{
+		Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages", HundredthOf: "Innodb_buffer_pool_pages_total",
+	}
+	pending = []string{
+		"Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
+		"Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes",
+	}
+)
+
+func bufferPoolSize(bytes int64) Setting {
+	return Assignment("innodb_buffer_pool_size", strconv.FormatInt(bytes, 10))
+}
+
+func flushLogAtTrxCommit(mode int32) Setting {
+	return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
+}
+
+// binaryLog is said by one of two options: log_bin takes a file's name, so that "log_bin = OFF" would switch the log on, with files
+// named "OFF".
+func binaryLog(on bool) Setting {
+	if on {
+		return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}
+	}
+	return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
 }
 
 // named are the names of the variables behind the settings that the API has by name, in the same order for each engine.

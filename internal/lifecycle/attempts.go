@@ -178,12 +178,13 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	a := trial.Attempt{
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance, Metric: s.plan.Metric,
 	}
-	a.Prime = s.cold(a.Instance)
-	if i := s.seen.instance(instance); i != nil && i.Pod != nil {
-		a.Address = i.Pod.Status.PodIP
-	}
+	a.Prime, a.Address = s.cold(instance), s.addressOf(instance)
 	if len(s.run.Spec.Variants) > 0 {
-		a.Sides = s.sidesFrom(instance)
+		for _, number := range InstancesOf(s.run, instance) {
+			a.Sides = append(a.Sides, trial.Side{
+				Variant: plan.VariantOf(s.run, number), Instance: number, Address: s.addressOf(number),
+			})
+		}
 	}
 	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
@@ -192,16 +193,12 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	return a
 }
 
-func (s *situation) sidesFrom(instance int) []trial.Side {
-	var sides []trial.Side
-	for _, number := range InstancesOf(s.run, instance) {
-		side := trial.Side{Variant: plan.VariantOf(s.run, number), Instance: number}
-		if i := s.seen.instance(number); i != nil && i.Pod != nil {
-			side.Address = i.Pod.Status.PodIP
-		}
-		sides = append(sides, side)
+// addressOf the Pod of an instance; empty if it has none.
+func (s *situation) addressOf(instance int) string {
+	if i := s.seen.Instance(instance); i != nil && i.Pod != nil {
+		return i.Pod.Status.PodIP
 	}
-	return sides
+	return ""
 }
 
 func (s *situation) measuring(a Action) *Decision {
@@ -223,10 +220,10 @@ func (s *situation) measuring(a Action) *Decision {
 }
 
 func (s *situation) parameters(trialNumber int) map[string]string {
-	if trialNumber < 1 || trialNumber > len(s.plan.Trials) {
-		return nil
+	if t := s.trial(trialNumber); t != nil {
+		return s.plan.Points[t.Point].Swept()
 	}
-	return s.plan.Points[s.plan.Trials[trialNumber-1].Point].Swept()
+	return nil
 }
 
 // remaining is the time left until the start deadline of an object that was created at the given time, or 0.
@@ -239,7 +236,7 @@ func (s *situation) deadlineMessage(what, waiting string) string {
 	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
 }
 
-// reasonOf is the run's reason for the cause of its last attempt. A disturbance ends a run only if it happens too often.
+// reasonOf is the run's reason for the cause of an attempt that failed.
 func reasonOf(c result.Cause) string {
 	switch c {
 	case result.CauseSettingNotEffective:
@@ -256,17 +253,7 @@ func reasonOf(c result.Cause) string {
 		return v1alpha1.ReasonDeadlineExceeded
 	case result.CauseTooManyErrors:
 		return v1alpha1.ReasonTooManyErrors
-	case result.CauseConfiguration, result.CauseSQL, result.CauseToolFailed, result.CauseInternal,
-		result.CauseLoaderVersion:
+	default:
 		return v1alpha1.ReasonLoaderFailed
-	case result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed,
-		result.CauseVariablesChanged, result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice,
-		result.CauseEvicted, result.CauseOutOfMemory,
-		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid, result.CauseImageChanged,
-		result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
-		result.CauseThrottled:
-		return v1alpha1.ReasonTooManyInvalid
 	}
-	return v1alpha1.ReasonLoaderFailed
 }

@@ -91,16 +91,11 @@ func warningTexts(warnings []finding.Finding, room *int) []string {
 }
 
 // Invalid is the failure of a run whose specification cannot be carried out; nil without an error.
-func Invalid(err error) *Failure { return failureOf(v1alpha1.ReasonInvalidSpecification, err) }
-
-// InvalidVariant is the failure of a comparison with a variant that cannot be measured; nil without an error.
-func InvalidVariant(err error) *Failure { return failureOf(v1alpha1.ReasonVariantInvalid, err) }
-
-func failureOf(reason string, err error) *Failure {
+func Invalid(err error) *Failure {
 	if err == nil {
 		return nil
 	}
-	return &Failure{Reason: reason, Message: err.Error()}
+	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: err.Error()}
 }
 
 // claimStatus is what the status says of claims, each and together.

@@ -247,8 +247,6 @@ func TestNextAfterTheEnd(t *testing.T) {
 		"on success, failed":         {run: failed(cleanup(v1alpha1.CleanupOnSuccess)), seen: everything, want: done(ReleaseNodes{1})},
 		"always, failed":             {run: failed(cleanup(v1alpha1.CleanupAlways)), seen: everything, want: done(RemoveJob{Job: attemptOf(2, 1).Job})},
 		"lifetime, clean-up first":   {run: complete(ttl(0)), seen: onlyDB, want: done(RemoveDatabase{1})},
-		"lifetime, not over":         {run: complete(ttl(3601)), seen: Observed{Results: published}, want: after(done(Wait{}), time.Second)},
-		"lifetime, just over":        {run: complete(ttl(3600)), seen: Observed{Results: published}, want: done(DeleteRun{})},
 		"lifetime of none":           {run: failed(ttl(0)), want: done(DeleteRun{})},
 		"lifetime, end is not known": {run: failed(ttl(0), notYetTimed), want: done(Wait{})},
 		"lifetime, database is kept": {run: complete(ttl(0), cleanup(v1alpha1.CleanupNever)), seen: freed, want: done(DeleteRun{})},
@@ -327,49 +325,40 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// expiryCases are about runs that ended an hour ago. Left is for how long they still stay, or nil if for ever.
-var expiryCases = map[string]struct {
-	seconds   *int32
-	byDefault time.Duration
-	left      *time.Duration
-}{
-	"neither":                     {},
-	"default, just not over":      {byDefault: time.Hour + time.Second, left: ptr.To(time.Second)},
-	"default, just over":          {byDefault: time.Hour, left: ptr.To(time.Duration(0))},
-	"default, over for long":      {byDefault: time.Minute, left: ptr.To(-59 * time.Minute)},
-	"own, longer":                 {seconds: ptr.To[int32](7200), byDefault: time.Minute, left: ptr.To(time.Hour)},
-	"own, shorter":                {seconds: ptr.To[int32](60), byDefault: 24 * time.Hour, left: ptr.To(-59 * time.Minute)},
-	"own of 0 is not the default": {seconds: ptr.To[int32](0), byDefault: 24 * time.Hour, left: ptr.To(-time.Hour)},
-	"own, no default":             {seconds: ptr.To[int32](3601), left: ptr.To(time.Second)},
-}
-
-// checkExpiry compares a decision and a status with what is left.
-func checkExpiry(t *testing.T, d Decision, deletion Action, status *metav1.Time, left *time.Duration) {
-	t.Helper()
-	want := Decision{Action: Wait{}}
-	switch {
-	case left == nil:
-	case *left > 0:
-		want.After = *left
-	default:
-		want.Action = deletion
-	}
-	if d.Action != want.Action || d.After != want.After {
-		t.Errorf("decided %+v after %s, want %+v after %s", d.Action, d.After, want.Action, want.After)
-	}
-	if (status == nil) != (left == nil) || left != nil && !status.Time.Equal(now.Add(*left)) {
-		t.Errorf("the status says %v, want %v from now", status, left)
-	}
-}
-
+// A run that ended an hour ago still stays for what is left, or for ever if that is nil.
 func TestExpiryOfARun(t *testing.T) {
-	for name, tc := range expiryCases {
+	for name, tc := range map[string]struct {
+		seconds   *int32
+		byDefault time.Duration
+		left      *time.Duration
+	}{
+		"neither":                     {},
+		"default, just not over":      {byDefault: time.Hour + time.Second, left: ptr.To(time.Second)},
+		"default, just over":          {byDefault: time.Hour, left: ptr.To(time.Duration(0))},
+		"default, over for long":      {byDefault: time.Minute, left: ptr.To(-59 * time.Minute)},
+		"own, longer":                 {seconds: ptr.To[int32](7200), byDefault: time.Minute, left: ptr.To(time.Hour)},
+		"own, shorter":                {seconds: ptr.To[int32](60), byDefault: 24 * time.Hour, left: ptr.To(-59 * time.Minute)},
+		"own of 0 is not the default": {seconds: ptr.To[int32](0), byDefault: 24 * time.Hour, left: ptr.To(-time.Hour)},
+		"own, no default":             {seconds: ptr.To[int32](3601), left: ptr.To(time.Second)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 1)
 			endedRun(run, v1alpha1.ConditionComplete)
 			run.Spec.TTLSecondsAfterFinished = tc.seconds
 			seen := &Observed{Blockers: Blockers{DefaultTTL: tc.byDefault}}
-			checkExpiry(t, next(t, run, seen, now), DeleteRun{}, statusOf(t, run, seen, now).ExpirationTime, tc.left)
+			d, status := next(t, run, seen, now), statusOf(t, run, seen, now).ExpirationTime
+			want := Decision{Action: Wait{}}
+			switch {
+			case tc.left == nil:
+			case *tc.left > 0:
+				want.After = *tc.left
+			default:
+				want.Action = DeleteRun{}
+			}
+			must.Same(t, "decision", want, d)
+			if (status == nil) != (tc.left == nil) || tc.left != nil && !status.Time.Equal(now.Add(*tc.left)) {
+				t.Errorf("the status says %v, want %v from now", status, tc.left)
+			}
 		})
 	}
 }

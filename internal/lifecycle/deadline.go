@@ -54,32 +54,39 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
 
 // quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take. It may need
 // a new database, and its warm-up.
-func quietTime(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
-	t := &run.Spec.Trials
-	seconds := 2*int64(t.StartDeadlineSeconds) + workSeconds(run, p) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
+func (s *situation) quietTime() time.Duration {
+	t := &s.run.Spec.Trials
+	seconds := 2*int64(t.StartDeadlineSeconds) + workSeconds(s.run, s.plan) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
 	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
 }
-
-func (s *situation) quietTime() time.Duration { return quietTime(s.run, s.plan) }
 
 // deadline of a run. By default it moves on with its progress: however slow it is, it has time for the next attempt, and one that
 // is stuck ends soon.
 func deadline(s *situation) time.Time {
 	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
 	if s.run.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, movingDeadline(s.run.Status.Deadline, s.seen.ObserveFailed, s.lastProgress(), s.quietTime()))
+		latest = earlier(latest, s.movingDeadline())
 	}
-	return within(latest, s.turnEnd())
+	if end := s.turnEnd(); end != nil {
+		latest = earlier(latest, *end)
+	}
+	return latest
 }
 
 // lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
 // was recorded before has moved the deadline then.
 func (s *situation) lastProgress() time.Time {
 	status := &s.run.Status
-	if status.StartTime == nil || pause(status.Conditions) != nil || s.seen.Newest != status.Records {
+	if status.StartTime == nil || pause(s.run) != nil || s.seen.Newest != status.Records {
 		return s.now
 	}
-	last := later(status.StartTime.Time, admittedSince(status.Conditions, s.now))
+	last := status.StartTime.Time
+	switch c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAdmitted); {
+	case c == nil: // it is seen for the first time
+		last = later(last, s.now)
+	case c.Status == metav1.ConditionTrue:
+		last = later(last, c.LastTransitionTime.Time)
+	}
 	for _, a := range s.seen.Attempts {
 		last = later(last, a.Job.CreationTimestamp.Time)
 	}
@@ -96,24 +103,12 @@ func (s *situation) lastProgress() time.Time {
 const leastMove = 10 * time.Second
 
 // movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
-func movingDeadline(before *metav1.Time, observeFailed bool, progress time.Time, quiet time.Duration) time.Time {
-	moved := progress.Add(quiet)
-	if before != nil && (observeFailed || moved.Sub(before.Time) < leastMove) {
+func (s *situation) movingDeadline() time.Time {
+	before, moved := s.run.Status.Deadline, s.lastProgress().Add(s.quietTime())
+	if before != nil && (s.seen.ObserveFailed || moved.Sub(before.Time) < leastMove) {
 		return before.Time
 	}
 	return moved
-}
-
-// admittedSince is since when an object has had its lane, or the zero time if it has not. An object without a status is seen for
-// the first time.
-func admittedSince(conditions []metav1.Condition, now time.Time) time.Time {
-	switch c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted); {
-	case c == nil:
-		return now
-	case c.Status == metav1.ConditionTrue:
-		return c.LastTransitionTime.Time
-	}
-	return time.Time{}
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -141,15 +136,15 @@ func pauses(reason string) bool {
 // end of the other.
 func (s *situation) pausedFor() time.Duration {
 	total := time.Duration(ptr.Deref(s.run.Status.SuspendedSeconds, 0)) * time.Second
-	if c := pause(s.run.Status.Conditions); s.run.Status.StartTime != nil && c != nil {
+	if c := pause(s.run); s.run.Status.StartTime != nil && c != nil {
 		total += max(0, s.now.Sub(c.LastTransitionTime.Time))
 	}
 	return total
 }
 
-// pause is the condition of an object that is suspended or queued at the moment, or nil.
-func pause(conditions []metav1.Condition) *metav1.Condition {
-	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionAdmitted)
+// pause is the condition of a run that is suspended or queued at the moment, or nil.
+func pause(run *v1alpha1.BenchmarkRun) *metav1.Condition {
+	c := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionAdmitted)
 	if c == nil || c.Status != metav1.ConditionFalse || !pauses(c.Reason) {
 		return nil
 	}
@@ -179,17 +174,12 @@ func bound(s *situation, d Decision) Decision {
 	if over := !s.now.Before(deadline(s)); !over || kept || progress {
 		return d
 	}
-	return *fail(Failure{
-		Reason:  v1alpha1.ReasonDeadlineExceeded,
-		Message: overDeadline(s.run.Spec.DeadlineSeconds, s.quietTime()) + d.Message,
-	})
-}
-
-func overDeadline(requested *int32, quiet time.Duration) string {
-	if requested != nil {
-		return fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): ", time.Duration(*requested)*time.Second)
+	message := fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): %s", s.quietTime(), d.Message)
+	if requested := s.run.Spec.DeadlineSeconds; requested != nil {
+		message = fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): %s",
+			time.Duration(*requested)*time.Second, d.Message)
 	}
-	return fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): ", quiet)
+	return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: message})
 }
 
 func (d *Decision) writes() bool {
@@ -197,22 +187,19 @@ func (d *Decision) writes() bool {
 	return records || d.Reason == v1alpha1.ReasonPublishing
 }
 
-// queuedSince is since when an object waits for its lane: since it could measure or, if it had the lane and has lost it, since
-// then.
-func queuedSince(ready metav1.Time, conditions []metav1.Condition) time.Time {
-	if c := pause(conditions); c != nil {
-		return later(ready.Time, c.LastTransitionTime.Time)
-	}
-	return ready.Time
-}
-
-// queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom.
-func (d *Decision) queueDeadline(requested *int32, waited time.Duration) *Decision {
+// queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom. A run waits
+// since it could measure or, if it had the lane and has lost it, since then.
+func (s *situation) queueDeadline(d *Decision) *Decision {
+	requested := s.run.Spec.QueueDeadlineSeconds
 	if requested == nil {
 		return d
 	}
+	since := ready(s.run).Time
+	if c := pause(s.run); c != nil {
+		since = later(since, c.LastTransitionTime.Time)
+	}
 	most := time.Duration(*requested) * time.Second
-	if left := most - waited; left > 0 {
+	if left := most - s.now.Sub(since); left > 0 {
 		d.After = Sooner(d.After, left)
 		return d
 	}

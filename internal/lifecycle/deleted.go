@@ -75,14 +75,10 @@ func (c conditions) deleting(d Decision) {
 // The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
 // to live, so that runs that are never deleted do not fill it.
 
-// runExpiry is when a run that finished at that time is deleted, or nil if it stays.
-func runExpiry(run *v1alpha1.BenchmarkRun, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
-	return expiry(run.Spec.TTLSecondsAfterFinished, finished, byDefault)
-}
-
-// expiry prefers the time to live of the specification, whether it is longer or shorter. A default of 0 is none, whereas a
-// specification that says 0 asks for the deletion at once.
-func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *metav1.Time {
+// expiry is when a run that finished at that time is deleted, or nil if it stays. It prefers the time to live of the specification,
+// whether it is longer or shorter. A default of 0 is none, whereas a specification that says 0 asks for the deletion at once.
+func (s *situation) expiry(finished *metav1.Time) *metav1.Time {
+	seconds, byDefault := s.run.Spec.TTLSecondsAfterFinished, s.seen.DefaultTTL
 	switch {
 	case finished == nil, seconds == nil && byDefault == 0:
 		return nil
@@ -94,7 +90,7 @@ func expiry(seconds *int32, finished *metav1.Time, byDefault time.Duration) *met
 
 // expire adds to the decision about a finished run that it is deleted when its time to live is over.
 func (s *situation) expire(d *Decision) {
-	at := runExpiry(s.run, s.run.Status.CompletionTime, s.seen.DefaultTTL)
+	at := s.expiry(s.run.Status.CompletionTime)
 	if at == nil || s.run.DeletionTimestamp != nil {
 		return
 	}
@@ -102,19 +98,6 @@ func (s *situation) expire(d *Decision) {
 		d.After = Sooner(d.After, left)
 	} else {
 		d.Action = DeleteRun{}
-	}
-}
-
-// taken is that another owner's object has a name that is needed, or nil.
-func (h *Blockers) taken(needed func(name string) bool) *Failure {
-	i := slices.IndexFunc(h.Strangers, needed)
-	if i < 0 {
-		return nil
-	}
-	return &Failure{
-		Reason: v1alpha1.ReasonNameTaken,
-		Message: h.Strangers[i] + " does not belong to this run, or was kept from an earlier run of this name: " +
-			"delete it, or use another name for the run",
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *situation) tunedByMe() []TunedNode {
 }
 
 func tuned(s *situation) *Decision {
-	wanted, instance := s.side(s.wantedInstance()).Spec.Database.HostTuning, s.seen.instance(s.wantedInstance())
+	wanted, instance := s.side(s.wantedInstance()).Spec.Database.HostTuning, s.seen.Instance(s.wantedInstance())
 	if d := s.tunedForOthers(wanted); d != nil {
 		return d
 	}

@@ -28,7 +28,7 @@ func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	last := analysis.LastServed(s.seen.Records)
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
-		if i := s.seen.instance(last.Number); i != nil && i.Intact(last.PodUID) {
+		if i := s.seen.Instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
 		}
 	}
@@ -84,13 +84,14 @@ func (s *situation) goesOn() bool {
 		}
 	}
 	for number, pod := range served {
-		if i := s.seen.instance(number); i == nil || !i.Intact(pod) {
+		if i := s.seen.Instance(number); i == nil || !i.Intact(pod) {
 			return false
 		}
 	}
 	return true
 }
 
+// trial with that number, or nil.
 func (s *situation) trial(number int) *plan.Trial {
 	if number < 1 || number > len(s.plan.Trials) {
 		return nil
@@ -154,12 +155,12 @@ func (s *situation) refusedIn(i *Instance) bool {
 func provided(s *situation) *Decision {
 	wanted := s.wantedInstances()
 	for _, number := range wanted {
-		if instance := s.seen.instance(number); instance == nil || instance.Root() == nil {
+		if instance := s.seen.Instance(number); instance == nil || instance.Root() == nil {
 			return s.provide(number, wanted)
 		}
 	}
 	for _, number := range wanted {
-		if d := s.awaited(s.seen.instance(number)); d != nil {
+		if d := s.awaited(s.seen.Instance(number)); d != nil {
 			return d
 		}
 	}
@@ -174,7 +175,7 @@ func (s *situation) provide(number int, wanted []int) *Decision {
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		provide.Node = s.boundPlace().DatabaseNode
-		first := s.seen.instance(wanted[0])
+		first := s.seen.Instance(wanted[0])
 		if provide.Node == "" && number != wanted[0] && !external(s.run) {
 			if first.Pod == nil || first.Pod.Spec.NodeName == "" {
 				return s.awaited(first)
@@ -224,10 +225,10 @@ func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
 
 // ofVariant begins a message about an instance; empty without variants.
 func (s *situation) ofVariant(instance int) string {
-	if len(s.run.Spec.Variants) == 0 {
-		return ""
+	if name := plan.VariantName(s.run, instance); name != "" {
+		return "variant " + name + ": "
 	}
-	return "variant " + s.run.Spec.Variants[plan.VariantOf(s.run, instance)].Name + ": "
+	return ""
 }
 
 // pollInterval is the time between two reconciles while something waits: the cluster's warnings and the resource of the MariaDB
@@ -286,10 +287,7 @@ func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
 		*name = v1alpha1.ImageName(cut(podutil.ByDigest(string(*name), image), maxImage))
 	}
 	for variant := range plan.Sides(s.run) {
-		one, name := plan.Side(s.run, variant, 1), ""
-		if len(s.run.Spec.Variants) > 0 {
-			name = s.run.Spec.Variants[variant].Name
-		}
+		one, name := plan.Side(s.run, variant, 1), plan.VariantName(s.run, variant+1)
 		first := s.seen.firstAccepted(name)
 		if first == nil {
 			continue

@@ -202,10 +202,7 @@ func TestBoundNodes(t *testing.T) {
 func TestBoundLoaders(t *testing.T) {
 	run := testutil.Pair()
 	run.Spec.Variants[1].Loader = &v1alpha1.LoaderSpec{Pods: 2}
-	p, err := plan.New(run, v1alpha1.AlternateRuns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.New(run, v1alpha1.AlternateRuns))(t)
 	nodes := [][]string{{"a"}, {"b", "c"}}
 	var seen []*result.Record
 	for i, next := range p.Trials[:4] {

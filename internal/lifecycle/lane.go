@@ -73,16 +73,11 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), h.Namespace, h.Name)
 }
 
-// Wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
-func Wants(run *v1alpha1.BenchmarkRun) bool {
+// wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
+func wants(run *v1alpha1.BenchmarkRun) bool {
 	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
 	return run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) &&
 		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
-}
-
-// Admitted says whether these conditions say that a run is admitted.
-func Admitted(conditions []metav1.Condition) bool {
-	return apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionAdmitted)
 }
 
 // Contender is who may stand in the queue of a lane.
@@ -99,33 +94,32 @@ type Contender struct {
 // ContenderOf a run.
 func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
 	return Contender{
-		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: Wants(run),
-		Admitted: Admitted(run.Status.Conditions),
-		Ready:    ready(run.CreationTimestamp, run.Status.QueuedTime, run.Status.Conditions),
+		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: wants(run), Ready: ready(run),
+		Admitted: apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionAdmitted),
 	}
 }
 
 // ready is since when a run could measure, if its lane was free: since its creation, or since it was last
 // resumed. Of one that was resumed a moment ago that is not noted yet, and it comes last.
-func ready(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition) metav1.Time {
+func ready(run *v1alpha1.BenchmarkRun) metav1.Time {
 	switch {
-	case queued != nil:
-		return *queued
-	case apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionSuspended):
+	case run.Status.QueuedTime != nil:
+		return *run.Status.QueuedTime
+	case apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSuspended):
 		return metav1.NewTime(time.Unix(1<<40, 0))
 	}
-	return created
+	return run.CreationTimestamp
 }
 
 // queuedTime is what the status says of that: nothing of one that is suspended.
-func queuedTime(created metav1.Time, queued *metav1.Time, conditions []metav1.Condition, d Decision, now time.Time) *metav1.Time {
+func queuedTime(run *v1alpha1.BenchmarkRun, d Decision, now time.Time) *metav1.Time {
 	switch {
 	case d.Reason == v1alpha1.ReasonSuspended:
 		return nil
-	case queued == nil && apimeta.IsStatusConditionTrue(conditions, v1alpha1.ConditionSuspended):
+	case run.Status.QueuedTime == nil && apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSuspended):
 		return ptr.To(metav1.NewTime(now))
 	}
-	since := ready(created, queued, conditions)
+	since := ready(run)
 	if since.IsZero() {
 		return nil
 	}
@@ -163,22 +157,6 @@ func NextInLine(one Contender, all []Contender, holder *Holder) Holder {
 	return next.Holder
 }
 
-// Line has all of them, the next one first.
-func Line(one Contender, all []Contender, holder *Holder) []Holder {
-	waiting := []Contender{one}
-	for i := range all {
-		if one.competes(&all[i], holder) {
-			waiting = append(waiting, all[i])
-		}
-	}
-	slices.SortFunc(waiting, Contender.compare)
-	var line []Holder
-	for _, c := range waiting {
-		line = append(line, c.Holder)
-	}
-	return line
-}
-
 // foreignInterval is the time between two looks at a lane that another installation holds.
 const foreignInterval = 10 * time.Second
 
@@ -204,8 +182,6 @@ func (l *Lane) turn(lane string, one Holder) Decision {
 	return d
 }
 
-func (l *Lane) is(holder Holder) bool { return l.Holder != nil && *l.Holder == holder }
-
 // Sooner is the smaller of two times until the next look, of which 0 is never.
 func Sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
@@ -228,9 +204,7 @@ func queued(s *situation) *Decision {
 	if a := s.removeEverything(); a != nil {
 		d.Action, d.Unexpected = a, true
 	} else if !d.Unexpected {
-		status := &s.run.Status
-		since := queuedSince(ready(s.run.CreationTimestamp, status.QueuedTime, status.Conditions), status.Conditions)
-		return d.queueDeadline(s.run.Spec.QueueDeadlineSeconds, s.now.Sub(since))
+		return s.queueDeadline(&d)
 	}
 	return &d
 }
@@ -281,7 +255,9 @@ func RunLaneRefused(run *v1alpha1.BenchmarkRun, lanes []string) *Failure {
 }
 
 // holds says whether the run is admitted: it holds its lane.
-func (s *situation) holds() bool { return s.seen.Lane.is(HolderOf(s.run)) }
+func (s *situation) holds() bool {
+	return s.seen.Lane.Holder != nil && *s.seen.Lane.Holder == HolderOf(s.run)
+}
 
 // called is what a message in a namespace calls a holder: readers of the message may be allowed to see that namespace only.
 func (h Holder) called(namespace string, anonymous bool) string {

@@ -69,18 +69,23 @@ func TestLine(t *testing.T) {
 	}
 	for range 3 {
 		slices.Reverse(contenders)
-		var got []string
-		for _, h := range Line(ContenderOf(&run), contenders, &holder) {
-			got = append(got, h.String())
-		}
-		must.Same(t, "line", want, got)
+		must.Same(t, "line", want, line(ContenderOf(&run), contenders, &holder))
 		if next := NextInLine(ContenderOf(&run), contenders, &holder); next.String() != want[0] {
 			t.Errorf("next is %s", next)
 		}
 	}
-	if line := Line(ContenderOf(&run), contenders, nil); line[1].Name != "holder" {
+	if line := line(ContenderOf(&run), contenders, nil); line[1] != "run a/holder" {
 		t.Errorf("with no holder, the oldest is %s", line[1])
 	}
+}
+
+// line is the whole queue, the next one first.
+func line(one Contender, all []Contender, holder *Holder) (names []string) {
+	waiting := slices.DeleteFunc(slices.Clone(all), func(c Contender) bool { return !one.competes(&c, holder) })
+	for _, c := range slices.SortedFunc(slices.Values(append(waiting, one)), Contender.compare) {
+		names = append(names, c.String())
+	}
+	return names
 }
 
 func TestHolderIdentity(t *testing.T) {

@@ -30,16 +30,18 @@ type situation struct {
 	progress
 }
 
-var runRules = rules{
-	ends: []rule{
+// Rules in the order in which they are asked: ends are for a run that takes no further step, and steps for one that does. A
+// deadline bounds steps.
+var (
+	ends = []rule{
 		finished,
 		deleted,
 		failing,
 		retained,
 		obstructed,
 		suspended,
-	},
-	steps: []rule{
+	}
+	steps = []rule{
 		variantsChecked,
 		queued,
 		predecessor,
@@ -54,12 +56,15 @@ var runRules = rules{
 		tuned,
 		provided,
 		start,
-	},
-}
+	}
+)
 
 // Next decides what a run does next.
 func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) Decision {
-	return runRules.next(newSituation(run, p, seen, now))
+	s := newSituation(run, p, seen, now)
+	d := s.decide()
+	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
+	return d
 }
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
@@ -171,14 +176,6 @@ func (s *situation) turnOver(waits string) *Decision {
 	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
 		"the run has held its lane for %s, the maximum of this installation (--max-turn): %s",
 		s.seen.MaxTurn, waits)})
-}
-
-// within is the earlier of a deadline and the end of a turn, if that has one.
-func within(deadline time.Time, turn *time.Time) time.Time {
-	if turn == nil {
-		return deadline
-	}
-	return earlier(deadline, *turn)
 }
 
 // Decision is the next action, and what the status says about it.

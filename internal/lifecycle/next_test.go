@@ -85,7 +85,7 @@ func TestPrecedenceOfRules(t *testing.T) {
 		}},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
-	if rules := len(runRules.ends) + len(runRules.steps) - rulesOfVariants; len(cases) != rules {
+	if rules := len(ends) + len(steps) - rulesOfVariants; len(cases) != rules {
 		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
 	}
 	for i, step := range cases {

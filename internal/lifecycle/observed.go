@@ -152,13 +152,9 @@ func (s *side) says(v trial.Verdict) trial.Verdict {
 }
 
 func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
-	if len(run.Spec.Variants) == 0 {
-		return []side{{number: a.Instance, instance: o.instance(a.Instance)}}
-	}
 	var all []side
 	for _, number := range InstancesOf(run, a.Instance) {
-		name := run.Spec.Variants[plan.VariantOf(run, number)].Name
-		all = append(all, side{number: number, instance: o.instance(number), variant: name})
+		all = append(all, side{number, o.Instance(number), plan.VariantName(run, number)})
 	}
 	return all
 }
@@ -183,8 +179,8 @@ func Throttled(run *v1alpha1.BenchmarkRun, a *Attempt, summary *result.Summary, 
 	if held == "" {
 		return a.Verdict
 	}
-	if len(run.Spec.Variants) > 0 {
-		held = "variant " + run.Spec.Variants[plan.VariantOf(run, instance)].Name + ": " + held
+	if name := plan.VariantName(run, instance); name != "" {
+		held = "variant " + name + ": " + held
 	}
 	return a.Verdict.Because(result.CauseThrottled, held)
 }
@@ -247,7 +243,8 @@ func (o *Observed) record(trial, attempt int) *result.Record {
 	return o.Records[i]
 }
 
-func (o *Observed) instance(number int) *Instance {
+// Instance with that number, or nil.
+func (o *Observed) Instance(number int) *Instance {
 	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
 	if i < 0 {
 		return nil

@@ -98,7 +98,7 @@ func (w *world) step() bool {
 	case ProvideDatabase:
 		w.provide(a)
 	case RemoveDatabase:
-		i := w.seen.instance(a.Instance)
+		i := w.seen.Instance(a.Instance)
 		i.Set, i.Others, i.Pod = nil, false, nil
 	case StartAttempt:
 		w.checkStart(a.Attempt)
@@ -132,7 +132,7 @@ func (w *world) provide(a ProvideDatabase) {
 	if w.seen.Lane.Holder == nil || *w.seen.Lane.Holder != HolderOf(w.run) {
 		w.t.Errorf("a database is made while lane is %+v", w.seen.Lane)
 	}
-	if w.seen.instance(a.Instance) != nil {
+	if w.seen.Instance(a.Instance) != nil {
 		w.t.Errorf("instance %d is there already", a.Instance)
 	}
 	i := instanceOf(a.Instance, w.uid())
@@ -162,7 +162,7 @@ func (w *world) checkStart(a trial.Attempt) {
 	if len(w.seen.Attempts) > 0 {
 		w.t.Errorf("two attempts at a time: %s", w.seen.Attempts[0].Job.Name)
 	}
-	i := w.seen.instance(a.Instance)
+	i := w.seen.Instance(a.Instance)
 	if i == nil || i.Pod == nil || !i.Pod.Status.ContainerStatuses[0].Ready {
 		w.t.Fatalf("instance %d is not up", a.Instance)
 	}
@@ -198,7 +198,7 @@ func (w *world) start(a trial.Attempt) {
 	case 2: // somebody deletes its Job before it has ended
 		return
 	case 3: // it restarts the database
-		db := w.seen.instance(a.Instance).Pod
+		db := w.seen.Instance(a.Instance).Pod
 		db.Status.ContainerStatuses[0].RestartCount++
 		vanished(&attempt)
 	case 4: // it fails for good, or vanishes
@@ -246,14 +246,14 @@ func (w *world) record(a RecordAttempt) {
 		}
 		for _, number := range InstancesOf(w.run, r.Instance) {
 			side := result.SideRecord{Variant: w.plan.Variants[plan.VariantOf(w.run, number)], Instance: number}
-			if i := w.seen.instance(number); i != nil && i.Pod != nil {
+			if i := w.seen.Instance(number); i != nil && i.Pod != nil {
 				side.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker"}
 				w.served[number] = string(i.Pod.UID)
 			}
 			r.Sides = append(r.Sides, side)
 		}
 	}
-	if i := w.seen.instance(a.Attempt.Instance); i != nil && i.Pod != nil {
+	if i := w.seen.Instance(a.Attempt.Instance); i != nil && i.Pod != nil {
 		r.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker", LoaderNode: "worker2"}
 		w.served[i.Number] = string(i.Pod.UID)
 	}

@@ -29,6 +29,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,17 +47,7 @@ func (s *situation) is(condition string) bool {
 // rule decides, or returns nil: then the next one is asked.
 type rule func(*situation) *Decision
 
-// rules in the order in which they are asked: ends are for a run that takes no further step, and steps for one that does. A
-// deadline bounds steps.
-type rules struct{ ends, steps []rule }
-
-func (r rules) next(s *situation) Decision {
-	d := r.decide(s)
-	d.Finished = d.Finished || d.Failure != nil && s.nothingToPublish()
-	return d
-}
-
-func (r rules) decide(s *situation) Decision {
+func (s *situation) decide() Decision {
 	if s.seen.ObserveFailed {
 		switch {
 		case s.run.DeletionTimestamp != nil:
@@ -66,10 +57,10 @@ func (r rules) decide(s *situation) Decision {
 		}
 		return bound(s, Decision{Action: Wait{}})
 	}
-	if d := first(s, r.ends); d != nil {
+	if d := first(s, ends); d != nil {
 		return *d
 	}
-	if d := first(s, r.steps); d != nil {
+	if d := first(s, steps); d != nil {
 		return bound(s, *d)
 	}
 	return Decision{Action: Wait{}}
@@ -102,14 +93,18 @@ func finished(s *situation) *Decision {
 }
 
 func obstructed(s *situation) *Decision {
-	h := s.seen.Blockers
-	if h.Terminal != nil {
-		return fail(*h.Terminal)
+	if s.seen.Terminal != nil {
+		return fail(*s.seen.Terminal)
 	}
-	if f := h.taken(s.needs); f != nil {
-		return fail(*f)
+	i := slices.IndexFunc(s.seen.Strangers, s.needs)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return fail(Failure{
+		Reason: v1alpha1.ReasonNameTaken,
+		Message: s.seen.Strangers[i] + " does not belong to this run, or was kept from an earlier run of this name: " +
+			"delete it, or use another name for the run",
+	})
 }
 
 func predecessor(s *situation) *Decision {

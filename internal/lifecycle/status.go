@@ -46,7 +46,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	if c.have(v1alpha1.ConditionFinished) {
 		c.keep()
 		s.resultsOfFinished(c)
-		status.ExpirationTime = runExpiry(run, status.CompletionTime, s.seen.DefaultTTL)
+		status.ExpirationTime = s.expiry(status.CompletionTime)
 		return status
 	}
 	if run.DeletionTimestamp != nil {
@@ -62,7 +62,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 	s.setConditions(c, d)
 	if c.have(v1alpha1.ConditionFinished) {
 		status.CompletionTime = ptr.To(metav1.NewTime(now))
-		status.ExpirationTime = runExpiry(run, status.CompletionTime, s.seen.DefaultTTL)
+		status.ExpirationTime = s.expiry(status.CompletionTime)
 	}
 	status.Elapsed = s.elapsed(&status)
 	return status
@@ -96,7 +96,7 @@ func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 // times sets when the run began, and when it ends at the latest. A run has not begun as long as it is suspended or queued; one
 // that an error keeps from its lane has, because it must end too.
 func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now time.Time) {
-	status.QueuedTime = queuedTime(s.run.CreationTimestamp, s.run.Status.QueuedTime, s.run.Status.Conditions, d, now)
+	status.QueuedTime = queuedTime(s.run, d, now)
 	if d.Pauses() {
 		return
 	}

@@ -53,7 +53,7 @@ func (s *situation) noRoom() *Instance {
 		return nil
 	}
 	for _, number := range s.wantedInstances() {
-		i := s.seen.instance(number)
+		i := s.seen.Instance(number)
 		if i == nil || i.Root() == nil {
 			continue
 		}

@@ -127,25 +127,23 @@ func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
 		return 0, false
 	}
 	for _, r := range s.seen.Records {
-		if r.Outcome == result.OutcomePilot && s.pointOf(r.Trial) == point {
+		if r.Outcome == result.OutcomePilot && s.trial(r.Trial).Point == point {
 			return r.Rows, false
 		}
 	}
 	return 0, true
 }
 
-func (s *situation) pointOf(trialNumber int) int { return s.plan.Trials[trialNumber-1].Point }
-
 // recording is the record of an attempt that has ended. That of a pilot decides about the rows.
 func (s *situation) recording(a Attempt) RecordAttempt {
 	action := RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)}
-	if a.Verdict.Outcome != result.OutcomeAccepted || a.Trial < 1 || a.Trial > len(s.plan.Trials) {
+	t := s.trial(a.Trial)
+	if a.Verdict.Outcome != result.OutcomeAccepted || t == nil {
 		return action
 	}
-	point := s.pointOf(a.Trial)
-	if _, pilot := s.rowsAt(point); pilot {
+	if _, pilot := s.rowsAt(t.Point); pilot {
 		action.Attempt.Verdict.Outcome = result.OutcomePilot
-		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[point])[0], a.Verdict.Summary.Totals,
+		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[t.Point])[0], a.Verdict.Summary.Totals,
 			ptr.Deref(s.run.Spec.Trials.MinSeconds, 0))
 	}
 	return action

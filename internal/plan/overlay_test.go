@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -117,9 +116,7 @@ func TestRemove(t *testing.T) {
 		if text := fmt.Sprint(err); (err != nil || tc.says != "") && text != tc.says {
 			t.Errorf("%s: %v, want %q", path, err, tc.says)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		must.Same(t, fmt.Sprintf("%s", path), want, got)
 	}
 }
 

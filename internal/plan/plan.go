@@ -10,12 +10,11 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"k8s.io/utils/ptr"
@@ -146,29 +145,20 @@ const orderStream = 0x6f72646572 // "order"
 // written down here: one seed gives one order, on every machine and with every release of the language.
 func order(points, rounds int, how v1alpha1.TrialOrder, seed int64) []Trial {
 	trials := make([]Trial, 0, points*rounds)
+	for r := range rounds {
+		for p := range points {
+			trials = append(trials, Trial{Round: r + 1, Point: p})
+		}
+	}
 	pcg := rand.NewPCG(uint64(seed), orderStream) //nolint:gosec // a seed may wrap; nothing here is secret
 	switch how {
 	case v1alpha1.OrderSequential:
-		for p := range points {
-			for r := range rounds {
-				trials = append(trials, Trial{Round: r + 1, Point: p})
-			}
-		}
+		slices.SortStableFunc(trials, func(a, b Trial) int { return a.Point - b.Point })
 	case v1alpha1.OrderShuffled:
-		for r := range rounds {
-			for p := range points {
-				trials = append(trials, Trial{Round: r + 1, Point: p})
-			}
-		}
 		shuffle(pcg, trials)
 	default:
 		for r := range rounds {
-			round := make([]Trial, points)
-			for p := range points {
-				round[p] = Trial{Round: r + 1, Point: p}
-			}
-			shuffle(pcg, round)
-			trials = append(trials, round...)
+			shuffle(pcg, trials[r*points:(r+1)*points])
 		}
 	}
 	for i := range trials {
@@ -203,8 +193,7 @@ func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding the specification: %w", err)
 	}
-	sum := sha256.Sum256(data)
-	return "v3:sha256:" + hex.EncodeToString(sum[:]), nil
+	return "v3:" + result.NamedDigest(data), nil
 }
 
 // measured is what of a specification changes a number.

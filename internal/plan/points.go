@@ -191,10 +191,8 @@ func (p Point) with(v value) Point {
 func distinct(points []Point) []Point {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(points, func(p Point) bool {
-		// A map prints its keys in order.
-		name := fmt.Sprint(p.Parameters)
-		found := seen[name]
-		seen[name] = true
+		found := seen[p.key()]
+		seen[p.key()] = true
 		return found
 	})
 }

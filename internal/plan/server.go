@@ -43,7 +43,7 @@ func DataCopyName(run *v1alpha1.BenchmarkRun, instance int) string {
 	if len(run.Spec.Variants) == 0 {
 		return run.Name + "-data"
 	}
-	return run.Name + "-data-" + run.Spec.Variants[VariantOf(run, instance)].Name
+	return run.Name + "-data-" + VariantName(run, instance)
 }
 
 // ObserverPort is where the observer in a database's Pod answers.
@@ -170,12 +170,7 @@ func (s smallDatum) rest() int32 {
 
 // InstanceName is the name of the objects of a database instance. The instances of an owner count from 1, and none is used twice.
 func InstanceName(run *v1alpha1.BenchmarkRun, instance int) string {
-	return NameOfInstance(run.Name, instance)
-}
-
-// NameOfInstance is the same of an owner with that name.
-func NameOfInstance(owner string, instance int) string {
-	return fmt.Sprintf("%s-db%d", owner, instance)
+	return fmt.Sprintf("%s-db%d", run.Name, instance)
 }
 
 // Address is where a database instance is reached. A provisioned one has a DNS name of the cluster, without the cluster's

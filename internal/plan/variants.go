@@ -72,10 +72,7 @@ func RoundSeed(spec *v1alpha1.BenchmarkRunSpec, round int) int64 {
 func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
 	block := make([][]int, roundsPerBlock)
 	for round := range block[1:] {
-		block[round] = make([]int, variants)
-		for i := range variants {
-			block[round][i] = i
-		}
+		block[round] = inOrder(variants)
 		shuffle(pcg, block[round])
 	}
 	opposite := slices.Clone(block[0])
@@ -85,16 +82,22 @@ func ordersOfBlock(pcg *rand.PCG, variants int) [][]int {
 	return block
 }
 
+// inOrder are so many indexes.
+func inOrder(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
 // Turns lists the indexes of a round's members in the order in which their trials are measured, for so many trials of each: all
 // first trials, then all second ones, each time in an order that is drawn anew.
 func Turns(seed int64, members, trials int) []int {
 	pcg := rand.NewPCG(uint64(seed), turnStream) //nolint:gosec // a seed is not negative
 	var turns []int
 	for range trials {
-		order := make([]int, members)
-		for i := range order {
-			order[i] = i
-		}
+		order := inOrder(members)
 		shuffle(pcg, order)
 		turns = append(turns, order...)
 	}
@@ -174,6 +177,14 @@ func Sides(run *v1alpha1.BenchmarkRun) int { return max(1, len(run.Spec.Variants
 
 // VariantOf an instance is the index of its variant.
 func VariantOf(run *v1alpha1.BenchmarkRun, instance int) int { return (instance - 1) % Sides(run) }
+
+// VariantName is the name of the variant of an instance; empty without variants.
+func VariantName(run *v1alpha1.BenchmarkRun, instance int) string {
+	if len(run.Spec.Variants) == 0 {
+		return ""
+	}
+	return run.Spec.Variants[VariantOf(run, instance)].Name
+}
 
 // SetOf an instance is the number of its set, from 1; 0 is none.
 func SetOf(run *v1alpha1.BenchmarkRun, instance int) int {
@@ -260,10 +271,7 @@ func (p *Plan) inRounds(run *v1alpha1.BenchmarkRun, plans []*Plan) []Trial {
 			trials = append(trials, Trial{Number: len(trials) + 1, Round: round, Point: point, Sides: sides})
 		}
 	}
-	all := make([]int, len(p.Variants))
-	for i := range all {
-		all[i] = i
-	}
+	all := inOrder(len(p.Variants))
 	members, repeated := Members(&run.Spec), int(TrialsPerRound(&run.Spec))
 	for first := 0; first < len(members); first += len(all) {
 		round := members[first].Round

@@ -8,6 +8,7 @@ package podutil
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,6 +46,26 @@ func RestrictedContainer() *corev1.SecurityContext {
 	}
 }
 
+// Container of Benchrun's own: what it leaves as its termination message, or the end of its log, says how it ended.
+func Container(name, image string, args ...string) corev1.Container {
+	return corev1.Container{
+		Name: name, Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Args: args, SecurityContext: RestrictedContainer(),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// ClaimVolume is a volume of a Pod from a claim with that name.
+func ClaimVolume(name, claim string, readOnly bool) corev1.Volume {
+	source := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim, ReadOnly: readOnly}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: source}}
+}
+
+// EmptyVolume is a volume of a Pod on the node's disk or in memory; without a size it has no bound.
+func EmptyVolume(name string, medium corev1.StorageMedium, size *resource.Quantity) corev1.Volume {
+	source := &corev1.EmptyDirVolumeSource{Medium: medium, SizeLimit: size}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: source}}
+}
+
 // Tolerations adds to the requested ones those for a node that does not answer, for nodeLossSeconds.
 func Tolerations(requested []corev1.Toleration) []corev1.Toleration {
 	list := slices.Clone(requested)
@@ -62,13 +84,8 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 	if nodes = slices.DeleteFunc(nodes, func(node string) bool { return node == "" }); len(nodes) == 0 {
 		return affinity
 	}
-	bound := affinity.DeepCopy()
-	if bound == nil {
-		bound = &corev1.Affinity{}
-	}
-	if bound.NodeAffinity == nil {
-		bound.NodeAffinity = &corev1.NodeAffinity{}
-	}
+	bound := cmp.Or(affinity.DeepCopy(), &corev1.Affinity{})
+	bound.NodeAffinity = cmp.Or(bound.NodeAffinity, &corev1.NodeAffinity{})
 	terms := []corev1.NodeSelectorTerm{{}}
 	required := bound.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	if required != nil && len(required.NodeSelectorTerms) > 0 {
@@ -91,13 +108,9 @@ func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
 // Guaranteed sets each request that is missing to its limit.
 func Guaranteed(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	r = *r.DeepCopy()
-	for name, limit := range r.Limits {
-		if _, found := r.Requests[name]; !found {
-			if r.Requests == nil {
-				r.Requests = corev1.ResourceList{}
-			}
-			r.Requests[name] = limit
-		}
+	if requests := maps.Clone(r.Limits); requests != nil {
+		maps.Copy(requests, r.Requests)
+		r.Requests = requests
 	}
 	return r
 }
@@ -153,12 +166,7 @@ func WaitsForKueue(what, queue string) string {
 
 // EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty.
 func EvictedByKueue(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == kueueTermination && c.Status == corev1.ConditionTrue {
-			return c.Message
-		}
-	}
-	return ""
+	return ptr.Deref(Condition(pod, kueueTermination), corev1.PodCondition{}).Message
 }
 
 // Images are the container images of an installation, and where its Pods pull images from.

@@ -89,9 +89,12 @@ func NotExecutable(pod *corev1.Pod) string {
 }
 
 // Disruption is the condition of a Pod that Kubernetes ended: it was evicted or preempted, or its node was drained or lost.
-func Disruption(pod *corev1.Pod) *corev1.PodCondition {
+func Disruption(pod *corev1.Pod) *corev1.PodCondition { return Condition(pod, corev1.DisruptionTarget) }
+
+// Condition of a Pod if it is true, or nil.
+func Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+		return c.Type == t && c.Status == corev1.ConditionTrue
 	})
 	if i < 0 {
 		return nil
@@ -105,10 +108,9 @@ func NodeLost(pod *corev1.Pod) bool {
 	if Disruption(pod) == nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
-	running := func(s corev1.ContainerStatus) bool { return s.Ready && s.State.Running != nil }
+	down := func(s corev1.ContainerStatus) bool { return !s.Ready || s.State.Running == nil }
 	notReady := func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue }
-	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses,
-		func(s corev1.ContainerStatus) bool { return !running(s) })
+	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses, down)
 }
 
 // cutOffAfter is how long after the end of a Pod's grace period its node counts as cut off.
@@ -142,21 +144,14 @@ func MayLoad(object metav1.Object, now time.Time) bool {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		return o.Status.Phase != corev1.PodSucceeded && o.Status.Phase != corev1.PodFailed && !CutOff(o, now)
-	case *batchv1.Job:
-		return o.DeletionTimestamp == nil && !JobEnded(o)
-	case *appsv1.StatefulSet:
-		return o.DeletionTimestamp == nil
-	case *unstructured.Unstructured: // a resource of the MariaDB operator
-		return o.GetDeletionTimestamp() == nil
+	case *batchv1.Job: // every condition but that is of its end
+		return o.DeletionTimestamp == nil && !slices.ContainsFunc(o.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+		})
+	case *appsv1.StatefulSet, *unstructured.Unstructured: // the latter is a resource of the MariaDB operator
+		return object.GetDeletionTimestamp() == nil
 	}
 	return false
-}
-
-// JobEnded says whether a Job will make no further Pod.
-func JobEnded(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue
-	})
 }
 
 // HeldUp says whether such a finalizer on what makes Pods keeps one of them at work. The garbage collector deletes them
@@ -201,11 +196,9 @@ func Insufficient(pod *corev1.Pod) []corev1.ResourceName {
 // NoRoom says whether a Pod cannot be scheduled because no node has enough of a resource.
 func NoRoom(pod *corev1.Pod) bool { return len(Insufficient(pod)) > 0 }
 
-// Room is what a node has left for Pods.
+// Room is a node, with its labels, taints and allocatable resources, and the Pods that are bound to it.
 type Room struct {
-	// Node is the node, with its labels, taints and allocatable resources.
 	Node *corev1.Node
-	// Pods are those that are bound to it.
 	Pods []corev1.Pod
 }
 

@@ -89,12 +89,7 @@ func (c Cause) Outcome() Outcome {
 	case CauseConfiguration, CauseConnect, CauseSettingNotEffective, CauseSchemaTaken, CauseSQL, CauseBarrierTimeout,
 		CauseToolFailed, CauseTooManyErrors, CauseInternal, CauseDeadlineExceeded, CauseNotStarted, CauseLoaderVersion:
 		return OutcomeFailed
-	case CauseConnectionLost, CauseTooManyConnections, CauseCheckFailed, CauseVariablesChanged, CauseServerRestarted,
-		CauseInterrupted, CauseStartedLate,
-		CauseStartedTwice, CauseEvicted, CauseOutOfMemory, CausePodDeleted, CauseSilent, CauseDocumentLost, CauseDocumentInvalid,
-		CauseImageChanged, CauseForeignResult,
-		CauseDatabaseLost, CauseNodeNotReady, CauseNodeLost, CauseThrottled:
+	default:
 		return OutcomeInvalidated
 	}
-	return OutcomeInvalidated
 }

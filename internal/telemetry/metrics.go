@@ -99,10 +99,9 @@ func (m *Metrics) Count(transitions []Transition) {
 		return
 	}
 	for i := range transitions {
-		switch t := &transitions[i]; t.Subject {
-		case Attempt:
+		if t := &transitions[i]; t.Trial > 0 {
 			m.countAttempt(t)
-		case Run:
+		} else {
 			m.countEnd(t)
 		}
 	}

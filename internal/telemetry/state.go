@@ -103,9 +103,10 @@ type laneQueue struct {
 // queuesOf all lanes that anybody is in: one that holds its lane, or waits for it.
 func queuesOf(runs []v1alpha1.BenchmarkRun, now time.Time) []laneQueue {
 	waiting, since := map[string][]lifecycle.Contender{}, map[lifecycle.Holder]time.Time{}
-	add := func(c lifecycle.Contender) {
+	for i := range runs {
+		c := lifecycle.ContenderOf(&runs[i])
 		if !c.Wants {
-			return
+			continue
 		}
 		list := waiting[c.Lane]
 		if !c.Admitted {
@@ -113,9 +114,6 @@ func queuesOf(runs []v1alpha1.BenchmarkRun, now time.Time) []laneQueue {
 			since[c.Holder] = c.Ready.Time
 		}
 		waiting[c.Lane] = list // a lane that is held has a queue, too: an empty one
-	}
-	for i := range runs {
-		add(lifecycle.ContenderOf(&runs[i]))
 	}
 	queues := make([]laneQueue, 0, len(waiting))
 	for lane, list := range waiting {

@@ -4,7 +4,6 @@
 package telemetry
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -16,15 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Subject is what changes its state.
-type Subject string
-
-// Subjects.
-const (
-	Run     Subject = "run"
-	Attempt Subject = "attempt"
-)
-
 const (
 	// statePending is that of a run that has no status yet.
 	statePending = "Pending"
@@ -34,12 +24,11 @@ const (
 	stateStarted = "Started"
 )
 
-// Transition from one state to another.
+// Transition from one state to another, of a run or of one of its attempts.
 type Transition struct {
-	Subject Subject
 	// Namespace and Name of the run.
 	Namespace, Name string
-	// Trial and Attempt are set for an attempt.
+	// Trial and Attempt are those of an attempt; 0 for the run itself.
 	Trial, Attempt int
 	From, To       string
 	// Reason and Message say why. An attempt that counts has none.
@@ -80,7 +69,19 @@ func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records
 	if start != nil {
 		list = append(list, *start)
 	}
-	return append(list, between(Run, run, old.Conditions, run.Status.Conditions)...)
+	from, to := StateOf(old.Conditions), StateOf(run.Status.Conditions)
+	if from == to {
+		return list
+	}
+	t := Transition{Namespace: run.Namespace, Name: run.Name, From: from, To: to}
+	why := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady)
+	if to == stateFailed {
+		why = apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed)
+	}
+	if why != nil {
+		t.Reason, t.Message = why.Reason, why.Message
+	}
+	return append(list, t)
 }
 
 // started is the transition of an attempt that has got its Job, or nil.
@@ -90,15 +91,14 @@ func started(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) *Tran
 		return nil
 	}
 	return &Transition{
-		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt,
-		From: statePending, To: stateStarted,
+		Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt, From: statePending, To: stateStarted,
 	}
 }
 
 // recorded is the transition of an attempt that has got its record.
 func recorded(run *v1alpha1.BenchmarkRun, r *result.Record) Transition {
 	return Transition{
-		Subject: Attempt, Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
+		Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
 		From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
 	}
 }
@@ -136,37 +136,14 @@ func deadTime(last, next *result.Record, conditions []metav1.Condition) *time.Du
 	return &dead
 }
 
-// between two lists of conditions there is at most one transition.
-func between(subject Subject, of metav1.Object, old, current []metav1.Condition) []Transition {
-	from, to := StateOf(old), StateOf(current)
-	if from == to {
-		return nil
-	}
-	t := Transition{Subject: subject, Namespace: of.GetNamespace(), Name: of.GetName(), From: from, To: to}
-	why := cmp.Or(
-		trueCondition(current, v1alpha1.ConditionFailed), apimeta.FindStatusCondition(current, v1alpha1.ConditionReady))
-	if why != nil {
-		t.Reason, t.Message = why.Reason, why.Message
-	}
-	return []Transition{t}
-}
-
-func trueCondition(conditions []metav1.Condition, name string) *metav1.Condition {
-	c := apimeta.FindStatusCondition(conditions, name)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return nil
-	}
-	return c
-}
-
 // maxLogged bounds the message in a log line.
 const maxLogged = 1024
 
 // KeysAndValues of a transition for a structured log.
 func (t *Transition) KeysAndValues() []any {
-	list := []any{string(t.Subject), t.Namespace + "/" + t.Name}
-	if t.Subject == Attempt {
-		list = []any{string(Run), t.Namespace + "/" + t.Name, "trial", t.Trial, "attempt", t.Attempt}
+	list := []any{"run", t.Namespace + "/" + t.Name}
+	if t.Trial > 0 {
+		list = append(list, "trial", t.Trial, "attempt", t.Attempt)
 	}
 	list = append(list, "from", t.From, "to", t.To)
 	if t.Reason != "" {

@@ -56,10 +56,7 @@ func (s *Schema) Stored(t testing.TB, text []byte) (*v1alpha1.BenchmarkRun, fiel
 	if errs := s.of.Errors(t.Context(), object); len(errs) > 0 {
 		return nil, errs
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text = must.Get(json.Marshal(object))(t)
 	stored := new(v1alpha1.BenchmarkRun)
 	if err := json.Unmarshal(text, stored); err != nil {
 		return nil, field.ErrorList{field.InternalError(nil, err)}

@@ -231,13 +231,16 @@ func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
 		addFiles(spec, "schema", result.SchemaPath, from.Name, from.Key)
 	}
 	if from := w.DataFrom; from != nil {
-		c := &spec.Containers[0]
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: result.DataPath, ReadOnly: true})
 		// With a read-only mount, no file's group is changed to the Pod's.
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: from.PersistentVolumeClaim, ReadOnly: true},
-		}})
+		mount(spec, podutil.ClaimVolume("data", from.PersistentVolumeClaim, true), result.DataPath, true)
 	}
+}
+
+// mount a volume, which the Pod gets with it, in the Pod's first container.
+func mount(spec *corev1.PodSpec, volume corev1.Volume, path string, readOnly bool) {
+	spec.Volumes = append(spec.Volumes, volume)
+	c := &spec.Containers[0]
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
 }
 
 func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
@@ -245,9 +248,7 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 	if key != "" {
 		source.Items = []corev1.KeyToPath{{Key: key, Path: key}}
 	}
-	c := &spec.Containers[0]
-	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
+	mount(spec, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}, path, true)
 }
 
 // installContainer copies the loader to where an image that is not its own finds it.
@@ -265,8 +266,9 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	if needs.Image != "" {
 		useImage(spec, needs, images)
 	}
-	if needs.Work {
-		addWork(spec)
+	if needs.Work { // in memory: one of its files has the password, which must not reach a disk
+		work := podutil.EmptyVolume("work", corev1.StorageMediumMemory, ptr.To(workSize.DeepCopy()))
+		mount(spec, work, result.WorkPath, false)
 	}
 	if needs.Files != "" {
 		addFiles(spec, "files", result.FilesPath, needs.Files, "")
@@ -274,28 +276,12 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 }
 
 func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
-	tool := corev1.VolumeMount{Name: "tool", MountPath: result.ToolPath}
-	spec.InitContainers = append(spec.InitContainers, corev1.Container{
-		Name: installContainer, Image: images.Loader, ImagePullPolicy: corev1.PullIfNotPresent,
-		Args: []string{"install", result.ToolPath + "/loader"}, Resources: spec.Containers[0].Resources,
-		SecurityContext: podutil.RestrictedContainer(), VolumeMounts: []corev1.VolumeMount{tool},
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-	})
 	c := &spec.Containers[0]
+	install := podutil.Container(installContainer, images.Loader, "install", result.ToolPath+"/loader")
+	install.Resources, install.VolumeMounts = c.Resources, []corev1.VolumeMount{{Name: "tool", MountPath: result.ToolPath}}
+	spec.InitContainers = append(spec.InitContainers, install)
 	c.Image, c.Command = needs.Image, []string{result.ToolPath + "/loader"}
 	c.SecurityContext.RunAsUser = ptr.To(needs.User)
-	tool.ReadOnly = true
-	c.VolumeMounts = append(c.VolumeMounts, tool, corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"})
-	spec.Volumes = append(spec.Volumes,
-		corev1.Volume{Name: "tool", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		corev1.Volume{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
-}
-
-// addWork is a folder in memory: one of its files has the password, which must not reach a disk.
-func addWork(spec *corev1.PodSpec) {
-	c := &spec.Containers[0]
-	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "work", MountPath: result.WorkPath})
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "work", VolumeSource: corev1.VolumeSource{
-		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: ptr.To(workSize.DeepCopy())},
-	}})
+	mount(spec, podutil.EmptyVolume("tool", "", nil), result.ToolPath, true)
+	mount(spec, podutil.EmptyVolume("tmp", "", nil), "/tmp", false)
 }

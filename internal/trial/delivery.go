@@ -149,7 +149,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		// The Pods' phases and the Job's conditions follow some seconds later, or never if another container lives on. They may
 		// differ only by what another container did: the loaders have already exited.
 		return judgeSucceeded(l)
-	case deadlineExceeded(job) && l.terminating(job):
+	case failedFor(job, batchv1.JobReasonDeadlineExceeded) != nil && l.terminating(job):
 		// The loaders were told to stop, and will report how far they were.
 		return Verdict{Stage: StageRunning, Pod: l.leader()}
 	case l.failedBesideOthers(), jobCondition(job, batchv1.JobFailureTarget) != nil, jobCondition(job, batchv1.JobFailed) != nil:

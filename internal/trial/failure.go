@@ -21,13 +21,14 @@ import (
 // reports only that it was interrupted.
 func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	v := Verdict{Pod: l.firstFailed()}
-	if deadlineExceeded(job) && !l.endedBefore(deadlineEnd(job)) {
+	deadline, evicted := failedFor(job, batchv1.JobReasonDeadlineExceeded), failedFor(job, batchv1.JobReasonPodFailurePolicy)
+	if deadline != nil && !l.endedBefore(deadline.LastTransitionTime.Time) {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
 	if v.Pod == nil {
-		if words, evicted := evictedPod(job); evicted {
-			return v.Because(result.CauseEvicted, words)
+		if evicted != nil {
+			return v.Because(result.CauseEvicted, evicted.Message)
 		}
 		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
@@ -41,8 +42,8 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 			return v.Because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}
 	}
-	if words, evicted := evictedPod(job); evicted {
-		return v.Because(result.CauseEvicted, words)
+	if evicted != nil {
+		return v.Because(result.CauseEvicted, evicted.Message)
 	}
 	if end := podutil.Ended(v.Pod, Container); end != nil && end.Reason == podutil.OOMKilled {
 		return v.Because(result.CauseOutOfMemory, "the loader ran out of memory and was killed: raise loader.resources.limits.memory")
@@ -50,33 +51,15 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	return judgeReport(v, l)
 }
 
-func deadlineExceeded(job *batchv1.Job) bool {
+// failedFor is what a Job that fails or has failed for a reason says of that, or nil. Its failure policy has no rule but that for
+// evictions: the evicted Pod itself may be gone before anybody has seen its condition.
+func failedFor(job *batchv1.Job, reason string) *batchv1.JobCondition {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
-		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonDeadlineExceeded {
-			return true
+		if c := jobCondition(job, t); c != nil && c.Reason == reason {
+			return c
 		}
 	}
-	return false
-}
-
-func deadlineEnd(job *batchv1.Job) time.Time {
-	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
-		if c := jobCondition(job, t); c != nil {
-			return c.LastTransitionTime.Time
-		}
-	}
-	return time.Time{}
-}
-
-// evictedPod is what the Job says of a Pod that was evicted: the Pod itself may be gone before anybody has seen its condition.
-// The Job's failure policy has no rule but that for evictions.
-func evictedPod(job *batchv1.Job) (words string, evicted bool) {
-	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed} {
-		if c := jobCondition(job, t); c != nil && c.Reason == batchv1.JobReasonPodFailurePolicy {
-			return c.Message, true
-		}
-	}
-	return "", false
+	return nil
 }
 
 // judgeReport takes the cause from what the loader reports, because nothing happened to its Pod.

@@ -134,6 +134,8 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 
 func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images podutil.Images) corev1.PodSpec {
 	loader := &run.Spec.Loader
+	container := podutil.Container(Container, images.Loader, "run")
+	container.Env, container.Resources = environment(config), resources(loader.Resources)
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
 		AutomountServiceAccountToken: ptr.To(false),
@@ -147,42 +149,20 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 			FSGroup:        ptr.To(loaderUser),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		Containers: []corev1.Container{{
-			Name:            Container,
-			Image:           images.Loader,
-			ImagePullPolicy: corev1.PullIfNotPresent,
-			Args:            []string{"run"},
-			Env:             environment(config),
-			Resources:       resources(loader.Resources),
-			SecurityContext: podutil.RestrictedContainer(),
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: "credentials", MountPath: podutil.CredentialPath, ReadOnly: true},
-			},
-			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		}},
-		Volumes: []corev1.Volume{
-			secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey),
-		},
+		Containers: []corev1.Container{container},
 	}
-	mount := func(volume corev1.Volume, path string, readOnly bool) {
-		spec.Volumes = append(spec.Volumes, volume)
-		c := &spec.Containers[0]
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: path, ReadOnly: readOnly})
-	}
+	credentials := secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey)
+	mount(&spec, credentials, podutil.CredentialPath, true)
 	if secret, found := authority(run, a.Instance); found {
-		mount(secretVolume("authority", secret, caKey), caPath, true)
+		mount(&spec, secretVolume("authority", secret, caKey), caPath, true)
 	}
 	if plan.UsesSocket(run) {
-		mount(corev1.Volume{Name: "socket", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: plan.SocketClaim(run, a.Instance)},
-		}}, result.SocketPath, true)
+		mount(&spec, podutil.ClaimVolume("socket", plan.SocketClaim(run, a.Instance), false), result.SocketPath, true)
 		// The cluster gives the volume to this group, and must not take it from the server.
 		spec.SecurityContext.FSGroup = ptr.To(serverGroup(run))
 	}
 	if loader.Scratch != nil {
-		mount(corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{
-			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr.To(loader.Scratch.Size.DeepCopy())},
-		}}, scratchPath, false)
+		mount(&spec, podutil.EmptyVolume("scratch", "", ptr.To(loader.Scratch.Size.DeepCopy())), scratchPath, false)
 	}
 	return spec
 }

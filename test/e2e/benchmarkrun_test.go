@@ -20,8 +20,7 @@ import (
 
 var _ = Describe("a run", func() {
 	It("measures the sample's six commit sizes, by time", takesMinutes, func(ctx SpecContext) {
-		sample, err := os.ReadFile(filepath.Join(repository, "config", "samples", "commit-size.yaml"))
-		Expect(err).NotTo(HaveOccurred())
+		sample := need(os.ReadFile(filepath.Join(repository, "config", "samples", "commit-size.yaml")))
 		apply(ctx, string(sample))
 		run := complete(ctx, "commit-size")
 

@@ -61,8 +61,7 @@ func outcomes(ctx SpecContext, run string) map[string]string {
 	})).To(Succeed())
 	found := map[string]string{}
 	for _, cm := range configs.Items {
-		r, err := result.DecodeRecord(cm.Data[result.RecordKey])
-		Expect(err).NotTo(HaveOccurred())
+		r := need(result.DecodeRecord(cm.Data[result.RecordKey]))
 		found[strings.TrimPrefix(cm.Name, run+"-")] = strings.TrimSpace(string(r.Outcome) + " " + string(r.Cause))
 	}
 	return found

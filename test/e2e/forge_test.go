@@ -52,15 +52,13 @@ type job struct {
 
 func newForge(ctx context.Context, secrets map[string]string) *forge {
 	GinkgoHelper()
-	docker, err := exec.LookPath("docker")
-	Expect(err).NotTo(HaveOccurred())
+	docker := need(exec.LookPath("docker"))
 	f := &forge{folder: GinkgoT().TempDir(), secrets: secrets}
 	f.environment = []string{
 		"PATH=" + filepath.Join(repository, "bin") + ":" + filepath.Dir(docker) + ":/usr/bin:/bin", "HOME=" + f.folder, "DOCKER_BUILDKIT=0", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=Jane Doe", "GIT_AUTHOR_EMAIL=jane@example.com", "GIT_COMMITTER_NAME=Jane Doe", "GIT_COMMITTER_EMAIL=jane@example.com",
 	}
-	programs, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
-	Expect(err).NotTo(HaveOccurred())
+	programs := need(exec.CommandContext(ctx, "git", "--exec-path").Output())
 	server := httptest.NewServer(&cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(programs)), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + filepath.Join(f.folder, "server"), "GIT_HTTP_EXPORT_ALL=1"},

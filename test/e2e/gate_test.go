@@ -32,8 +32,7 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 	var f *forge
 
 	BeforeEach(func(ctx SpecContext) {
-		content, err := os.ReadFile(filepath.Join(repository, "docs", "tutorials", "gate-in-ci.md"))
-		Expect(err).NotTo(HaveOccurred())
+		content := need(os.ReadFile(filepath.Join(repository, "docs", "tutorials", "gate-in-ci.md")))
 		files := map[string]string{"Dockerfile": sameImage}
 		var commands []string
 		for _, step := range testutil.Steps(string(content)) {

@@ -21,8 +21,7 @@ import (
 // swappiness of this machine, whose kernel all nodes share.
 func swappiness() string {
 	GinkgoHelper()
-	text, err := os.ReadFile("/proc/sys/vm/swappiness")
-	Expect(err).NotTo(HaveOccurred())
+	text := need(os.ReadFile("/proc/sys/vm/swappiness"))
 	return strings.TrimSpace(string(text))
 }
 

@@ -49,12 +49,10 @@ type entry struct {
 // keepLedger from now on, of the spec's namespace, until the spec ends. It goes on when the API server does.
 func keepLedger(ctx SpecContext) *ledger {
 	GinkgoHelper()
-	configs, err := cache.New(restConfig, cache.Options{Scheme: cluster.Scheme(), DefaultNamespaces: map[string]cache.Config{namespace: {}}})
-	Expect(err).NotTo(HaveOccurred())
+	configs := need(cache.New(restConfig, cache.Options{Scheme: cluster.Scheme(), DefaultNamespaces: map[string]cache.Config{namespace: {}}}))
 	l := &ledger{cache: configs, entries: map[types.UID]*entry{}}
-	informer, err := configs.GetInformer(ctx, &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
-	Expect(err).NotTo(HaveOccurred())
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: l.add, DeleteFunc: l.remove})
+	informer := need(configs.GetInformer(ctx, &corev1.ConfigMap{}, cache.BlockUntilSynced(false)))
+	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: l.add, DeleteFunc: l.remove})
 	Expect(err).NotTo(HaveOccurred())
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan error, 1)
@@ -180,8 +178,7 @@ func publishedTrials(ctx context.Context, run *v1alpha1.BenchmarkRun) []string {
 	}
 	var cm corev1.ConfigMap
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.Results.ConfigMap}, &cm)).To(Succeed())
-	rows, err := csv.NewReader(strings.NewReader(cm.Data["results.csv"])).ReadAll()
-	Expect(err).NotTo(HaveOccurred())
+	rows := need(csv.NewReader(strings.NewReader(cm.Data["results.csv"])).ReadAll())
 	column := slices.Index(rows[0], "trial")
 	var trials []string
 	for _, row := range rows[1:] {

@@ -57,8 +57,7 @@ func prepared(manifest string, laneOf func(name string) string) string {
 		setUnlessFound(spec, strings.TrimRight(fmt.Sprintf("%.40s", laneOf(o.GetName())), "-"), "lane")
 		leaveRoom(spec)
 		Expect(unstructured.SetNestedMap(o.Object, spec, "spec")).To(Succeed())
-		text, err := yaml.Marshal(o.Object)
-		Expect(err).NotTo(HaveOccurred())
+		text := need(yaml.Marshal(o.Object))
 		documents[i] = string(text)
 	}
 	return strings.Join(documents, "\n---\n")

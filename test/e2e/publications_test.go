@@ -49,13 +49,11 @@ var storageHere = map[string]string{"xfs": "fast-xfs", "ext4": "fast-ext4"}
 // stay; its Pod requests less than the file says, and what is done with it is ten rows.
 var _ = DescribeTable("a server of a publication in full has what its file asks for",
 	func(ctx SpecContext, file string) {
-		text, err := os.ReadFile(filepath.Join(repository, "config", "samples", "publications", file))
-		Expect(err).NotTo(HaveOccurred())
+		text := need(os.ReadFile(filepath.Join(repository, "config", "samples", "publications", file)))
 		asked := variantsOf(string(text))
 		names := slices.Sorted(maps.Keys(asked))
 		for _, name := range names {
-			manifest, err := yaml.Marshal(tenRows(name, asked[name]))
-			Expect(err).NotTo(HaveOccurred())
+			manifest := need(yaml.Marshal(tenRows(name, asked[name])))
 			apply(ctx, string(manifest))
 		}
 		for _, name := range names {
@@ -152,8 +150,7 @@ func hasWhatWasAsked(ctx context.Context, run *v1alpha1.BenchmarkRun) {
 	s := &run.Spec.Database.Settings
 	Expect([]bool{s.BufferPoolSize != nil, s.RedoLogSize != nil, s.FlushLogAtTrxCommit != nil, s.BinaryLog != nil}).
 		To(HaveEach(true), "a publication says what its server has")
-	e, err := engine.ByName(string(run.Spec.Database.Engine))
-	Expect(err).NotTo(HaveOccurred())
+	e := need(engine.ByName(string(run.Spec.Database.Engine)))
 	server := document(ctx, run.Name+"-t1-a1").Server
 	for _, setting := range plan.Settings(e, &run.Spec.Database) {
 		i := slices.IndexFunc(server.Settings, func(a result.AppliedSetting) bool { return a.Name == setting.Name })

@@ -37,15 +37,13 @@ func managerAhead(ctx context.Context) string {
 	utils := filepath.Join(folder, "utils")
 	Expect(os.CopyFS(utils, os.DirFS(goTool("list", "-m", "-f", "{{.Dir}}", module)))).To(Succeed())
 	clock := filepath.Join(utils, "clock", "clock.go")
-	text, err := os.ReadFile(clock)
-	Expect(err).NotTo(HaveOccurred())
+	text := need(os.ReadFile(clock))
 	ahead := strings.NewReplacer("return time.Now()", "return time.Now().Add(301 * time.Second)",
 		"return time.Since(ts)", "return time.Since(ts) + 301*time.Second").Replace(string(text))
 	Expect(ahead).NotTo(Equal(string(text)))
 	Expect(os.WriteFile(clock, []byte(ahead), 0o600)).To(Succeed())
 	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(repository, name))
-		Expect(err).NotTo(HaveOccurred())
+		content := need(os.ReadFile(filepath.Join(repository, name)))
 		Expect(os.WriteFile(filepath.Join(folder, name), content, 0o600)).To(Succeed())
 	}
 	goTool("mod", "edit", "-replace", module+"="+utils, filepath.Join(folder, "go.mod"))
@@ -59,8 +57,7 @@ func managerAhead(ctx context.Context) string {
 // this machine does not have.
 func foreignLoader() string {
 	GinkgoHelper()
-	program, err := os.ReadFile(filepath.Join(repository, "bin", "linux-"+runtime.GOARCH, "loader"))
-	Expect(err).NotTo(HaveOccurred())
+	program := need(os.ReadFile(filepath.Join(repository, "bin", "linux-"+runtime.GOARCH, "loader")))
 	other := elf.EM_AARCH64
 	if runtime.GOARCH == "arm64" {
 		other = elf.EM_X86_64

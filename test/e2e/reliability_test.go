@@ -47,9 +47,8 @@ func disturb(ctx SpecContext, name string) *disturbance {
 	GinkgoHelper()
 	commit() // before the tree can change
 	d := &disturbance{name: name, ledger: keepLedger(ctx), statuses: map[string][]string{}}
-	informer, err := d.ledger.cache.GetInformer(ctx, &v1alpha1.BenchmarkRun{}, cache.BlockUntilSynced(true))
-	Expect(err).NotTo(HaveOccurred())
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+	informer := need(d.ledger.cache.GetInformer(ctx, &v1alpha1.BenchmarkRun{}, cache.BlockUntilSynced(true)))
+	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: d.saw, UpdateFunc: func(_, changed any) { d.saw(changed) },
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -103,8 +102,7 @@ func (d *disturbance) sees(ctx context.Context, run *v1alpha1.BenchmarkRun) stri
 		v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelComponent: v1alpha1.ComponentAttempt,
 	})).To(Succeed())
 	for _, cm := range configs.Items {
-		r, err := result.DecodeRecord(cm.Data[result.RecordKey])
-		Expect(err).NotTo(HaveOccurred())
+		r := need(result.DecodeRecord(cm.Data[result.RecordKey]))
 		if r.Outcome != result.OutcomeAccepted {
 			words = append(words, fmt.Sprintf("%s %s %s: %s", cm.Name, r.Outcome, r.Cause, r.Message))
 		}
@@ -145,8 +143,7 @@ const (
 func writeRow(name, row string) {
 	GinkgoHelper()
 	path := filepath.Join(repository, "docs", "reliability.md")
-	text, err := os.ReadFile(path)
-	Expect(err).NotTo(HaveOccurred())
+	text := need(os.ReadFile(path))
 	before, rest, found := strings.Cut(string(text), tableBegin)
 	Expect(found).To(BeTrue(), "docs/reliability.md has no %s", tableBegin)
 	table, after, found := strings.Cut(rest, tableEnd)
@@ -181,8 +178,7 @@ var commit = sync.OnceValue(func() string {
 		cmd.Dir = repository
 		return cmd.Output()
 	}
-	out, err := git("rev-parse", "--short", "HEAD")
-	Expect(err).NotTo(HaveOccurred())
+	out := need(git("rev-parse", "--short", "HEAD"))
 	name := strings.TrimSpace(string(out))
 	if _, err := git("diff", "--quiet", "HEAD", "--", ".", ":!docs/reliability.md"); err != nil {
 		name += "-dirty"

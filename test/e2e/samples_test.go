@@ -79,8 +79,7 @@ func samples() []TableEntry {
 
 var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 	func(ctx SpecContext, file string) {
-		text, err := os.ReadFile(filepath.Join(repository, "config", "samples", file))
-		Expect(err).NotTo(HaveOccurred())
+		text := need(os.ReadFile(filepath.Join(repository, "config", "samples", file)))
 		manifest := string(text)
 		switch file {
 		case "external.yaml":
@@ -195,8 +194,7 @@ func accepted(ctx SpecContext, run string) map[string]*result.Document {
 // csvRows are the totals of results.csv, a line for each trial.
 func csvRows(text string) []string {
 	GinkgoHelper()
-	table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	Expect(err).NotTo(HaveOccurred())
+	table := need(csv.NewReader(strings.NewReader(text)).ReadAll())
 	var rows []string
 	for _, cells := range table[1:] {
 		cell := func(name string) string { return cells[slices.Index(table[0], name)] }

@@ -68,10 +68,8 @@ spec:
 		Expect(run.Status.Environment.FdatasyncMeanMicros).To(BeNumerically(">", 5000))
 		Expect(run.Status.Points).To(HaveLen(2))
 		for _, p := range run.Status.Points {
-			median, err := strconv.ParseFloat(p.Median, 64)
-			Expect(err).NotTo(HaveOccurred())
-			perCommit, err := strconv.ParseFloat(string(p.Parameters["rowsPerCommit"]), 64)
-			Expect(err).NotTo(HaveOccurred())
+			median := need(strconv.ParseFloat(p.Median, 64))
+			perCommit := need(strconv.ParseFloat(string(p.Parameters["rowsPerCommit"]), 64))
 			// A busy machine only makes it slower: each commit waits for a write of the 100 in a second.
 			Expect(median/perCommit).To(BeNumerically("<", 100), "%s rows per commit", p.Parameters["rowsPerCommit"])
 		}

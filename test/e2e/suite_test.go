@@ -105,6 +105,13 @@ func report(ctx context.Context) {
 	}
 }
 
+// need is the value of a call that must not fail: text := need(os.ReadFile(path)).
+func need[T any](value T, err error) T {
+	GinkgoHelper()
+	Expect(err).NotTo(HaveOccurred())
+	return value
+}
+
 // command is kubectl as a user would type it.
 func command(ctx context.Context, args ...string) (string, error) {
 	return commandWith(ctx, "", args...)
@@ -171,16 +178,14 @@ func configMap(ctx context.Context, name string) *corev1.ConfigMap {
 // document is the whole result of an accepted attempt.
 func document(ctx context.Context, name string) *result.Document {
 	GinkgoHelper()
-	d, err := result.DecodeDocument(configMap(ctx, name).BinaryData[result.DocumentKey])
-	Expect(err).NotTo(HaveOccurred())
+	d := need(result.DecodeDocument(configMap(ctx, name).BinaryData[result.DocumentKey]))
 	return d
 }
 
 // record of an attempt.
 func record(ctx context.Context, name string) *result.Record {
 	GinkgoHelper()
-	r, err := result.DecodeRecord(configMap(ctx, name).Data[result.RecordKey])
-	Expect(err).NotTo(HaveOccurred())
+	r := need(result.DecodeRecord(configMap(ctx, name).Data[result.RecordKey]))
 	return r
 }
 

@@ -78,8 +78,7 @@ func newReader(ctx SpecContext) *reader {
 		kubectl(ctx, "delete", "namespace", "benchmarks", "--ignore-not-found", "--timeout=3m")
 	})
 	config := filepath.Join(r.folder, "kubeconfig")
-	content, err := os.ReadFile(os.Getenv("KUBECONFIG"))
-	Expect(err).NotTo(HaveOccurred())
+	content := need(os.ReadFile(os.Getenv("KUBECONFIG")))
 	Expect(os.WriteFile(config, content, 0o600)).To(Succeed())
 	r.environment = []string{"PATH=" + filepath.Join(repository, "bin") + ":/usr/bin:/bin", "HOME=" + r.folder, "KUBECONFIG=" + config}
 	r.run(ctx, "kubectl config set-context --current --namespace "+namespace)
@@ -90,8 +89,7 @@ func newReader(ctx SpecContext) *reader {
 // terminal. Changes are pairs of what is written there and what is done in its place.
 func (r *reader) follow(ctx context.Context, tutorial string, changes ...string) string {
 	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join(repository, "docs", filepath.FromSlash(tutorial)))
-	Expect(err).NotTo(HaveOccurred())
+	content := need(os.ReadFile(filepath.Join(repository, "docs", filepath.FromSlash(tutorial))))
 	text := string(content)
 	for i := 0; i < len(changes); i += 2 {
 		Expect(text).To(ContainSubstring(changes[i]))
@@ -127,7 +125,6 @@ func (r *reader) run(ctx context.Context, commands string) string {
 
 func (r *reader) read(name string) string {
 	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join(r.folder, name))
-	Expect(err).NotTo(HaveOccurred())
+	content := need(os.ReadFile(filepath.Join(r.folder, name)))
 	return string(content)
 }

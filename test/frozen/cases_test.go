@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -47,10 +48,7 @@ func samples(t *testing.T) []sample {
 			t.Fatalf("%d files like %s, %v", len(files), pattern, err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 				if s, ok := decoded(t, document); ok {
 					s.name = strings.TrimSuffix(filepath.Base(file), ".yaml") + "/" + s.name
@@ -65,14 +63,9 @@ func samples(t *testing.T) []sample {
 func decoded(t *testing.T, document []byte) (sample, bool) {
 	t.Helper()
 	var object map[string]any
-	if err := yaml.Unmarshal(document, &object); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(document, &object))
 	object["metadata"].(map[string]any)["namespace"] = "bench"
-	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(object))(t)
 	if object["kind"] != plan.RunKind {
 		return sample{}, false
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -55,10 +56,7 @@ func objects(t *testing.T, run *v1alpha1.BenchmarkRun, p *plan.Plan) []byte {
 	t.Helper()
 	var all []any
 	for variant := range plan.Sides(run) {
-		list, err := database.Objects(run, variant+1, "node", images)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(database.Objects(run, variant+1, "node", images))(t)
 		for _, o := range append(list, database.Implied(plan.Side(run, variant, 1), variant+1)...) {
 			all = append(all, o)
 		}
@@ -75,10 +73,7 @@ func objects(t *testing.T, run *v1alpha1.BenchmarkRun, p *plan.Plan) []byte {
 		if len(a.Sides) > 0 {
 			a.Instance, a.Address = a.Sides[0].Instance, a.Sides[0].Address
 		}
-		job, err := trial.Job(run, a, images)
-		if err != nil {
-			t.Fatal(err)
-		}
+		job := must.Get(trial.Job(run, a, images))(t)
 		all = append(all, job)
 	}
 	return testutil.YAML(t, all...)
@@ -91,10 +86,7 @@ func TestFrozenRows(t *testing.T) {
 		fmt.Fprintln(&b, "rows of seed", seed, generate.NewRows(seed).Checksum(10_000))
 	}
 	for _, scale := range []string{"0.01", "0.02"} {
-		parsed, err := tproch.ParseScale(scale)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(tproch.ParseScale(scale))(t)
 		data := tproch.New(seed, parsed)
 		for _, table := range tproch.Tables() {
 			fmt.Fprintln(&b, "TPROCH, scale", scale, table, data.Checksum(table))
@@ -102,15 +94,9 @@ func TestFrozenRows(t *testing.T) {
 	}
 	for _, s := range samples(t) {
 		run := plan.Side(s.run, 0, 1)
-		p, err := validation.PlanRun(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(validation.PlanRun(run))(t)
 		for i, point := range p.Points {
-			cfg, err := trial.Config(run, trial.Attempt{Trial: p.Trials[0], Point: point, Number: 1, Instance: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := must.Get(trial.Config(run, trial.Attempt{Trial: p.Trials[0], Point: point, Number: 1, Instance: 1}))(t)
 			if text, ours := sent(t, cfg); ours {
 				fmt.Fprintln(&b, "statements of", s.name, "point", i+1, text)
 			}
@@ -128,15 +114,11 @@ func sent(t *testing.T, cfg *result.Config) (text string, ours bool) {
 		return "", false
 	}
 	var parameters map[string]any
-	if err := json.Unmarshal(cfg.Workload.Parameters, &parameters); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(cfg.Workload.Parameters, &parameters))
 	if cfg.Workload.Data != nil || parameters["protocol"] == "LocalInfile" {
 		return "", false
 	}
-	if err := workload.SetRows(cfg, 20_000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, workload.SetRows(cfg, 20_000))
 	w, err := registry.New(cfg)
 	if err != nil {
 		return err.Error(), true // a statement of more rows than these
@@ -144,9 +126,7 @@ func sent(t *testing.T, cfg *result.Config) (text string, ours bool) {
 	script := &workloadtest.Script{}
 	if planned, ok := w.(workload.Planned); ok {
 		if ready := planned.Plan().Ready; ready != nil {
-			if err := ready(0, script); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ready(0, script))
 		}
 	}
 	_, err = w.Measure(t.Context(), workloadtest.Client(0, script))

@@ -25,6 +25,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -76,10 +77,7 @@ func published(t *testing.T, cases map[string]pagetest.Case) {
 		t.Fatalf("%d inputs, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		of, err := report.FromResults(text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -117,20 +115,14 @@ func (v values) at(variant, point int) float64 {
 
 func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 	t.Helper()
-	p, err := validation.PlanRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(validation.PlanRun(run))(t)
 	run.Status.StartTime = &started
 	made := newValues()
 	var records []*result.Record
 	for _, trial := range p.Trials {
 		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, made.at(0, trial.Point)))
 	}
-	rep, err := report.OfRun(run, p, records, v1alpha1.ConditionComplete)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
 	return rep
 }
 
@@ -138,10 +130,7 @@ func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 // them.
 func drawn(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]float64 {
 	t.Helper()
-	p, err := analysis.PlanVariants(run, validation.PlanRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(analysis.PlanVariants(run, validation.PlanRun))(t)
 	made, values := newValues(), map[string]float64{}
 	for _, m := range p.Sides {
 		for _, trial := range p.Variants[m.Variant].Plan.Trials {
@@ -173,9 +162,6 @@ func judgedVariants(t *testing.T, s *sample) *report.Report {
 		records = append(records, record)
 	}
 	c := analysis.OfVariants(s.run, s.plan, records, nil, nil)
-	rep, err := report.OfVariants(c, records, v1alpha1.ConditionComplete, "all rounds are measured")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(report.OfVariants(c, records, v1alpha1.ConditionComplete, "all rounds are measured"))(t)
 	return rep
 }

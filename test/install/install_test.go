@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -112,9 +111,7 @@ func TestEnvtestChartImages(t *testing.T) {
 		"--set=loader.sysbenchImage.repository=quay.io/benchrun/sysbench", "--set=imageRegistry=mirror.example.com:5000/hub/",
 		"--set=database.image=mariadb:11.4", "--set=imagePullSecrets[0].name=one", "--set=imagePullSecrets[1].name=two",
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := deployment(t, objects)
 	pod := d.Spec.Template.Spec
 	if want := "mirror.example.com:5000/hub/benchrun/manager:v1.2.3@sha256:0123"; pod.Containers[0].Image != want {
@@ -177,9 +174,7 @@ func TestEnvtestUserRolesAreAggregated(t *testing.T) {
 					}
 				}
 				slices.Sort(got)
-				if diff := cmp.Diff(into, got); diff != "" {
-					t.Errorf("the %s is part of (-want +got):\n%s", role, diff)
-				}
+				must.Same(t, fmt.Sprintf("the %s is part of", role), into, got)
 			}
 		})
 	}

@@ -38,9 +38,7 @@ func monitored(t *testing.T, args ...string) []*unstructured.Unstructured {
 		"--set=metrics.enabled=true", "--set=metrics.alerts.enabled=true", "--set=metrics.dashboard.enabled=true",
 		"--set=metrics.serviceMonitor.enabled=true",
 	}, args)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return objects
 }
 
@@ -279,9 +277,7 @@ func TestEnvtestManagersPlace(t *testing.T) {
 	objects, err := helm(t, append(slices.Clone(images), "--set=priorityClassName=high", "--set=podDisruptionBudget.enabled=true",
 		"--set=extraEnv[0].name=HTTPS_PROXY,extraEnv[0].value=http://proxy:3128", "--set=commonLabels.team=databases",
 		"--set=topologySpreadConstraints[0].maxSkew=1,topologySpreadConstraints[0].topologyKey=zone", "--set=fullnameOverride=measure")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, object := range objects {
 		if object.GetKind() != "CustomResourceDefinition" && object.GetLabels()["team"] != "databases" {
 			t.Errorf("%s %s has no common label: %v", object.GetKind(), object.GetName(), object.GetLabels())

@@ -28,9 +28,7 @@ import (
 func TestEnvtestNetworkPolicies(t *testing.T) {
 	objects, err := helm(t, append(slices.Clone(images), "--set=networkPolicies.enabled=true",
 		"--set=networkPolicies.runNamespaces={default}", "--set=metrics.enabled=true")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	manager, runs := new(networkingv1.NetworkPolicy), new(networkingv1.NetworkPolicy)
 	find(t, objects, "NetworkPolicy", "manager", manager)
 	find(t, objects, "NetworkPolicy", "runs", runs)
@@ -59,9 +57,7 @@ func TestEnvtestNetworkPolicies(t *testing.T) {
 func TestEnvtestNetworkPoliciesOfOthers(t *testing.T) {
 	objects, err := helm(t, append(slices.Clone(images), "--set=networkPolicies.enabled=true",
 		"--set=networkPolicies.runNamespaces={default}", "--set=networkPolicies.runEgress[0].to[0].ipBlock.cidr=10.0.0.0/8")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	runs := new(networkingv1.NetworkPolicy)
 	find(t, objects, "NetworkPolicy", "runs", runs)
 	if out := runs.Spec.Egress; len(out) != 3 || out[2].To[0].IPBlock.CIDR != "10.0.0.0/8" {

@@ -87,9 +87,7 @@ func TestEnvtestExistingServiceAccount(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			created := false
 			for _, o := range objects {
 				created = created || o.GetKind() == "ServiceAccount" && o.GetName() == tc.account
