@@ -88,7 +88,7 @@ func Split(x *uint64, n uint64) uint64 {
 
 // Checksum is that of rows 1 to n.
 func (r Rows) Checksum(n int64) checksum.Checksum {
-	sum := checksum.Checksum{Rows: n}
+	var sum checksum.Checksum
 	buf := make([]byte, 0, 64)
 	for i := int64(1); i <= n; i++ {
 		buf = strconv.AppendInt(buf[:0], i, 10)
