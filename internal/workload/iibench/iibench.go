@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
@@ -241,9 +242,9 @@ func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, 
 }
 
 func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
-	var got int64
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+w.schema.name).Scan(&got); err != nil {
-		return nil, fmt.Errorf("counting the rows: %w", err)
+	got, err := checksum.CountRows(ctx, db, w.schema.name)
+	if err != nil {
+		return nil, err
 	}
 	return []result.Check{{
 		Name: "rows", Passed: got == totals.Rows-totals.RowsDeleted,

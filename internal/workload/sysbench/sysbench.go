@@ -218,11 +218,10 @@ func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([
 	if phase == workload.PhasePrepare {
 		when = "before: "
 	}
-	var checks []result.Check
-	for _, c := range found {
-		checks = append(checks, result.Check{Name: when + c.Name, Passed: c.Passed, Detail: c.Detail})
+	for i := range found {
+		found[i].Name = when + found[i].Name
 	}
-	return checks, nil
+	return found, nil
 }
 
 // explained adds to an error of sysbench's what it means for the run.

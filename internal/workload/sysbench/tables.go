@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -191,7 +192,7 @@ func (p *Parameters) tables() int64 {
 	if p.Tables != nil {
 		return int64(*p.Tables)
 	}
-	return int64(defaultTables)
+	return defaultTables
 }
 
 func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
@@ -211,13 +212,13 @@ func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]res
 	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + in.Reading.Outside.Transactions + in.Reading.Outside.Rows +
 		t.warmupEvents
 	tables, low, high := t.expected(written)
-	got := int64(0)
+	var names []string
 	for i := range tables {
-		var n int64
-		if err := in.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT COUNT(*) FROM sbtest%d", i+1)).Scan(&n); err != nil {
-			return nil, fmt.Errorf("counting the rows of sbtest%d: %w", i+1, err)
-		}
-		got += n
+		names = append(names, fmt.Sprintf("sbtest%d", i+1))
+	}
+	got, err := checksum.CountRows(ctx, in.DB, names...)
+	if err != nil {
+		return nil, err
 	}
 	detail := fmt.Sprintf("%d in %d tables", got, tables)
 	if got < low || got > high {
@@ -228,20 +229,17 @@ func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]res
 
 // What sysbench's scripts take if nothing is said.
 const (
-	defaultTables    int32 = 1
-	defaultTableSize int64 = 10_000
+	defaultTables    = 1
+	defaultTableSize = 10_000
 )
 
-func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
+func (t *sysbenchTool) expected(events int64) (tables, low, high int64) {
 	p := t.params
-	tables, size := defaultTables, defaultTableSize
-	if p.Tables != nil {
-		tables = *p.Tables
-	}
+	tables, size := p.tables(), int64(defaultTableSize)
 	if p.TableSize != nil {
 		size = *p.TableSize
 	}
-	low = int64(tables) * size
+	low = tables * size
 	high = low
 	switch t.script.lua {
 	case scriptInsert:
@@ -249,7 +247,7 @@ func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	case scriptDelete:
 		low -= min(events, low)
 	case scriptBulkInsert:
-		tables, low, high = p.Clients, events, events
+		tables, low, high = int64(p.Clients), events, events
 	}
 	if p.Options["skip_trx"] == "on" || p.Options["auto_inc"] == "off" {
 		low, high = 0, math.MaxInt64 // an event may do half of its work, or begin with empty tables

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -200,7 +201,7 @@ func TestCountsAndChecks(t *testing.T) {
 	glued := Parse("benchrun: new_order=14 payment=13benchrun: new_order=1benchrun: payment=2\n\n\nbenchrun: payment=3\nbenchrun: it was cold\nbenchrun: payment=1234567890123456\n")
 	must.Same(t, "counts of threads that ended at the same time", map[string]int64{"new_order": 15, "payment": 18}, glued.Counts)
 	got := ParseChecks("sysbench 1.0.20\n\nCheck 1, warehouse: 3 PASSED\nCheck 2, warehouse: 3 FAILED!!! 7 of 10\nChecking\nCheck 3: PASSED 10 warehouses\n")
-	want := []Check{
+	want := []result.Check{
 		{Name: "Check 1, warehouse: 3", Passed: true},
 		{Name: "Check 2, warehouse: 3", Detail: "7 of 10"},
 		{Name: "Check 3", Passed: true, Detail: "10 warehouses"},
