@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 const (
@@ -208,28 +209,24 @@ func (b *Leader) Gather(ctx context.Context) error {
 
 // missing are the other Pods for whose rows the condition does not hold, or that have none.
 func (b *Leader) missing(ctx context.Context, condition string) (missing []string, err error) {
-	query := b.at("SELECT pod_index FROM %s", "pod_index > ? AND "+condition)
-	rows, err := b.db.QueryContext(ctx, query, b.args(nil, 0)...)
-	if err != nil {
-		return nil, fmt.Errorf("looking for the other Pods: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	there := make([]bool, b.pods)
-	for rows.Next() {
+	query := b.at("SELECT pod_index FROM %s", "pod_index > ? AND "+condition)
+	if err := workload.EachRow(ctx, b.db, func(row *sql.Rows) error {
 		var pod int
-		if err := rows.Scan(&pod); err != nil {
-			return nil, fmt.Errorf("looking for the other Pods: %w", err)
-		}
-		if pod < b.pods {
+		err := row.Scan(&pod)
+		if err == nil && pod < b.pods {
 			there[pod] = true
 		}
+		return err
+	}, query, b.args(nil, 0)...); err != nil {
+		return nil, fmt.Errorf("looking for the other Pods: %w", err)
 	}
 	for pod := 1; pod < b.pods; pod++ {
 		if !there[pod] {
 			missing = append(missing, strconv.Itoa(pod))
 		}
 	}
-	return missing, rows.Err()
+	return missing, nil
 }
 
 // Start tells all Pods when to start, and returns then, with the moment.

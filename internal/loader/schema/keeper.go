@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // idleSeconds is how long a server lets the keeper's connection be idle: longer than any attempt takes.
@@ -115,8 +116,13 @@ func startedTwice(trial, attempt int, pod string) error {
 // expel ends what else of this user is connected to the schema: sessions of an attempt that was cut off, whose open
 // transactions would hold their tables for hours.
 func (k *Keeper) expel(ctx context.Context) error {
-	sessions, err := k.sessions(ctx)
-	if err != nil {
+	var sessions []int64
+	if err := workload.EachRow(ctx, k.conn, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		sessions = append(sessions, id)
+		return err
+	}, k.dialect.Sessions.Others, k.schema); err != nil {
 		return fmt.Errorf("looking for sessions of earlier attempts: %w", err)
 	}
 	for _, id := range sessions {
@@ -125,23 +131,6 @@ func (k *Keeper) expel(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// sessions are the connections of this user's to the schema, without this one.
-func (k *Keeper) sessions(ctx context.Context) (ids []int64, err error) {
-	rows, err := k.conn.QueryContext(ctx, k.dialect.Sessions.Others, k.schema)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
 }
 
 func (k *Keeper) kill(ctx context.Context, connection int64) error {

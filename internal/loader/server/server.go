@@ -22,37 +22,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
-
-// eachRow of a query is scanned.
-func eachRow(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("executing %s: %w", query, err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return fmt.Errorf("reading the rows of %s: %w", query, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading the rows of %s: %w", query, err)
-	}
-	return nil
-}
 
 func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
 	found := make(map[string]string, 1024)
-	err := eachRow(ctx, db, query, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var name string
 		var value sql.NullString
 		err := row.Scan(&name, &value)
 		found[name] = value.String
 		return err
-	})
-	if err != nil {
-		return nil, err
+	}, query); err != nil {
+		return nil, fmt.Errorf("executing %s: %w", query, err)
 	}
 	return found, nil
 }
@@ -169,7 +151,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 		return e, nil
 	}
 	var all []description
-	err := eachRow(ctx, db, e.Variables.Descriptions, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var d description
 		var enum string
 		err := row.Scan(&d.name, &d.step, &enum)
@@ -178,8 +160,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 		}
 		all = append(all, d)
 		return err
-	})
-	if err != nil {
+	}, e.Variables.Descriptions); err != nil {
 		return nil, fmt.Errorf("reading what values variables have: %w", err)
 	}
 	return describe(e, all), nil
@@ -254,13 +235,12 @@ func ReadTaken(
 	if e.Variables.UnknownOptions == "" || !t.Given || !open {
 		return t, nil
 	}
-	err := eachRow(ctx, db, e.Variables.UnknownOptions, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var line string
 		err := row.Scan(&line)
 		t.read(line)
 		return err
-	})
-	if err != nil {
+	}, e.Variables.UnknownOptions); err != nil {
 		return nil, fmt.Errorf("reading which options the server does not know: %w", err)
 	}
 	return t, nil
