@@ -77,43 +77,6 @@ func (o *owner) observeAfter(ctx context.Context) {
 	})
 }
 
-// serverCosts are what a unit of work takes on the server: CPU time, bytes to disk and system calls, for so many rows or
-// transactions. What is not known is left out.
-func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metric {
-	used, known := o.Used()
-	if !known || n == 0 {
-		return nil
-	}
-	var all []result.Metric
-	add := func(name, of string, amounts ...int64) {
-		sum := int64(0)
-		for _, amount := range amounts {
-			if amount < 0 {
-				return
-			}
-			sum += amount
-		}
-		all = append(all, result.Metric{
-			Name: name + suffix, Value: float64(sum) / float64(n), Unit: of + "/" + unit, Better: "lower",
-		})
-	}
-	add("serverMicros", "µs", used.UserMicros, used.SystemMicros)
-	add("serverBytesWritten", "bytes", used.WriteBytes)
-	add("serverFileCalls", "calls", used.ReadCalls, used.WriteCalls)
-	return all
-}
-
-// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
-// limit, or if that is unknown.
-func heldBack(o *result.Observed, t result.Totals) []result.Metric {
-	used, known := o.Used()
-	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
-		return nil
-	}
-	share := 100 * float64(used.ThrottledMicros) / float64(t.Micros)
-	return []result.Metric{{Name: "serverThrottledPercent", Value: share, Unit: "%", Better: "lower"}}
-}
-
 // garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the
 // statements, which are made in place, and a client leaves nothing: only who deletes and queries does.
 const garbagePercent = 800

@@ -7,7 +7,6 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 		TransparentHugePages: host.Chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled")),
 		CPUGovernor:          line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
 		MemoryBytes:          memory(read(root, "proc/meminfo")),
-		FdatasyncMicros:      fdatasync(ctx, data),
+		FdatasyncMicros:      fully.fdatasync(ctx, data),
 	}
 	f.CPUModel, f.CPUs = cpu(read(root, "proc/cpuinfo"))
 	m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data))
@@ -44,15 +43,6 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 		f.IOScheduler, f.BlockIO = orUnknown(scheduler(root, m)), orUnknown(blockIO(root, m))
 	}
 	return f
-}
-
-// Encode is a fingerprint as it stands in a termination message.
-func Encode(f result.Fingerprint) ([]byte, error) {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the fingerprint: %w", err)
-	}
-	return data, nil
 }
 
 func resolved(dir string) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 )
 
 const (
@@ -94,10 +95,7 @@ func Quiesce(
 			// still come to rest by itself, and one that is gone does not answer the next question either.
 			_, _ = db.ExecContext(patience, e.Counters.WriteBack)
 		}
-		select {
-		case <-patience.Done():
-		case <-time.After(quiesceEvery):
-		}
+		_ = sleep.For(patience, quiesceEvery) // then it is looked at once more
 	}
 }
 

@@ -5,8 +5,6 @@
 package usage
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -67,7 +65,7 @@ func Throttled(root fs.FS) time.Duration {
 
 // ThrottledIn is Throttled for a process whose root is given, and the text of its control groups.
 func ThrottledIn(root fs.FS, groups string) time.Duration {
-	for _, file := range groupFiles(groups, "cpu.stat", "cpu.stat") {
+	for _, file := range filesOf(groups, "cpu", "cpu.stat", "cpu.stat") {
 		data, err := fs.ReadFile(root, file)
 		if err != nil {
 			continue
@@ -77,11 +75,6 @@ func ThrottledIn(root fs.FS, groups string) time.Duration {
 		}
 	}
 	return -1
-}
-
-// groupFiles are filesOf the CPU controller.
-func groupFiles(groups, nameV1, nameV2 string) []string {
-	return filesOf(groups, "cpu", nameV1, nameV2)
 }
 
 // filesOf are the places where a process of these control groups may find a file of a controller, by its names in both versions;
@@ -109,9 +102,8 @@ func filesOf(groups, controller, nameV1, nameV2 string) []string {
 
 // parseThrottled finds the throttled time in a cpu.stat: microseconds in version 2, nanoseconds in version 1.
 func parseThrottled(data []byte) (time.Duration, bool) {
-	scanner := bufio.NewScanner(bytes.NewReader(data))
-	for scanner.Scan() {
-		name, value, _ := strings.Cut(scanner.Text(), " ")
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, " ")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil {
 			continue
@@ -235,7 +227,7 @@ func positive(text string) int64 {
 // LimitIn is the CPU limit, in thousandths of a CPU, of a process whose root is given, and the text of its control groups. 0
 // is none; -1 if that cannot be read.
 func LimitIn(root fs.FS, groups string) int64 {
-	for _, file := range groupFiles(groups, "cpu.cfs_quota_us", "cpu.max") {
+	for _, file := range filesOf(groups, "cpu", "cpu.cfs_quota_us", "cpu.max") {
 		data, err := fs.ReadFile(root, file)
 		if err != nil {
 			continue
