@@ -125,7 +125,7 @@ func blockIO(root string, m mount) string {
 		// The file that a loop device stands for is on a disk that a container cannot find. What is written to the device counts
 		// as the writer's on that disk too.
 		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && strings.HasPrefix(numbers[0], "7:") {
-			parts = append(parts, l.String())
+			parts = append(parts, l.Text)
 		}
 	}
 	if len(parts) == 0 {

@@ -124,6 +124,8 @@ func purchaseOf(rows generate.Rows, n int64) purchase {
 type deletion struct {
 	from string
 	keep int64
+	// inserting is how many clients still insert. The last one ends the deletion.
+	inserting atomic.Int64
 	// autocommit says that the session ends transactions by itself.
 	autocommit bool
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
@@ -147,6 +149,12 @@ func (d *deletion) tellDeleter(ctx context.Context, c *workload.Client, rows int
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+func (d *deletion) endInserting() {
+	if d.inserting.Add(-1) == 0 && d.inserted != nil {
+		close(d.inserted)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -62,8 +61,6 @@ type iiBench struct {
 	table  insert.Table
 	// inserters and queriers are this Pod's parts of clients and queryClients.
 	inserters, queriers int
-	// inserting is how many clients still insert. The last one closes inserted.
-	inserting atomic.Int64
 	// deletion of the oldest rows, without a channel if none are deleted.
 	deletion
 }
@@ -223,12 +220,6 @@ func (w *iiBench) Measure(ctx context.Context, c *workload.Client) (result.Stopp
 		return result.StoppedByRows, w.remove(ctx, c)
 	default:
 		return result.StoppedByRows, w.query(c)
-	}
-}
-
-func (w *iiBench) endInserting() {
-	if w.inserting.Add(-1) == 0 && w.inserted != nil {
-		close(w.inserted)
 	}
 }
 

@@ -250,11 +250,7 @@ func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.S
 }
 
 func (s *clientStage) insert(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {
-	defer func() {
-		if t.inserting.Add(-1) == 0 && t.inserted != nil {
-			close(t.inserted)
-		}
-	}()
+	defer t.endInserting()
 	i, _ := s.tableOf(client)
 	return s.loads[i].Insert(ctx, c)
 }

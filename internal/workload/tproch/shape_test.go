@@ -379,17 +379,6 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestChecksumNoticesDuplicates(t *testing.T) {
-	var once, thrice checksum.Checksum
-	for range 3 {
-		thrice.Add([]byte("b|2"))
-	}
-	once.Add([]byte("b|2"))
-	if once.Xor != thrice.Xor || once.Sum == thrice.Sum || once.Rows != 1 || thrice.Rows != 3 {
-		t.Errorf("%+v and %+v", once, thrice)
-	}
-}
-
 func TestParseScale(t *testing.T) {
 	for text, want := range map[string]Scale{
 		"0.01": 1, "0.1": 10, "0.10": 10, "0.99": 99, "1": 100, "1.5": 150, "2.05": 205, "30": 3000, "1000": 100000,
