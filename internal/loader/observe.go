@@ -62,17 +62,10 @@ func (o *owner) probe(ctx context.Context) error {
 	return nil
 }
 
-// observeBefore and observeAfter read the server's process around what is measured.
-func (o *owner) observeBefore(ctx context.Context) {
+// observe reads the server's process, before what is measured or after it.
+func (o *owner) observe(ctx context.Context, into **result.ProcessFacts) {
 	o.ask(func(w *watch) (err error) {
-		w.seen.Before, err = w.client.Read(ctx)
-		return err
-	})
-}
-
-func (o *owner) observeAfter(ctx context.Context) {
-	o.ask(func(w *watch) (err error) {
-		w.seen.After, err = w.client.Read(ctx)
+		*into, err = w.client.Read(ctx)
 		return err
 	})
 }

@@ -113,10 +113,7 @@ func rateFindings(rate int64, report *output.Report) []finding.Finding {
 		return nil
 	}
 	f := report.Final
-	waiting := int64(0)
-	if report.Queue != nil {
-		waiting = *report.Queue
-	}
+	waiting := given(report.Queue, 0)
 	expected := float64(rate) * *f.Seconds
 	due := max(float64(f.Events+waiting), expected-chance*math.Sqrt(expected))
 	reached := float64(f.Events) / due
@@ -188,12 +185,7 @@ func (p *Parameters) prepares() int64 {
 	return prepared
 }
 
-func (p *Parameters) tables() int64 {
-	if p.Tables != nil {
-		return int64(*p.Tables)
-	}
-	return defaultTables
-}
+func (p *Parameters) tables() int64 { return int64(given(p.Tables, defaultTables)) }
 
 func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	server := workload.ServerCounted(in)
@@ -235,11 +227,8 @@ const (
 
 func (t *sysbenchTool) expected(events int64) (tables, low, high int64) {
 	p := t.params
-	tables, size := p.tables(), int64(defaultTableSize)
-	if p.TableSize != nil {
-		size = *p.TableSize
-	}
-	low = tables * size
+	tables = p.tables()
+	low = tables * given(p.TableSize, defaultTableSize)
 	high = low
 	switch t.script.lua {
 	case scriptInsert:
