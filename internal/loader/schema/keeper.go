@@ -63,15 +63,13 @@ func Acquire(
 	return k, nil
 }
 
-func (k *Keeper) lockName() string { return lockName(k.schema) }
-
 func lockName(schema string) string { return "benchrun." + schema }
 
 func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	for {
 		var taken sql.NullBool
-		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, k.lockName(), 1).Scan(&taken); err != nil {
+		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), 1).Scan(&taken); err != nil {
 			return fmt.Errorf("locking the schema %s: %w", k.schema, err)
 		}
 		if taken.Bool {
@@ -96,7 +94,7 @@ func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
 	var connection int64
 	var trial, attempt int
 	var pod string
-	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, k.lockName())
+	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, lockName(k.schema))
 	if err := row.Scan(&connection, &trial, &attempt, &pod); err != nil {
 		// No such row, or not even such a table yet: the lock is another owner's, who is waited for. A connection that is broken
 		// shows at the next try to get the lock.
@@ -158,7 +156,7 @@ func (k *Keeper) Dropped() bool { return k != nil && k.dropped }
 func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
 	query := "SELECT " + k.dialect.Locks.Holder + " = " + k.dialect.Sessions.Own
-	if err := k.conn.QueryRowContext(ctx, query, k.lockName()).Scan(&held); err != nil {
+	if err := k.conn.QueryRowContext(ctx, query, lockName(k.schema)).Scan(&held); err != nil {
 		return failure.New(result.CauseConnectionLost,
 			fmt.Errorf("checking that this attempt still holds the lock of the schema: %w", err))
 	}

@@ -112,7 +112,8 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 		strings.Repeat(", (?, ?)", len(objects)-1), args...)
 }
 
-func (h *holding) drop(ctx context.Context) error {
+// Clear drops what was made.
+func (h *holding) Clear(ctx context.Context) error {
 	made, _, err := h.made(ctx)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (h *holding) remove(ctx context.Context, created bool) error {
 		return err
 	}
 	if known {
-		if err := h.drop(ctx); err != nil {
+		if err := h.Clear(ctx); err != nil {
 			return err
 		}
 	}

@@ -76,8 +76,8 @@ func SessionDifferences(e *engine.Engine, session, global map[string]string) map
 
 // Uptime of the server by its status counters.
 func Uptime(e *engine.Engine, status map[string]string) (time.Duration, error) {
-	seconds, err := strconv.ParseInt(status[e.Counters.Uptime], 10, 64)
-	if err != nil {
+	seconds, known := counted(status, e.Counters.Uptime)
+	if !known {
 		return 0, errors.New("the server's status has no uptime")
 	}
 	return time.Duration(seconds) * time.Second, nil
@@ -91,29 +91,28 @@ func Restarted(was, is, between time.Duration) bool {
 	return is < was || is+rounding < was+between
 }
 
+func counted(status map[string]string, name string) (n int64, known bool) {
+	n, err := strconv.ParseInt(status[name], 10, 64)
+	return n, err == nil
+}
+
 // Growth is how much a status counter grew; false if the server does not have it.
 func Growth(before, after map[string]string, name string) (int64, bool) {
-	was, err := strconv.ParseInt(before[name], 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	is, err := strconv.ParseInt(after[name], 10, 64)
-	if err != nil || is < was {
-		return 0, false
-	}
-	return is - was, true
+	was, had := counted(before, name)
+	is, has := counted(after, name)
+	return max(is-was, 0), had && has && is >= was
 }
 
 // Executed is how many statements the server has executed for clients between two readings of its counters, negative after a
 // restart; nil if it does not count them.
 func Executed(e *engine.Engine, before, after map[string]string) *int64 {
-	was, errBefore := strconv.ParseInt(before[e.Counters.Statements], 10, 64)
-	is, errAfter := strconv.ParseInt(after[e.Counters.Statements], 10, 64)
-	if errBefore != nil || errAfter != nil {
+	was, had := counted(before, e.Counters.Statements)
+	is, has := counted(after, e.Counters.Statements)
+	if !had || !has {
 		return nil
 	}
-	executed := is - was
-	return &executed
+	is -= was
+	return &is
 }
 
 // RedoFsyncs is how often the server flushed its redo log, by the first of the engine's counters that the server has; 0 if it
@@ -129,9 +128,9 @@ func RedoFsyncs(e *engine.Engine, before, after map[string]string) (metric strin
 
 // WorkingSet between two readings of a server's counters; nil if one of these is missing.
 func WorkingSet(e *engine.Engine, before, after map[string]string) *result.WorkingSet {
-	redo, counted := Growth(before, after, e.Counters.RedoWritten)
-	pool, known := Growth(map[string]string{e.Counters.PoolData: "0"}, after, e.Counters.PoolData)
-	if !counted || !known {
+	redo, grew := Growth(before, after, e.Counters.RedoWritten)
+	pool, known := counted(after, e.Counters.PoolData)
+	if !grew || !known || pool < 0 {
 		return nil
 	}
 	return &result.WorkingSet{BufferPoolBytes: pool, RedoLogBytes: redo}

@@ -204,19 +204,6 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err
 	return all, nil
 }
 
-// named picks columns by name, in the order of the names; missing are those that are not there.
-func named(all []Column, names []string) (found []Column, missing []string) {
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(c Column) bool { return strings.EqualFold(c.Name, name) })
-		if i < 0 {
-			missing = append(missing, name)
-			continue
-		}
-		found = append(found, all[i])
-	}
-	return found, missing
-}
-
 // Unlike says which columns give back another text than those of the kinds would.
 func Unlike(found []Column, kinds []Kind) []string {
 	var unlike []string

@@ -300,7 +300,14 @@ func Find(ctx context.Context, db *sql.DB, tables ...Wanted) ([][]Column, error)
 			continue
 		}
 		var not []string
-		if all[i], not = named(columns, w.Columns); len(not) > 0 {
+		for _, name := range w.Columns {
+			if at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
+				all[i] = append(all[i], columns[at])
+			} else {
+				not = append(not, name)
+			}
+		}
+		if len(not) > 0 {
 			missing = append(missing, fmt.Sprintf("table %s has no column %s", w.Table, strings.Join(not, ", ")))
 		}
 	}
