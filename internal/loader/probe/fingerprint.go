@@ -249,11 +249,7 @@ func scheduler(root string, m mount) string {
 	if dir == "" {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
-	if err != nil {
-		return ""
-	}
-	return host.Chosen(strings.TrimSpace(string(data)))
+	return host.Chosen(strings.TrimSpace(read(dir, "queue/scheduler")))
 }
 
 func onlyEntry(dir string) (string, bool) {

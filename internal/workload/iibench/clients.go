@@ -63,7 +63,7 @@ func queries(
 	}
 }
 
-func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
+func (w *iiBench) appendQuery(dst []byte, draws *generate.Stream) []byte {
 	indexes := w.indexes()
 	if w.params.IndexesAt == indexesAtEnd || len(indexes) == 0 {
 		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.Load.Done(), draws)
@@ -73,14 +73,14 @@ func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
 
 // appendRowQuery asks for a row by its id, of those that are there: the oldest rows are deleted, and the newest ones may not be
 // there yet.
-func (s *purchases) appendRowQuery(dst []byte, deleted, inserted int64, draws *generate.Draws) []byte {
+func (s *purchases) appendRowQuery(dst []byte, deleted, inserted int64, draws *generate.Stream) []byte {
 	dst = append(append(append(dst, "SELECT * FROM "...), s.name...), " WHERE transactionid = "...)
 	there := max(inserted-deleted, 1)
 	return strconv.AppendInt(dst, deleted+1+int64(draws.Below(uint64(there))), 10) //nolint:gosec // less than the number of rows
 }
 
 // appendRangeQuery asks for rows from one of the indexes, at random.
-func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generate.Draws) []byte {
+func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generate.Stream) []byte {
 	index := &indexes[draws.Below(uint64(len(indexes)))]
 	dst = append(append(append(append(dst, "SELECT "...), index.columns...), " FROM "...), s.name...)
 	dst = append(append(append(dst, " FORCE INDEX ("...), index.name...), ") WHERE "...)

@@ -97,7 +97,7 @@ func (d *Data) nation(dst []byte, n int64) []byte {
 
 func (d *Data) supplier(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Supplier], n)
-	nation := draw.Below(int64(len(nations)))
+	nation := draw.Between(0, int64(len(nations))-1)
 	dst = appendInt(dst, n+1)
 	dst = appendInt(dst, nation)
 	dst = d.appendComment(dst, &draw, 25, 100)
@@ -111,7 +111,7 @@ func (d *Data) customer(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Customer], n)
 	dst = appendInt(dst, n+1)
 	dst = appendWord(dst, pick(&draw, segments))
-	nation := draw.Below(int64(len(nations)))
+	nation := draw.Between(0, int64(len(nations))-1)
 	dst = appendInt(dst, nation)
 	dst = appendNumbered(dst, "Customer#", n+1)
 	dst = appendAddress(dst, &draw)

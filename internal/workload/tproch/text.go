@@ -53,7 +53,7 @@ func newText(key uint64) []byte {
 	draw := generate.At(key, 0)
 	text := make([]byte, 0, textBytes+256)
 	for len(text) < textBytes {
-		for i, kind := range sentences[draw.Below(int64(len(sentences)))] {
+		for i, kind := range sentences[draw.Below(uint64(len(sentences)))] {
 			if i > 0 {
 				text = append(text, ' ')
 			}
@@ -66,11 +66,11 @@ func newText(key uint64) []byte {
 
 // appendComment appends a piece of text of low to high characters. It may begin and end within a word.
 func (d *Data) appendComment(dst []byte, draw *generate.Stream, low, high int64) []byte {
-	begin, length := draw.Below(textBytes-high), draw.Between(low, high)
+	begin, length := draw.Between(0, textBytes-high-1), draw.Between(low, high)
 	return append(append(dst, d.text[begin:begin+length]...), separator)
 }
 
-func pick(draw *generate.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
+func pick(draw *generate.Stream, list []string) string { return list[draw.Below(uint64(len(list)))] }
 
 const separator = '|'
 
@@ -158,7 +158,7 @@ func orderKey(n int64) int64 { return n>>3<<5 | n&7 }
 
 // customerOf draws the key of a customer who orders: one in three never does.
 func (d *Data) customerOf(draw *generate.Stream) int64 {
-	x := draw.Below(d.Units(Customer) / 3 * 2)
+	x := draw.Between(0, d.Units(Customer)/3*2-1)
 	return x/2*3 + x%2 + 1
 }
 
@@ -243,7 +243,7 @@ func (d *Data) lineItem(dst []byte, o *order, it *item, i int64) []byte {
 	dst = appendInt(dst, o.key)
 	dst = appendCents(dst, it.discount)
 	dst = appendCents(dst, it.price)
-	dst = appendInt(dst, d.supplierOf(it.part, draw.Below(suppliersPerPart)))
+	dst = appendInt(dst, d.supplierOf(it.part, draw.Between(0, suppliersPerPart-1)))
 	dst = appendInt(dst, it.quantity)
 	dst = append(dst, returned, separator)
 	dst = appendInt(dst, it.part)
