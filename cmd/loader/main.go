@@ -56,21 +56,31 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
+// command is one without arguments.
+func command(use, short string, run func(cmd *cobra.Command) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
+	}
+}
+
+func require(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
 func runCommand(name string) *cobra.Command {
 	var terminationLog string
-	cmd := &cobra.Command{
-		Use:   name,
-		Short: "Make one attempt at a trial, as the environment says",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := process.Contain(); err != nil {
-				return err
-			}
-			in := loader.FromEnvironment(os.Getenv, version.Version())
-			in.Output, in.TerminationLog = os.Stdout, terminationLog
-			return loader.Run(cmd.Context(), in)
-		},
-	}
+	cmd := command(name, "Make one attempt at a trial, as the environment says", func(cmd *cobra.Command) error {
+		if err := process.Contain(); err != nil {
+			return err
+		}
+		in := loader.FromEnvironment(os.Getenv, version.Version())
+		in.Output, in.TerminationLog = os.Stdout, terminationLog
+		return loader.Run(cmd.Context(), in)
+	})
 	terminationLogFlag(cmd, &terminationLog)
 	return cmd
 }
@@ -81,33 +91,22 @@ func probeCommand() *cobra.Command {
 		volumeBenchmark      bool
 		await                result.HostSettings
 	)
-	cmd := &cobra.Command{
-		Use:   "probe",
-		Short: "Say what the node and the data directory are like",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			node := &host.Host{Root: "/", Disk: probe.Disk("/", data)}
-			if err := node.Await(cmd.Context(), await); err != nil {
-				return fmt.Errorf("waiting until the node is tuned: %w", err)
-			}
-			found := probe.Read(cmd.Context(), "/", data)
-			if volumeBenchmark {
-				found.VolumeBenchmark = probe.VolumeBenchmark(cmd.Context(), data, probe.PatternTime)
-			}
-			fingerprint, err := probe.Encode(found)
-			if err != nil {
-				return err
-			}
-			return terminate(cmd, terminationLog, fingerprint)
-		},
-	}
+	cmd := command("probe", "Say what the node and the data directory are like", func(cmd *cobra.Command) error {
+		node := &host.Host{Root: "/", Disk: probe.Disk("/", data)}
+		if err := node.Await(cmd.Context(), await); err != nil {
+			return fmt.Errorf("waiting until the node is tuned: %w", err)
+		}
+		found := probe.Read(cmd.Context(), "/", data)
+		if volumeBenchmark {
+			found.VolumeBenchmark = probe.VolumeBenchmark(cmd.Context(), data, probe.PatternTime)
+		}
+		return terminateWith(cmd, terminationLog, found)
+	})
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	hostFlags(cmd, &await) // which it waits for
 	cmd.Flags().BoolVar(&volumeBenchmark, "volume-benchmark", false, "measure what the volume can do, in about 30 seconds")
 	terminationLogFlag(cmd, &terminationLog)
-	if err := cmd.MarkFlagRequired("data"); err != nil {
-		panic(err)
-	}
+	require(cmd, "data")
 	return cmd
 }
 
@@ -154,12 +153,10 @@ func installCommand() *cobra.Command {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { cmd.Println(version.Version()) },
-	}
+	return command("version", "Print the version", func(cmd *cobra.Command) error {
+		cmd.Println(version.Version())
+		return nil
+	})
 }
 
 // terminate prints the message that a container leaves, and writes it to where the kubelet reads it.
@@ -171,6 +168,15 @@ func terminate(cmd *cobra.Command, terminationLog string, message []byte) error 
 	return nil
 }
 
+// terminateWith has a report as JSON for a message.
+func terminateWith(cmd *cobra.Command, terminationLog string, report any) error {
+	text, err := json.Marshal(report)
+	if err != nil {
+		return fmt.Errorf("encoding the termination message: %w", err)
+	}
+	return terminate(cmd, terminationLog, text)
+}
+
 func terminationLogFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "termination-log", "/dev/termination-log",
 		"the file for the container's termination message")
@@ -179,60 +185,44 @@ func terminationLogFlag(cmd *cobra.Command, path *string) {
 func observeCommand() *cobra.Command {
 	o := &observer.Observer{Proc: "/proc"}
 	var server string
-	cmd := &cobra.Command{
-		Use:   "observe",
-		Short: "Say what the server in the same Pod uses, to a client that knows its password",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := engine.ByName(server)
-			if err != nil {
-				return err
-			}
-			o.Processes = e.Image.Processes
-			return o.Run(cmd.Context())
-		},
-	}
+	const short = "Say what the server in the same Pod uses, to a client that knows its password"
+	cmd := command("observe", short, func(cmd *cobra.Command) error {
+		e, err := engine.ByName(server)
+		if err != nil {
+			return err
+		}
+		o.Processes = e.Image.Processes
+		return o.Run(cmd.Context())
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&server, "engine", "", "the engine of the server")
 	flags.StringVar(&o.Data, "data", "", "the database's data directory")
 	flags.StringVar(&o.Copy, "copy", "", "the folder for a copy of the data, which a client may ask for")
 	flags.StringVar(&o.PasswordFile, "password-file", "", "the file with the server's password")
 	flags.IntVar(&o.Port, "port", 0, "where to listen")
-	for _, name := range []string{"engine", "data", "password-file", "port"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err)
-		}
-	}
+	require(cmd, "engine", "data", "password-file", "port")
 	return cmd
 }
 
 // restoreCommand has a server begin with a copy of prepared data.
 func restoreCommand() *cobra.Command {
 	var data, from string
-	cmd := &cobra.Command{
-		Use:   "restore",
-		Short: "Fill the data directory with a copy of prepared data, if there is one",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			copied, found, err := datacopy.Restore(cmd.Context(), from, data)
-			switch {
-			case err != nil:
-				return fmt.Errorf("beginning with the copy of the data: %w", err)
-			case !found:
-				cmd.Println("there is no copy yet")
-			default:
-				cmd.Printf("%d bytes in %s\n", copied.Bytes, (time.Duration(copied.Micros) * time.Microsecond).Round(time.Millisecond))
-			}
-			return nil
-		},
-	}
+	const short = "Fill the data directory with a copy of prepared data, if there is one"
+	cmd := command("restore", short, func(cmd *cobra.Command) error {
+		copied, found, err := datacopy.Restore(cmd.Context(), from, data)
+		switch {
+		case err != nil:
+			return fmt.Errorf("beginning with the copy of the data: %w", err)
+		case !found:
+			cmd.Println("there is no copy yet")
+		default:
+			cmd.Printf("%d bytes in %s\n", copied.Bytes, (time.Duration(copied.Micros) * time.Microsecond).Round(time.Millisecond))
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	cmd.Flags().StringVar(&from, "copy", "", "the folder of the copy")
-	for _, name := range []string{"data", "copy"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err)
-		}
-	}
+	require(cmd, "data", "copy")
 	return cmd
 }
 
@@ -244,21 +234,14 @@ func hostCommand() *cobra.Command {
 		set            bool
 		terminationLog string
 	)
-	cmd := &cobra.Command{
-		Use: "host", Short: "Read or change kernel settings of the node, in a privileged container", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var report result.HostReport
-			var err error
-			if report.Settings, err = h.Apply(settings, set); err != nil {
-				report.Problem = result.Truncate(err.Error(), 1024)
-			}
-			text, err := json.Marshal(report)
-			if err != nil {
-				return fmt.Errorf("encoding the report about the node: %w", err)
-			}
-			return terminate(cmd, terminationLog, text)
-		},
-	}
+	cmd := command("host", "Read or change kernel settings of the node, in a privileged container", func(cmd *cobra.Command) error {
+		var report result.HostReport
+		var err error
+		if report.Settings, err = h.Apply(settings, set); err != nil {
+			report.Problem = result.Truncate(err.Error(), 1024)
+		}
+		return terminateWith(cmd, terminationLog, report)
+	})
 	hostFlags(cmd, &settings)
 	cmd.Flags().BoolVar(&set, "set", false, "change the settings, and read them back; otherwise those with any value are read")
 	cmd.Flags().StringVar(&h.Disk, "disk", "", "the disk whose I/O scheduler is meant, as in /sys/block")
@@ -276,18 +259,11 @@ func hostFlags(cmd *cobra.Command, s *result.HostSettings) {
 // diskCommand says which disk is below the data, for those that change its settings.
 func diskCommand() *cobra.Command {
 	var data, terminationLog string
-	cmd := &cobra.Command{
-		Use:   "disk",
-		Short: "Say which disk is below the data directory",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return terminate(cmd, terminationLog, []byte(probe.Disk("/", data)))
-		},
-	}
+	cmd := command("disk", "Say which disk is below the data directory", func(cmd *cobra.Command) error {
+		return terminate(cmd, terminationLog, []byte(probe.Disk("/", data)))
+	})
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	terminationLogFlag(cmd, &terminationLog)
-	if err := cmd.MarkFlagRequired("data"); err != nil {
-		panic(err)
-	}
+	require(cmd, "data")
 	return cmd
 }

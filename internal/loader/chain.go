@@ -165,10 +165,9 @@ func (l *clientLoad) reportStage(ctx context.Context, doc *result.Document, s *w
 // units of costs, so that they stand in one table: an operation is whatever the stage does.
 func (l *clientLoad) stageMetrics(ctx context.Context, doc *result.Document, s *workload.Stage) []result.Metric {
 	t, n := doc.Totals, s.Operations(&doc.Totals)
-	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
-	all := []result.Metric{{Name: "operationsPerSecond", Value: float64(n) / seconds, Unit: "operations/s", Better: "higher"}}
+	all := []result.Metric{higher("operationsPerSecond", float64(n)/seconds(t.Micros), "operations/s")}
 	if t.Rows > 0 {
-		all = append(all, result.Metric{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"})
+		all = append(all, higher(metricRate, float64(t.Rows)/seconds(t.Micros), "rows/s"))
 	}
 	all = slices.Concat(all, besides(t), perSecond(doc.Series, s.Operations), longest(doc.Latencies))
 	const unit, suffix = "operation", "PerOperation"
@@ -178,10 +177,6 @@ func (l *clientLoad) stageMetrics(ctx context.Context, doc *result.Document, s *
 		all = append(all, t.ErrorRate())
 	}
 	return append(all, heldBack(doc.Observed, t)...)
-}
-
-func lower(name string, value float64, unit string) result.Metric {
-	return result.Metric{Name: name, Value: value, Unit: unit, Better: "lower"}
 }
 
 // perSecond are percentiles of the rates of single seconds, or of longer intervals where the series of a long stage has these:
@@ -201,8 +196,7 @@ func perSecond(series []result.Interval, operations func(*result.Totals) int64) 
 	}
 	slices.Sort(rates)
 	reached := func(name string, but float64) result.Metric {
-		rate := rates[int(but*float64(len(rates)))]
-		return result.Metric{Name: name, Value: rate, Unit: "operations/s", Better: "higher"}
+		return higher(name, rates[int(but*float64(len(rates)))], "operations/s")
 	}
 	return []result.Metric{reached("perSecondRateP50", 0.5), reached("perSecondRateP99", 0.01)}
 }
@@ -221,34 +215,6 @@ func longest(latencies []result.Latency) []result.Metric {
 		return nil
 	}
 	return []result.Metric{lower("longestOperationMicros", float64(most), "µs")}
-}
-
-// deviceCosts are what an operation takes on the server's node besides serverCosts: bytes from disk, reads and writes of the
-// device, and context switches. What is not known is left out.
-func deviceCosts(o *result.Observed, n int64) []result.Metric {
-	used, known := o.Used()
-	if !known || n == 0 {
-		return nil
-	}
-	switches := int64(-1)
-	if used.VoluntarySwitches >= 0 && used.InvoluntarySwitches >= 0 {
-		switches = used.VoluntarySwitches + used.InvoluntarySwitches
-	}
-	var all []result.Metric
-	for _, cost := range []struct {
-		name, unit string
-		amount     int64
-	}{
-		{"serverBytesReadPerOperation", "bytes/operation", used.ReadBytes},
-		{"deviceReadsPerOperation", "reads/operation", used.DeviceReads},
-		{"deviceWritesPerOperation", "writes/operation", used.DeviceWrites},
-		{"serverSwitchesPerOperation", "switches/operation", switches},
-	} {
-		if cost.amount >= 0 {
-			all = append(all, lower(cost.name, float64(cost.amount)/float64(n), cost.unit))
-		}
-	}
-	return all
 }
 
 // stageSizes are those of the tables and of the data directory at the end of a stage, and the most memory that the server has had

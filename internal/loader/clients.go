@@ -103,7 +103,11 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 			}
 		})
 	}
-	ended := c.alternate(ctx, clock, failed)
+	ended := func() {}
+	if c.turns != nil {
+		c.pauses = c.between(ctx, clock)
+		ended = c.pauses.alternate(ctx, c.turns, make(chan struct{}), failed)
+	}
 	working.Wait()
 	ended()
 	select {
@@ -182,8 +186,8 @@ func (o offered) waiting(doc *result.Document) int64 {
 // were due.
 func (o offered) metrics(doc *result.Document) []result.Metric {
 	all := []result.Metric{
-		{Name: "offeredRowsPerSecond", Value: float64(o.rate), Unit: "rows/s", Better: "higher"},
-		{Name: "rateReachedPercent", Value: 100 * o.reached(doc.Work().Rows), Unit: "%", Better: "higher"},
+		higher("offeredRowsPerSecond", float64(o.rate), "rows/s"),
+		higher("rateReachedPercent", 100*o.reached(doc.Work().Rows), "%"),
 	}
 	i := slices.IndexFunc(doc.Latencies, func(l result.Latency) bool { return l.Operation == "transaction" })
 	if i < 0 {
@@ -191,9 +195,9 @@ func (o offered) metrics(doc *result.Document) []result.Metric {
 	}
 	l := doc.Latencies[i]
 	return append(all,
-		result.Metric{Name: "transactionP50Micros", Value: float64(l.P50Micros), Unit: "µs", Better: "lower"},
-		result.Metric{Name: "transactionP95Micros", Value: float64(l.P95Micros), Unit: "µs", Better: "lower"},
-		result.Metric{Name: "transactionP99Micros", Value: float64(l.P99Micros), Unit: "µs", Better: "lower", Shown: true},
+		lower("transactionP50Micros", float64(l.P50Micros), "µs"),
+		lower("transactionP95Micros", float64(l.P95Micros), "µs"),
+		shown(lower("transactionP99Micros", float64(l.P99Micros), "µs")),
 	)
 }
 

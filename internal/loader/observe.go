@@ -62,56 +62,12 @@ func (o *owner) probe(ctx context.Context) error {
 	return nil
 }
 
-// observeBefore and observeAfter read the server's process around what is measured.
-func (o *owner) observeBefore(ctx context.Context) {
+// observe reads the server's process, before what is measured or after it.
+func (o *owner) observe(ctx context.Context, into **result.ProcessFacts) {
 	o.ask(func(w *watch) (err error) {
-		w.seen.Before, err = w.client.Read(ctx)
+		*into, err = w.client.Read(ctx)
 		return err
 	})
-}
-
-func (o *owner) observeAfter(ctx context.Context) {
-	o.ask(func(w *watch) (err error) {
-		w.seen.After, err = w.client.Read(ctx)
-		return err
-	})
-}
-
-// serverCosts are what a unit of work takes on the server: CPU time, bytes to disk and system calls, for so many rows or
-// transactions. What is not known is left out.
-func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metric {
-	used, known := o.Used()
-	if !known || n == 0 {
-		return nil
-	}
-	var all []result.Metric
-	add := func(name, of string, amounts ...int64) {
-		sum := int64(0)
-		for _, amount := range amounts {
-			if amount < 0 {
-				return
-			}
-			sum += amount
-		}
-		all = append(all, result.Metric{
-			Name: name + suffix, Value: float64(sum) / float64(n), Unit: of + "/" + unit, Better: "lower",
-		})
-	}
-	add("serverMicros", "µs", used.UserMicros, used.SystemMicros)
-	add("serverBytesWritten", "bytes", used.WriteBytes)
-	add("serverFileCalls", "calls", used.ReadCalls, used.WriteCalls)
-	return all
-}
-
-// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
-// limit, or if that is unknown.
-func heldBack(o *result.Observed, t result.Totals) []result.Metric {
-	used, known := o.Used()
-	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
-		return nil
-	}
-	share := 100 * float64(used.ThrottledMicros) / float64(t.Micros)
-	return []result.Metric{{Name: "serverThrottledPercent", Value: share, Unit: "%", Better: "lower"}}
 }
 
 // garbagePercent lets the heap grow to nine times what is in use before it is collected. In use is next to nothing but the

@@ -94,13 +94,13 @@ func (o *owner) comeToRest(ctx context.Context) error {
 }
 
 func (o *owner) countBefore(ctx context.Context) (err error) {
-	o.observeBefore(ctx)
+	o.observe(ctx, &o.watch.seen.Before)
 	o.server.StatusBefore, err = server.Status(ctx, o.dialect, o.admin)
 	return err
 }
 
 func (o *owner) countAfter(ctx context.Context) (err error) {
-	o.observeAfter(ctx)
+	o.observe(ctx, &o.watch.seen.After)
 	if o.server.StatusAfter, err = server.Status(ctx, o.dialect, o.admin); err != nil {
 		return err
 	}

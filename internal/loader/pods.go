@@ -18,7 +18,7 @@ import (
 // leader is the role of the first of several Pods: it prepares, verifies and writes the document for all, and loads as they do.
 type leader struct {
 	owner
-	meeting *schema.Leader
+	meeting schema.Leader
 }
 
 func (l *leader) run(ctx context.Context) error {
@@ -106,7 +106,7 @@ func sumOfClients(pods []result.PodFacts) result.ClientFacts {
 type follower struct {
 	*attempt
 	load    load
-	meeting *schema.Follower
+	meeting schema.Follower
 }
 
 func (f *follower) run(ctx context.Context) error {

@@ -74,11 +74,9 @@ func (l *clientLoad) terminal(t result.Totals) []result.Metric {
 		return nil
 	}
 	rate := l.milestones.TerminalRate()
-	all := []result.Metric{{Name: "terminalRowsPerSecond", Value: rate, Unit: "rows/s", Better: "higher"}}
+	all := []result.Metric{higher("terminalRowsPerSecond", rate, "rows/s")}
 	if left := l.plan.Rows - t.Rows; left > 0 && rate > 0 {
-		all = append(all, result.Metric{
-			Name: metricEstimate, Value: float64(t.Micros)/1e6 + float64(left)/rate, Unit: "s", Better: "lower", Shown: true,
-		})
+		all = append(all, shown(lower(metricEstimate, float64(t.Micros)/1e6+float64(left)/rate, "s")))
 	}
 	return all
 }
@@ -86,18 +84,15 @@ func (l *clientLoad) terminal(t result.Totals) []result.Metric {
 // afterwards are the times of the phases between the measured one and the verification and, with the measured one, of all.
 func (l *clientLoad) afterwards(measured int64) []result.Metric {
 	var all []result.Metric
-	seconds := func(name string, micros int64, shown bool) {
-		all = append(all, result.Metric{Name: name, Value: float64(micros) / 1e6, Unit: "s", Better: "lower", Shown: shown})
-	}
 	elapsed := measured
 	for _, p := range l.phases {
 		if slices.ContainsFunc(l.plan.After, func(after workload.Phase) bool { return after.Name == p.Name }) {
-			seconds(p.Name+"Seconds", p.Micros, false)
+			all = append(all, lower(p.Name+"Seconds", float64(p.Micros)/1e6, "s"))
 			elapsed += p.Micros
 		}
 	}
 	if len(all) > 0 {
-		seconds(metricElapsed, elapsed, true)
+		all = append(all, shown(lower(metricElapsed, float64(elapsed)/1e6, "s")))
 	}
 	return all
 }
@@ -107,16 +102,15 @@ func (l *clientLoad) sizes() []result.Metric {
 	if l.bytes <= 0 {
 		return nil
 	}
-	return []result.Metric{{Name: metricSize, Value: float64(l.bytes), Unit: "bytes", Better: "lower", Shown: true}}
+	return []result.Metric{shown(lower(metricSize, float64(l.bytes), "bytes"))}
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
 func metrics(e *engine.Engine, doc *result.Document) []result.Metric {
 	t, work := doc.Totals, doc.Work()
-	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
 	all := []result.Metric{
-		{Name: metricRate, Value: float64(t.Rows) / seconds, Unit: "rows/s", Better: "higher"},
-		{Name: "commitsPerSecond", Value: float64(t.Transactions) / seconds, Unit: "commits/s", Better: "higher"},
+		higher(metricRate, float64(t.Rows)/seconds(t.Micros), "rows/s"),
+		higher("commitsPerSecond", float64(t.Transactions)/seconds(t.Micros), "commits/s"),
 	}
 	all = append(all, fsyncs(e, doc.Server, work.Transactions)...)
 	if t.Transactions > 0 {
@@ -126,42 +120,96 @@ func metrics(e *engine.Engine, doc *result.Document) []result.Metric {
 	return append(all, clientCosts(doc.Client, work.Rows, "row", "PerRow")...)
 }
 
-func clientCosts(c result.ClientFacts, n int64, unit, suffix string) []result.Metric {
-	if n == 0 {
-		return nil
-	}
-	return []result.Metric{{
-		Name: "clientMicros" + suffix, Value: float64(c.UserMicros+c.SystemMicros) / float64(n), Unit: "µs/" + unit, Better: "lower",
-	}}
+func higher(name string, value float64, unit string) result.Metric {
+	return result.Metric{Name: name, Value: value, Unit: unit, Better: "higher"}
 }
 
-func besides(t result.Totals) []result.Metric {
-	seconds := time.Duration(t.Micros * int64(time.Microsecond)).Seconds()
-	var all []result.Metric
-	if t.RowsDeleted > 0 {
-		all = append(all, result.Metric{
-			Name: "rowsDeletedPerSecond", Value: float64(t.RowsDeleted) / seconds, Unit: "rows/s", Better: "higher",
-		})
+func lower(name string, value float64, unit string) result.Metric {
+	return result.Metric{Name: name, Value: value, Unit: unit, Better: "lower"}
+}
+
+// shown is a metric that stands beside the headline.
+func shown(m result.Metric) result.Metric {
+	m.Shown = true
+	return m
+}
+
+// costs are what each of n units takes, by the sum of some amounts; none without a unit, or if an amount is below 0: not known.
+func costs(name, unit string, n int64, amounts ...int64) []result.Metric {
+	if n == 0 || slices.Min(amounts) < 0 {
+		return nil
 	}
-	if t.Queries > 0 {
-		all = append(all, result.Metric{
-			Name: "queriesPerSecond", Value: float64(t.Queries) / seconds, Unit: "queries/s", Better: "higher",
-		})
+	sum := int64(0)
+	for _, amount := range amounts {
+		sum += amount
 	}
-	return all
+	return []result.Metric{lower(name, float64(sum)/float64(n), unit)}
+}
+
+func clientCosts(c result.ClientFacts, n int64, unit, suffix string) []result.Metric {
+	return costs("clientMicros"+suffix, "µs/"+unit, n, c.UserMicros, c.SystemMicros)
+}
+
+// serverCosts are what a unit of work takes on the server: CPU time, bytes to disk and system calls, for so many rows or
+// transactions. What is not known is left out.
+func serverCosts(o *result.Observed, n int64, unit, suffix string) []result.Metric {
+	used, known := o.Used()
+	if !known {
+		return nil
+	}
+	return slices.Concat(
+		costs("serverMicros"+suffix, "µs/"+unit, n, used.UserMicros, used.SystemMicros),
+		costs("serverBytesWritten"+suffix, "bytes/"+unit, n, used.WriteBytes),
+		costs("serverFileCalls"+suffix, "calls/"+unit, n, used.ReadCalls, used.WriteCalls))
+}
+
+// deviceCosts are what an operation takes on the server's node besides serverCosts: bytes from disk, reads and writes of the
+// device, and context switches. What is not known is left out.
+func deviceCosts(o *result.Observed, n int64) []result.Metric {
+	used, known := o.Used()
+	if !known {
+		return nil
+	}
+	return slices.Concat(
+		costs("serverBytesReadPerOperation", "bytes/operation", n, used.ReadBytes),
+		costs("deviceReadsPerOperation", "reads/operation", n, used.DeviceReads),
+		costs("deviceWritesPerOperation", "writes/operation", n, used.DeviceWrites),
+		costs("serverSwitchesPerOperation", "switches/operation", n, used.VoluntarySwitches, used.InvoluntarySwitches))
 }
 
 // fsyncs is how often the server flushed its redo log for a transaction; none if that cannot be known. Zero is an answer: a
 // server that does not wait for the disk is faster because of it.
 func fsyncs(e *engine.Engine, facts result.ServerFacts, transactions int64) []result.Metric {
 	name, n := server.RedoFsyncs(e, facts.StatusBefore, facts.StatusAfter)
-	if name == "" || transactions == 0 {
+	if name == "" {
 		return nil
 	}
-	return []result.Metric{{
-		Name: name, Value: float64(n) / float64(transactions), Unit: "fsyncs/transaction", Better: "lower",
-	}}
+	return costs(name, "fsyncs/transaction", transactions, n)
 }
+
+// heldBack is for how much of the measured phase the server's CPU limit held it back, summed over its CPUs; none without a
+// limit, or if that is unknown.
+func heldBack(o *result.Observed, t result.Totals) []result.Metric {
+	used, known := o.Used()
+	if !known || used.CPULimitMillis <= 0 || used.ThrottledMicros < 0 || t.Micros == 0 {
+		return nil
+	}
+	return []result.Metric{lower("serverThrottledPercent", 100*float64(used.ThrottledMicros)/float64(t.Micros), "%")}
+}
+
+// besides are the rates of what is done beside inserting.
+func besides(t result.Totals) []result.Metric {
+	var all []result.Metric
+	if t.RowsDeleted > 0 {
+		all = append(all, higher("rowsDeletedPerSecond", float64(t.RowsDeleted)/seconds(t.Micros), "rows/s"))
+	}
+	if t.Queries > 0 {
+		all = append(all, higher("queriesPerSecond", float64(t.Queries)/seconds(t.Micros), "queries/s"))
+	}
+	return all
+}
+
+func seconds(micros int64) float64 { return time.Duration(micros * int64(time.Microsecond)).Seconds() }
 
 const (
 	// clientShare is the part of its CPU from which on a client may be what was measured.

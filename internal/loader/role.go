@@ -27,22 +27,17 @@ type role interface {
 }
 
 func newRole(a *attempt, l load) role {
-	all := a.cfg.Pods
+	all, o := a.cfg.Pods, owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}
+	meeting := schema.NewMeeting(a.admin, a.dialect, a.cfg.Server.Schema, a.identity, all, a.connectAtMost())
 	switch staged := stagedIn(l); {
 	case staged != nil:
-		return &chain{only: only{owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}}, staged: staged}
+		return &chain{only: only{o}, staged: staged}
 	case all < 2:
-		return &only{owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}}
+		return &only{o}
 	case a.cfg.Pod == 0:
-		return &leader{
-			owner:   owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)},
-			meeting: schema.NewLeader(a.admin, a.dialect, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
-		}
+		return &leader{owner: o, meeting: schema.Leader{Meeting: meeting}}
 	default:
-		return &follower{
-			attempt: a, load: l,
-			meeting: schema.NewFollower(a.admin, a.dialect, a.cfg.Server.Schema, a.identity, all, a.connectAtMost()),
-		}
+		return &follower{attempt: a, load: l, meeting: schema.Follower{Meeting: meeting}}
 	}
 }
 

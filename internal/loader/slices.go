@@ -16,7 +16,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
-	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -27,23 +26,18 @@ import (
 
 func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 
-// alternate lets the clock run in this loader's turns, until ended is called. Without turns it always runs.
-func (c *clients) alternate(ctx context.Context, clock *record.Clock, failed func(error)) (ended func()) {
-	if c.turns == nil {
-		return func() {}
-	}
-	finished := make(chan struct{})
-	c.pauses = c.between(ctx, clock)
+// alternate lets the clock run in a side's turns, until ended is called.
+func (p *pauses) alternate(ctx context.Context, turns *alternate.Side, finished chan struct{}, failed func(error)) (ended func()) {
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
-		if err := c.turns.Alternate(ctx, c.pauses, finished); err != nil {
+		if err := turns.Alternate(ctx, p, finished); err != nil {
 			failed(err)
 		}
 	})
 	return func() {
 		close(finished)
 		alternating.Wait()
-		c.pauses.cost.end()
+		p.cost.end()
 	}
 }
 

@@ -209,23 +209,16 @@ func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch 
 	if err != nil {
 		return nil, err
 	}
-	ended, alternated := make(chan struct{}), make(chan struct{})
-	h.Program, h.Ended = p, ended
+	finished := make(chan struct{})
+	h.Program, h.Ended = p, finished
 	pauses := l.between(ctx, h)
-	go func() {
-		defer close(alternated)
-		if err := l.turns.Alternate(ctx, pauses, ended); err != nil {
-			failed(err)
-		}
-	}()
+	ended := pauses.alternate(ctx, l.turns, finished, failed)
 	e, err := p.Wait(ctx)
-	close(ended)
-	<-alternated
+	ended()
 	if err != nil {
 		return nil, err
 	}
 	e.Slices = h.Slices()
-	pauses.cost.end()
 	l.client.ThrottledMicros = pauses.cost.facts.ThrottledMicros
 	l.paused(pauses)
 	return e, context.Cause(ctx)

@@ -29,6 +29,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -212,10 +213,8 @@ func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, a
 		if timeout, ok := errors.AsType[net.Error](err); last == nil || ctx.Err() == nil && (!ok || !timeout.Timeout()) {
 			last = err
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, connectEvery) != nil {
 			return fmt.Errorf("connecting: the server did not answer for %s: %w", atMost, last)
-		case <-time.After(connectEvery):
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -130,37 +131,34 @@ func (s *Session) Fetch(statement []byte) (int64, error) {
 
 // Warning implements workload.Session.
 func (s *Session) Warning() (string, error) {
-	const query = "SHOW WARNINGS LIMIT 1"
-	rows, err := s.query.QueryContext(s.ctx, query, nil)
-	if err != nil {
-		return "", fmt.Errorf("executing %s: %w", query, err)
-	}
+	warning, err := "", io.EOF
 	// Level, number and text.
-	row := make([]driver.Value, len(rows.Columns()))
-	err = rows.Next(row)
-	if err = errors.Join(err, rows.Close()); err != nil {
-		return "", fmt.Errorf("reading the rows of %s: %w", query, err)
-	}
-	return text(row[len(row)-1]), nil
+	found := s.each("SHOW WARNINGS LIMIT 1", func(row []driver.Value) { warning, err = text(row[len(row)-1]), nil })
+	return warning, cmp.Or(found, err)
 }
 
 // Pairs executes a query with two columns, a name and a value.
 func (s *Session) Pairs(query string) (map[string]string, error) {
+	found := map[string]string{}
+	return found, s.each(query, func(row []driver.Value) { found[text(row[0])] = text(row[1]) })
+}
+
+// each executes a query, and takes its rows.
+func (s *Session) each(query string, take func(row []driver.Value)) error {
 	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
-		return nil, fmt.Errorf("executing %s: %w", query, err)
+		return fmt.Errorf("executing %s: %w", query, err)
 	}
-	found := map[string]string{}
-	columns := make([]driver.Value, len(rows.Columns()))
+	row := make([]driver.Value, len(rows.Columns()))
 	for {
-		err := rows.Next(columns)
+		err := rows.Next(row)
 		if errors.Is(err, io.EOF) {
-			return found, rows.Close()
+			return rows.Close()
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("reading the rows of %s: %w", query, err), rows.Close())
+			return errors.Join(fmt.Errorf("reading the rows of %s: %w", query, err), rows.Close())
 		}
-		found[text(columns[0])] = text(columns[1])
+		take(row)
 	}
 }
 

@@ -78,7 +78,7 @@ func (all files) copyTo(ctx context.Context, from, to string) error {
 			}
 			continue
 		}
-		if err := copyFile(filepath.Join(from, f.path), target, f.mode.Perm()); err != nil && !os.IsNotExist(err) {
+		if err := copyFile(filepath.Join(from, f.path), target, f.mode.Perm()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("copying the data: %w", err)
 		}
 	}
@@ -96,11 +96,7 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closed := target.Close(); err == nil {
-			err = closed
-		}
-	}()
+	defer func() { err = errors.Join(err, target.Close()) }()
 	_, err = io.Copy(target, source)
 	return err
 }
@@ -199,8 +195,10 @@ func Restore(ctx context.Context, at, data string) (result.DataCopy, bool, error
 	if err != nil {
 		return result.DataCopy{}, false, err
 	}
-	if err := remove(data, there); err != nil {
-		return result.DataCopy{}, false, err
+	for _, f := range there {
+		if err := os.RemoveAll(filepath.Join(data, f.path)); err != nil {
+			return result.DataCopy{}, false, fmt.Errorf("removing what is there: %w", err)
+		}
 	}
 	from := filepath.Join(at, folder)
 	all, err := listed(from)
@@ -212,13 +210,4 @@ func Restore(ctx context.Context, at, data string) (result.DataCopy, bool, error
 	}
 	// A server must not have to write back what was copied.
 	return all.facts(began), true, syncAll(data)
-}
-
-func remove(from string, all files) error {
-	for _, f := range all {
-		if err := os.RemoveAll(filepath.Join(from, f.path)); err != nil {
-			return fmt.Errorf("removing what is there: %w", err)
-		}
-	}
-	return nil
 }

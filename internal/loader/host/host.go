@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -85,10 +86,8 @@ func (h *Host) Await(ctx context.Context, requested result.HostSettings) error {
 		if have, err := h.Apply(requested, false); err == nil && have == requested {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(200 * time.Millisecond):
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -6,6 +6,7 @@ package observer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -129,15 +131,12 @@ const (
 
 func (o *Observer) serveCopy(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	if err := control.SetReadDeadline(time.Time{}); err != nil { // which would end the request's context
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	// The first would end the request's context.
+	err := errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+	var made result.DataCopy
+	if err == nil {
+		made, err = o.copyData(r.Context())
 	}
-	if err := control.SetWriteDeadline(time.Time{}); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	made, err := o.copyData(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -193,10 +192,8 @@ func waitStopped(ctx context.Context, p procfs.Proc) error {
 		if stat.State == stopped {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, stopsSeen) != nil {
 			return fmt.Errorf("the server does not stop for the copy: %w", ctx.Err())
-		case <-time.After(stopsSeen):
 		}
 	}
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -83,10 +84,8 @@ func (o *Observer) Run(ctx context.Context) error {
 			return nil
 		}
 		fmt.Fprintln(os.Stderr, "listening:", err)
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, listenAgain) != nil {
 			return nil
-		case <-time.After(listenAgain):
 		}
 	}
 }

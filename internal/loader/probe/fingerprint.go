@@ -7,7 +7,6 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 		TransparentHugePages: host.Chosen(line(root, "sys/kernel/mm/transparent_hugepage/enabled")),
 		CPUGovernor:          line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
 		MemoryBytes:          memory(read(root, "proc/meminfo")),
-		FdatasyncMicros:      fdatasync(ctx, data),
+		FdatasyncMicros:      fully.fdatasync(ctx, data),
 	}
 	f.CPUModel, f.CPUs = cpu(read(root, "proc/cpuinfo"))
 	m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data))
@@ -44,15 +43,6 @@ func Read(ctx context.Context, root, data string) result.Fingerprint {
 		f.IOScheduler, f.BlockIO = orUnknown(scheduler(root, m)), orUnknown(blockIO(root, m))
 	}
 	return f
-}
-
-// Encode is a fingerprint as it stands in a termination message.
-func Encode(f result.Fingerprint) ([]byte, error) {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the fingerprint: %w", err)
-	}
-	return data, nil
 }
 
 func resolved(dir string) string {
@@ -135,7 +125,7 @@ func blockIO(root string, m mount) string {
 		// The file that a loop device stands for is on a disk that a container cannot find. What is written to the device counts
 		// as the writer's on that disk too.
 		if slices.Contains(numbers, l.Device) || len(numbers) > 0 && strings.HasPrefix(numbers[0], "7:") {
-			parts = append(parts, l.String())
+			parts = append(parts, l.Text)
 		}
 	}
 	if len(parts) == 0 {
@@ -259,11 +249,7 @@ func scheduler(root string, m mount) string {
 	if dir == "" {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "queue/scheduler"))
-	if err != nil {
-		return ""
-	}
-	return host.Chosen(strings.TrimSpace(string(data)))
+	return host.Chosen(strings.TrimSpace(read(dir, "queue/scheduler")))
 }
 
 func onlyEntry(dir string) (string, bool) {

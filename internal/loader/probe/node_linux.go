@@ -18,63 +18,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-const (
-	// nodeCalls are spread over nodeTime at least: a disk that others use is not the same from one millisecond to the next,
-	// and the observer has little CPU.
-	nodeCalls = 75
-	nodeTime  = 150 * time.Millisecond
-	// nodeFileBytes is the size of the file that is written over: small, because making it is no part of what is measured.
-	nodeFileBytes = 64 * blockBytes
-	// workTimes is how often the work is done, and workSteps its size: below a millisecond, so that few are interrupted.
-	workTimes, workSteps = 11, 1 << 18
-)
+// workTimes is how often the work is done, and workSteps its size: below a millisecond, so that few are interrupted.
+const workTimes, workSteps = 11, 1 << 18
 
 // Node says in about a fifth of a second what a node is like now: the latency of an fdatasync in a directory, and the CPU
 // time of a fixed piece of work. What cannot be measured is -1. The directory is left as it was.
 func Node(ctx context.Context, dir string) result.NodeProbe {
-	took, err := spreadFdatasync(ctx, dir)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	return result.NodeProbe{Fdatasync: summarize(took), CPU: work(ctx)}
-}
-
-// spreadFdatasync measures calls at regular moments, and fewer if they take longer than that.
-func spreadFdatasync(ctx context.Context, dir string) (took []time.Duration, err error) {
-	file, err := scratch(dir)
-	if err != nil {
-		return nil, fmt.Errorf("making a file in the data directory: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(make([]byte, nodeFileBytes)); err != nil {
-		return nil, fmt.Errorf("writing to the data directory: %w", err)
-	}
-	if err := file.Sync(); err != nil {
-		return nil, fmt.Errorf("syncing in the data directory: %w", err)
-	}
-	// A thread of its own that sleeps by itself takes less CPU than the scheduler's timers.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	block, fd, began := make([]byte, blockBytes), int(file.Fd()), time.Now()
-	for i := range nodeCalls {
-		if ctx.Err() != nil || time.Since(began) > nodeTime {
-			break
-		}
-		if early := time.Until(began.Add(time.Duration(i) * nodeTime / nodeCalls)); early > 0 {
-			pause := unix.NsecToTimespec(int64(early))
-			_ = unix.Nanosleep(&pause, nil) // woken up before, it only begins earlier
-		}
-		block[0] = byte(i)
-		start := time.Now()
-		if _, err := file.WriteAt(block, int64(i)*blockBytes%nodeFileBytes); err != nil {
-			return took, fmt.Errorf("writing to the data directory: %w", err)
-		}
-		if err := unix.Fdatasync(fd); err != nil {
-			return took, fmt.Errorf("syncing in the data directory: %w", err)
-		}
-		took = append(took, time.Since(start))
-	}
-	return took, nil
+	return result.NodeProbe{Fdatasync: briefly.fdatasync(ctx, dir), CPU: work(ctx)}
 }
 
 // work measures the CPU time of a fixed piece of work several times. The first time warms the CPU up, and does not count.
@@ -125,18 +75,28 @@ func threadTime() (int64, error) {
 	return t.Nano(), nil
 }
 
-const (
-	// A redo log is written as here: small blocks one after the other, over what was written before.
-	blockBytes = 4 << 10
-	fileBytes  = 4 << 20
-	maxCalls   = 300
-	maxTime    = 3 * time.Second
+// blockBytes are written at once. A redo log is written as here: small blocks one after the other, over what was written before.
+const blockBytes = 4 << 10
+
+// calls of fdatasync are so many, within a time, over a file of a size. With a distance they are made at regular moments, and fewer
+// if they take longer than that.
+type calls struct {
+	most          int
+	within, every time.Duration
+	over          int64
+}
+
+var (
+	fully = calls{most: 300, within: 3 * time.Second, over: 4 << 20}
+	// briefly spreads them: a disk that others use is not the same from one millisecond to the next, and the observer has little CPU.
+	// The file is small, because making it is no part of what is measured.
+	briefly = calls{most: 75, within: 150 * time.Millisecond, every: 2 * time.Millisecond, over: 64 * blockBytes}
 )
 
 // fdatasync measures how long it takes until 4 KiB are on the disk of a directory. If that cannot be measured, the
 // number of calls is 0 and the latencies are -1.
-func fdatasync(ctx context.Context, dir string) result.FsyncLatency {
-	took, err := measureFdatasync(ctx, dir)
+func (c *calls) fdatasync(ctx context.Context, dir string) result.FsyncLatency {
+	took, err := c.measure(ctx, dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -162,7 +122,7 @@ func summarize(took []time.Duration) result.FsyncLatency {
 	}
 }
 
-func measureFdatasync(ctx context.Context, dir string) (took []time.Duration, err error) {
+func (c *calls) measure(ctx context.Context, dir string) (took []time.Duration, err error) {
 	began := time.Now()
 	file, err := scratch(dir)
 	if err != nil {
@@ -170,23 +130,33 @@ func measureFdatasync(ctx context.Context, dir string) (took []time.Duration, er
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	// Written, not only allocated: overwriting must not change the file system's own tables.
-	if _, err := file.Write(make([]byte, fileBytes)); err != nil {
+	if _, err := file.Write(make([]byte, c.over)); err != nil {
 		return nil, fmt.Errorf("writing to the data directory: %w", err)
 	}
 	if err := file.Sync(); err != nil {
 		return nil, fmt.Errorf("syncing in the data directory: %w", err)
 	}
-	block := make([]byte, blockBytes)
-	for i := range maxCalls {
-		if ctx.Err() != nil || time.Since(began) > maxTime {
+	if c.every > 0 {
+		began = time.Now()
+		// A thread of its own that sleeps by itself takes less CPU than the scheduler's timers.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	block, fd := make([]byte, blockBytes), int(file.Fd())
+	for i := range c.most {
+		if ctx.Err() != nil || time.Since(began) > c.within {
 			break
+		}
+		if early := time.Until(began.Add(time.Duration(i) * c.every)); early > 0 {
+			pause := unix.NsecToTimespec(int64(early))
+			_ = unix.Nanosleep(&pause, nil) // woken up before, it only begins earlier
 		}
 		block[0] = byte(i)
 		start := time.Now()
-		if _, err := file.WriteAt(block, int64(i)*blockBytes%fileBytes); err != nil {
+		if _, err := file.WriteAt(block, int64(i)*blockBytes%c.over); err != nil {
 			return took, fmt.Errorf("writing to the data directory: %w", err)
 		}
-		if err := unix.Fdatasync(int(file.Fd())); err != nil {
+		if err := unix.Fdatasync(fd); err != nil {
 			return took, fmt.Errorf("syncing in the data directory: %w", err)
 		}
 		took = append(took, time.Since(start))

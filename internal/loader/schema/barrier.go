@@ -14,7 +14,9 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 const (
@@ -26,11 +28,11 @@ const (
 	barrierLate = 100 * time.Millisecond
 )
 
-// meeting is where the Pods of an attempt meet, as often as they must start together: in the table of attempts, on the
+// Meeting is where the Pods of an attempt meet, as often as they must start together: in the table of attempts, on the
 // server that all of them load. The first Pod leads: it waits for the others and then says, by the server's clock, when to
 // start. Each Pod asks the server how long that is from now, and waits so long by its own monotonic clock: how far their
 // clocks differ does not matter.
-type meeting struct {
+type Meeting struct {
 	db      *sql.DB
 	dialect *dialect.Dialect
 	schema  string
@@ -43,13 +45,13 @@ type meeting struct {
 }
 
 // at is a statement about the row of one Pod of this attempt, or of all; the placeholders of its condition come last.
-func (b *meeting) at(statement, condition string) string {
+func (b *Meeting) at(statement, condition string) string {
 	return fmt.Sprintf(statement, b.dialect.InSchema(b.schema, attemptsTable)) +
 		" WHERE run_uid = ? AND trial = ? AND attempt = ? AND " + condition
 }
 
 // args are the arguments of such a statement.
-func (b *meeting) args(before []any, last any) []any {
+func (b *Meeting) args(before []any, last any) []any {
 	return append(before, b.id.RunUID, b.id.Trial, b.id.Attempt, last)
 }
 
@@ -66,7 +68,7 @@ type lead struct {
 	alive     bool
 }
 
-func (b *meeting) leader(ctx context.Context) (lead, error) {
+func (b *Meeting) leader(ctx context.Context) (lead, error) {
 	var l lead
 	var micros sql.NullInt64
 	var alive sql.NullBool
@@ -82,7 +84,7 @@ func (b *meeting) leader(ctx context.Context) (lead, error) {
 }
 
 // start notes this Pod's next meeting with a statement, and returns when all Pods start, with the moment at which they were to.
-func (b *meeting) start(ctx context.Context, statement string) (time.Time, error) {
+func (b *Meeting) start(ctx context.Context, statement string) (time.Time, error) {
 	b.meetings++
 	if _, err := b.db.ExecContext(ctx, b.at(statement, "pod_index = ?"), b.args([]any{b.meetings}, b.id.Pod)...); err != nil {
 		return time.Time{}, fmt.Errorf("meeting the other Pods: %w", err)
@@ -110,11 +112,11 @@ func (b *meeting) start(ctx context.Context, statement string) (time.Time, error
 	if err != nil {
 		return time.Time{}, err
 	}
-	return start, pause(ctx, time.Until(start))
+	return start, sleep.Until(ctx, start)
 }
 
 // poll asks until the answer is yes, which takes atMost; 0 is as long as ctx allows.
-func (b *meeting) poll(ctx context.Context, atMost time.Duration, ask func() (bool, error)) (yes bool, err error) {
+func (b *Meeting) poll(ctx context.Context, atMost time.Duration, ask func() (bool, error)) (yes bool, err error) {
 	began := time.Now()
 	for {
 		if yes, err := ask(); yes || err != nil {
@@ -123,29 +125,19 @@ func (b *meeting) poll(ctx context.Context, atMost time.Duration, ask func() (bo
 		if atMost > 0 && time.Since(began) > atMost {
 			return false, nil
 		}
-		if err := pause(ctx, barrierEvery); err != nil {
+		if err := sleep.For(ctx, barrierEvery); err != nil {
 			return false, err
 		}
 	}
 }
 
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
+// NewMeeting is that of so many Pods, which wait for each other at most so long.
+func NewMeeting(db *sql.DB, d *dialect.Dialect, schema string, id result.Identity, pods int, atMost time.Duration) Meeting {
+	return Meeting{db: db, dialect: d, schema: schema, id: id, pods: pods, atMost: atMost}
 }
 
 // Follower is one of several Pods at their meetings that is not the first.
-type Follower struct{ meeting }
-
-// NewFollower is one of so many Pods, which waits for the first one at most so long.
-func NewFollower(db *sql.DB, d *dialect.Dialect, schema string, id result.Identity, pods int, atMost time.Duration) *Follower {
-	return &Follower{meeting{db: db, dialect: d, schema: schema, id: id, pods: pods, atMost: atMost}}
-}
+type Follower struct{ Meeting }
 
 // Join waits until the leading Pod has taken the schema, and registers this one.
 func (b *Follower) Join(ctx context.Context) error {
@@ -184,12 +176,7 @@ func (b *Follower) Deliver(ctx context.Context, part []byte) error {
 }
 
 // Leader is the first of several Pods at their meetings. It has a Keeper, which has registered it.
-type Leader struct{ meeting }
-
-// NewLeader is that of so many Pods, which waits for the others at most so long.
-func NewLeader(db *sql.DB, d *dialect.Dialect, schema string, id result.Identity, pods int, atMost time.Duration) *Leader {
-	return &Leader{meeting{db: db, dialect: d, schema: schema, id: id, pods: pods, atMost: atMost}}
-}
+type Leader struct{ Meeting }
 
 // Gather waits until every other Pod has arrived at the next meeting.
 func (b *Leader) Gather(ctx context.Context) error {
@@ -208,28 +195,24 @@ func (b *Leader) Gather(ctx context.Context) error {
 
 // missing are the other Pods for whose rows the condition does not hold, or that have none.
 func (b *Leader) missing(ctx context.Context, condition string) (missing []string, err error) {
-	query := b.at("SELECT pod_index FROM %s", "pod_index > ? AND "+condition)
-	rows, err := b.db.QueryContext(ctx, query, b.args(nil, 0)...)
-	if err != nil {
-		return nil, fmt.Errorf("looking for the other Pods: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
 	there := make([]bool, b.pods)
-	for rows.Next() {
+	query := b.at("SELECT pod_index FROM %s", "pod_index > ? AND "+condition)
+	if err := workload.EachRow(ctx, b.db, func(row *sql.Rows) error {
 		var pod int
-		if err := rows.Scan(&pod); err != nil {
-			return nil, fmt.Errorf("looking for the other Pods: %w", err)
-		}
-		if pod < b.pods {
+		err := row.Scan(&pod)
+		if err == nil && pod < b.pods {
 			there[pod] = true
 		}
+		return err
+	}, query, b.args(nil, 0)...); err != nil {
+		return nil, fmt.Errorf("looking for the other Pods: %w", err)
 	}
 	for pod := 1; pod < b.pods; pod++ {
 		if !there[pod] {
 			missing = append(missing, strconv.Itoa(pod))
 		}
 	}
-	return missing, rows.Err()
+	return missing, nil
 }
 
 // Start tells all Pods when to start, and returns then, with the moment.

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // idleSeconds is how long a server lets the keeper's connection be idle: longer than any attempt takes.
@@ -62,15 +63,13 @@ func Acquire(
 	return k, nil
 }
 
-func (k *Keeper) lockName() string { return lockName(k.schema) }
-
 func lockName(schema string) string { return "benchrun." + schema }
 
 func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	for {
 		var taken sql.NullBool
-		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, k.lockName(), 1).Scan(&taken); err != nil {
+		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), 1).Scan(&taken); err != nil {
 			return fmt.Errorf("locking the schema %s: %w", k.schema, err)
 		}
 		if taken.Bool {
@@ -95,7 +94,7 @@ func (k *Keeper) throwOutPredecessor(ctx context.Context) error {
 	var connection int64
 	var trial, attempt int
 	var pod string
-	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, k.lockName())
+	row := k.conn.QueryRowContext(ctx, query, k.id.RunUID, lockName(k.schema))
 	if err := row.Scan(&connection, &trial, &attempt, &pod); err != nil {
 		// No such row, or not even such a table yet: the lock is another owner's, who is waited for. A connection that is broken
 		// shows at the next try to get the lock.
@@ -115,8 +114,13 @@ func startedTwice(trial, attempt int, pod string) error {
 // expel ends what else of this user is connected to the schema: sessions of an attempt that was cut off, whose open
 // transactions would hold their tables for hours.
 func (k *Keeper) expel(ctx context.Context) error {
-	sessions, err := k.sessions(ctx)
-	if err != nil {
+	var sessions []int64
+	if err := workload.EachRow(ctx, k.conn, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		sessions = append(sessions, id)
+		return err
+	}, k.dialect.Sessions.Others, k.schema); err != nil {
 		return fmt.Errorf("looking for sessions of earlier attempts: %w", err)
 	}
 	for _, id := range sessions {
@@ -125,23 +129,6 @@ func (k *Keeper) expel(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// sessions are the connections of this user's to the schema, without this one.
-func (k *Keeper) sessions(ctx context.Context) (ids []int64, err error) {
-	rows, err := k.conn.QueryContext(ctx, k.dialect.Sessions.Others, k.schema)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
 }
 
 func (k *Keeper) kill(ctx context.Context, connection int64) error {
@@ -169,7 +156,7 @@ func (k *Keeper) Dropped() bool { return k != nil && k.dropped }
 func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
 	query := "SELECT " + k.dialect.Locks.Holder + " = " + k.dialect.Sessions.Own
-	if err := k.conn.QueryRowContext(ctx, query, k.lockName()).Scan(&held); err != nil {
+	if err := k.conn.QueryRowContext(ctx, query, lockName(k.schema)).Scan(&held); err != nil {
 		return failure.New(result.CauseConnectionLost,
 			fmt.Errorf("checking that this attempt still holds the lock of the schema: %w", err))
 	}

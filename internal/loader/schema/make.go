@@ -67,9 +67,6 @@ func (k *Keeper) makeObjectsTable(ctx context.Context) error {
 	return k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+k.inSchema(objectsTable)+" "+k.dialect.Tables.Objects)
 }
 
-// Clear drops what earlier attempts have made.
-func (k *Keeper) Clear(ctx context.Context) error { return k.drop(ctx) }
-
 // Making notes by name what a function makes in the schema. If it ends with an error, or this process does, then Remove or the
 // run's next attempt notes that. A Pod that follows has no keeper, and notes nothing.
 func (k *Keeper) Making(ctx context.Context, do func(context.Context) error) error {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // objectsTable is in the workload's schema. It names what Benchrun has made there, and the schema itself if Benchrun made that:
@@ -69,19 +70,13 @@ func (h *holding) made(ctx context.Context) (all []object, known bool, err error
 }
 
 func (h *holding) list(ctx context.Context, query string, args ...any) (all []object, err error) {
-	rows, err := h.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
+	err = workload.EachRow(ctx, h.conn, func(row *sql.Rows) error {
 		var o object
-		if err := rows.Scan(&o.kind, &o.name); err != nil {
-			return nil, err
-		}
+		err := row.Scan(&o.kind, &o.name)
 		all = append(all, o)
-	}
-	return all, rows.Err()
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // foreign are the objects in the schema that Benchrun has not made, sorted. Known says whether it has used the schema.
@@ -117,7 +112,8 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 		strings.Repeat(", (?, ?)", len(objects)-1), args...)
 }
 
-func (h *holding) drop(ctx context.Context) error {
+// Clear drops what was made.
+func (h *holding) Clear(ctx context.Context) error {
 	made, _, err := h.made(ctx)
 	if err != nil {
 		return err
@@ -199,7 +195,7 @@ func (h *holding) remove(ctx context.Context, created bool) error {
 		return err
 	}
 	if known {
-		if err := h.drop(ctx); err != nil {
+		if err := h.Clear(ctx); err != nil {
 			return err
 		}
 	}

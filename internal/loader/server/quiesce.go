@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 )
 
 const (
@@ -94,10 +95,7 @@ func Quiesce(
 			// still come to rest by itself, and one that is gone does not answer the next question either.
 			_, _ = db.ExecContext(patience, e.Counters.WriteBack)
 		}
-		select {
-		case <-patience.Done():
-		case <-time.After(quiesceEvery):
-		}
+		_ = sleep.For(patience, quiesceEvery) // then it is looked at once more
 	}
 }
 
@@ -113,13 +111,13 @@ func unrest(after time.Duration, owed []debt) []finding.Finding {
 func debts(c *engine.Counters, status map[string]string) []debt {
 	var all []debt
 	add := func(what, counter string, goal int64) {
-		if value, err := strconv.ParseInt(status[counter], 10, 64); err == nil && value > goal {
+		if value, known := counted(status, counter); known && value > goal {
 			all = append(all, debt{what, value, goal})
 		}
 	}
 	for _, g := range c.Debt {
 		goal := g.Goal
-		if total, err := strconv.ParseInt(status[g.HundredthOf], 10, 64); err == nil {
+		if total, known := counted(status, g.HundredthOf); known {
 			goal = total / 100
 		}
 		add(g.Description, g.Counter, goal)

@@ -22,37 +22,19 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
-
-// eachRow of a query is scanned.
-func eachRow(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return fmt.Errorf("executing %s: %w", query, err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return fmt.Errorf("reading the rows of %s: %w", query, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading the rows of %s: %w", query, err)
-	}
-	return nil
-}
 
 func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, error) {
 	found := make(map[string]string, 1024)
-	err := eachRow(ctx, db, query, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var name string
 		var value sql.NullString
 		err := row.Scan(&name, &value)
 		found[name] = value.String
 		return err
-	})
-	if err != nil {
-		return nil, err
+	}, query); err != nil {
+		return nil, fmt.Errorf("executing %s: %w", query, err)
 	}
 	return found, nil
 }
@@ -94,8 +76,8 @@ func SessionDifferences(e *engine.Engine, session, global map[string]string) map
 
 // Uptime of the server by its status counters.
 func Uptime(e *engine.Engine, status map[string]string) (time.Duration, error) {
-	seconds, err := strconv.ParseInt(status[e.Counters.Uptime], 10, 64)
-	if err != nil {
+	seconds, known := counted(status, e.Counters.Uptime)
+	if !known {
 		return 0, errors.New("the server's status has no uptime")
 	}
 	return time.Duration(seconds) * time.Second, nil
@@ -109,29 +91,28 @@ func Restarted(was, is, between time.Duration) bool {
 	return is < was || is+rounding < was+between
 }
 
+func counted(status map[string]string, name string) (n int64, known bool) {
+	n, err := strconv.ParseInt(status[name], 10, 64)
+	return n, err == nil
+}
+
 // Growth is how much a status counter grew; false if the server does not have it.
 func Growth(before, after map[string]string, name string) (int64, bool) {
-	was, err := strconv.ParseInt(before[name], 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	is, err := strconv.ParseInt(after[name], 10, 64)
-	if err != nil || is < was {
-		return 0, false
-	}
-	return is - was, true
+	was, had := counted(before, name)
+	is, has := counted(after, name)
+	return max(is-was, 0), had && has && is >= was
 }
 
 // Executed is how many statements the server has executed for clients between two readings of its counters, negative after a
 // restart; nil if it does not count them.
 func Executed(e *engine.Engine, before, after map[string]string) *int64 {
-	was, errBefore := strconv.ParseInt(before[e.Counters.Statements], 10, 64)
-	is, errAfter := strconv.ParseInt(after[e.Counters.Statements], 10, 64)
-	if errBefore != nil || errAfter != nil {
+	was, had := counted(before, e.Counters.Statements)
+	is, has := counted(after, e.Counters.Statements)
+	if !had || !has {
 		return nil
 	}
-	executed := is - was
-	return &executed
+	is -= was
+	return &is
 }
 
 // RedoFsyncs is how often the server flushed its redo log, by the first of the engine's counters that the server has; 0 if it
@@ -147,9 +128,9 @@ func RedoFsyncs(e *engine.Engine, before, after map[string]string) (metric strin
 
 // WorkingSet between two readings of a server's counters; nil if one of these is missing.
 func WorkingSet(e *engine.Engine, before, after map[string]string) *result.WorkingSet {
-	redo, counted := Growth(before, after, e.Counters.RedoWritten)
-	pool, known := Growth(map[string]string{e.Counters.PoolData: "0"}, after, e.Counters.PoolData)
-	if !counted || !known {
+	redo, grew := Growth(before, after, e.Counters.RedoWritten)
+	pool, known := counted(after, e.Counters.PoolData)
+	if !grew || !known || pool < 0 {
 		return nil
 	}
 	return &result.WorkingSet{BufferPoolBytes: pool, RedoLogBytes: redo}
@@ -169,7 +150,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 		return e, nil
 	}
 	var all []description
-	err := eachRow(ctx, db, e.Variables.Descriptions, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var d description
 		var enum string
 		err := row.Scan(&d.name, &d.step, &enum)
@@ -178,8 +159,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 		}
 		all = append(all, d)
 		return err
-	})
-	if err != nil {
+	}, e.Variables.Descriptions); err != nil {
 		return nil, fmt.Errorf("reading what values variables have: %w", err)
 	}
 	return describe(e, all), nil
@@ -254,13 +234,12 @@ func ReadTaken(
 	if e.Variables.UnknownOptions == "" || !t.Given || !open {
 		return t, nil
 	}
-	err := eachRow(ctx, db, e.Variables.UnknownOptions, func(row *sql.Rows) error {
+	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var line string
 		err := row.Scan(&line)
 		t.read(line)
 		return err
-	})
-	if err != nil {
+	}, e.Variables.UnknownOptions); err != nil {
 		return nil, fmt.Errorf("reading which options the server does not know: %w", err)
 	}
 	return t, nil

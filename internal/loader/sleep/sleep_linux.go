@@ -58,3 +58,13 @@ func Until(ctx context.Context, deadline time.Time) error {
 		nap(left)
 	}
 }
+
+// For returns after a time, about, or with the cause of ctx when that has ended before.
+func For(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

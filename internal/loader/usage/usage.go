@@ -5,10 +5,9 @@
 package usage
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -67,7 +66,7 @@ func Throttled(root fs.FS) time.Duration {
 
 // ThrottledIn is Throttled for a process whose root is given, and the text of its control groups.
 func ThrottledIn(root fs.FS, groups string) time.Duration {
-	for _, file := range groupFiles(groups, "cpu.stat", "cpu.stat") {
+	for _, file := range filesOf(groups, "cpu", "cpu.stat", "cpu.stat") {
 		data, err := fs.ReadFile(root, file)
 		if err != nil {
 			continue
@@ -77,11 +76,6 @@ func ThrottledIn(root fs.FS, groups string) time.Duration {
 		}
 	}
 	return -1
-}
-
-// groupFiles are filesOf the CPU controller.
-func groupFiles(groups, nameV1, nameV2 string) []string {
-	return filesOf(groups, "cpu", nameV1, nameV2)
 }
 
 // filesOf are the places where a process of these control groups may find a file of a controller, by its names in both versions;
@@ -109,9 +103,8 @@ func filesOf(groups, controller, nameV1, nameV2 string) []string {
 
 // parseThrottled finds the throttled time in a cpu.stat: microseconds in version 2, nanoseconds in version 1.
 func parseThrottled(data []byte) (time.Duration, bool) {
-	scanner := bufio.NewScanner(bytes.NewReader(data))
-	for scanner.Scan() {
-		name, value, _ := strings.Cut(scanner.Text(), " ")
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, " ")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil {
 			continue
@@ -129,69 +122,39 @@ func parseThrottled(data []byte) (time.Duration, bool) {
 // Root is the root of the file system that the process sees.
 func Root() fs.FS { return os.DirFS("/") }
 
-// DeviceLimit is what a control group may read from a block device and write to it, each second. 0 is no limit.
+// DeviceLimit is what a control group may read from a block device and write to it, each second.
 type DeviceLimit struct {
 	// Device is its number, major:minor.
 	Device string
-	// Reads and Writes are operations, ReadBytes and WriteBytes bytes.
-	Reads, Writes, ReadBytes, WriteBytes int64
+	// Text is for example "write 100/s on 254:0".
+	Text string
 }
 
-// String says the limit, for example "write 100/s on 254:0".
-func (l DeviceLimit) String() string {
-	var parts []string
-	for _, part := range []struct {
-		what  string
-		n     int64
-		bytes bool
-	}{{"read", l.Reads, false}, {"write", l.Writes, false}, {"read", l.ReadBytes, true}, {"write", l.WriteBytes, true}} {
-		switch {
-		case part.n == 0:
-		case part.bytes:
-			parts = append(parts, fmt.Sprintf("%s %d bytes/s", part.what, part.n))
-		default:
-			parts = append(parts, fmt.Sprintf("%s %d/s", part.what, part.n))
-		}
-	}
-	return strings.Join(parts, ", ") + " on " + l.Device
-}
-
-// set a limit by the name that version 2 has for it.
-func (l *DeviceLimit) set(name string, n int64) {
-	switch name {
-	case "riops":
-		l.Reads = n
-	case "wiops":
-		l.Writes = n
-	case "rbps":
-		l.ReadBytes = n
-	case "wbps":
-		l.WriteBytes = n
-	}
-}
-
-// blockIOFiles are those of version 1, with the name that version 2 has for the same limit.
-var blockIOFiles = map[string]string{
-	"blkio.throttle.read_iops_device": "riops", "blkio.throttle.write_iops_device": "wiops",
-	"blkio.throttle.read_bps_device": "rbps", "blkio.throttle.write_bps_device": "wbps",
+// blockIOLimits by their names in version 2, with the files that version 1 has in their place.
+var blockIOLimits = []struct{ name, fileV1, format string }{
+	{"riops", "blkio.throttle.read_iops_device", "read %d/s"},
+	{"wiops", "blkio.throttle.write_iops_device", "write %d/s"},
+	{"rbps", "blkio.throttle.read_bps_device", "read %d bytes/s"},
+	{"wbps", "blkio.throttle.write_bps_device", "write %d bytes/s"},
 }
 
 // BlockIO are the limits of a process whose root is given, and the text of its control groups, in the order of the devices. It is
 // false if they cannot be read.
 func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
-	found := map[string]*DeviceLimit{}
-	limit := func(device string) *DeviceLimit {
+	// The limits of each device by name; 0 is none.
+	found := map[string]map[string]int64{}
+	note := func(device, name, value string) {
 		if found[device] == nil {
-			found[device] = &DeviceLimit{Device: device}
+			found[device] = map[string]int64{}
 		}
-		return found[device]
+		found[device][name] = positive(value)
 	}
-	for file, name := range blockIOFiles {
-		text, ok := first(root, filesOf(groups, "blkio", file, ""))
+	for _, l := range blockIOLimits {
+		text, ok := first(root, filesOf(groups, "blkio", l.fileV1, ""))
 		known = known || ok
 		for line := range strings.Lines(text) {
 			if fields := strings.Fields(line); len(fields) == 2 {
-				limit(fields[0]).set(name, positive(fields[1]))
+				note(fields[0], l.name, fields[1])
 			}
 		}
 	}
@@ -202,16 +165,21 @@ func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
 			fields := strings.Fields(line)
 			for _, field := range fields[min(1, len(fields)):] {
 				name, value, _ := strings.Cut(field, "=")
-				limit(fields[0]).set(name, positive(value))
+				note(fields[0], name, value)
 			}
 		}
 	}
-	for _, l := range found {
-		if *l != (DeviceLimit{Device: l.Device}) {
-			limits = append(limits, *l)
+	for _, device := range slices.Sorted(maps.Keys(found)) {
+		var parts []string
+		for _, l := range blockIOLimits {
+			if n := found[device][l.name]; n > 0 {
+				parts = append(parts, fmt.Sprintf(l.format, n))
+			}
+		}
+		if len(parts) > 0 {
+			limits = append(limits, DeviceLimit{device, strings.Join(parts, ", ") + " on " + device})
 		}
 	}
-	slices.SortFunc(limits, func(a, b DeviceLimit) int { return strings.Compare(a.Device, b.Device) })
 	return limits, known
 }
 
@@ -235,7 +203,7 @@ func positive(text string) int64 {
 // LimitIn is the CPU limit, in thousandths of a CPU, of a process whose root is given, and the text of its control groups. 0
 // is none; -1 if that cannot be read.
 func LimitIn(root fs.FS, groups string) int64 {
-	for _, file := range groupFiles(groups, "cpu.cfs_quota_us", "cpu.max") {
+	for _, file := range filesOf(groups, "cpu", "cpu.cfs_quota_us", "cpu.max") {
 		data, err := fs.ReadFile(root, file)
 		if err != nil {
 			continue

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -52,8 +51,8 @@ const (
 // bulkInsert inserts many rows with each statement, over many connections: how many, and how many, until it gets no
 // faster?
 type bulkInsert struct {
+	*insert.Load
 	params Parameters
-	load   *insert.Load
 	table  insert.Table
 	// name of the first table, and the columns that rows are made of: none are all that the table has.
 	name    string
@@ -91,14 +90,14 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	rows := insert.New(p.Rows, p.RowsPerStatement, p.RowsPerStatement*p.StatementsPerTransaction, workload.ShareOf(cfg))
 	rows.Pace = p.Pacing
-	w := &bulkInsert{params: *p, load: rows}
+	w := &bulkInsert{params: *p, Load: rows}
 	if p.Table == tableNarrow {
 		w.useNarrow(narrow{generate.NewRows(cfg.Seed)})
 	} else {
 		w.useFileList(newFileList(cfg.Seed))
 	}
 	w.table.Engine = p.StorageEngine
-	w.load.Autocommit = p.Commit == insert.CommitAutocommit
+	w.Load.Autocommit = p.Commit == insert.CommitAutocommit
 	if err := w.useOwn(cfg); err != nil {
 		return nil, err
 	}
@@ -119,9 +118,9 @@ func (w *bulkInsert) spread() {
 }
 
 func (w *bulkInsert) address(tables []string, columns string) {
-	w.load.Heads = nil
+	w.Load.Heads = nil
 	for _, name := range tables {
-		w.load.Heads = append(w.load.Heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
+		w.Load.Heads = append(w.Load.Heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
 	}
 }
 
@@ -135,10 +134,10 @@ func (w *bulkInsert) useFileList(data *fileList) {
 	}
 	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
 	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
-	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxFileRow)
+	w.Load.AppendRow, w.Load.RowBytes = data.appendRow, int64(maxFileRow)
 	if w.prepares() {
-		w.load.AppendRow = w.values().ofFiles(data)
-		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
+		w.Load.AppendRow = w.values().ofFiles(data)
+		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
 	}
 }
 
@@ -149,10 +148,10 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	}
 	w.name, w.columns = "narrow", []string{"id", "k"}
 	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
-	w.load.AppendRow, w.load.RowBytes = data.appendRow, int64(maxNarrowRow)
+	w.Load.AppendRow, w.Load.RowBytes = data.appendRow, int64(maxNarrowRow)
 	if w.prepares() {
-		w.load.AppendRow = w.values().ofNarrow(data)
-		w.load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
+		w.Load.AppendRow = w.values().ofNarrow(data)
+		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
 	}
 }
 
@@ -161,14 +160,14 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.load.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
-		Ready: w.load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.load.Autocommit)},
+		Clients: int(w.Load.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
+		Ready: w.Load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.Load.Autocommit)},
 	}
 }
 
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if w.file == nil {
-		if err := w.load.Fits(ctx, db); err != nil {
+		if err := w.Load.Fits(ctx, db); err != nil {
 			return workload.Plan{}, err
 		}
 	}
@@ -179,18 +178,12 @@ func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, er
 }
 
 func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
-	return w.load.Insert(ctx, c)
+	return w.Insert(ctx, c)
 }
-
-func (w *bulkInsert) Before() (whole, ramp time.Duration) { return w.params.Before() }
-
-func (w *bulkInsert) BeginWarmUp() { w.load.BeginWarmUp() }
-
-func (w *bulkInsert) Continue() { w.load.Continue() }
 
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if w.schema == nil && w.file == nil {
-		return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
+		return w.table.Verify(ctx, db, totals.Rows, w.Load.Sent(rowsOfPods))
 	}
 	return w.verifyOwn(ctx, db, totals.Rows, rowsOfPods)
 }

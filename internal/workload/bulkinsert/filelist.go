@@ -43,7 +43,7 @@ func newFileList(seed int64) *fileList {
 	return f
 }
 
-func folder(d *generate.Draws) string {
+func folder(d *generate.Stream) string {
 	var path []byte
 	for length := minFolder + 1 + d.Below(maxFolder-minFolder); uint64(len(path))+1 < length; {
 		path = append(path, '/')

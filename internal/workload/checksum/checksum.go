@@ -28,8 +28,9 @@ func (c Checksum) String() string {
 	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
 }
 
-// Add adds the text of a row, which Rows counts already.
+// Add adds the text of a row.
 func (c *Checksum) Add(text []byte) {
+	c.Rows++
 	crc := crc32.ChecksumIEEE(text)
 	c.Xor ^= crc
 	c.Sum += uint64(crc)

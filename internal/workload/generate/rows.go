@@ -62,21 +62,12 @@ func (r Rows) AppendText(dst []byte, n int64) []byte {
 }
 
 // Draws are the random numbers of row n besides its text. Those of numbers below 1 belong to no row.
-func (r Rows) Draws(n int64) Draws {
-	return Draws{From(Mix(r.key + drawsKey*uint64(n)))} //nolint:gosec // a row's number may wrap
+func (r Rows) Draws(n int64) Stream {
+	return From(Mix(r.key + drawsKey*uint64(n))) //nolint:gosec // a row's number may wrap
 }
-
-// Draws is a stream of random numbers that can be split.
-type Draws struct{ Stream }
 
 // drawsKey spreads the numbers of rows, otherwise than for their texts: any odd constant with as many ones as zeros will do.
 const drawsKey = 0x5851f42d4c957f2d
-
-// Below is equally likely any number below n, to one part in 2^64/n.
-func (d *Draws) Below(n uint64) uint64 {
-	x := d.Next()
-	return Split(&x, n)
-}
 
 // Split takes a number below n off x, which remains for more: several numbers, equally likely to one part in 2^64 divided by
 // the product of their ranges.
@@ -88,7 +79,7 @@ func Split(x *uint64, n uint64) uint64 {
 
 // Checksum is that of rows 1 to n.
 func (r Rows) Checksum(n int64) checksum.Checksum {
-	sum := checksum.Checksum{Rows: n}
+	var sum checksum.Checksum
 	buf := make([]byte, 0, 64)
 	for i := int64(1); i <= n; i++ {
 		buf = strconv.AppendInt(buf[:0], i, 10)
@@ -205,10 +196,12 @@ func (s *Stream) Next() uint64 {
 }
 
 // Below draws a number from 0 to n-1. One is likelier than another by a part in 2^64/n at most. n must be positive.
-func (s *Stream) Below(n int64) int64 {
-	hi, _ := bits.Mul64(s.Next(), uint64(n)) //nolint:gosec // positive
-	return int64(hi)                         //nolint:gosec // below n
+func (s *Stream) Below(n uint64) uint64 {
+	x := s.Next()
+	return Split(&x, n)
 }
 
 // Between draws a number from low to high, both included.
-func (s *Stream) Between(low, high int64) int64 { return low + s.Below(high-low+1) }
+func (s *Stream) Between(low, high int64) int64 {
+	return low + int64(s.Below(uint64(high-low+1))) //nolint:gosec // no more than high
+}

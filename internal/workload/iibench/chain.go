@@ -40,8 +40,6 @@ type chainTable struct {
 	share workload.Share
 	sent  []*sentRows
 	added atomic.Int64
-	// inserting is how many clients still insert. The last one ends the deletion.
-	inserting atomic.Int64
 	deletion
 }
 

@@ -23,8 +23,8 @@ const queryStream = -(1 << 62)
 
 // query reads rows until no client inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *workload.Client) error {
-	draws := w.rows.Draws(queryStream - w.load.Share.Number(int64(c.Index)))
-	return queries(c, w.load.Autocommit,
+	draws := w.rows.Draws(queryStream - w.Load.Share.Number(int64(c.Index)))
+	return queries(c, w.Load.Autocommit,
 		func(dst []byte) []byte { return w.appendQuery(dst, &draws) },
 		func(time.Duration) bool { return w.inserting.Load() == 0 })
 }
@@ -63,24 +63,24 @@ func queries(
 	}
 }
 
-func (w *iiBench) appendQuery(dst []byte, draws *generate.Draws) []byte {
+func (w *iiBench) appendQuery(dst []byte, draws *generate.Stream) []byte {
 	indexes := w.indexes()
 	if w.params.IndexesAt == indexesAtEnd || len(indexes) == 0 {
-		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.load.Done(), draws)
+		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.Load.Done(), draws)
 	}
 	return w.schema.appendRangeQuery(dst, indexes, draws)
 }
 
 // appendRowQuery asks for a row by its id, of those that are there: the oldest rows are deleted, and the newest ones may not be
 // there yet.
-func (s *purchases) appendRowQuery(dst []byte, deleted, inserted int64, draws *generate.Draws) []byte {
+func (s *purchases) appendRowQuery(dst []byte, deleted, inserted int64, draws *generate.Stream) []byte {
 	dst = append(append(append(dst, "SELECT * FROM "...), s.name...), " WHERE transactionid = "...)
 	there := max(inserted-deleted, 1)
 	return strconv.AppendInt(dst, deleted+1+int64(draws.Below(uint64(there))), 10) //nolint:gosec // less than the number of rows
 }
 
 // appendRangeQuery asks for rows from one of the indexes, at random.
-func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generate.Draws) []byte {
+func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generate.Stream) []byte {
 	index := &indexes[draws.Below(uint64(len(indexes)))]
 	dst = append(append(append(append(dst, "SELECT "...), index.columns...), " FROM "...), s.name...)
 	dst = append(append(append(dst, " FORCE INDEX ("...), index.name...), ") WHERE "...)
@@ -124,6 +124,8 @@ func purchaseOf(rows generate.Rows, n int64) purchase {
 type deletion struct {
 	from string
 	keep int64
+	// inserting is how many clients still insert. The last one ends the deletion.
+	inserting atomic.Int64
 	// autocommit says that the session ends transactions by itself.
 	autocommit bool
 	// inserted tells the client that deletes of each transaction. It has little room: who inserts waits for who deletes.
@@ -147,6 +149,12 @@ func (d *deletion) tellDeleter(ctx context.Context, c *workload.Client, rows int
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+func (d *deletion) endInserting() {
+	if d.inserting.Add(-1) == 0 && d.inserted != nil {
+		close(d.inserted)
 	}
 }
 

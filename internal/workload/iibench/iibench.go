@@ -11,11 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
@@ -54,15 +53,13 @@ type Parameters struct {
 // iiBench inserts into a table with secondary indexes, whose values are random: what is left of the rate when the indexes
 // are larger than the memory? Beside those that insert, a client may delete the oldest rows, and others may query.
 type iiBench struct {
+	*insert.Load
 	params Parameters
 	rows   generate.Rows
 	schema *purchases
-	load   *insert.Load
 	table  insert.Table
 	// inserters and queriers are this Pod's parts of clients and queryClients.
 	inserters, queriers int
-	// inserting is how many clients still insert. The last one closes inserted.
-	inserting atomic.Int64
 	// deletion of the oldest rows, without a channel if none are deleted.
 	deletion
 }
@@ -99,7 +96,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	share := workload.ShareOf(cfg)
 	w := &iiBench{
 		params: *p, rows: generate.NewRows(cfg.Seed), schema: schemas[p.Table],
-		load: insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share),
+		Load: insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share),
 	}
 	w.inserters, w.queriers = int(share.Of(int64(p.Clients))), int(share.Of(int64(p.QueryClients)))
 	w.prepareLoad()
@@ -122,11 +119,11 @@ func checkIIBench(p *Parameters) error {
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
-	w.load.Pace = w.params.Pacing
-	w.load.Autocommit = w.load.WholeTransactions()
+	w.Load.Pace = w.params.Pacing
+	w.Load.Autocommit = w.Load.WholeTransactions()
 	w.beginInserting()
-	w.load.Heads, w.load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
-	w.load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
+	w.Load.Heads, w.Load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
+	w.Load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
 	columns := []string{w.schema.columns}
 	if w.params.IndexesAt != indexesAtEnd {
 		for _, index := range w.indexes() {
@@ -143,18 +140,14 @@ func (w *iiBench) prepareLoad() {
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
 	if w.params.KeepRows > 0 {
-		w.from, w.keep, w.autocommit = w.schema.name, w.params.KeepRows, w.load.Autocommit
+		w.from, w.keep, w.autocommit = w.schema.name, w.params.KeepRows, w.Load.Autocommit
 		w.inserted = make(chan int64, w.inserters)
-		w.load.Committed = w.tellDeleter
+		w.Load.Committed = w.tellDeleter
 	}
 }
 
-func (w *iiBench) Before() (whole, ramp time.Duration) { return w.params.Before() }
-
-func (w *iiBench) BeginWarmUp() { w.load.BeginWarmUp() }
-
 func (w *iiBench) Continue() {
-	w.load.Continue()
+	w.Load.Continue()
 	w.beginInserting()
 }
 
@@ -175,7 +168,7 @@ func (w *iiBench) Plan() workload.Plan {
 		// of their files, and some read all of an index when they are told to count.
 		p.Milestones.Count = []string{"ANALYZE NO_WRITE_TO_BINLOG TABLE " + w.schema.name}
 	}
-	if w.load.Autocommit {
+	if w.Load.Autocommit {
 		// A transaction that is one statement needs no COMMIT, and no round trip for it.
 		p.Setup = []string{"SET autocommit=1"}
 	}
@@ -192,7 +185,7 @@ func (w *iiBench) Plan() workload.Plan {
 }
 
 func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	if err := w.load.Fits(ctx, db); err != nil {
+	if err := w.Load.Fits(ctx, db); err != nil {
 		return workload.Plan{}, err
 	}
 	if err := w.table.Make(ctx, db); err != nil {
@@ -217,17 +210,11 @@ func (w *iiBench) Measure(ctx context.Context, c *workload.Client) (result.Stopp
 	switch {
 	case next < 0:
 		defer w.endInserting()
-		return w.load.Insert(ctx, c)
+		return w.Load.Insert(ctx, c)
 	case next == 0 && w.inserted != nil:
 		return result.StoppedByRows, w.remove(ctx, c)
 	default:
 		return result.StoppedByRows, w.query(c)
-	}
-}
-
-func (w *iiBench) endInserting() {
-	if w.inserting.Add(-1) == 0 && w.inserted != nil {
-		close(w.inserted)
 	}
 }
 
@@ -237,13 +224,13 @@ func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, 
 	if totals.RowsDeleted > 0 {
 		return w.count(ctx, db, totals)
 	}
-	return w.table.Verify(ctx, db, totals.Rows, w.load.Sent(rowsOfPods))
+	return w.table.Verify(ctx, db, totals.Rows, w.Load.Sent(rowsOfPods))
 }
 
 func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
-	var got int64
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+w.schema.name).Scan(&got); err != nil {
-		return nil, fmt.Errorf("counting the rows: %w", err)
+	got, err := checksum.CountRows(ctx, db, w.schema.name)
+	if err != nil {
+		return nil, err
 	}
 	return []result.Check{{
 		Name: "rows", Passed: got == totals.Rows-totals.RowsDeleted,

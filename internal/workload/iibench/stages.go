@@ -9,7 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -65,12 +65,8 @@ const (
 	maxQuerySeconds  = 86_400
 )
 
-// isStageName says whether a name has 1 to 32 lower-case letters, digits, dots and hyphens, with a letter or digit at both ends.
-func isStageName(name string) bool {
-	const punctuation = ".-"
-	return name != "" && len(name) <= 32 && strings.Trim(name, punctuation) == name &&
-		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+punctuation) == ""
-}
+// stageName has 1 to 32 lower-case letters, digits, dots and hyphens, with a letter or digit at both ends.
+var stageName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?$`)
 
 func checkAlone(cfg *result.Config) error {
 	switch {
@@ -108,7 +104,7 @@ func checkEach(p *Parameters, schemaIndexes int) error {
 	names, indexes := map[string]bool{}, 0
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		if !isStageName(s.Name) || names[s.Name] {
+		if !stageName.MatchString(s.Name) || names[s.Name] {
 			return fmt.Errorf("the name of stage %d is %q but must be another one than those before, of 1 to 32 lower-case letters, "+
 				"digits, dots and hyphens", i+1, s.Name)
 		}
@@ -250,11 +246,7 @@ func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.S
 }
 
 func (s *clientStage) insert(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {
-	defer func() {
-		if t.inserting.Add(-1) == 0 && t.inserted != nil {
-			close(t.inserted)
-		}
-	}()
+	defer t.endInserting()
 	i, _ := s.tableOf(client)
 	return s.loads[i].Insert(ctx, c)
 }

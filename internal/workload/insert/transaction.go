@@ -214,6 +214,9 @@ func (l *Load) longestTransaction() int64 {
 	return min(l.PerTransaction, l.Rows)
 }
 
+// Before implements workload.Continued, as do BeginWarmUp and Continue.
+func (l *Load) Before() (whole, ramp time.Duration) { return l.Pace.Before() }
+
 // BeginWarmUp begins a phase without a bound of rows.
 func (l *Load) BeginWarmUp() { l.warmed.up, l.warmed.underWay = true, true }
 

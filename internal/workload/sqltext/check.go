@@ -18,7 +18,10 @@ type Bounds struct {
 	Engine string
 }
 
-// Read splits a script and checks its statements: see Split and Check.
+// Read splits a script, and checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets up its
+// session, and that none names another schema, however a server of whatever version reads it. Qualifiers are the names that stand
+// before columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names. Statements that
+// are not to be sent are marked.
 func Read(script string, bounds Bounds) (statements []Statement, qualifiers []string, err error) {
 	if statements, err = Split(script); err != nil {
 		return nil, nil, err
@@ -26,41 +29,34 @@ func Read(script string, bounds Bounds) (statements []Statement, qualifiers []st
 	if len(statements) == 0 {
 		return nil, nil, errors.New("there is no statement")
 	}
-	qualifiers, err = Check(statements, bounds)
-	return statements, qualifiers, err
-}
-
-// Check checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets up its session, and
-// that none names another schema, however a server of whatever version reads it. Qualifiers are the names that stand before
-// columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names. Statements that are
-// not to be sent are marked.
-func Check(statements []Statement, bounds Bounds) (qualifiers []string, err error) {
 	for i := range statements {
 		if statements[i].Unsent = statements[i].bookkeeping(); statements[i].Unsent {
 			continue
 		}
 		c := &checker{Bounds: bounds}
-		readings := statements[i].readings()
-		if readings == nil {
-			c.refuse(&statements[i].tokens[0], "more than %d versions of servers in comments that they execute (/*!50001 … */)",
-				mostVersions)
-			return nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
-		}
-		for _, tokens := range readings {
-			if len(tokens) == 0 {
-				continue
-			}
-			c.tokens, c.at = tokens, 0
-			c.statement()
-			c.names()
-			if c.reason != "" {
-				return nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
-			}
+		c.check(&statements[i])
+		if c.reason != "" {
+			return nil, nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
 		}
 		qualifiers = append(qualifiers, c.qualifiers...)
 	}
 	slices.Sort(qualifiers)
-	return slices.Compact(qualifiers), nil
+	return statements, slices.Compact(qualifiers), nil
+}
+
+// check a statement as each server reads it, until something is wrong.
+func (c *checker) check(s *Statement) {
+	readings := s.readings()
+	if readings == nil {
+		c.refuse(&s.tokens[0], "more than %d versions of servers in comments that they execute (/*!50001 … */)", mostVersions)
+	}
+	for _, tokens := range readings {
+		if len(tokens) > 0 && c.reason == "" {
+			c.tokens, c.at = tokens, 0
+			c.statement()
+			c.names()
+		}
+	}
 }
 
 type checker struct {

@@ -19,11 +19,8 @@ import (
 var bounds = sqltext.Bounds{Schema: "bench", Engine: "Mroonga"}
 
 func check(script string) ([]string, error) {
-	statements, err := sqltext.Split(script)
-	if err != nil {
-		return nil, err
-	}
-	return sqltext.Check(statements, bounds)
+	_, qualifiers, err := sqltext.Read(script, bounds)
+	return qualifiers, err
 }
 
 // Nothing but tables, views, indexes and sequences of the run's own schema is made, changed or dropped, however it is written.
@@ -173,8 +170,8 @@ func TestAllowed(t *testing.T) {
 
 // What mysqldump says of the whole server is not sent.
 func TestUnsent(t *testing.T) {
-	statements := must.Get(sqltext.Split("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a"))(t)
-	must.Get(sqltext.Check(statements, bounds))(t)
+	statements, _, err := sqltext.Read("SET @@SESSION.SQL_LOG_BIN= 0; SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1'; SET @a = 1; SET @@SESSION.SQL_LOG_BIN = @a", bounds)
+	must.Do(t, err)
 	for i, want := range []bool{true, true, false, true} {
 		must.Same(t, statements[i].Text+": unsent", want, statements[i].Unsent)
 	}
@@ -271,6 +268,6 @@ func FuzzSplit(f *testing.F) {
 				t.Errorf("%q reads as %+v, %v", s.Text, again, err)
 			}
 		}
-		_, _ = sqltext.Check(statements, sqltext.Bounds{Schema: "bench"})
+		_, _, _ = sqltext.Read(script, sqltext.Bounds{Schema: "bench"})
 	})
 }

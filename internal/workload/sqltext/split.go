@@ -17,7 +17,7 @@ type Statement struct {
 	Text string
 	// Line, from 1, on which it begins.
 	Line int
-	// Unsent statements are about the whole server, and none of a run's: see Check.
+	// Unsent statements are about the whole server, and none of a run's: see Read.
 	Unsent bool
 	tokens []Token
 }

@@ -198,12 +198,7 @@ func sysbenchLatencies(f *output.Summary) ([]result.Latency, error) {
 		v, _ := output.Percentile(f.Histogram, percent) // there is an event
 		return micros(v)
 	}
-	known := func(millis *float64) int64 {
-		if millis == nil {
-			return 0
-		}
-		return micros(*millis)
-	}
+	known := func(millis *float64) int64 { return micros(given(millis, 0)) }
 	return []result.Latency{{
 		Operation: "transaction", Count: count,
 		MinMicros: known(f.Latency.Min), MeanMicros: known(f.Latency.Avg), MaxMicros: known(f.Latency.Max),

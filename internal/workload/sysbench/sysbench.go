@@ -126,7 +126,7 @@ func (t *sysbenchTool) command(file string, options map[string]string, command s
 		args = append(args, fmt.Sprintf("--table-size=%d", *p.TableSize))
 	}
 	if p.Scale != nil || p.Script == scriptTPCC {
-		args = append(args, fmt.Sprintf("--scale=%d", t.scale()))
+		args = append(args, fmt.Sprintf("--scale=%d", given(p.Scale, 1)))
 	}
 	if p.Script == scriptTPCC {
 		args = append(args, "--constants_seed="+t.seed())
@@ -160,11 +160,12 @@ func (t *sysbenchTool) file() string {
 	return t.script.lua
 }
 
-func (t *sysbenchTool) scale() int32 {
-	if t.params.Scale != nil {
-		return *t.params.Scale
+// given is an option, or what stands for it if it is not set.
+func given[N any](option *N, otherwise N) N {
+	if option == nil {
+		return otherwise
 	}
-	return 1
+	return *option
 }
 
 // seed is that of the data, within what sysbench takes: 1 to 2^31-1. 0 would be the time.
@@ -218,11 +219,10 @@ func (t *sysbenchTool) Judge(phase workload.ToolPhase, e *workload.Execution) ([
 	if phase == workload.PhasePrepare {
 		when = "before: "
 	}
-	var checks []result.Check
-	for _, c := range found {
-		checks = append(checks, result.Check{Name: when + c.Name, Passed: c.Passed, Detail: c.Detail})
+	for i := range found {
+		found[i].Name = when + found[i].Name
 	}
-	return checks, nil
+	return found, nil
 }
 
 // explained adds to an error of sysbench's what it means for the run.

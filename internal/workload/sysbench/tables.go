@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
@@ -112,10 +113,7 @@ func rateFindings(rate int64, report *output.Report) []finding.Finding {
 		return nil
 	}
 	f := report.Final
-	waiting := int64(0)
-	if report.Queue != nil {
-		waiting = *report.Queue
-	}
+	waiting := given(report.Queue, 0)
 	expected := float64(rate) * *f.Seconds
 	due := max(float64(f.Events+waiting), expected-chance*math.Sqrt(expected))
 	reached := float64(f.Events) / due
@@ -187,12 +185,7 @@ func (p *Parameters) prepares() int64 {
 	return prepared
 }
 
-func (p *Parameters) tables() int64 {
-	if p.Tables != nil {
-		return int64(*p.Tables)
-	}
-	return int64(defaultTables)
-}
+func (p *Parameters) tables() int64 { return int64(given(p.Tables, defaultTables)) }
 
 func (t *sysbenchTool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Check, error) {
 	server := workload.ServerCounted(in)
@@ -211,13 +204,13 @@ func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]res
 	written := in.Reading.Totals.Transactions + in.Reading.Totals.Rows + in.Reading.Outside.Transactions + in.Reading.Outside.Rows +
 		t.warmupEvents
 	tables, low, high := t.expected(written)
-	got := int64(0)
+	var names []string
 	for i := range tables {
-		var n int64
-		if err := in.DB.QueryRowContext(ctx, fmt.Sprintf("SELECT COUNT(*) FROM sbtest%d", i+1)).Scan(&n); err != nil {
-			return nil, fmt.Errorf("counting the rows of sbtest%d: %w", i+1, err)
-		}
-		got += n
+		names = append(names, fmt.Sprintf("sbtest%d", i+1))
+	}
+	got, err := checksum.CountRows(ctx, in.DB, names...)
+	if err != nil {
+		return nil, err
 	}
 	detail := fmt.Sprintf("%d in %d tables", got, tables)
 	if got < low || got > high {
@@ -228,20 +221,14 @@ func (t *sysbenchTool) rows(ctx context.Context, in workload.VerifyInput) ([]res
 
 // What sysbench's scripts take if nothing is said.
 const (
-	defaultTables    int32 = 1
-	defaultTableSize int64 = 10_000
+	defaultTables    = 1
+	defaultTableSize = 10_000
 )
 
-func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
+func (t *sysbenchTool) expected(events int64) (tables, low, high int64) {
 	p := t.params
-	tables, size := defaultTables, defaultTableSize
-	if p.Tables != nil {
-		tables = *p.Tables
-	}
-	if p.TableSize != nil {
-		size = *p.TableSize
-	}
-	low = int64(tables) * size
+	tables = p.tables()
+	low = tables * given(p.TableSize, defaultTableSize)
 	high = low
 	switch t.script.lua {
 	case scriptInsert:
@@ -249,7 +236,7 @@ func (t *sysbenchTool) expected(events int64) (tables int32, low, high int64) {
 	case scriptDelete:
 		low -= min(events, low)
 	case scriptBulkInsert:
-		tables, low, high = p.Clients, events, events
+		tables, low, high = int64(p.Clients), events, events
 	}
 	if p.Options["skip_trx"] == "on" || p.Options["auto_inc"] == "off" {
 		low, high = 0, math.MaxInt64 // an event may do half of its work, or begin with empty tables

@@ -78,100 +78,60 @@ var (
 	}
 )
 
+// A line's fields are appended one after the other, each with the separator behind it; ended makes the last one the line's end.
+
 func (d *Data) region(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Region], n)
 	dst = appendInt(dst, n)
-	dst = append(dst, '|')
-	dst = append(dst, regionNames[n]...)
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &draw, 31, 115)
-	return append(dst, '\n')
+	dst = appendWord(dst, regionNames[n])
+	return ended(d.appendComment(dst, &draw, 31, 115))
 }
 
 func (d *Data) nation(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Nation], n)
 	dst = appendInt(dst, n)
-	dst = append(dst, '|')
-	dst = append(dst, nations[n].name...)
-	dst = append(dst, '|')
+	dst = appendWord(dst, nations[n].name)
 	dst = appendInt(dst, nations[n].region)
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &draw, 31, 114)
-	return append(dst, '\n')
+	return ended(d.appendComment(dst, &draw, 31, 114))
 }
 
 func (d *Data) supplier(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Supplier], n)
-	nation := draw.Below(int64(len(nations)))
+	nation := draw.Between(0, int64(len(nations))-1)
 	dst = appendInt(dst, n+1)
-	dst = append(dst, '|')
 	dst = appendInt(dst, nation)
-	dst = append(dst, '|')
 	dst = d.appendComment(dst, &draw, 25, 100)
-	dst = append(dst, "|Supplier#"...)
-	dst = appendDigits(dst, n+1, 9)
-	dst = append(dst, '|')
+	dst = appendNumbered(dst, "Supplier#", n+1)
 	dst = appendAddress(dst, &draw)
-	dst = append(dst, '|')
 	dst = appendPhone(dst, &draw, nation)
-	dst = append(dst, '|')
-	dst = appendCents(dst, draw.Between(-999_99, 9999_99))
-	return append(dst, '\n')
+	return ended(appendCents(dst, draw.Between(-999_99, 9999_99)))
 }
 
 func (d *Data) customer(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Customer], n)
 	dst = appendInt(dst, n+1)
-	dst = append(dst, '|')
-	dst = append(dst, pick(&draw, segments)...)
-	dst = append(dst, '|')
-	nation := draw.Below(int64(len(nations)))
+	dst = appendWord(dst, pick(&draw, segments))
+	nation := draw.Between(0, int64(len(nations))-1)
 	dst = appendInt(dst, nation)
-	dst = append(dst, "|Customer#"...)
-	dst = appendDigits(dst, n+1, 9)
-	dst = append(dst, '|')
+	dst = appendNumbered(dst, "Customer#", n+1)
 	dst = appendAddress(dst, &draw)
-	dst = append(dst, '|')
 	dst = appendPhone(dst, &draw, nation)
-	dst = append(dst, '|')
 	dst = appendCents(dst, draw.Between(-999_99, 9999_99))
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &draw, 29, 116)
-	return append(dst, '\n')
+	return ended(d.appendComment(dst, &draw, 29, 116))
 }
 
 func (d *Data) part(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[Part], n)
 	maker := draw.Between(1, 5)
 	dst = appendInt(dst, n+1)
-	dst = append(dst, '|')
-	dst = append(dst, pick(&draw, typeSizes)...)
-	dst = append(dst, ' ')
-	dst = append(dst, pick(&draw, typeCoats)...)
-	dst = append(dst, ' ')
-	dst = append(dst, pick(&draw, typeMetals)...)
-	dst = append(dst, '|')
+	dst = appendWords(dst, &draw, typeSizes, typeCoats, typeMetals)
 	dst = appendInt(dst, draw.Between(1, 50))
-	dst = append(dst, "|Brand#"...)
-	dst = appendInt(dst, maker*10+draw.Between(1, 5))
-	dst = append(dst, '|')
-	for i := range 5 {
-		if i > 0 {
-			dst = append(dst, ' ')
-		}
-		dst = append(dst, pick(&draw, colours)...)
-	}
-	dst = append(dst, '|')
-	dst = append(dst, pick(&draw, boxSizes)...)
-	dst = append(dst, ' ')
-	dst = append(dst, pick(&draw, boxKinds)...)
-	dst = append(dst, "|Manufacturer#"...)
-	dst = appendInt(dst, maker)
-	dst = append(dst, '|')
+	dst = appendInt(append(dst, "Brand#"...), maker*10+draw.Between(1, 5))
+	dst = appendWords(dst, &draw, colours, colours, colours, colours, colours)
+	dst = appendWords(dst, &draw, boxSizes, boxKinds)
+	dst = appendInt(append(dst, "Manufacturer#"...), maker)
 	dst = appendCents(dst, retailPrice(n+1))
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &draw, 5, 22)
-	return append(dst, '\n')
+	return ended(d.appendComment(dst, &draw, 5, 22))
 }
 
 // retailPrice of a part in hundredths.
@@ -189,16 +149,11 @@ func (d *Data) partSupp(dst []byte, n int64) []byte {
 	draw := generate.At(d.keys[PartSupp], n)
 	part := n/suppliersPerPart + 1
 	dst = appendInt(dst, part)
-	dst = append(dst, '|')
 	dst = appendInt(dst, d.supplierOf(part, n%suppliersPerPart))
-	dst = append(dst, '|')
 	// The column is a whole number: anything else would be rounded by the server, with a warning.
 	dst = appendInt(dst, draw.Between(1, 1000))
-	dst = append(dst, '|')
 	dst = appendInt(dst, draw.Between(1, 9999))
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &draw, 49, 198)
-	return append(dst, '\n')
+	return ended(d.appendComment(dst, &draw, 49, 198))
 }
 
 // Table is one of the eight tables.

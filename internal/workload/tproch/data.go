@@ -6,13 +6,13 @@ package tproch
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
@@ -80,42 +80,17 @@ func (d *Data) Append(dst []byte, t Table, unit int64) []byte {
 	}
 }
 
-// Checksum of a table's rows, whatever their order. A server computes the same from the CRC32 of its rows' lines
-// without the line feed.
-type Checksum struct {
-	Rows int64
-	// Xor of the rows' CRC-32 notices a changed row, Sum also pairs of equal rows.
-	Xor uint32
-	Sum uint64
-}
-
-// String is the same for the same rows.
-func (c Checksum) String() string {
-	return fmt.Sprintf("rows=%d xor=%08x sum=%d", c.Rows, c.Xor, c.Sum)
-}
-
-// Checksum makes the whole table.
-func (d *Data) Checksum(t Table) Checksum {
-	var sum Checksum
+// Checksum makes the whole table. A server computes the same from its rows' lines without the line feed.
+func (d *Data) Checksum(t Table) checksum.Checksum {
+	var sum checksum.Checksum
 	var buf []byte
 	for unit := range d.Units(t) {
 		buf = d.Append(buf[:0], t, unit)
-		sum.add(buf)
+		for line := range bytes.Lines(buf) {
+			sum.Add(line[:len(line)-1])
+		}
 	}
 	return sum
-}
-
-var lineEnd = []byte{'\n'}
-
-func (c *Checksum) add(lines []byte) {
-	for len(lines) > 0 {
-		line, rest, _ := bytes.Cut(lines, lineEnd)
-		crc := crc32.ChecksumIEEE(line)
-		c.Rows++
-		c.Xor ^= crc
-		c.Sum += uint64(crc)
-		lines = rest
-	}
 }
 
 // readerBytes are made at once. The first row waits for so many, and they stay in the CPU's cache until they are sent.
@@ -199,4 +174,6 @@ var dates = func() (all [lastDay + 1][len(time.DateOnly)]byte) {
 	return all
 }()
 
-func appendDate(dst []byte, day int64) []byte { return append(dst, dates[day][:]...) }
+func appendDate(dst []byte, day int64) []byte {
+	return append(append(dst, dates[day][:]...), separator)
+}

@@ -4,6 +4,8 @@
 package tproch
 
 import (
+	"strconv"
+
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
 )
 
@@ -51,7 +53,7 @@ func newText(key uint64) []byte {
 	draw := generate.At(key, 0)
 	text := make([]byte, 0, textBytes+256)
 	for len(text) < textBytes {
-		for i, kind := range sentences[draw.Below(int64(len(sentences)))] {
+		for i, kind := range sentences[draw.Below(uint64(len(sentences)))] {
 			if i > 0 {
 				text = append(text, ' ')
 			}
@@ -64,11 +66,35 @@ func newText(key uint64) []byte {
 
 // appendComment appends a piece of text of low to high characters. It may begin and end within a word.
 func (d *Data) appendComment(dst []byte, draw *generate.Stream, low, high int64) []byte {
-	begin, length := draw.Below(textBytes-high), draw.Between(low, high)
-	return append(dst, d.text[begin:begin+length]...)
+	begin, length := draw.Between(0, textBytes-high-1), draw.Between(low, high)
+	return append(append(dst, d.text[begin:begin+length]...), separator)
 }
 
-func pick(draw *generate.Stream, list []string) string { return list[draw.Below(int64(len(list)))] }
+func pick(draw *generate.Stream, list []string) string { return list[draw.Below(uint64(len(list)))] }
+
+const separator = '|'
+
+// ended is a line whose last field was appended.
+func ended(dst []byte) []byte {
+	dst[len(dst)-1] = '\n'
+	return dst
+}
+
+func appendWord(dst []byte, word string) []byte { return append(append(dst, word...), separator) }
+
+// appendWords appends a word of each list, with spaces between them.
+func appendWords(dst []byte, draw *generate.Stream, lists ...[]string) []byte {
+	for _, list := range lists {
+		dst = append(append(dst, pick(draw, list)...), ' ')
+	}
+	dst[len(dst)-1] = separator
+	return dst
+}
+
+// appendNumbered appends a name with a number of nine digits.
+func appendNumbered(dst []byte, name string, n int64) []byte {
+	return append(appendDigits(append(dst, name...), n, 9), separator)
+}
 
 // addressAlphabet has 64 characters: six bits of a number choose one.
 const addressAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ, "
@@ -83,18 +109,15 @@ func appendAddress(dst []byte, draw *generate.Stream) []byte {
 			x /= 64
 		}
 	}
-	return dst
+	return append(dst, separator)
 }
 
 // appendPhone appends a number of 15 characters whose country is the nation's.
 func appendPhone(dst []byte, draw *generate.Stream, nation int64) []byte {
-	dst = appendDigits(dst, nation+10, 2)
-	dst = append(dst, '-')
-	dst = appendDigits(dst, draw.Between(100, 999), 3)
-	dst = append(dst, '-')
-	dst = appendDigits(dst, draw.Between(100, 999), 3)
-	dst = append(dst, '-')
-	return appendDigits(dst, draw.Between(1000, 9999), 4)
+	dst = append(appendDigits(dst, nation+10, 2), '-')
+	dst = append(appendDigits(dst, draw.Between(100, 999), 3), '-')
+	dst = append(appendDigits(dst, draw.Between(100, 999), 3), '-')
+	return append(appendDigits(dst, draw.Between(1000, 9999), 4), separator)
 }
 
 func appendDigits(dst []byte, n int64, digits int) []byte {
@@ -107,24 +130,14 @@ func appendDigits(dst []byte, n int64, digits int) []byte {
 	return dst
 }
 
-func appendInt(dst []byte, n int64) []byte {
-	var digits [20]byte
-	i := len(digits)
-	for {
-		i--
-		digits[i] = byte('0' + n%10)
-		if n /= 10; n == 0 {
-			return append(dst, digits[i:]...)
-		}
-	}
-}
+func appendInt(dst []byte, n int64) []byte { return append(strconv.AppendInt(dst, n, 10), separator) }
 
 func appendCents(dst []byte, cents int64) []byte {
 	if cents < 0 {
 		dst, cents = append(dst, '-'), -cents
 	}
-	dst = appendInt(dst, cents/100)
-	return append(dst, '.', byte('0'+cents/10%10), byte('0'+cents%10))
+	dst = strconv.AppendInt(dst, cents/100, 10)
+	return append(dst, '.', byte('0'+cents/10%10), byte('0'+cents%10), separator)
 }
 
 type order struct {
@@ -145,7 +158,7 @@ func orderKey(n int64) int64 { return n>>3<<5 | n&7 }
 
 // customerOf draws the key of a customer who orders: one in three never does.
 func (d *Data) customerOf(draw *generate.Stream) int64 {
-	x := draw.Below(d.Units(Customer) / 3 * 2)
+	x := draw.Between(0, d.Units(Customer)/3*2-1)
 	return x/2*3 + x%2 + 1
 }
 
@@ -198,19 +211,13 @@ func (d *Data) order(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	price, status := d.sums(n, &o)
 	dst = appendDate(dst, o.day)
-	dst = append(dst, '|')
 	dst = appendInt(dst, o.key)
-	dst = append(dst, '|')
 	dst = appendInt(dst, d.customerOf(&o.draw))
-	dst = append(dst, '|')
-	dst = append(dst, pick(&o.draw, priorities)...)
-	dst = append(dst, "|0|Clerk#"...)
-	dst = appendDigits(dst, o.draw.Between(1, 10*int64(d.scale)), 9)
-	dst = append(dst, '|', status, '|')
+	dst = appendWord(dst, pick(&o.draw, priorities))
+	dst = appendNumbered(dst, "0|Clerk#", o.draw.Between(1, 10*int64(d.scale)))
+	dst = append(dst, status, separator)
 	dst = appendCents(dst, price)
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, &o.draw, 19, 78)
-	return append(dst, '\n')
+	return ended(d.appendComment(dst, &o.draw, 19, 78))
 }
 
 func (d *Data) lineItems(dst []byte, n int64) []byte {
@@ -233,31 +240,19 @@ func (d *Data) lineItem(dst []byte, o *order, it *item, i int64) []byte {
 		status = 'F'
 	}
 	dst = appendDate(dst, it.shipped)
-	dst = append(dst, '|')
 	dst = appendInt(dst, o.key)
-	dst = append(dst, '|')
 	dst = appendCents(dst, it.discount)
-	dst = append(dst, '|')
 	dst = appendCents(dst, it.price)
-	dst = append(dst, '|')
-	dst = appendInt(dst, d.supplierOf(it.part, draw.Below(suppliersPerPart)))
-	dst = append(dst, '|')
+	dst = appendInt(dst, d.supplierOf(it.part, draw.Between(0, suppliersPerPart-1)))
 	dst = appendInt(dst, it.quantity)
-	dst = append(dst, '|', returned, '|')
+	dst = append(dst, returned, separator)
 	dst = appendInt(dst, it.part)
-	dst = append(dst, '|', status, '|')
+	dst = append(dst, status, separator)
 	dst = appendCents(dst, it.tax)
-	dst = append(dst, '|')
 	dst = appendDate(dst, o.day+draw.Between(30, 90))
-	dst = append(dst, '|')
 	dst = appendDate(dst, receipt)
-	dst = append(dst, '|')
-	dst = append(dst, pick(draw, shipModes)...)
-	dst = append(dst, '|')
+	dst = appendWord(dst, pick(draw, shipModes))
 	dst = appendInt(dst, i+1)
-	dst = append(dst, '|')
-	dst = append(dst, pick(draw, instructs)...)
-	dst = append(dst, '|')
-	dst = d.appendComment(dst, draw, 10, 43)
-	return append(dst, '\n')
+	dst = appendWord(dst, pick(draw, instructs))
+	return ended(d.appendComment(dst, draw, 10, 43))
 }

@@ -8,8 +8,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -352,31 +350,11 @@ func (s *stage) write(ctx context.Context, t tproch.Table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	sum := sha256.New()
-	if err := copyUntil(ctx, io.MultiWriter(file, sum), s.data.Reader(t, 0, s.data.Units(t))); err != nil {
+	rows := userdata.NewDigester(ctx, s.data.Reader(t, 0, s.data.Units(t)))
+	if _, err := io.Copy(file, rows); err != nil {
 		return err
 	}
-	s.sums[t] = hex.EncodeToString(sum.Sum(nil))
+	s.sums[t] = rows.SHA256()
 	// What is still to be written would be written while the load is measured.
 	return file.Sync()
-}
-
-// copyUntil copies until the context ends.
-func copyUntil(ctx context.Context, dst io.Writer, src io.Reader) error {
-	buf := make([]byte, 256<<10)
-	for ctx.Err() == nil {
-		n, err := src.Read(buf)
-		if n > 0 {
-			if _, err := dst.Write(buf[:n]); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("making rows: %w", err)
-		}
-	}
-	return ctx.Err()
 }

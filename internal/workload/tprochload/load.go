@@ -141,7 +141,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	if w.files != nil {
 		return w.verifyFiles(ctx, db)
 	}
-	own := make(chan tproch.Checksum, tableCount)
+	own := make(chan checksum.Checksum, tableCount)
 	go func() {
 		for _, t := range tproch.Tables() {
 			own <- w.data.Checksum(t)
@@ -160,7 +160,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 			w.judge(t, want.Rows, got, &warnings, &rows)
 			continue
 		}
-		got, err := serverChecksum(ctx, db, t)
+		got, err := checksum.OfTables(ctx, db, "CONCAT_WS('|', "+strings.Join(t.Columns(), ", ")+")", t.String())
 		if err != nil {
 			return nil, err
 		}
@@ -218,18 +218,6 @@ func (w *tprochLoad) verifyFiles(ctx context.Context, db *sql.DB) ([]result.Chec
 		warnings.check("warnings", "none"),
 		rows.check("rows", "all rows of all files are in the tables; they were counted, but their values were not compared"), input,
 	}, nil
-}
-
-func serverChecksum(ctx context.Context, db *sql.DB, t tproch.Table) (tproch.Checksum, error) {
-	var got tproch.Checksum
-	// SUM of no rows is NULL.
-	query := fmt.Sprintf( //nolint:gosec // the schema's own names
-		"SELECT COUNT(*), BIT_XOR(crc), COALESCE(SUM(crc), 0) FROM (SELECT CRC32(CONCAT_WS('|', %s)) AS crc FROM %s) AS r",
-		strings.Join(t.Columns(), ", "), t)
-	if err := db.QueryRowContext(ctx, query).Scan(&got.Rows, &got.Xor, &got.Sum); err != nil {
-		return got, fmt.Errorf("computing the checksum of %s: %w", t, err)
-	}
-	return got, nil
 }
 
 type verdict struct{ not []string }

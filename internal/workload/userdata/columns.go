@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Column of a table, as the server describes it.
@@ -64,23 +66,13 @@ func KindOf(sqlType string) Kind {
 		return Kind{}
 	}
 	arguments, _, _ := strings.Cut(rest, ")")
-	switch k.family {
-	case decimal:
-		_, digits, _ := strings.Cut(arguments, ",")
-		k.digits = digitsOf(digits)
-	case instant:
-		k.digits = digitsOf(arguments)
-	default:
+	if k.family == decimal {
+		_, arguments, _ = strings.Cut(arguments, ",")
+	}
+	if k.family == decimal || k.family == instant {
+		k.digits, _ = strconv.Atoi(strings.TrimSpace(arguments)) // none is 0
 	}
 	return k
-}
-
-func digitsOf(argument string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(argument))
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // sameText says whether columns of both kinds give the same text back, for values without spaces at their end.
@@ -192,16 +184,11 @@ func (k Kind) rounds(text []byte) bool {
 func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err error) {
 	const query = "SELECT column_name, column_type, character_set_name IS NOT NULL, extra FROM information_schema.columns" +
 		" WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
-	rows, err := db.QueryContext(ctx, query, table)
-	if err != nil {
-		return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
+	err = workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var c Column
 		var extra string
-		if err := rows.Scan(&c.Name, &c.sqlType, &c.encoded, &extra); err != nil {
-			return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
+		if err := row.Scan(&c.Name, &c.sqlType, &c.encoded, &extra); err != nil {
+			return err
 		}
 		c.Kind = KindOf(c.sqlType)
 		c.binary = binaryType.MatchString(c.sqlType)
@@ -209,24 +196,12 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err
 		c.derived = slices.ContainsFunc([]string{"VIRTUAL GENERATED", "STORED GENERATED", "INVISIBLE"},
 			func(word string) bool { return strings.Contains(extra, word) })
 		all = append(all, c)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, query, table)
+	if err != nil {
 		return nil, fmt.Errorf("reading the columns of %s: %w", table, err)
 	}
 	return all, nil
-}
-
-// named picks columns by name, in the order of the names; missing are those that are not there.
-func named(all []Column, names []string) (found []Column, missing []string) {
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(c Column) bool { return strings.EqualFold(c.Name, name) })
-		if i < 0 {
-			missing = append(missing, name)
-			continue
-		}
-		found = append(found, all[i])
-	}
-	return found, missing
 }
 
 // Unlike says which columns give back another text than those of the kinds would.

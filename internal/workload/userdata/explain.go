@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 	"github.com/benchrun-dev/benchrun/internal/workload/delimited"
 )
 
@@ -204,14 +203,6 @@ func (c *Comparison) appendText(dst []byte, fields [][]byte) []byte {
 		dst = append(dst, field...)
 	}
 	return dst
-}
-
-// add adds a row to a checksum. The buffer is used for its text, and returned for the next one.
-func (c *Comparison) add(sum *checksum.Checksum, buf []byte, fields [][]byte) []byte {
-	buf = c.appendText(buf[:0], fields)
-	sum.Rows++
-	sum.Add(buf)
-	return buf
 }
 
 // Expression is the same text in SQL. Collations differ between columns, so all become bytes first.

@@ -78,7 +78,7 @@ func (in *File) Scan(ctx context.Context, show func(r *delimited.Reader, fields 
 	} else if err != nil && !errors.Is(err, io.EOF) {
 		return Scanned{}, RefusedFile(in.Name, err)
 	}
-	tee := &digester{ctx: ctx, src: file, sum: sha256.New()}
+	tee := NewDigester(ctx, file)
 	rows, err := in.show(delimited.NewReader(tee, in.Format), show)
 	switch wrong, ok := errors.AsType[*delimited.Error](err); {
 	case ctx.Err() != nil:
@@ -89,7 +89,7 @@ func (in *File) Scan(ctx context.Context, show func(r *delimited.Reader, fields 
 		return Scanned{}, RefusedFile(in.Name, err)
 	}
 	return Scanned{
-		Input:   result.Input{Name: in.Name, Bytes: tee.bytes, Rows: rows, SHA256: hex.EncodeToString(tee.sum.Sum(nil))},
+		Input:   result.Input{Name: in.Name, Bytes: tee.bytes, Rows: rows, SHA256: tee.SHA256()},
 		Unended: tee.bytes > 0 && tee.last != '\n',
 	}, nil
 }
@@ -145,8 +145,8 @@ func (in *File) hint(r *delimited.Reader, err error, csvOrNot ...bool) error {
 	return err
 }
 
-// digester takes the digest of what is read, and is over when its context is.
-type digester struct {
+// Digester takes the digest of what is read, and is over when its context is.
+type Digester struct {
 	ctx   context.Context //nolint:containedctx // of the one call that it is made for
 	src   io.Reader
 	sum   hash.Hash
@@ -154,7 +154,16 @@ type digester struct {
 	last  byte
 }
 
-func (d *digester) Read(p []byte) (int, error) {
+// NewDigester reads src.
+func NewDigester(ctx context.Context, src io.Reader) *Digester {
+	return &Digester{ctx: ctx, src: src, sum: sha256.New()}
+}
+
+// SHA256 of what was read, in hexadecimal.
+func (d *Digester) SHA256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
+
+// Read implements io.Reader.
+func (d *Digester) Read(p []byte) (int, error) {
 	if err := d.ctx.Err(); err != nil {
 		return 0, err
 	}

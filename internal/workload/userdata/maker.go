@@ -57,25 +57,22 @@ func (m *maker) begin(ctx context.Context) error {
 }
 
 // absent checks that no other schema of the server has one of these names: what stands before a dot would be that schema.
-func (m *maker) absent(ctx context.Context, qualifiers []string) (err error) {
-	rows, err := m.conn.QueryContext(ctx, "SELECT schema_name FROM information_schema.schemata")
-	if err != nil {
-		return fmt.Errorf("reading the names of the server's schemas: %w", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	for rows.Next() {
+func (m *maker) absent(ctx context.Context, qualifiers []string) error {
+	var taken string
+	if err := workload.EachRow(ctx, m.conn, func(row *sql.Rows) error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			return fmt.Errorf("reading the names of the server's schemas: %w", err)
-		}
+		err := row.Scan(&name)
 		same := func(qualifier string) bool { return strings.EqualFold(qualifier, name) }
-		if name != m.schema && slices.ContainsFunc(qualifiers, same) {
-			return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the server "+
-				"has a schema %s: use another alias. No statement was sent", name, name)}
+		if taken == "" && name != m.schema && slices.ContainsFunc(qualifiers, same) {
+			taken = name
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, "SELECT schema_name FROM information_schema.schemata"); err != nil {
 		return fmt.Errorf("reading the names of the server's schemas: %w", err)
+	}
+	if taken != "" {
+		return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the server "+
+			"has a schema %s: use another alias. No statement was sent", taken, taken)}
 	}
 	return nil
 }
@@ -303,7 +300,14 @@ func Find(ctx context.Context, db *sql.DB, tables ...Wanted) ([][]Column, error)
 			continue
 		}
 		var not []string
-		if all[i], not = named(columns, w.Columns); len(not) > 0 {
+		for _, name := range w.Columns {
+			if at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
+				all[i] = append(all[i], columns[at])
+			} else {
+				not = append(not, name)
+			}
+		}
+		if len(not) > 0 {
 			missing = append(missing, fmt.Sprintf("table %s has no column %s", w.Table, strings.Join(not, ", ")))
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Merge adds up the reports of executions that ran at the same time and took so many seconds together. Each must have its
@@ -103,22 +105,14 @@ func mergeIntervals(reports []*Report) []Interval {
 	return all
 }
 
-// Check is what a script's check command says of one condition.
-type Check struct {
-	Name   string
-	Passed bool
-	// Detail is what follows the verdict.
-	Detail string
-}
-
 // checkLine is "Check 1, warehouse: 3 PASSED", or "… FAILED!!!" with whatever follows.
 var checkLine = regexp.MustCompile(`(?m)^[ \t]*(Check [^\n]*?)[: ]+(PASSED|FAILED)[!:]*[ \t]*([^\n]*?)[ \t\r]*$`)
 
 // ParseChecks reads the output of a script's check command.
-func ParseChecks(output string) []Check {
-	var all []Check
+func ParseChecks(output string) []result.Check {
+	var all []result.Check
 	for _, m := range checkLine.FindAllStringSubmatch(output, -1) {
-		all = append(all, Check{Name: m[1], Passed: m[2] == "PASSED", Detail: m[3]})
+		all = append(all, result.Check{Name: m[1], Passed: m[2] == "PASSED", Detail: m[3]})
 	}
 	return all
 }
@@ -285,10 +279,7 @@ func (r *Report) Part(share, seconds float64) *Report {
 // Percentile is the value below or at which so many percent of the events are, as sysbench itself computes it; false if
 // there is no event.
 func Percentile(buckets []Bucket, percent float64) (millis float64, known bool) {
-	total := int64(0)
-	for _, b := range buckets {
-		total += b.Count
-	}
+	total := HistogramEvents(buckets)
 	if total < 1 {
 		return 0, false
 	}
