@@ -138,7 +138,9 @@ func (r *BenchmarkRunReconciler) newRecord(ctx context.Context, a *lifecycle.Att
 }
 
 // measuredOn is where an instance is that was measured, and what the probe read there, as far as that is known.
-func (r *BenchmarkRunReconciler) measuredOn(ctx context.Context, i *lifecycle.Instance) (place result.Place, f *result.Fingerprint) {
+func (r *BenchmarkRunReconciler) measuredOn(
+	ctx context.Context, i *lifecycle.Instance,
+) (place result.Place, f *result.Fingerprint) {
 	switch {
 	case i == nil:
 		return place, nil

@@ -73,7 +73,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.", listed(&o.allowedLanes))
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
-	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.", listed((*[]string)(&o.namespaces)))
+	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.",
+		listed((*[]string)(&o.namespaces)))
 	flags.Func("host-tuning-namespaces", "Names of the namespaces, separated by commas, whose runs may change kernel settings of "+
 		"their database's node, by privileged Pods in the manager's own namespace; empty is none.", listed(&o.hostTuning))
 	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,

@@ -88,7 +88,7 @@ func TestWarningsOfVariants(t *testing.T) {
 					finding.Debt("dirty pages", 5, 194, 81).InTrials(1, 3),
 					finding.Debt("dirty pages", 6, 180, 81).InTrials(3, 3),
 					finding.FlushedLate("innodb_flush_log_at_trx_commit", "0").InTrials(3, 3),
-					seven[0].Finding.InTrials(2, 3),
+					seven[0].InTrials(2, 3),
 				} {
 					o.Sides[i].Points[0].Warnings = []finding.Finding{w}
 				}

@@ -98,8 +98,8 @@ func podSpec(
 	return spec
 }
 
-// data is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's own, not
-// made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
+// data is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's own,
+// not made from a template of the StatefulSet, which would take any claim that has the name already, and delete it in the end.
 func data(db *v1alpha1.DatabaseSpec, instanceName string) corev1.Volume {
 	requested, medium := storage(db), corev1.StorageMediumDefault
 	switch requested.Medium {

@@ -88,8 +88,8 @@ func flushLogAtTrxCommit(mode int32) Setting {
 	return Assignment("innodb_flush_log_at_trx_commit", strconv.Itoa(int(mode)))
 }
 
-// binaryLog is said by one of two options: log_bin takes a file's name, so that "log_bin = OFF" would switch the log on, with files
-// named "OFF".
+// binaryLog is said by one of two options: log_bin takes a file's name, so that "log_bin = OFF" would switch the log on, with
+// files named "OFF".
 func binaryLog(on bool) Setting {
 	if on {
 		return Setting{Name: "log_bin", Value: "ON", Line: "log_bin = binlog"}

@@ -153,7 +153,8 @@ func (f Finding) Condensed(bytes, measures int) Finding {
 		return unique.Make(strings.Clone(text)).Value()
 	}
 	short := f
-	short.Code, short.Severity, short.Measures, short.Where = Code(kept(string(f.Code))), Severity(kept(string(f.Severity))), nil, nil
+	short.Code, short.Severity = Code(kept(string(f.Code))), Severity(kept(string(f.Severity)))
+	short.Measures, short.Where = nil, nil
 	for _, m := range f.Measures[:min(len(f.Measures), measures)] {
 		m.Name, m.Unit = kept(m.Name), kept(m.Unit)
 		short.Measures = append(short.Measures, m)

@@ -67,8 +67,8 @@ func reported(ctx context.Context, from client.Reader, namespace, name string) (
 	return &printable{Report: r}, err
 }
 
-// published reads the report that the operator has written, with all files that it has published with it. It compares the digest of
-// results.json with that in the status.
+// published reads the report that the operator has written, with all files that it has published with it. It compares the
+// digest of results.json with that in the status.
 func published(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) (*printable, error) {
 	results := &run.Status.Results
 	if results.ConfigMap == "" {

@@ -187,8 +187,8 @@ func (d *Decision) writes() bool {
 	return records || d.Reason == v1alpha1.ReasonPublishing
 }
 
-// queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom. A run waits
-// since it could measure or, if it had the lane and has lost it, since then.
+// queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom. A run
+// waits since it could measure or, if it had the lane and has lost it, since then.
 func (s *situation) queueDeadline(d *Decision) *Decision {
 	requested := s.run.Spec.QueueDeadlineSeconds
 	if requested == nil {

@@ -75,8 +75,9 @@ func (c conditions) deleting(d Decision) {
 // The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
 // to live, so that runs that are never deleted do not fill it.
 
-// expiry is when a run that finished at that time is deleted, or nil if it stays. It prefers the time to live of the specification,
-// whether it is longer or shorter. A default of 0 is none, whereas a specification that says 0 asks for the deletion at once.
+// expiry is when a run that finished at that time is deleted, or nil if it stays. It prefers the time to live of the
+// specification, whether it is longer or shorter. A default of 0 is none, whereas a specification that says 0 asks for the
+// deletion at once.
 func (s *situation) expiry(finished *metav1.Time) *metav1.Time {
 	seconds, byDefault := s.run.Spec.TTLSecondsAfterFinished, s.seen.DefaultTTL
 	switch {

@@ -116,7 +116,7 @@ func TestRemove(t *testing.T) {
 		if text := fmt.Sprint(err); (err != nil || tc.says != "") && text != tc.says {
 			t.Errorf("%s: %v, want %q", path, err, tc.says)
 		}
-		must.Same(t, fmt.Sprintf("%s", path), want, got)
+		must.Same(t, path, want, got)
 	}
 }
 
