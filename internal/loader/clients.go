@@ -128,11 +128,7 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 
 // guarded measures, and turns a panic into an error.
 func guarded(ctx context.Context, w workload.Workload, client *workload.Client) (stopped result.StoppedBy, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = failure.Panic(p)
-		}
-	}()
+	defer failure.Recover(&err)
 	return w.Measure(ctx, client)
 }
 

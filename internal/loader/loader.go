@@ -108,11 +108,7 @@ func Run(ctx context.Context, in Input) error {
 func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err error) {
 	out := progress.Start(in.Output)
 	defer out.Finish()
-	defer func() {
-		if p := recover(); p != nil {
-			err = failure.Panic(p)
-		}
-	}()
+	defer failure.Recover(&err)
 	if cfg, err := result.ParseConfig([]byte(in.Config)); err == nil && cfg.Sides != nil {
 		return measureSides(ctx, in, cfg, out)
 	}

@@ -134,14 +134,10 @@ func (r ramped) Measure(ctx context.Context, c *workload.Client) (result.Stopped
 	return r.Workload.Measure(ctx, c)
 }
 
-type rehearsed interface {
-	rehearse(ctx context.Context) error
-}
-
 // prime is the phase in which the load is made on a server on which nothing was measured yet. Of several Pods the first one does
 // that alone, with the clients of all; the others wait.
 func (o *owner) prime() []phase {
-	r, ok := o.load.(rehearsed)
+	r, ok := o.load.(*clientLoad)
 	if o.cfg.PrimeSeconds == 0 || !ok {
 		return nil
 	}

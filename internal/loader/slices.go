@@ -229,11 +229,7 @@ func measureSides(ctx context.Context, in *Input, cfg *result.Config, out *progr
 func measureSide(
 	ctx context.Context, in *Input, cfg *result.Config, i int, turns *alternate.Side, out *progress.Progress,
 ) (doc *result.Document, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = failure.Panic(p)
-		}
-	}()
+	defer failure.Recover(&err)
 	own, side := *in, cfg.Side(i)
 	text, err := json.Marshal(&side)
 	if err != nil {

@@ -43,9 +43,11 @@ func Newf(reason result.Cause, format string, args ...any) error {
 	return &Failure{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// Panic is the failure of a panic that was recovered from; it is called by the deferred function.
-func Panic(value any) error {
-	return Newf(result.CauseInternal, "panic: %v\n%s", value, debug.Stack())
+// Recover is deferred, and makes an error of a panic.
+func Recover(err *error) {
+	if p := recover(); p != nil {
+		*err = Newf(result.CauseInternal, "panic: %v\n%s", p, debug.Stack())
+	}
 }
 
 // Of gives an error its reason, unless it has one, and says it in words that not only programmers understand.

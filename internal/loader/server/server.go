@@ -7,9 +7,7 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -136,47 +134,33 @@ func WorkingSet(e *engine.Engine, before, after map[string]string) *result.Worki
 	return &result.WorkingSet{BufferPoolBytes: pool, RedoLogBytes: redo}
 }
 
-// description is what a server says about the values of a variable: numbers are multiples of step, which is at least 1, and an
-// enum has these values.
-type description struct {
-	name string
-	step int64
-	enum []string
-}
-
-// Described is the engine with what this server says about the values of its variables, if it has a table of that.
+// Described is the engine with what this server says about the values of its variables, if it has a table of that: numbers are
+// multiples of a step, which is at least 1, and an enum has certain values.
 func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engine, error) {
 	if e.Variables.Descriptions == "" {
 		return e, nil
 	}
-	var all []description
+	rounded, enums := map[string]engine.Rounding{}, map[string][]string{}
 	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
-		var d description
-		var enum string
-		err := row.Scan(&d.name, &d.step, &enum)
-		if enum != "" {
-			d.enum = strings.Split(enum, ",")
+		var name, enum string
+		var step int64
+		err := row.Scan(&name, &step, &enum)
+		if step > 1 {
+			rounded[name] = engine.Rounding{To: step}
 		}
-		all = append(all, d)
+		if enum != "" {
+			enums[name] = strings.Split(enum, ",")
+		}
 		return err
 	}, e.Variables.Descriptions); err != nil {
 		return nil, fmt.Errorf("reading what values variables have: %w", err)
 	}
-	return describe(e, all), nil
+	return describe(e, rounded, enums), nil
 }
 
 // describe adds what a server says to what is known of its engine, which holds where they differ.
-func describe(e *engine.Engine, all []description) *engine.Engine {
+func describe(e *engine.Engine, rounded map[string]engine.Rounding, enums map[string][]string) *engine.Engine {
 	described := *e
-	rounded, enums := map[string]engine.Rounding{}, map[string][]string{}
-	for _, d := range all {
-		if d.step > 1 {
-			rounded[d.name] = engine.Rounding{To: d.step}
-		}
-		if len(d.enum) > 0 {
-			enums[d.name] = d.enum
-		}
-	}
 	maps.Copy(rounded, e.Variables.Rounded)
 	maps.Copy(enums, e.Variables.Enums)
 	described.Variables.Rounded, described.Variables.Enums = rounded, enums
@@ -186,13 +170,13 @@ func describe(e *engine.Engine, all []description) *engine.Engine {
 // SettingsDigest is the hexadecimal SHA-256 of "name=value" and a line break for each variable but
 // those of state and identity, sorted by name: equal for servers that are set alike.
 func SettingsDigest(e *engine.Engine, variables map[string]string) string {
-	h := sha256.New()
+	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if !e.Variables.IsState(name) {
-			h.Write([]byte(name + "=" + variables[name] + "\n"))
+			text.WriteString(name + "=" + variables[name] + "\n")
 		}
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return result.NamedDigest([]byte(text.String()))
 }
 
 // ChangedVariables names what differs between two readings, with both values, sorted.

@@ -22,15 +22,13 @@ const (
 )
 
 // mariaDB is that engine with what a server of version 11.8 says about some variables.
-var mariaDB = describe(&engine.MariaDB, []description{
-	{"innodb_buffer_pool_size", 1 << 20, nil},
-	{"key_buffer_size", 4 << 10, nil},
-	{"max_allowed_packet", 1 << 10, nil},
-	{"net_buffer_length", 1 << 10, nil},
-	{"binlog_format", 1, []string{"MIXED", "STATEMENT", "ROW"}},
-	{"delay_key_write", 1, []string{"OFF", "ON", "ALL"}},
-	{"innodb_flush_method", 1, []string{"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"}},
-	{"tx_isolation", 1, []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}},
+var mariaDB = describe(&engine.MariaDB, map[string]engine.Rounding{
+	"innodb_buffer_pool_size": {To: 1 << 20}, "key_buffer_size": {To: 4 << 10}, "max_allowed_packet": {To: 1 << 10},
+	"net_buffer_length": {To: 1 << 10},
+}, map[string][]string{
+	"binlog_format": {"MIXED", "STATEMENT", "ROW"}, "delay_key_write": {"OFF", "ON", "ALL"},
+	"innodb_flush_method": {"fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"},
+	"tx_isolation":        {"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"},
 })
 
 // What the engine knows holds where the server says less, and neither changes the engine.

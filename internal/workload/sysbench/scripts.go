@@ -134,17 +134,16 @@ var folders embed.FS
 var tpccFiles, microFiles = filesOf("tpcc"), filesOf("micro")
 
 func filesOf(folder string) map[string]string {
-	names, err := fs.Glob(folders, folder+"/*.lua")
-	if err != nil {
-		panic(err) // the pattern is malformed
-	}
-	files := make(map[string]string, len(names))
-	for _, name := range names {
-		text, err := folders.ReadFile(name)
-		if err != nil {
-			panic(err) // what is embedded can be read
+	files := map[string]string{}
+	if err := fs.WalkDir(folders, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
+		text, err := folders.ReadFile(name)
 		files[path.Base(name)] = string(text)
+		return err
+	}); err != nil {
+		panic(err) // what is embedded can be read
 	}
 	return files
 }
