@@ -166,8 +166,7 @@ func (f Finding) Condensed(bytes, measures int) Finding {
 		if short.Where == nil {
 			short.Where = map[string]string{}
 		}
-		name, value := kept(name), f.Where[name]
-		short.Where[name] = kept(value)
+		short.Where[kept(name)] = kept(f.Where[name]) // in this order
 	}
 	return short
 }
