@@ -211,7 +211,9 @@ func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 // page of a run that has ended, as a file; none if it cannot be made. Documents are read from the API server one after another:
 // no cache holds them, and not more than one is to be in memory. One that is gone or cannot be read is left out: the page says
 // nothing that depends on all of them.
-func (r *BenchmarkRunReconciler) page(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) ([]result.File, error) {
+func (r *BenchmarkRunReconciler) page(
+	ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report,
+) ([]result.File, error) {
 	var details page.Details
 	for _, record := range rep.Accepted() {
 		doc, err := r.document(ctx, run, record)

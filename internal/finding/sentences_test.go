@@ -59,6 +59,7 @@ var foreign = map[string]string{
 	"internal/workload/sysbench/output/parse.go": "the output of sysbench",
 	"internal/workload/sysbench/sysbench.go":     "the output of sysbench",
 	"internal/workload/tproch/data.go":           "a parameter",
+	"internal/workload/iibench/stages.go":        "names of stages",
 	"internal/workload/tproch/catalogue.go":      "the SQL of the schema",
 	"internal/workload/userdata/columns.go":      "values of the user's files",
 	"internal/workload/userdata/explain.go":      "the words of the server about the user's data",

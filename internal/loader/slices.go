@@ -27,7 +27,9 @@ import (
 func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
 
 // alternate lets the clock run in a side's turns, until ended is called.
-func (p *pauses) alternate(ctx context.Context, turns *alternate.Side, finished chan struct{}, failed func(error)) (ended func()) {
+func (p *pauses) alternate(
+	ctx context.Context, turns *alternate.Side, finished chan struct{}, failed func(error),
+) (ended func()) {
 	var alternating sync.WaitGroup
 	alternating.Go(func() {
 		if err := turns.Alternate(ctx, p, finished); err != nil {

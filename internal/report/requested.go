@@ -132,8 +132,8 @@ func (r *Report) Request(q *Requested) error {
 	return q.check(points)
 }
 
-// Series are the points that a selector names with their values of a metric, those of each variant in turn over the rounds that are
-// whole; an empty name is that of the headline metric.
+// Series are the points that a selector names with their values of a metric, those of each variant in turn over the rounds that
+// are whole; an empty name is that of the headline metric.
 func (r *Report) Series(among claims.Selector, metric string) []stats.Point {
 	var list []stats.Point
 	for _, p := range tabledAmong(among, r.measuredTrials()) {

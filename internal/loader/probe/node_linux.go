@@ -78,8 +78,8 @@ func threadTime() (int64, error) {
 // blockBytes are written at once. A redo log is written as here: small blocks one after the other, over what was written before.
 const blockBytes = 4 << 10
 
-// calls of fdatasync are so many, within a time, over a file of a size. With a distance they are made at regular moments, and fewer
-// if they take longer than that.
+// calls of fdatasync are so many, within a time, over a file of a size. With a distance they are made at regular moments, and
+// fewer if they take longer than that.
 type calls struct {
 	most          int
 	within, every time.Duration

@@ -97,7 +97,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		w.useFileList(newFileList(cfg.Seed))
 	}
 	w.table.Engine = p.StorageEngine
-	w.Load.Autocommit = p.Commit == insert.CommitAutocommit
+	w.Autocommit = p.Commit == insert.CommitAutocommit
 	if err := w.useOwn(cfg); err != nil {
 		return nil, err
 	}
@@ -118,9 +118,9 @@ func (w *bulkInsert) spread() {
 }
 
 func (w *bulkInsert) address(tables []string, columns string) {
-	w.Load.Heads = nil
+	w.Heads = nil
 	for _, name := range tables {
-		w.Load.Heads = append(w.Load.Heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
+		w.Heads = append(w.Heads, "INSERT INTO "+name+" ("+columns+") VALUES ")
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *bulkInsert) Plan() workload.Plan {
 	}
 	return workload.Plan{
 		Clients: int(w.Load.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
-		Ready: w.Load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.Load.Autocommit)},
+		Ready: w.Load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.Autocommit)},
 	}
 }
 

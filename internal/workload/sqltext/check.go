@@ -18,10 +18,10 @@ type Bounds struct {
 	Engine string
 }
 
-// Read splits a script, and checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets up its
-// session, and that none names another schema, however a server of whatever version reads it. Qualifiers are the names that stand
-// before columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names. Statements that
-// are not to be sent are marked.
+// Read splits a script, and checks that every statement is one that makes or fills tables, views, indexes or sequences, or sets
+// up its session, and that none names another schema, however a server of whatever version reads it. Qualifiers are the names
+// that stand before columns' names, as aliases do: a script is within its bounds if the server has no schemas of these names.
+// Statements that are not to be sent are marked.
 func Read(script string, bounds Bounds) (statements []Statement, qualifiers []string, err error) {
 	if statements, err = Split(script); err != nil {
 		return nil, nil, err
