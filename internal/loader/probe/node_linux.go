@@ -88,8 +88,8 @@ type calls struct {
 
 var (
 	fully = calls{most: 300, within: 3 * time.Second, over: 4 << 20}
-	// briefly spreads them: a disk that others use is not the same from one millisecond to the next, and the observer has little CPU.
-	// The file is small, because making it is no part of what is measured.
+	// briefly spreads them: a disk that others use is not the same from one millisecond to the next, and the observer has
+	// little CPU. The file is small, because making it is no part of what is measured.
 	briefly = calls{most: 75, within: 150 * time.Millisecond, every: 2 * time.Millisecond, over: 64 * blockBytes}
 )
 

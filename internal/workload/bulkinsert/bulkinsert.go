@@ -134,9 +134,9 @@ func (w *bulkInsert) useFileList(data *fileList) {
 	}
 	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
 	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
-	w.Load.AppendRow, w.Load.RowBytes = data.appendRow, int64(maxFileRow)
+	w.AppendRow, w.RowBytes = data.appendRow, int64(maxFileRow)
 	if w.prepares() {
-		w.Load.AppendRow = w.values().ofFiles(data)
+		w.AppendRow = w.values().ofFiles(data)
 		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
 	}
 }
@@ -148,9 +148,9 @@ func (w *bulkInsert) useNarrow(data narrow) {
 	}
 	w.name, w.columns = "narrow", []string{"id", "k"}
 	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
-	w.Load.AppendRow, w.Load.RowBytes = data.appendRow, int64(maxNarrowRow)
+	w.AppendRow, w.RowBytes = data.appendRow, int64(maxNarrowRow)
 	if w.prepares() {
-		w.Load.AppendRow = w.values().ofNarrow(data)
+		w.AppendRow = w.values().ofNarrow(data)
 		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
 	}
 }
@@ -160,14 +160,14 @@ func (w *bulkInsert) Plan() workload.Plan {
 		return w.planFile(nil)
 	}
 	return workload.Plan{
-		Clients: int(w.Load.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
-		Ready: w.Load.Ready, Setup: []string{"SET " + insert.SessionCommit(w.Autocommit)},
+		Clients: int(w.Share.Of(int64(w.params.Clients))), Rows: w.params.Rows, Rate: w.params.RatePerSecond,
+		Ready: w.Ready, Setup: []string{"SET " + insert.SessionCommit(w.Autocommit)},
 	}
 }
 
 func (w *bulkInsert) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	if w.file == nil {
-		if err := w.Load.Fits(ctx, db); err != nil {
+		if err := w.Fits(ctx, db); err != nil {
 			return workload.Plan{}, err
 		}
 	}
@@ -183,7 +183,7 @@ func (w *bulkInsert) Measure(ctx context.Context, c *workload.Client) (result.St
 
 func (w *bulkInsert) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
 	if w.schema == nil && w.file == nil {
-		return w.table.Verify(ctx, db, totals.Rows, w.Load.Sent(rowsOfPods))
+		return w.table.Verify(ctx, db, totals.Rows, w.Sent(rowsOfPods))
 	}
 	return w.verifyOwn(ctx, db, totals.Rows, rowsOfPods)
 }

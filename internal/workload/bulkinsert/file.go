@@ -62,7 +62,7 @@ func (w *bulkInsert) useOwn(cfg *result.Config) error {
 		w.columns = d.Columns
 	}
 	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
-	w.Load.Open = w.open
+	w.Open = w.open
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 	return workload.Plan{
 		Clients: w.params.Clients, Rate: w.params.RatePerSecond,
 		// A value that does not fit is an error, whatever the server's sql_mode is: changed silently, it would be no result.
-		Setup: []string{"SET " + insert.SessionCommit(w.Load.Autocommit) +
+		Setup: []string{"SET " + insert.SessionCommit(w.Autocommit) +
 			", sql_mode=CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')"},
 		Stage: func(ctx context.Context) error {
 			if len(w.columns) == 0 {
@@ -90,11 +90,11 @@ func (w *bulkInsert) planFile(db *sql.DB) workload.Plan {
 			if err != nil {
 				return err
 			}
-			w.Load.Rows, w.Load.RowBytes, w.Load.StatementRows = found.Rows, found.Row, found.Statement
+			w.Rows, w.RowBytes, w.StatementRows = found.Rows, found.Row, found.Statement
 			if db == nil {
 				return nil
 			}
-			return w.Load.Fits(ctx, db)
+			return w.Fits(ctx, db)
 		},
 	}
 }
@@ -162,7 +162,7 @@ func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rows
 	}
 	unlike := userdata.Unlike(w.found, w.kinds)
 	if len(unlike) == 0 {
-		return w.table.Verify(ctx, db, rows, w.Load.Sent(rowsOfPods))
+		return w.table.Verify(ctx, db, rows, w.Sent(rowsOfPods))
 	}
 	got, err := checksum.CountRows(ctx, db, w.quotedTables()...)
 	if err != nil {
@@ -225,10 +225,10 @@ func (w *bulkInsert) Report(doc *result.Document) {
 		return
 	}
 	doc.Inputs = append(doc.Inputs, w.file.Before)
-	if all := w.file.Before.Rows; all > w.Load.Rows {
-		doc.Findings = append(doc.Findings, finding.PartOf(w.file.Name, all, w.Load.Rows))
+	if all := w.file.Before.Rows; all > w.Rows {
+		doc.Findings = append(doc.Findings, finding.PartOf(w.file.Name, all, w.Rows))
 	}
-	if doc.Totals.Rows == w.Load.Rows {
+	if doc.Totals.Rows == w.Rows {
 		// One client's time was over when another one took the last rows.
 		doc.Totals.StoppedBy = result.StoppedByRows
 	}

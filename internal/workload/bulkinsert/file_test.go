@@ -295,10 +295,10 @@ func TestProtocolsHaveTheSameRows(t *testing.T) {
 			w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Protocol = table, protocol })
 			longest := 0
 			for n := int64(1); n < 20_000; n += 7 {
-				values := w.Load.AppendRow(nil, n)
+				values := w.AppendRow(nil, n)
 				longest = max(longest, len(values))
 				got, rest := asText(t, protocol == "Bulk", types, values)
-				if want := string(text.Load.AppendRow(nil, n)); got != want || len(rest) > 0 {
+				if want := string(text.AppendRow(nil, n)); got != want || len(rest) > 0 {
 					t.Fatalf("%s, row %d of %s: %s and %d bytes, want %s", protocol, n, table, got, len(rest), want)
 				}
 			}
@@ -321,7 +321,7 @@ func TestExecutionsFit(t *testing.T) {
 					longest = 11 + (rows*columns+7)/8 + 2*rows*columns
 				}
 				for n := int64(1); n <= rows; n++ {
-					longest += int64(len(w.Load.AppendRow(nil, n)))
+					longest += int64(len(w.AppendRow(nil, n)))
 				}
 				if most := w.Load.StatementBytes(); longest > most || most > 2*longest {
 					t.Errorf("%d rows of %s by %s: %d bytes, said to be at most %d", rows, table, protocol, longest, most)
@@ -451,7 +451,7 @@ func TestBulkInsertGolden(t *testing.T) {
 		{"Narrow", "(1000,9403573)", "rows=1000 xor=410dec04 sum=2108463125022"},
 	} {
 		w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows = tc.table, 1000 })
-		must.Same(t, fmt.Sprintf("row 1000 of %s", tc.table), tc.row, string(w.Load.AppendRow(nil, 1000)))
+		must.Same(t, fmt.Sprintf("row 1000 of %s", tc.table), tc.row, string(w.AppendRow(nil, 1000)))
 		must.Same(t, fmt.Sprintf("checksum of %s", tc.table), tc.checksum, w.table.Checksum(w.Load.Sent([]int64{1000})).String())
 	}
 }
@@ -466,7 +466,7 @@ func TestBulkInsertStatements(t *testing.T) {
 	insert := func(rows ...int64) string {
 		var values []string
 		for _, n := range rows {
-			values = append(values, string(w.Load.AppendRow(nil, n)))
+			values = append(values, string(w.AppendRow(nil, n)))
 		}
 		return "INSERT INTO narrow (id, k) VALUES " + strings.Join(values, ",")
 	}
@@ -477,8 +477,8 @@ func TestBulkInsertStatements(t *testing.T) {
 
 func TestBulkInsertErrors(t *testing.T) {
 	w := newTestBulkInsert(t, narrowTable)
-	second := "INSERT INTO narrow (id, k) VALUES " + string(w.Load.AppendRow(nil, 4)) + "," +
-		string(w.Load.AppendRow(nil, 5)) + "," + string(w.Load.AppendRow(nil, 6))
+	second := "INSERT INTO narrow (id, k) VALUES " + string(w.AppendRow(nil, 4)) + "," +
+		string(w.AppendRow(nil, 5)) + "," + string(w.Load.AppendRow(nil, 6))
 	for refuse, want := range map[string]string{
 		second:   "inserting rows 4 to 6: refused",
 		"COMMIT": "committing after row 6: refused",
