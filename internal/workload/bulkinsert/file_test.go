@@ -79,7 +79,7 @@ func TestFileInsertStatements(t *testing.T) {
 	input := result.Input{Name: "rows.txt", Bytes: int64(len(text)), Rows: 4, SHA256: hex.EncodeToString(sum[:])}
 	must.Same(t, "input", input, w.file.Before)
 	// The buffer of a statement is as long as the longest one.
-	if got := w.Load.StatementBytes(); got != int64(len(want[0]))+1 {
+	if got := w.StatementBytes(); got != int64(len(want[0]))+1 {
 		t.Errorf("the longest statement is said to have %d bytes, want %d", got, len(want[0])+1)
 	}
 }
@@ -323,7 +323,7 @@ func TestExecutionsFit(t *testing.T) {
 				for n := int64(1); n <= rows; n++ {
 					longest += int64(len(w.AppendRow(nil, n)))
 				}
-				if most := w.Load.StatementBytes(); longest > most || most > 2*longest {
+				if most := w.StatementBytes(); longest > most || most > 2*longest {
 					t.Errorf("%d rows of %s by %s: %d bytes, said to be at most %d", rows, table, protocol, longest, most)
 				}
 			}
@@ -412,9 +412,9 @@ func TestLoadsDoNotAllocatePerRow(t *testing.T) {
 					p.Table, p.Rows, p.RowsPerStatement, p.Protocol = table, rows, 1000, protocol
 				})
 				client := &workload.Client{Session: workloadtest.Silence{}, Recorder: workloadtest.Silence{}}
-				must.Do(t, w.Load.Ready(0, client.Session))
+				must.Do(t, w.Ready(0, client.Session))
 				allocs := testing.AllocsPerRun(1, func() {
-					w.Load.Taken.Store(0)
+					w.Taken.Store(0)
 					if _, err := w.Measure(t.Context(), client); err != nil {
 						t.Error(err)
 					}
@@ -452,7 +452,7 @@ func TestBulkInsertGolden(t *testing.T) {
 	} {
 		w := newTestBulkInsert(t, func(p *Parameters) { p.Table, p.Rows = tc.table, 1000 })
 		must.Same(t, fmt.Sprintf("row 1000 of %s", tc.table), tc.row, string(w.AppendRow(nil, 1000)))
-		must.Same(t, fmt.Sprintf("checksum of %s", tc.table), tc.checksum, w.table.Checksum(w.Load.Sent([]int64{1000})).String())
+		must.Same(t, fmt.Sprintf("checksum of %s", tc.table), tc.checksum, w.table.Checksum(w.Sent([]int64{1000})).String())
 	}
 }
 
@@ -478,7 +478,7 @@ func TestBulkInsertStatements(t *testing.T) {
 func TestBulkInsertErrors(t *testing.T) {
 	w := newTestBulkInsert(t, narrowTable)
 	second := "INSERT INTO narrow (id, k) VALUES " + string(w.AppendRow(nil, 4)) + "," +
-		string(w.AppendRow(nil, 5)) + "," + string(w.Load.AppendRow(nil, 6))
+		string(w.AppendRow(nil, 5)) + "," + string(w.AppendRow(nil, 6))
 	for refuse, want := range map[string]string{
 		second:   "inserting rows 4 to 6: refused",
 		"COMMIT": "committing after row 6: refused",

@@ -23,8 +23,8 @@ const queryStream = -(1 << 62)
 
 // query reads rows until no client inserts any more: from one of the indexes, at random, or without any by the primary key.
 func (w *iiBench) query(c *workload.Client) error {
-	draws := w.rows.Draws(queryStream - w.Load.Share.Number(int64(c.Index)))
-	return queries(c, w.Load.Autocommit,
+	draws := w.rows.Draws(queryStream - w.Share.Number(int64(c.Index)))
+	return queries(c, w.Autocommit,
 		func(dst []byte) []byte { return w.appendQuery(dst, &draws) },
 		func(time.Duration) bool { return w.inserting.Load() == 0 })
 }
@@ -66,7 +66,7 @@ func queries(
 func (w *iiBench) appendQuery(dst []byte, draws *generate.Stream) []byte {
 	indexes := w.indexes()
 	if w.params.IndexesAt == indexesAtEnd || len(indexes) == 0 {
-		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.Load.Done(), draws)
+		return w.schema.appendRowQuery(dst, w.deleted.Load(), w.Done(), draws)
 	}
 	return w.schema.appendRangeQuery(dst, indexes, draws)
 }

@@ -119,11 +119,11 @@ func checkIIBench(p *Parameters) error {
 const indexesAtEnd = "End"
 
 func (w *iiBench) prepareLoad() {
-	w.Load.Pace = w.params.Pacing
-	w.Load.Autocommit = w.Load.WholeTransactions()
+	w.Pace = w.params.Pacing
+	w.Autocommit = w.WholeTransactions()
 	w.beginInserting()
-	w.Load.Heads, w.Load.RowBytes = []string{w.schema.head}, w.schema.rowBytes
-	w.Load.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
+	w.Heads, w.RowBytes = []string{w.schema.head}, w.schema.rowBytes
+	w.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
 	columns := []string{w.schema.columns}
 	if w.params.IndexesAt != indexesAtEnd {
 		for _, index := range w.indexes() {
@@ -140,9 +140,9 @@ func (w *iiBench) prepareLoad() {
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
 	if w.params.KeepRows > 0 {
-		w.from, w.keep, w.autocommit = w.schema.name, w.params.KeepRows, w.Load.Autocommit
+		w.from, w.keep, w.autocommit = w.schema.name, w.params.KeepRows, w.Autocommit
 		w.inserted = make(chan int64, w.inserters)
-		w.Load.Committed = w.tellDeleter
+		w.Committed = w.tellDeleter
 	}
 }
 
@@ -168,7 +168,7 @@ func (w *iiBench) Plan() workload.Plan {
 		// of their files, and some read all of an index when they are told to count.
 		p.Milestones.Count = []string{"ANALYZE NO_WRITE_TO_BINLOG TABLE " + w.schema.name}
 	}
-	if w.Load.Autocommit {
+	if w.Autocommit {
 		// A transaction that is one statement needs no COMMIT, and no round trip for it.
 		p.Setup = []string{"SET autocommit=1"}
 	}
@@ -185,7 +185,7 @@ func (w *iiBench) Plan() workload.Plan {
 }
 
 func (w *iiBench) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	if err := w.Load.Fits(ctx, db); err != nil {
+	if err := w.Fits(ctx, db); err != nil {
 		return workload.Plan{}, err
 	}
 	if err := w.table.Make(ctx, db); err != nil {
@@ -210,7 +210,7 @@ func (w *iiBench) Measure(ctx context.Context, c *workload.Client) (result.Stopp
 	switch {
 	case next < 0:
 		defer w.endInserting()
-		return w.Load.Insert(ctx, c)
+		return w.Insert(ctx, c)
 	case next == 0 && w.inserted != nil:
 		return result.StoppedByRows, w.remove(ctx, c)
 	default:
@@ -224,7 +224,7 @@ func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, 
 	if totals.RowsDeleted > 0 {
 		return w.count(ctx, db, totals)
 	}
-	return w.table.Verify(ctx, db, totals.Rows, w.Load.Sent(rowsOfPods))
+	return w.table.Verify(ctx, db, totals.Rows, w.Sent(rowsOfPods))
 }
 
 func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {

@@ -53,8 +53,8 @@ func TestIIBenchGolden(t *testing.T) {
 		},
 	} {
 		w := newTestIIBench(t, func(p *Parameters) { p.Table = tc.schema })
-		must.Same(t, fmt.Sprintf("row 200001 of %s", tc.schema), tc.row, string(w.Load.AppendRow(nil, 200_001)))
-		must.Same(t, fmt.Sprintf("checksum of %s", tc.schema), tc.checksum, w.table.Checksum(w.Load.Sent([]int64{1000})).String())
+		must.Same(t, fmt.Sprintf("row 200001 of %s", tc.schema), tc.row, string(w.AppendRow(nil, 200_001)))
+		must.Same(t, fmt.Sprintf("checksum of %s", tc.schema), tc.checksum, w.table.Checksum(w.Sent([]int64{1000})).String())
 	}
 }
 
@@ -188,7 +188,7 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 func TestIIBenchDeletesExactly(t *testing.T) {
 	w := newTestIIBench(t, func(p *Parameters) { p.KeepRows, p.Rows = 1, 1_000_000 })
 	w.keep = 0 // the script finds at most 999 rows
-	w.Load.PerTransaction = 1001
+	w.PerTransaction = 1001
 	_, errs := play(t, w)
 	must.Fail(t, errs[1], "deleting the oldest rows: only 1000 of 1001 rows existed")
 	if !errors.Is(errs[0], context.Canceled) {
