@@ -137,7 +137,7 @@ func watched(t *testing.T, cl client.Client, from logs, run *v1alpha1.BenchmarkR
 	select {
 	case err := <-ended:
 		return out.String(), errs.String(), err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("it does not end: %s", out)
 		return "", "", nil
 	}

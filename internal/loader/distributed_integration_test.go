@@ -325,13 +325,11 @@ func TestIntegrationByTime(t *testing.T) {
 
 func TestIntegrationWrongPassword(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
-	tr.cfg.ConnectSeconds = 60
+	tr.cfg.ConnectSeconds = 600
 	must.Write(t, tr.cfg.Server.PasswordFile, "wrong-and-secret")
 	began := time.Now()
 	tr.mustFail(t.Context(), t, result.CauseConnect, "Access denied for user")
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	soon(t, began)
 	if data, err := os.ReadFile(tr.terminationLog); err != nil || strings.Contains(string(data), "wrong-and-secret") {
 		t.Errorf("%v, %s", err, data)
 	}

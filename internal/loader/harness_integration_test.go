@@ -256,9 +256,17 @@ func globals(t testing.TB) map[string]string {
 	return variables
 }
 
-// eventually is whether a condition comes true in time.
+// soon fails a test that has waited for what it must not wait for, which takes ten minutes or more. A busy machine takes seconds.
+func soon(t testing.TB, began time.Time) {
+	t.Helper()
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// eventually is whether a condition comes true within a minute.
 func eventually(condition func() bool) error {
-	for range 500 {
+	for range 6000 {
 		if condition() {
 			return nil
 		}

@@ -211,7 +211,7 @@ func TestNobodyListens(t *testing.T) {
 	if err == nil || summary.Failure.Reason != result.CauseConnect || !strings.Contains(summary.Failure.Message, "refused") {
 		t.Errorf("%+v", summary.Failure)
 	}
-	if took := time.Since(began); took < time.Second || took > 3*time.Second {
+	if took := time.Since(began); took < time.Second || took > time.Minute {
 		t.Errorf("gave up after %s", took)
 	}
 }

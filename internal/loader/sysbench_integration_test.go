@@ -322,7 +322,7 @@ func preparedExecuted(db *sql.DB) (n int64, err error) {
 }
 
 func TestSysbenchConnectionsLost(t *testing.T) {
-	tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 30})
+	tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_read_only", TableSize: ptr.To[int64](1000), Seconds: 600})
 	whileSysbench(t, func(db *sql.DB) {
 		rows, err := db.Query("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", sysbenchSchema)
 		if err != nil {
@@ -342,9 +342,7 @@ func TestSysbenchConnectionsLost(t *testing.T) {
 	})
 	began := time.Now()
 	tr.mustFail(t.Context(), t, result.CauseConnectionLost, "sysbench run")
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	soon(t, began)
 }
 
 func TestSysbenchInterrupted(t *testing.T) {

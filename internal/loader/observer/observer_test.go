@@ -222,7 +222,7 @@ func TestRunGoesOn(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the observer does not end")
 	}
 }
