@@ -197,8 +197,8 @@ func (s *Stream) Next() uint64 {
 
 // Below draws a number from 0 to n-1. One is likelier than another by a part in 2^64/n at most. n must be positive.
 func (s *Stream) Below(n uint64) uint64 {
-	x := s.Next()
-	return Split(&x, n)
+	hi, _ := bits.Mul64(s.Next(), n) // Split does the same, and would not be inlined: rows would take a quarter longer
+	return hi
 }
 
 // Between draws a number from low to high, both included.
