@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -31,8 +32,10 @@ func TestIntegrationInterrupted(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	whileMeasuring(t, 100, func(*sql.DB) { cancel(errors.New("SIGTERM")) })
+	var at time.Time
+	whileMeasuring(t, 100, func(*sql.DB) { at = time.Now(); cancel(errors.New("SIGTERM")) })
 	tr.mustFail(ctx, t, result.CauseInterrupted, "told to stop: SIGTERM, in phase measure, ", " rows")
+	within(t, at, grace)
 }
 
 // The server does not answer, because a session holds a lock until the attempt has ended: interrupting does not wait for it.
@@ -40,7 +43,7 @@ func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	ended := make(chan struct{})
+	ended, at := make(chan struct{}), time.Time{}
 	whileMeasuring(t, 100, func(db *sql.DB) {
 		conn, err := db.Conn(context.WithoutCancel(ctx))
 		if err != nil {
@@ -58,11 +61,13 @@ func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 		}); err != nil {
 			t.Errorf("no statement waits: %v", err)
 		}
+		at = time.Now()
 		cancel(errors.New("SIGTERM"))
 		<-ended
 	})
 	defer close(ended)
 	tr.mustFail(ctx, t, result.CauseInterrupted)
+	within(t, at, grace)
 }
 
 // killed is what kills the connection whose number a query gives.

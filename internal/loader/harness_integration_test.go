@@ -256,10 +256,13 @@ func globals(t testing.TB) map[string]string {
 	return variables
 }
 
-// soon fails a test that has waited for what it must not wait for, which takes ten minutes or more. A busy machine takes seconds.
-func soon(t testing.TB, began time.Time) {
+// grace is the time until a Pod that is deleted is killed.
+const grace = 30 * time.Second
+
+// within fails a test that has waited for what it must not wait for: what would take ten minutes or more, or the end of the grace.
+func within(t testing.TB, began time.Time, most time.Duration) {
 	t.Helper()
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > most {
 		t.Errorf("it took %s", took)
 	}
 }
