@@ -88,9 +88,7 @@ func TestNothingReadsSentences(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	for name := range foreign {
 		if !seen[name] {

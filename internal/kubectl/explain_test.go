@@ -137,9 +137,7 @@ func TestExplainVariants(t *testing.T) {
 	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of all variants as if they were one"}}}
 	cm := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	record.Sides = []result.SideRecord{{Variant: "b", Instance: 2}}
 	if cm.Data[result.RecordKey], err = record.Encode(); err != nil {
 		t.Fatal(err)

@@ -94,9 +94,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 		}
 		cl, dir := clusterWith(objects...), t.TempDir()
 		run, err := find(t.Context(), cl, "bench", "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = export(t.Context(), cl, run, filepath.Join(dir, "b.tgz"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
@@ -177,9 +175,7 @@ func filesIn(t *testing.T, path string) map[string]string {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		text := must.Get(io.ReadAll(r))(t)
 		_, name, _ := strings.Cut(header.Name, "/")
 		files[name] = string(text)
@@ -268,9 +264,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	run.Status.Headline, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	rep, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files := must.Get(report.Files(rep))(t)
 	return append(objects, withResults(run, files), run)
 }
