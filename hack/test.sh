@@ -4,7 +4,8 @@
 # beside each other, because each waits for much of its time; what a group but the last prints comes when it has ended. --record
 # writes each layer's result to docs/test-results.md as soon as it is there, with date and commit, and leaves the other layers'
 # lines alone. Layers: unit, unit-long, envtest, page (report pages in a browser), site (the documentation's web site in a browser), loader
-# (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster),
+# (MariaDB 11.8), loader-old (10.11), loader-mysql (MySQL 9.7), the same with -sysbench, e2e, faults (what goes wrong on a cluster,
+# and paths that share most of their way with one of e2e),
 # reliability (the cases of docs/reliability.md), samples (each to its end, and the servers of the publications in full), tutorials
 # (typed from first to last line), release (what is published, installed in a cluster of its own), fuzz. FLAGS go to Ginkgo.
 set -euo pipefail

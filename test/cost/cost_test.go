@@ -70,8 +70,12 @@ var changes = map[string]change{
 	},
 }
 
+// TestCost takes the costliest of the changes through the chain if it is to be short: each compiles most of the source anew.
 func TestCost(t *testing.T) {
 	for tag, c := range changes {
+		if testing.Short() && tag != "newworkload" {
+			continue
+		}
 		t.Run(tag, func(t *testing.T) {
 			encoded := must.Get(json.Marshal(map[string]any{"Replace": c.overlay(t)}))(t)
 			out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-tags="+tag, "-run=^TestChain$", "-v",

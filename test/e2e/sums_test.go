@@ -1,4 +1,4 @@
-//go:build e2e || samples
+//go:build e2e || faults || samples
 
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0

@@ -20,56 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// completed is a run that has measured all that it needs.
-func completed(ctx SpecContext, name string) *v1alpha1.BenchmarkRun {
-	GinkgoHelper()
-	kubectl(ctx, "wait", "--for=condition=Finished", "--timeout="+(2*runTime).String(), "benchmarkrun/"+name)
-	run := getRun(ctx, name)
-	Expect(apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete)).To(BeTrue(), "%+v", run.Status)
-	return run
-}
-
-// measures is a variant as the document of an attempt has it.
-type measures struct {
-	*result.Document
-	side result.SideRecord
-}
-
-// sidesOf an attempt are what it measured, by the names of the variants.
-func sidesOf(ctx SpecContext, attempt string) map[string]measures {
-	GinkgoHelper()
-	d, sides := document(ctx, attempt), map[string]measures{}
-	for i, side := range record(ctx, attempt).Sides {
-		one := d
-		if len(d.Sides) > 0 {
-			one = &d.Sides[i].Document
-		}
-		sides[side.Variant] = measures{one, side}
-	}
-	return sides
-}
-
-// durableAndLazy is a run of two rounds, with its name, what takes turns, its rows and limits, and its trials.
-const durableAndLazy = `
-apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata: {name: %s}
-spec:
-  alternation: %s
-  rounds: {atMost: 2, until: All}
-  database:
-    image: mariadb:11.8
-    settings: {bufferPoolSize: 64Mi, redoLogSize: 96Mi}
-    storage: {size: 1Gi}
-    resources: {requests: {cpu: 100m}, limits: {memory: 512Mi}}
-  workload: {type: CommitSize, commitSize: %s%s}
-  loader: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi}}}
-  trials: %s
-  variants:
-  - {name: durable}
-  - {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}
-`
-
 var _ = Describe("a run with variants", func() {
 	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both, and
 	// may take more rounds than the sample.
@@ -136,34 +86,6 @@ var _ = Describe("a run with variants", func() {
 			Expect(m.Totals.Transactions).To(And(BeNumerically(">", 0), BeNumerically("<", m.Work().Transactions)), "%s: %+v", variant, m.Turns)
 			Expect(m.Checks).To(ContainElement(And(HaveField("Name", "slices"), HaveField("Passed", true))), variant)
 		}
-	}, SpecTimeout(10*time.Minute))
-
-	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
-		apply(ctx, fmt.Sprintf(durableAndLazy, "turns", "Trials", "{rows: 200, rowsPerCommit: 1}", "", "{primeSeconds: 1, repetitions: 3}"))
-		run := completed(ctx, "turns")
-		Expect(run.Status.Progress).To(Equal("2/2"))
-
-		By("measuring the same trials of a round next to each other, on one node, one at a time")
-		servers := map[string]bool{}
-		var before time.Time
-		for pair := range 6 {
-			both := map[string]bool{}
-			for _, trial := range []int{2*pair + 1, 2*pair + 2} {
-				for variant, m := range sidesOf(ctx, fmt.Sprintf("turns-t%d-a1", trial)) {
-					both[variant], servers[m.side.Place.DatabasePodUID] = true, true
-					Expect(m.Identity.Started).To(BeTemporally(">=", before), "trial %d", trial)
-					before = m.Identity.Ended
-					Expect(m.side.Place.DatabaseNode).To(Equal(run.Status.Environment.DatabaseNode), "trial %d", trial)
-				}
-			}
-			Expect(both).To(HaveLen(2), "trials %d and %d", 2*pair+1, 2*pair+2)
-		}
-		Expect(servers).To(HaveLen(4), "one of each variant in each round")
-		Expect(configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]).
-			To(ContainSubstring("2 of at most 2 rounds, paired, alternating trials (3 per round), "))
-
-		By("leaving nothing that runs")
-		nothingRuns(ctx)
 	}, SpecTimeout(10*time.Minute))
 
 	It("measures its variants in slices, and an attempt again that was disturbed", takesMinutes, func(ctx SpecContext) {
