@@ -8,43 +8,12 @@ package e2e
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
-
-var _ = Describe("a run with variants", func() {
-	It("lets the trials of its variants take turns", takesMinutes, func(ctx SpecContext) {
-		apply(ctx, fmt.Sprintf(durableAndLazy, "turns", "Trials", "{rows: 200, rowsPerCommit: 1}", "", "{primeSeconds: 1, repetitions: 3}"))
-		run := completed(ctx, "turns")
-		Expect(run.Status.Progress).To(Equal("2/2"))
-
-		By("measuring the same trials of a round next to each other, on one node, one at a time")
-		servers := map[string]bool{}
-		var before time.Time
-		for pair := range 6 {
-			both := map[string]bool{}
-			for _, trial := range []int{2*pair + 1, 2*pair + 2} {
-				for variant, m := range sidesOf(ctx, fmt.Sprintf("turns-t%d-a1", trial)) {
-					both[variant], servers[m.side.Place.DatabasePodUID] = true, true
-					Expect(m.Identity.Started).To(BeTemporally(">=", before), "trial %d", trial)
-					before = m.Identity.Ended
-					Expect(m.side.Place.DatabaseNode).To(Equal(run.Status.Environment.DatabaseNode), "trial %d", trial)
-				}
-			}
-			Expect(both).To(HaveLen(2), "trials %d and %d", 2*pair+1, 2*pair+2)
-		}
-		Expect(servers).To(HaveLen(4), "one of each variant in each round")
-		Expect(configMap(ctx, run.Status.Results.ConfigMap).Data["summary.md"]).
-			To(ContainSubstring("2 of at most 2 rounds, paired, alternating trials (3 per round), "))
-
-		By("leaving nothing that runs")
-		nothingRuns(ctx)
-	}, SpecTimeout(10*time.Minute))
-})
 
 var _ = Describe("storage", func() {
 	// Serial: specs that run beside others have less than the default resources.
