@@ -181,11 +181,11 @@ func ProgressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 	return g
 }
 
-// StopAfter leaves out the trials of later rounds.
-func (g *Progress) StopAfter(round int) {
-	left := g.Left
-	g.Left = slices.DeleteFunc(slices.Clone(left), func(t *plan.Trial) bool { return t.Round > round })
-	g.Planned -= len(left) - len(g.Left)
+// Keep leaves out the trials that are not left.
+func (g *Progress) Keep(left func(t *plan.Trial) bool) {
+	planned := len(g.Left)
+	g.Left = slices.DeleteFunc(g.Left, func(t *plan.Trial) bool { return !left(t) })
+	g.Planned -= planned - len(g.Left)
 }
 
 // looksOf are the rounds after which a precision target is checked.

@@ -39,6 +39,9 @@ type Compared struct {
 	Warnings []finding.Finding
 	// Rows are those that pilots have decided, by the label of the point.
 	Rows map[string]int64
+	// decidedBy is, by the label of a point, the round that decided the last of its pairs. The pairs are those of the judged rounds.
+	decidedBy map[string]int
+	judged    int
 	// records are how many it is made of.
 	records int
 }
@@ -66,8 +69,13 @@ type Side struct {
 	Environment v1alpha1.Environment
 	// Invalidated is how many attempts were disturbed.
 	Invalidated int
-	// Points are those of the variant's plan with what was measured; nil until all trials are.
+	// Points are those of the variant's plan with what was measured; nil until all trials are that the round needs.
 	Points []stats.Point
+}
+
+// Measured says whether all is measured that the round needs of the variant, and that this is not nothing.
+func (s *Side) Measured() bool {
+	return slices.ContainsFunc(s.Points, func(p stats.Point) bool { return len(p.Records) > 0 })
 }
 
 // PlannedPair is a point of a variant that the baseline has too.
@@ -146,20 +154,24 @@ func OfVariants(
 		return nil // it was refused before anything was measured
 	}
 	c.Alternation, c.records, c.Rows = p.Alternation, len(records), decidedRows(records)
-	for i := range c.Sides {
-		c.measure(&c.Sides[i], p, records)
-	}
 	for i := range c.Variants {
 		c.Variants[i].Variables = variables[c.Variants[i].Name]
+	}
+	accepted := byTrial(records)
+	for i := range c.Sides {
+		c.measure(&c.Sides[i], p, records, accepted)
+		if (i+1)%len(c.Variants) == 0 {
+			c.decide((i+1)/len(c.Variants), before)
+		}
 	}
 	c.Judge(before)
 	return c
 }
 
-// measure sets what the records say of a side.
-func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record) {
-	trials, own := trialsOf(p, records, s.Member)
-	if len(own) == 0 {
+// measure sets what the records, of which the accepted ones are given by their trials, say of a side.
+func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record, accepted map[int]*result.Record) {
+	trials, own := c.trialsOf(p, records, accepted, s.Member)
+	if len(trials) > 0 && len(own) == 0 {
 		return
 	}
 	for _, t := range trials {
@@ -167,29 +179,33 @@ func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record) {
 	}
 	external := c.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
 	s.Environment = APIEnvironment(EnvironmentOf(own), external)
-	accepted := 0
+	counted := 0
 	for _, r := range own {
 		switch r.Outcome {
 		case result.OutcomeAccepted:
-			accepted++
+			counted++
 		case result.OutcomeInvalidated:
 			s.Invalidated++
 		case result.OutcomeFailed, result.OutcomePilot:
 		}
 	}
-	if accepted == len(trials) {
+	if counted == len(trials) {
 		of := &plan.Plan{Points: c.Variants[s.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
 		of.Trials = p.TrialsAt(trials, of.Points)
 		s.Points = pointsOf(c.Run, of, own)
 	}
 }
 
-// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured.
-func trialsOf(p *plan.Plan, records []*result.Record, m plan.Member) (trials []plan.Trial, own []*result.Record) {
+// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured: without
+// those that are not needed, unless they were measured.
+func (c *Compared) trialsOf(
+	p *plan.Plan, records []*result.Record, accepted map[int]*result.Record, m plan.Member,
+) (trials []plan.Trial, own []*result.Record) {
 	numbers := map[int]bool{}
-	for _, t := range p.Trials {
-		if t.Round == m.Round && slices.Contains(t.Sides, m.Variant) {
-			trials, numbers[t.Number] = append(trials, t), true
+	for i := range p.Trials {
+		t := &p.Trials[i]
+		if t.Round == m.Round && slices.Contains(t.Sides, m.Variant) && (accepted[t.Number] != nil || !c.leavesOut(p, t)) {
+			trials, numbers[t.Number] = append(trials, *t), true
 		}
 	}
 	for _, r := range records {

@@ -66,6 +66,53 @@ func (c *Compared) Enough() bool {
 	return c != nil && c.Rounds > 0 && c.design().EarlyStop && c.decided()
 }
 
+// Left says whether a trial that is not measured has to be.
+func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
+	return c == nil || !(c.Enough() && t.Round > c.Rounds) && !c.leavesOut(p, t)
+}
+
+// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points. A point at which nothing is
+// compared is measured in every round.
+func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
+	from, to := p.Measured(t)
+	return !slices.ContainsFunc(p.Points[from:to], func(at plan.Point) bool {
+		by := c.decidedBy[stats.Label(at.Parameters)]
+		return by == 0 || t.Round <= by
+	})
+}
+
+// decide notes the points that so many rounds have decided, if they are whole and decided points are not measured on: each pair is
+// judged by a test of its own, but claims, and what all points say together, need them side by side. What as many rounds have
+// decided before, they still have.
+func (c *Compared) decide(rounds int, before *Compared) {
+	if c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0 || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
+		return
+	}
+	if c.decidedBy == nil {
+		c.decidedBy = map[string]int{}
+	}
+	if before != nil && rounds <= before.Rounds {
+		for point, by := range before.decidedBy {
+			if by == rounds {
+				c.decidedBy[point] = by
+			}
+		}
+		return
+	}
+	c.Rounds, c.judged = rounds, rounds
+	c.Pairs = c.pairs()
+	open := map[string]bool{}
+	for _, pair := range c.Pairs {
+		point := stats.Label(pair.Parameters)
+		open[point] = open[point] || !pair.Decided
+	}
+	for point := range open {
+		if !open[point] && c.decidedBy[point] == 0 {
+			c.decidedBy[point] = rounds
+		}
+	}
+}
+
 // WhyStopped says why no further round is measured.
 func (c *Compared) WhyStopped() string {
 	if !c.Enough() {
@@ -84,14 +131,17 @@ func (c *Compared) WhyStopped() string {
 	return fmt.Sprintf("%s has its answer after %d rounds", what, c.Rounds)
 }
 
-// wholeRounds is how many rounds there are in which every variant was measured, from the first on without a gap.
+// wholeRounds is how many rounds there are in which all was measured that they need, from the first on without a gap.
 func (c *Compared) wholeRounds() int {
-	for i := range c.Sides {
-		if c.Sides[i].Points == nil {
-			return i / len(c.Variants)
+	rounds := 0
+	for sides := range slices.Chunk(c.Sides, len(c.Variants)) {
+		missing := slices.ContainsFunc(sides, func(s Side) bool { return s.Points == nil })
+		if missing || !slices.ContainsFunc(sides, func(s Side) bool { return s.Measured() }) {
+			break
 		}
+		rounds++
 	}
-	return len(c.Sides) / len(c.Variants)
+	return rounds
 }
 
 // whole are the sides of a variant in the whole rounds, in the order of these.
@@ -105,10 +155,15 @@ func (c *Compared) whole(variant int) []*Side {
 	return list
 }
 
-// values of a metric of a variant at a point, by whole rounds.
+// values of a metric of a variant at a point, by whole rounds; without those after the one that decided the point, unless they
+// measured it.
 func (c *Compared) values(variant int, metric string, point int) []float64 {
+	by := c.decidedBy[stats.Label(c.Variants[variant].Plan.Points[point].Parameters)]
 	var list []float64
 	for _, s := range c.whole(variant) {
+		if by > 0 && s.Round > by && len(s.Points[point].Records) == 0 {
+			break
+		}
 		list = append(list, s.Value(metric, point))
 	}
 	return list
@@ -118,13 +173,13 @@ func (c *Compared) values(variant int, metric string, point int) []float64 {
 // as many.
 func (c *Compared) Judge(before *Compared) {
 	c.Rounds = c.wholeRounds()
-	unused := make([][]finding.Finding, len(c.Planned))
-	for i := range unused {
+	var unused []finding.Finding
+	for _, pair := range c.Planned {
 		if c.Rounds > 0 {
-			unused[i] = c.notExercised(c.Planned[i])
+			unused = append(unused, c.notExercised(pair)...)
 		}
 	}
-	c.describe(slices.Concat(unused...))
+	c.describe(unused)
 	if c.Rounds == 0 {
 		return
 	}
@@ -132,8 +187,18 @@ func (c *Compared) Judge(before *Compared) {
 		c.Pairs, c.Overall, c.Claims = before.Pairs, before.Overall, before.Claims
 		return
 	}
+	if c.judged != c.Rounds {
+		c.Pairs = c.pairs()
+	}
+	c.Overall = c.design().Overall(c.Pairs)
+	c.Claims = c.judgedClaims()
+}
+
+// pairs are judged by the whole rounds.
+func (c *Compared) pairs() []stats.Paired {
 	design, baselines := c.design(), map[int][]float64{}
-	for i, pair := range c.Planned {
+	var list []stats.Paired
+	for _, pair := range c.Planned {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = c.values(c.Baseline, "", pair.With)
 		}
@@ -143,17 +208,16 @@ func (c *Compared) Judge(before *Compared) {
 			BaselineValues: baselines[pair.With], Values: c.values(pair.Variant, "", pair.Of),
 			RateMissed: c.rateMissed(pair.Variant, pair.Of) || c.rateMissed(c.Baseline, pair.With), Costs: c.costs(pair),
 		}
-		for _, f := range unused[i] {
+		for _, f := range c.notExercised(pair) {
 			paired.NotExercised = append(paired.NotExercised, f.Where["variable"])
 		}
 		ours, _ := c.whole(pair.Variant)[0].Metric("")
 		theirs, _ := c.whole(c.Baseline)[0].Metric("")
 		paired.Measures(ours, theirs)
 		paired.Judge(design)
-		c.Pairs = append(c.Pairs, paired)
+		list = append(list, paired)
 	}
-	c.Overall = design.Overall(c.Pairs)
-	c.Claims = c.judgedClaims()
+	return list
 }
 
 // rateMissed says whether any of the whole rounds missed the offered rate at a point.

@@ -4,6 +4,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -139,4 +141,95 @@ func TestServerCPUs(t *testing.T) {
 	if got := serverCPUs(external, -1); got != 0 {
 		t.Errorf("a server somewhere else has %g", got)
 	}
+}
+
+// A point is not measured on once all of its pairs have their answers: what the rounds after it measure is what is undecided. It is
+// the same whether it was followed from record to record, or is read anew.
+func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
+	undecided := map[string]bool{"rowsPerCommit=16": true}
+	both := map[string]bool{"rowsPerCommit=1": true, "rowsPerCommit=16": true}
+	sweep := func(rows ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.WorkloadSpec {
+		return &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: rows}}}
+	}
+	alternating := func(a v1alpha1.Alternation) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = a }
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRunSpec)
+		// later are the points of all rounds after the sixth, and rounds those that the pairs have.
+		later  map[string]bool
+		rounds []int
+	}{
+		"slices":                        {alternating(v1alpha1.AlternateSlices), undecided, []int{6, 12}},
+		"trials":                        {alternating(v1alpha1.AlternateTrials), undecided, []int{6, 12}},
+		"runs":                          {alternating(v1alpha1.AlternateRuns), undecided, []int{6, 12}},
+		"a point of the baseline alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Variants[1].Workload = sweep(16) }, both, []int{12}},
+		"variants with other points": {func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Variants[1].Workload = sweep(1)
+			s.Variants = append(s.Variants, v1alpha1.Variant{Name: "later", Workload: sweep(16)})
+		}, undecided, []int{6, 12}},
+		"claims": {func(s *v1alpha1.BenchmarkRunSpec) {
+			of := func(variant string) v1alpha1.PointSelector { return v1alpha1.PointSelector{Variant: variant} }
+			s.Claims = v1alpha1.Claims{{Name: "is", Ratio: &v1alpha1.RatioClaim{Of: of("lazy"), To: of("durable"), AtLeast: "1"}}}
+		}, both, []int{12, 12}},
+		"all together": {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsOverallDecided }, both, []int{7, 7}},
+		"all rounds":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsAll }, both, []int{12, 12}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := testutil.Pair(func(r *v1alpha1.BenchmarkRun) {
+				r.Spec.Workload.CommitSize.Sweep = sweep(1, 16).CommitSize.Sweep
+				r.Spec.Rounds.AtMost = 12
+				tc.change(&r.Spec)
+			})
+			p := must.Get(plan.New(run, cmp.Or(run.Spec.Alternation, v1alpha1.AlternateTrials)))(t)
+			var records []*result.Record
+			var c *Compared
+			later := map[string]bool{}
+			for {
+				c = OfVariants(run, p, records, nil, c)
+				g := ProgressOf(run, p, records)
+				g.Keep(func(t *plan.Trial) bool { return c.Left(p, t) })
+				anew := OfVariants(run, p, records, nil, nil)
+				must.Same(t, "pairs read anew", c.Pairs, anew.Pairs)
+				must.Same(t, "decided points read anew", c.decidedBy, anew.decidedBy)
+				if len(g.Left) == 0 {
+					break
+				}
+				next := g.Left[0]
+				parameters := p.Points[next.Point].Parameters
+				if next.Round > 6 {
+					later[stats.Label(parameters)] = true
+				}
+				records = append(records, atPair(next, p, parameters))
+			}
+			must.Same(t, "points of later rounds", tc.later, later)
+			var rounds []int
+			for _, pair := range c.Pairs {
+				rounds = append(rounds, pair.Rounds)
+			}
+			must.Same(t, "rounds of the pairs", tc.rounds, rounds)
+		})
+	}
+}
+
+// atPair is the record of a trial: with one row per commit all but the baseline are three times as fast, and with more the rounds
+// scatter so much that nobody can say.
+func atPair(trial *plan.Trial, p *plan.Plan, parameters map[string]string) *result.Record {
+	value := func(variant int) float64 {
+		switch {
+		case variant == 0:
+			return 1000
+		case parameters["rowsPerCommit"] == "1":
+			return 3000 + 10*float64(trial.Round%3)
+		}
+		return 1000 + 400*float64(1-trial.Round%2*2)
+	}
+	r := testutil.Record(trial.Number, 1, parameters, value(trial.Sides[0]))
+	if len(trial.Sides) > 1 {
+		for _, side := range trial.Sides {
+			one := testutil.Record(trial.Number, 1, parameters, value(side))
+			r.Summary.Sides = append(r.Summary.Sides, result.SideSummary{Variant: p.Variants[side], Summary: *one.Summary})
+		}
+	}
+	return r
 }

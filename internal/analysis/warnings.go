@@ -88,7 +88,7 @@ var (
 func (c *Compared) environments(variant int) []*v1alpha1.Environment {
 	var list []*v1alpha1.Environment
 	for i := range c.Sides {
-		if s := &c.Sides[i]; s.Points != nil && (variant < 0 || s.Variant == variant) {
+		if s := &c.Sides[i]; s.Measured() && (variant < 0 || s.Variant == variant) {
 			list = append(list, &s.Environment)
 		}
 	}
@@ -175,7 +175,7 @@ func (c *Compared) sideFindings() []finding.Finding {
 	var from []int
 	measured := 0
 	for i := range c.Sides {
-		if c.Sides[i].Points == nil {
+		if !c.Sides[i].Measured() {
 			continue
 		}
 		measured++

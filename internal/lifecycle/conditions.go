@@ -160,9 +160,7 @@ type progress struct {
 
 func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared) progress {
 	g := progress{Progress: analysis.ProgressOf(run, p, records)}
-	if compared.Enough() {
-		g.StopAfter(compared.Rounds)
-	}
+	g.Keep(func(t *plan.Trial) bool { return compared.Left(p, t) })
 	last := 0
 	if len(g.Left) > 0 {
 		g.next = g.Left[0]

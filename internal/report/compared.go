@@ -153,11 +153,10 @@ func (r *Report) usable() error {
 	return nil
 }
 
-// consistent says whether a verdict is one that there is, and is that of its interval and of as many values as there are
-// rounds.
+// consistent says whether a verdict is one that there is, and is that of its interval and of as many values as it has rounds.
 func consistent(p *stats.Paired, rounds int) bool {
 	_, least, most := p.Loss()
-	if p.BaselineMetric == nil && (len(p.Values) != rounds || len(p.BaselineValues) != rounds) {
+	if p.BaselineMetric == nil && (p.Rounds > rounds || len(p.Values) != p.Rounds || len(p.BaselineValues) != p.Rounds) {
 		return false
 	}
 	switch p.Verdict {

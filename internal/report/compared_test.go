@@ -219,7 +219,7 @@ func comparisonToCompare() *report.Report {
 		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
 	})
 	s.Pairs, s.Overall = s.Pairs[:1], nil
-	s.Pairs[0].BaselineValues, s.Pairs[0].Values = around100, times(3, around100)
+	s.Pairs[0].BaselineValues, s.Pairs[0].Values, s.Pairs[0].Rounds = around100, times(3, around100), len(around100)
 	return s
 }
 

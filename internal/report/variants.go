@@ -157,7 +157,7 @@ func OfVariants(c *analysis.Compared, records []*result.Record, outcome, message
 		rep.Variants = append(rep.Variants, one)
 	}
 	for i := range c.Sides {
-		if side := &c.Sides[i]; side.Points != nil {
+		if side := &c.Sides[i]; side.Measured() {
 			rep.Runs = append(rep.Runs, ofSide(c, side))
 		}
 	}
