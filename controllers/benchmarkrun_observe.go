@@ -81,7 +81,7 @@ func (r *BenchmarkRunReconciler) observe(
 	}
 	o.seen.Checked, o.seen.Compared, o.seen.Variables = m.checked, m.compared, m.variables
 	o.seen.Judge(run)
-	r.readWarnings(ctx, m, run.Namespace, &o.seen)
+	r.readWarnings(ctx, run.Namespace, &o.seen)
 	return &o.seen, nil
 }
 

@@ -32,8 +32,6 @@ type memory struct {
 	checked   bool
 	compared  *analysis.Compared
 	variables map[string]map[string]string
-	// shortage is what the newest Pod lacked that found no room.
-	shortage shortage
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
 }

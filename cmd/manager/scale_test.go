@@ -171,9 +171,8 @@ func TestScaleQueue(t *testing.T) {
 }
 
 // TestScaleStrangers starts a manager beside what it reads and no cache reduces: 180 events of 1.3 MB about the Pod of a database
-// that finds no room, and 85 Pods of over a megabyte of labels on the only node, which are read for what would fit and, when the
-// database has its node after all, for its neighbors. It prints the memory, and the CPU time of a look. More than 128 MiB is too
-// much.
+// that finds no room, and 85 Pods of over a megabyte of labels on the only node, which are read for the database's neighbors when
+// it has its node after all. It prints the memory, and the CPU time of a look. More than 128 MiB is too much.
 func TestScaleStrangers(t *testing.T) {
 	const most, watched = 128, 20 * time.Second
 	namespace, theirs := madeNamespace(t, "victim-"), madeNamespace(t, "theirs-")

@@ -53,7 +53,7 @@ var Reasons = map[string]Advice{
 	},
 	v1alpha1.ReasonInsufficientResources: {
 		"No node has enough of a resource that the database's or the loader's Pod requests.",
-		"make room on a node, or lower database.resources or loader.resources; the message says what is missing, and what would fit.",
+		"make room on a node, or lower database.resources or loader.resources; the message says what is missing.",
 	},
 	v1alpha1.ReasonMeasuring:  {"Trials are being measured.", ""},
 	v1alpha1.ReasonPublishing: {"Everything is measured, and the results are being written.", ""},
@@ -110,7 +110,7 @@ var Reasons = map[string]Advice{
 	},
 	v1alpha1.ReasonDatabaseNotStarted: {
 		"The database did not start within trials.startDeadlineSeconds.",
-		"check the image, volume, quota, LimitRange and nodes. If a resource is short, the message says what would fit.",
+		"check the image, volume, quota, LimitRange and nodes. If a resource is short, the message says which.",
 	},
 	v1alpha1.ReasonHostTuningNotAllowed: {
 		"The run requests changes to the kernel settings of a node, which the administrator has not allowed.",
