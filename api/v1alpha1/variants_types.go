@@ -90,8 +90,8 @@ type RoundsSpec struct {
 	// +kubebuilder:validation:Maximum=200
 	AtLeast int32 `json:"atLeast,omitempty"`
 
-	// until is Decided (every pair has its answer; rounds leave out points that do), OverallDecided (each variant has, over all
-	// points together) or All. Defaults to Decided.
+	// until is Decided (every pair is; rounds leave out points that are), OverallDecided (each variant is, over all points) or All.
+	// Defaults to Decided.
 	// +optional
 	// +kubebuilder:default=Decided
 	// +kubebuilder:validation:Enum=Decided;OverallDecided;All

@@ -151,18 +151,15 @@ func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
 	sweep := func(rows ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.WorkloadSpec {
 		return &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: rows}}}
 	}
-	alternating := func(a v1alpha1.Alternation) func(*v1alpha1.BenchmarkRunSpec) {
-		return func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = a }
-	}
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRunSpec)
 		// later are the points of all rounds after the sixth, and rounds those that the pairs have.
 		later  map[string]bool
 		rounds []int
 	}{
-		"slices":                        {alternating(v1alpha1.AlternateSlices), undecided, []int{6, 12}},
-		"trials":                        {alternating(v1alpha1.AlternateTrials), undecided, []int{6, 12}},
-		"runs":                          {alternating(v1alpha1.AlternateRuns), undecided, []int{6, 12}},
+		"slices":                        {func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = v1alpha1.AlternateSlices }, undecided, []int{6, 12}},
+		"trials":                        {func(*v1alpha1.BenchmarkRunSpec) {}, undecided, []int{6, 12}},
+		"runs":                          {func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = v1alpha1.AlternateRuns }, undecided, []int{6, 12}},
 		"a point of the baseline alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Variants[1].Workload = sweep(16) }, both, []int{12}},
 		"variants with other points": {func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Variants[1].Workload = sweep(1)
