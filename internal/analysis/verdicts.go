@@ -68,7 +68,11 @@ func (c *Compared) Enough() bool {
 
 // Left says whether a trial that is not measured has to be.
 func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
-	return c == nil || !(c.Enough() && t.Round > c.Rounds) && !c.leavesOut(p, t)
+	if c == nil {
+		return true
+	}
+	over := c.Enough() && t.Round > c.Rounds
+	return !over && !c.leavesOut(p, t)
 }
 
 // leavesOut says whether rounds before that of the trial have decided the pairs at all of its points. A point at which nothing is
@@ -81,11 +85,12 @@ func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	})
 }
 
-// decide notes the points that so many rounds have decided, if they are whole and decided points are not measured on: each pair is
-// judged by a test of its own, but claims, and what all points say together, need them side by side. What as many rounds have
-// decided before, they still have.
+// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own, but claims,
+// and what all points say together, need the points side by side: with these, all are measured in every round. What as many rounds
+// have decided before, they still have.
 func (c *Compared) decide(rounds int, before *Compared) {
-	if c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0 || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
+	together := c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0
+	if together || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
 		return
 	}
 	if c.decidedBy == nil {

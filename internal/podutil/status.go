@@ -190,8 +190,8 @@ func Insufficient(pod *corev1.Pod) []corev1.ResourceName {
 // NoRoom says whether a Pod cannot be scheduled because no node has enough of a resource.
 func NoRoom(pod *corev1.Pod) bool { return len(Insufficient(pod)) > 0 }
 
-// Shortage says which resources a Pod that cannot be scheduled lacks, and how much of them it requests. The field is where they are
-// specified, for example loader.resources. It is empty if the Pod does not wait for resources.
+// Shortage says which resources a Pod that cannot be scheduled lacks, and how much of them it requests. The field is where they
+// are specified, for example loader.resources. It is empty if the Pod does not wait for resources.
 func Shortage(pod *corev1.Pod, field string) string {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	var lacks []string
@@ -202,6 +202,6 @@ func Shortage(pod *corev1.Pod, field string) string {
 	if len(lacks) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("no eligible node has enough %s: set %s.requests to what fits (they may be below the limits; kubectl describe "+
-		"nodes says what is left), or free a node", strings.Join(lacks, " and "), field)
+	return fmt.Sprintf("no eligible node has enough %s: set %s.requests to what fits (they may be below the limits; "+
+		"kubectl describe nodes says what is left), or free a node", strings.Join(lacks, " and "), field)
 }
