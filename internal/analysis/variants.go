@@ -153,7 +153,7 @@ func OfVariants(
 	if err != nil {
 		return nil // it was refused before anything was measured
 	}
-	c.Alternation, c.records, c.Rows = p.Alternation, len(records), decidedRows(records)
+	c.Alternation, c.records, c.Rows, c.decidedBy = p.Alternation, len(records), decidedRows(records), map[string]int{}
 	for i := range c.Variants {
 		c.Variants[i].Variables = variables[c.Variants[i].Name]
 	}

@@ -68,11 +68,8 @@ func (c *Compared) Enough() bool {
 
 // Left says whether a trial that is not measured has to be.
 func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
-	if c == nil {
-		return true
-	}
 	over := c.Enough() && t.Round > c.Rounds
-	return !over && !c.leavesOut(p, t)
+	return c == nil || !over && !c.leavesOut(p, t)
 }
 
 // leavesOut says whether rounds before that of the trial have decided the pairs at all of its points. A point at which nothing is
@@ -85,16 +82,12 @@ func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	})
 }
 
-// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own, but claims,
-// and what all points say together, need the points side by side: with these, all are measured in every round. What as many rounds
-// have decided before, they still have.
+// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own; claims and
+// what all points say together need all of them in every round. What as many rounds have decided before, they still have.
 func (c *Compared) decide(rounds int, before *Compared) {
 	together := c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0
 	if together || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
 		return
-	}
-	if c.decidedBy == nil {
-		c.decidedBy = map[string]int{}
 	}
 	if before != nil && rounds <= before.Rounds {
 		for point, by := range before.decidedBy {
