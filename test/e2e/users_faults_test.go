@@ -131,7 +131,7 @@ var _ = Describe("bad luck", func() {
 		Entry("an image that does not exist", "mariadb:11.8", "mariadb:0.0-no-such", "DatabaseNotStarted",
 			"mariadb:0.0-no-such", SpecTimeout(runTime)),
 		Entry("a storage class that does not exist", "{size: 1Gi}", "{size: 1Gi, storageClassName: none-such}", "DatabaseNotStarted",
-			"the database's Pod cannot be scheduled", SpecTimeout(runTime)),
+			`a volume of the database cannot be provisioned: storageclass.storage.k8s.io "none-such" not found`, SpecTimeout(runTime)),
 		Entry("a loader that fits nowhere", "  seed: 7", "  loader: {nodeSelector: {no: such}}", "LoaderNotStarted",
 			"the loader's Pod cannot be scheduled", SpecTimeout(runTime)),
 	)
