@@ -82,8 +82,8 @@ func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	})
 }
 
-// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own; claims and
-// what all points say together need all of them in every round. What as many rounds have decided before, they still have.
+// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own; claims,
+// and what all points say together, need all of them in every round. What as many rounds have decided before, they still have.
 func (c *Compared) decide(rounds int, before *Compared) {
 	together := c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0
 	if together || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
