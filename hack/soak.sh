@@ -18,7 +18,7 @@ for ((i = 1; i <= $1; i++)); do
 	started=$SECONDS result=passed log=$(mktemp "${TMPDIR:-/tmp}/soak-XXXXXX.log")
 	(cd "$clone" && CI=true bash .ci/run </dev/null >"$log" 2>&1) || result=failed
 	echo "$(date -u +%F),$(git -C "$clone" rev-parse --short HEAD),$2,${BESIDE:-},$((SECONDS - started)),$result" | tee -a "$table"
-	grep -E '^[a-z-]+: [0-9]+ passed' "$log" || true
+	grep -E '^[a-z0-9-]+: [0-9]+ passed' "$log" || true
 	if [ $result = passed ]; then rm "$log"; else failed=1 && echo "soak.sh: $log"; fi
 done
 exit $failed
