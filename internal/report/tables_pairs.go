@@ -74,7 +74,8 @@ func pairsTable(parameters []string, overall, pairs []stats.Paired, variants boo
 		ratio.Unit = "median of all pairs of values"
 	}
 	ratio.Plain = "ratio (" + ratio.Unit + ")"
-	for n, head := range []Column{ratio, inUnit("", "interval"), {Text: "rounds", Number: true, Wide: true}, {Text: "verdict"}} {
+	alike := !slices.ContainsFunc(all, func(p stats.Paired) bool { return p.Rounds != all[0].Rounds })
+	for n, head := range []Column{ratio, inUnit("", "interval"), {Text: "rounds", Number: true, Wide: alike}, {Text: "verdict"}} {
 		t.add(head, func(i int) Cell { return judgedCells(&all[i])[n] })
 	}
 	return t
