@@ -157,7 +157,7 @@ func TestIntegrationCustomDropsTheSchema(t *testing.T) {
 		"leaves one and a table":   {"DROP TABLE bench.benchrun_attempts", "CREATE TABLE bench.t1 (id INT)"},
 		"drops nothing of the run": {"CREATE TABLE bench.t1 (id INT)"},
 	} {
-		for phase, borrowed := range map[string]bool{"prepare": false, "measure, of a borrowed server": true} {
+		for phase, borrowed := range map[string]bool{"prepare": false, "measure": false, "prepare, of a borrowed server": true, "measure, of a borrowed server": true} {
 			t.Run(name+" in "+phase, func(t *testing.T) {
 				mustExec(t, "DROP DATABASE IF EXISTS bench")
 				dir := t.TempDir()

@@ -248,12 +248,17 @@ func TestCompareVariants(t *testing.T) {
 		"itself":     {"durable", "durable", "", "both are variant durable", nil},
 		"metric":     {"durable", "lazy", "other", "compared only", nil},
 		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = report.Unfinished }},
+		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = "" }},
+		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Report) { s.Outcome = "Failed" }},
 		"empty":      {"durable", "lazy", "", "no pairs", func(s *report.Report) { s.Pairs = nil }},
 		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = stats.Slower }},
 		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = "Splendid" }},
 		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
-		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Overall = make([]stats.Paired, 1) }},
-		"spec":       {"lazy", "same", "", "reading the specification", func(s *report.Report) { s.Spec = json.RawMessage(`{`) }},
+		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Report) {
+			s.Overall = slices.Clone(s.Pairs)
+			s.Overall[0].Verdict = stats.Slower
+		}},
+		"spec": {"lazy", "same", "", "reading the specification", func(s *report.Report) { s.Spec = json.RawMessage(`{`) }},
 	} {
 		s := comparisonToCompare()
 		if test.change != nil {
