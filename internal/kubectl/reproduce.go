@@ -52,8 +52,8 @@ func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command
 and compare.
 
 A point is reproduced if no difference between the two measurements is shown, although a factor of two would have been. With
---within 10%, it is reproduced if a difference of 10% is excluded. Of a run with variants, the ratios are compared, under the
-same conditions.
+--within 10%, it is reproduced if a difference of 10% is excluded, and differs if one of more than 10% is shown. Of a run with
+variants, the ratios are compared, under the same conditions.
 
 Only the specification of the bundle is created, without labels, annotations and other metadata. Before that, the command shows
 all of it, and asks for confirmation; --yes confirms.

@@ -131,15 +131,15 @@ func (p *ReproducedPoint) judgePair(pair *stats.Paired, within float64) {
 	p.judge(difference, within)
 }
 
-// judge sets the verdict by the interval of the ratio. The difference is what the verdict is if one is shown that counts.
+// judge sets the verdict by the interval of the ratio. The difference is what the verdict is if one of more than within is shown.
 func (p *ReproducedPoint) judge(difference ReproductionVerdict, within float64) {
 	bound := float64(maxReproducedFactor)
 	if within > 0 {
 		bound = 1 + within
 	}
-	differs, small := p.Low > 1 || p.High < 1, max(p.High, 1/p.Low) <= bound
+	differs, small := max(p.Low, 1/p.High) > 1+within, max(p.High, 1/p.Low) <= bound
 	switch {
-	case small && (!differs || within > 0):
+	case small && !differs:
 		p.Verdict = Reproduced
 	case differs:
 		p.Verdict = difference
