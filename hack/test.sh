@@ -158,9 +158,9 @@ e2e() {
 	make --no-print-directory deploy
 	case $1 in e2e | reliability | tutorials) ;; *) "$HACK/mariadb-operator.sh" up ;; esac
 	if [ "$1" = faults ]; then "$HACK/kueue.sh" up; fi
-	# Reliability, the samples and the tutorials measure how long things take, one at a time.
+	# Reliability and the tutorials measure how long things take, one at a time.
 	local processes=''
-	if [ "$1" = e2e ] || [ "$1" = faults ]; then processes='--procs 2 --randomize-all'; fi
+	case $1 in e2e | faults | samples) processes='--procs 2 --randomize-all' ;; esac
 	status=0
 	# shellcheck disable=SC2086 # flags
 	tool ginkgo run --tags "$1" $processes --timeout 120m ${FLAGS:-} --no-color -v --output-dir "$LOGS" --junit-report "$1.xml" ./test/e2e || status=$?
