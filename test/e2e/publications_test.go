@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -150,7 +149,7 @@ func hasWhatWasAsked(ctx context.Context, run *v1alpha1.BenchmarkRun) {
 	s := &run.Spec.Database.Settings
 	Expect([]bool{s.BufferPoolSize != nil, s.RedoLogSize != nil, s.FlushLogAtTrxCommit != nil, s.BinaryLog != nil}).
 		To(HaveEach(true), "a publication says what its server has")
-	e := need(engine.ByName(string(run.Spec.Database.Engine)))
+	e := need(plan.EngineOf(&run.Spec.Database))
 	server := document(ctx, run.Name+"-t1-a1").Server
 	for _, setting := range plan.Settings(e, &run.Spec.Database) {
 		i := slices.IndexFunc(server.Settings, func(a result.AppliedSetting) bool { return a.Name == setting.Name })
