@@ -43,7 +43,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testutil.RunWithEnvironment(m, func(e *envtest.Environment, c client.WithWatch) { api, reach = c, e.Config }))
+	os.Exit(testutil.RunWithEnvironment(m, func(e *envtest.Environment, c client.WithWatch) { api, reach = c, e.Config }, testutil.Remember))
 }
 
 // cluster plays the parts of Kubernetes that envtest lacks: the StatefulSet and Job controllers, the kubelet, and the

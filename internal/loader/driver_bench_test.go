@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"os"
 	"slices"
@@ -55,21 +54,21 @@ type shape struct {
 }
 
 func shapes() []shape {
-	files := func(rows, perStatement int64, connections int, protocol string) result.Workload {
-		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-			Table: "FileList", Tables: 1, Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: max(1000/perStatement, 1),
-			Clients: connections, StorageEngine: "InnoDB", Protocol: protocol,
+	insert := func(table string, p bulkinsert.Parameters) result.Workload {
+		p.Table, p.Tables, p.StorageEngine = table, 1, "InnoDB"
+		return workloadtest.Load(bulkinsert.Definition, p)
+	}
+	files := func(rows, perStatement int64, clients int, protocol string) result.Workload {
+		return insert("FileList", bulkinsert.Parameters{
+			Rows: rows, RowsPerStatement: perStatement, StatementsPerTransaction: max(1000/perStatement, 1), Clients: clients, Protocol: protocol,
 		})
 	}
-	single := func(rows int64, connections int, protocol string) result.Workload {
-		return workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-			Table: "FileList", Tables: 1, Rows: rows, RowsPerStatement: 1, StatementsPerTransaction: 1,
-			Clients: connections, StorageEngine: "InnoDB", Protocol: protocol, Commit: "Autocommit",
+	single := func(rows int64, clients int, protocol string) result.Workload {
+		return insert("FileList", bulkinsert.Parameters{
+			Rows: rows, RowsPerStatement: 1, StatementsPerTransaction: 1, Clients: clients, Protocol: protocol, Commit: "Autocommit",
 		})
 	}
-	narrow := workloadtest.Load(bulkinsert.Definition, bulkinsert.Parameters{
-		Table: "Narrow", Tables: 1, Rows: 600_000, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Clients: 1, StorageEngine: "InnoDB",
-	})
+	narrow := insert("Narrow", bulkinsert.Parameters{Rows: 600_000, RowsPerStatement: 30_000, StatementsPerTransaction: 1, Clients: 1})
 	staged := func(mode string) result.Workload {
 		return workloadtest.Load(tprochload.Definition, tprochload.Parameters{
 			ScaleFactor: "0.02", Data: "Staged", LoadMode: mode, Clients: ptr.To(4), ForeignKeyChecks: true, UniqueChecks: true, Indexes: "Before",
@@ -106,10 +105,9 @@ type closingSession interface {
 	Close() error
 }
 
-// BenchmarkClient measures in turns, against one server, the loader's own client (ours), the same over Go's own connection
-// instead of conn's socket (ours/net), and go-sql-driver. It reports the ratios of the first to each of the others: operations
-// per second, and the loader's CPU time for an operation; medians over all rounds and, from six rounds on, the ends of their 95%
-// intervals by order statistics. Operations are the same, made by the workload itself.
+// BenchmarkClient measures in turns, against one server, the loader's own client (ours) and go-sql-driver. It reports the ratios of
+// the first to the other: operations per second, and the loader's CPU time for an operation; medians over all rounds and, from six
+// rounds on, the ends of their 95% intervals. Operations are the same, made by the workload itself.
 func BenchmarkClient(b *testing.B) {
 	server := newTrial(b, commitsize.Parameters{}).cfg.Server
 	server.Schema = benchSchema
@@ -140,21 +138,9 @@ func benchArms(b *testing.B, server result.Server) []arm {
 		cfg.TLS = &tls.Config{InsecureSkipVerify: true}
 	}
 	ours := must.Get(conn.New(server))(b)
-	overNet := must.Get(conn.NewBy(cfg.Clone(), (&net.Dialer{}).DialContext))(b)
-	by := func(c *conn.Connections) func(context.Context, []string) (closingSession, error) {
-		return func(ctx context.Context, setup []string) (closingSession, error) {
-			return c.Session(ctx, benchSchema, setup)
-		}
-	}
 	return []arm{
-		{"ours", by(ours)},
-		{"ours/net", by(overNet)},
-		{"driver/socket", func(ctx context.Context, setup []string) (closingSession, error) {
-			connector, err := ours.Connector(benchSchema)
-			if err != nil {
-				return nil, err
-			}
-			return newDriverSession(ctx, connector, setup)
+		{"ours", func(ctx context.Context, setup []string) (closingSession, error) {
+			return ours.Session(ctx, benchSchema, setup)
 		}},
 		{"driver", func(ctx context.Context, setup []string) (closingSession, error) {
 			c := cfg.Clone()
@@ -304,25 +290,11 @@ type side struct{ rate, cost float64 }
 func medianOf(values []float64) string { return stats.Format(stats.Summarize(values).Median) }
 
 func report(b *testing.B, name string, ratios []float64) {
-	slices.Sort(ratios)
-	n := len(ratios)
-	b.ReportMetric((ratios[(n-1)/2]+ratios[n/2])/2, name+"-ratio-median")
-	if k := rank(n); k > 0 {
-		b.ReportMetric(ratios[k-1], name+"-ratio-low")
-		b.ReportMetric(ratios[n-k], name+"-ratio-high")
-	}
-}
-
-// rank is the largest k for which the k-th smallest and the k-th largest of n values enclose the median with a probability of
-// 95%: the chance of fewer than k heads in n tosses is 2.5% at most. 0 if there is none.
-func rank(n int) int {
-	p := math.Pow(0.5, float64(n))
-	below := 0.0
-	for k := 0; ; k++ {
-		if below += p; below > 0.025 {
-			return k
-		}
-		p *= float64(n-k) / float64(k+1)
+	s := stats.Summarize(ratios)
+	b.ReportMetric(s.Median, name+"-ratio-median")
+	if s.N > 5 {
+		b.ReportMetric(s.Low, name+"-ratio-low")
+		b.ReportMetric(s.High, name+"-ratio-high")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -26,8 +27,9 @@ func RunWithAPIServer(m *testing.M, set func(client.WithWatch)) int {
 	return RunWithEnvironment(m, func(_ *envtest.Environment, c client.WithWatch) { set(c) })
 }
 
-// RunWithEnvironment is RunWithAPIServer for tests that also need to know how to reach the API server.
-func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.WithWatch)) int {
+// RunWithEnvironment is RunWithAPIServer for tests that also need to know how to reach the API server. What prepares that, for
+// example Remember, is called first.
+func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.WithWatch), prepare ...func(*rest.Config)) int {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS must name a folder with kube-apiserver and etcd: run these by `make test-envtest`")
 		return 1
@@ -41,12 +43,20 @@ func RunWithEnvironment(m *testing.M, set func(*envtest.Environment, client.With
 	environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", "8589934592")
 	// From its cache, the API server answers a LIST when etcd has told it how far the cache is, which it asks for ten times a second.
 	environment.ControlPlane.GetAPIServer().Configure().Set("watch-cache", "false")
+	// They have the memory of this machine for themselves: a quarter less of their time is spent on collecting garbage.
+	if err := os.Setenv("GOGC", "400"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	config, err := environment.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the API server:", err)
 		return 1
 	}
 	defer environment.Stop()
+	for _, change := range prepare {
+		change(config)
+	}
 	scheme := k8sruntime.NewScheme()
 	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {

@@ -64,7 +64,7 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		for name := range runs {
 			kubectl(ctx, "delete", "benchmarkrun", name, "--wait=false")
 		}
-		Eventually(func() []string { return everything(ctx) }).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(time.Second).
+		Eventually(func() []string { return everything(ctx) }).WithContext(ctx).WithTimeout(2 * time.Minute).
 			Should(ConsistOf(before))
 		Expect(ask(ctx, "SHOW DATABASES LIKE 'benchrun%'")).To(BeEmpty())
 	}, SpecTimeout(runTime))

@@ -95,10 +95,10 @@ var _ = Describe("a disk that is full", func() {
 		kubectl(ctx, "wait", "--for=create", "--timeout=4m", "pod/waits-db1-0")
 		Eventually(func() (string, error) {
 			return command(ctx, "logs", "waits-db1-0", "-c", "server")
-		}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(ContainSubstring("Disk is full"))
+		}).WithContext(ctx).WithTimeout(3 * time.Minute).Should(ContainSubstring("Disk is full"))
 		Expect(failure(finished(ctx, "waits"))).To(And(
 			HavePrefix("DeadlineExceeded: trial 1: the attempt took longer than trials.deadlineSeconds allows (60 s): the loader was told to stop"),
 			MatchRegexp(`in phase measure, \d+ rows`)))
-		Eventually(func() []string { return running(ctx) }).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(BeEmpty())
+		nothingRuns(ctx)
 	}, SpecTimeout(runTime))
 })

@@ -56,6 +56,7 @@ func TestE2E(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(SpecContext) {
+	SetDefaultEventuallyPollingInterval(time.Second) // a hundred times a second is what the cluster would be busy with
 	repository = must.Repository()
 	log.SetLogger(GinkgoLogr)
 	Expect(os.Setenv("KUBECONFIG", filepath.Join(repository, "bin", "kubeconfig"))).To(Succeed())
@@ -247,25 +248,14 @@ func nothingRuns(ctx SpecContext) {
 
 // running are the names of everything that uses a node or a volume.
 func running(ctx SpecContext) []string {
-	var pods corev1.PodList
-	var jobs batchv1.JobList
-	var sets appsv1.StatefulSetList
-	var claims corev1.PersistentVolumeClaimList
 	var names []string
-	for _, list := range []client.ObjectList{&pods, &jobs, &sets, &claims} {
+	for kind, list := range map[string]client.ObjectList{
+		"pod": new(corev1.PodList), "job": new(batchv1.JobList), "statefulset": new(appsv1.StatefulSetList), "pvc": new(corev1.PersistentVolumeClaimList),
+	} {
 		Expect(cluster.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
-	}
-	for _, o := range pods.Items {
-		names = append(names, "pod/"+o.Name)
-	}
-	for _, o := range jobs.Items {
-		names = append(names, "job/"+o.Name)
-	}
-	for _, o := range sets.Items {
-		names = append(names, "statefulset/"+o.Name)
-	}
-	for _, o := range claims.Items {
-		names = append(names, "pvc/"+o.Name)
+		for _, o := range need(apimeta.ExtractList(list)) {
+			names = append(names, kind+"/"+o.(client.Object).GetName())
+		}
 	}
 	return names
 }

@@ -67,12 +67,12 @@ var _ = It("measures where the cluster says as which users Pods work, and refuse
 	Eventually(func() string {
 		out, _ := commandWith(ctx, asksForAUser, "apply", "--dry-run=server", "-f", "-")
 		return out
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(ContainSubstring(notAllowed))
+	}).WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring(notAllowed))
 
 	apply(ctx, small("own", "")+modest)
 	Eventually(func(g Gomega) {
 		g.Expect(kubectl(ctx, "describe", "benchmarkrun/own")).To(ContainSubstring(notAllowed))
-	}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(Succeed())
+	}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
 
 	withManagerFlag(ctx, "--cluster-users")
 	complete(ctx, "own") // with a server, a probe and loaders that asked for no user: they were not refused

@@ -8,7 +8,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -43,7 +42,7 @@ var _ = DescribeTable("a workload loads by a Unix socket, from the database's no
 		d := document(ctx, name+"-t1-a1")
 		Expect(d.Config.Server.Socket).To(Equal(result.SocketPath + "/mysqld.sock"))
 		Expect(contradictions(d)).To(BeEmpty())
-		Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		nothingRuns(ctx)
 	},
 	Entry(nil, "by-socket", "type: CommitSize, commitSize: {rows: 200, rowsPerCommit: 10}", SpecTimeout(runTime)),
 	Entry(nil, "by-socket", "type: Sysbench, sysbench: {script: oltp_read_write, tables: 1, tableSize: 500, clients: 2, seconds: 2}",

@@ -4,6 +4,7 @@
 package claims_test
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // bySize are values at rowsPerCommit=1, 4 and so on, in so many rounds with a noise of one percent.
@@ -337,5 +339,17 @@ func TestErrorOverClaims(t *testing.T) {
 	}
 	if share := float64(wrong) / runs; share > 0.06 {
 		t.Errorf("an answer in %.1f%% of runs", 100*share)
+	}
+}
+
+// A value that selects a point may be written as a number or as a text. It stays as it was written, and selects the same.
+func TestSelectedValue(t *testing.T) {
+	for written, want := range map[string]string{"16": "16", `"16"`: "16", `"0.5"`: "0.5", `"InnoDB"`: "InnoDB"} {
+		var s v1alpha1.PointSelector
+		must.Do(t, json.Unmarshal([]byte(`{"parameters":{"p":`+written+`}}`), &s))
+		again, err := json.Marshal(&s)
+		if got := s.Parameters["p"].String(); got != want || err != nil || string(again) != `{"parameters":{"p":`+written+`}}` {
+			t.Errorf("%s is %q, and becomes %s (%v)", written, got, again, err)
+		}
 	}
 }
