@@ -205,13 +205,16 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	return sides
 }
 
-// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit. Its document says that, which alone has
-// what was measured of each.
-func judgeSides(run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt, doc *document) {
+// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, or held the others back. Its document says
+// that, which alone has what was measured of each.
+func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	for i := range doc.Sides {
-		number := lifecycle.InstancesOf(run, a.Instance)[i]
+		number := lifecycle.InstancesOf(s.run, a.Instance)[i]
 		summary := doc.Sides[i].Summarize(result.EncodedDocument{})
-		if a.Verdict = lifecycle.Throttled(run, a, &summary, number); a.Verdict.Outcome != result.OutcomeAccepted {
+		if a.Verdict = lifecycle.Throttled(s.run, a, &summary, number); a.Verdict.Outcome == result.OutcomeAccepted {
+			a.Verdict = s.seen.BusyInPauses(s.run, a, summary.Findings, number)
+		}
+		if a.Verdict.Outcome != result.OutcomeAccepted {
 			return
 		}
 	}

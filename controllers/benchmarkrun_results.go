@@ -38,7 +38,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 			return err
 		}
 		if doc != nil {
-			judgeSides(s.run, a, doc)
+			judgeSides(s, a, doc)
 		}
 	}
 	record := r.newRecord(ctx, a, s.seen)

@@ -129,7 +129,10 @@ func (c *cluster) FollowLog(ctx context.Context, namespace, pod, container strin
 }
 
 // succeed lets a loader end with a whole result.
-func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) {
+func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) { c.leave(job, pod, c.measured(job, pod)) }
+
+// measured is what a loader makes of its configuration.
+func (c *cluster) measured(job *batchv1.Job, pod *corev1.Pod) *result.Document {
 	trialNumber, _ := strconv.Atoi(job.Labels[v1alpha1.LabelTrial])
 	attempt, _ := strconv.Atoi(job.Labels[v1alpha1.LabelAttempt])
 	doc := testutil.Document(pod.UID, trialNumber, attempt, 1000+float64(trialNumber))
@@ -139,7 +142,7 @@ func (c *cluster) succeed(job *batchv1.Job, pod *corev1.Pod) {
 			doc.Sides = append(doc.Sides, result.SideDocument{Variant: side.Variant, Document: *one})
 		}
 	}
-	c.leave(job, pod, doc)
+	return doc
 }
 
 // configOf is what a Job asks of its loader: nothing, if a stranger has made it.

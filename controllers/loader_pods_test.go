@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -242,6 +243,35 @@ func TestEnvtestThrottled(t *testing.T) {
 	}
 	if got := run.Status.Points[0].Warnings; len(got) != 0 {
 		t.Errorf("warnings %q of a point that was not held back", got)
+	}
+}
+
+// A run that may choose what alternates does not go on in slices where a server disturbs the others in its pauses.
+func TestEnvtestBusyInPauses(t *testing.T) {
+	c := newCluster(t)
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		doc := c.measured(job, pod)
+		for i := range doc.Sides {
+			doc.Sides[i].Findings = append(doc.Sides[i].Findings, finding.BusyWhileIdle(float64(2+i)))
+		}
+		c.leave(job, pod, doc)
+	}
+	run, asked := withVariants(), withVariants()
+	asked.Name, asked.Spec.Alternation = "asked", v1alpha1.AlternateSlices
+	c.apply(run)
+	run = c.until("run", v1alpha1.ConditionComplete)
+	must.Same(t, "records", []string{
+		"run-t1-a1 Invalidated", "run-t1-a2 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Accepted", "run-t4-a1 Accepted",
+	}, c.attemptNames())
+	const why = "variant durable: the server used 2% of its machine's CPUs while other variants were measured"
+	if run.Status.Alternation != v1alpha1.AlternateTrials || run.Status.AlternationReason != why || run.Status.Pairs[0].Rounds != 2 {
+		t.Errorf("%s (%s), pairs %+v", run.Status.Alternation, run.Status.AlternationReason, run.Status.Pairs)
+	}
+	c.settle("run")
+	c.apply(asked)
+	asked = c.until("asked", v1alpha1.ConditionComplete)
+	if asked.Status.Alternation != v1alpha1.AlternateSlices || asked.Status.AlternationReason != "" || *asked.Status.Trials.Measured != 2 {
+		t.Errorf("asked for slices: %s (%s), %+v", asked.Status.Alternation, asked.Status.AlternationReason, asked.Status.Trials)
 	}
 }
 

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -236,24 +237,12 @@ func (s *situation) deadlineMessage(what, waiting string) string {
 	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
 }
 
-// reasonOf is the run's reason for the cause of an attempt that failed.
-func reasonOf(c result.Cause) string {
-	switch c {
-	case result.CauseSettingNotEffective:
-		return v1alpha1.ReasonSettingNotEffective
-	case result.CauseConnect:
-		return v1alpha1.ReasonDatabaseUnreachable
-	case result.CauseSchemaTaken:
-		return v1alpha1.ReasonNameTaken
-	case result.CauseNotStarted:
-		return v1alpha1.ReasonLoaderNotStarted
-	case result.CauseBarrierTimeout:
-		return v1alpha1.ReasonBarrierTimeout
-	case result.CauseDeadlineExceeded:
-		return v1alpha1.ReasonDeadlineExceeded
-	case result.CauseTooManyErrors:
-		return v1alpha1.ReasonTooManyErrors
-	default:
-		return v1alpha1.ReasonLoaderFailed
-	}
+var reasonsOfCauses = map[result.Cause]string{
+	result.CauseSettingNotEffective: v1alpha1.ReasonSettingNotEffective, result.CauseConnect: v1alpha1.ReasonDatabaseUnreachable,
+	result.CauseSchemaTaken: v1alpha1.ReasonNameTaken, result.CauseNotStarted: v1alpha1.ReasonLoaderNotStarted,
+	result.CauseBarrierTimeout: v1alpha1.ReasonBarrierTimeout, result.CauseDeadlineExceeded: v1alpha1.ReasonDeadlineExceeded,
+	result.CauseTooManyErrors: v1alpha1.ReasonTooManyErrors,
 }
+
+// reasonOf is the run's reason for the cause of an attempt that failed.
+func reasonOf(c result.Cause) string { return cmp.Or(reasonsOfCauses[c], v1alpha1.ReasonLoaderFailed) }

@@ -51,7 +51,7 @@ var (
 		running,
 		unclaimed,
 		measured,
-		roomForAll,
+		begunAgain,
 		retired,
 		tuned,
 		provided,

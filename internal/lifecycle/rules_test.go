@@ -438,7 +438,7 @@ var disturbances = []result.Cause{
 	result.CauseServerRestarted, result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted,
 	result.CauseOutOfMemory, result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 	result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
-	result.CauseThrottled,
+	result.CauseThrottled, result.CauseBusyInPauses,
 }
 
 // The documentation has every disturbance, and the reason of a run for every cause that fails an attempt.

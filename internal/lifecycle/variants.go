@@ -5,13 +5,18 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 const (
@@ -23,9 +28,9 @@ const (
 // roomPatience is for how long the first round may wait for room, so that Pods can go that are about to.
 const roomPatience = 30 * time.Second
 
-// Variants of a run are measured in rounds, each with new servers. In slices or trial by trial, the servers of all are up at the
-// same time. Where there is no room for that, a run that may choose begins again with one server at a time: nothing is measured
-// by then.
+// Variants of a run are measured in rounds, each with new servers; in slices or trial by trial, those of all are up together. A run
+// that may choose begins again with one server at a time where there is no room for that, and trial by trial where a server was busy
+// in its pauses in the first attempt in slices: nothing that counts is measured by then.
 
 func variantsChecked(s *situation) *Decision {
 	if len(s.plan.Variants) == 0 || s.seen.Checked || len(s.run.Status.Servers) > 0 {
@@ -34,22 +39,24 @@ func variantsChecked(s *situation) *Decision {
 	return &Decision{Action: CheckVariants{}, Reason: v1alpha1.ReasonChecking, Message: "the variants are being checked"}
 }
 
-// roomForAll begins again if there is no room for the servers of all variants.
-func roomForAll(s *situation) *Decision {
-	if len(s.plan.Variants) == 0 || s.noRoom() == nil {
+// begunAgain has the run go on with another alternation.
+func begunAgain(s *situation) *Decision {
+	chosen, why := s.alternation()
+	if len(s.plan.Variants) == 0 || chosen == s.plan.Alternation {
 		return nil
 	}
-	return &Decision{
-		Action: Wait{}, Reason: v1alpha1.ReasonInsufficientResources, After: time.Second,
-		Message: "no room for the servers of all variants at the same time: one is measured at a time",
-	}
+	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonChecking, After: time.Second, Message: string(chosen) + " now: " + why}
+}
+
+// choosesAlternation says whether the run may be measured otherwise than it began.
+func choosesAlternation(run *v1alpha1.BenchmarkRun) bool {
+	return run.Spec.Alternation == "" || run.Spec.Alternation == v1alpha1.AlternateAutomatic
 }
 
 // noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time;
 // nil if there is none, or no choice.
 func (s *situation) noRoom() *Instance {
-	chosen := s.run.Spec.Alternation == "" || s.run.Spec.Alternation == v1alpha1.AlternateAutomatic
-	if !chosen || !s.plan.Together() || len(s.seen.Records) > 0 {
+	if !choosesAlternation(s.run) || !s.plan.Together() || len(s.seen.Records) > 0 {
 		return nil
 	}
 	for _, number := range s.wantedInstances() {
@@ -64,12 +71,25 @@ func (s *situation) noRoom() *Instance {
 	return nil
 }
 
-func (s *situation) alternation() (v1alpha1.Alternation, string) {
-	if i := s.noRoom(); i != nil {
-		why := "no room for the servers of all variants at the same time: " + i.State().Waiting
-		return v1alpha1.AlternateRuns, cut(why, maxComparisonText)
+// BusyInPauses is the verdict about an accepted attempt with what was found of a server: invalid if the server worked while others
+// were measured, and it is the first attempt of a run that may choose, and may have invalid ones.
+func (o *Observed) BusyInPauses(run *v1alpha1.BenchmarkRun, a *Attempt, found []finding.Finding, instance int) trial.Verdict {
+	variant := plan.VariantName(run, instance)
+	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == finding.BusyInPauses })
+	if i < 0 || !choosesAlternation(run) || o.firstAccepted(variant) != nil || ptr.Equal(run.Spec.Trials.MaxInvalid, ptr.To[int32](0)) {
+		return a.Verdict
 	}
-	return s.plan.Alternation, cut(s.plan.AlternationReason, maxComparisonText)
+	return a.Verdict.Because(result.CauseBusyInPauses, fmt.Sprintf("variant %s: %s", variant, found[i].Text()))
+}
+
+func (s *situation) alternation() (v1alpha1.Alternation, string) {
+	chosen, why := s.plan.Alternation, s.plan.AlternationReason
+	if i := s.noRoom(); i != nil {
+		chosen, why = v1alpha1.AlternateRuns, "no room for the servers of all variants at the same time: "+i.State().Waiting
+	} else if r := s.lastInvalidated(); chosen == v1alpha1.AlternateSlices && r != nil && r.Cause == result.CauseBusyInPauses {
+		chosen, why = v1alpha1.AlternateTrials, r.Message
+	}
+	return chosen, cut(why, maxComparisonText)
 }
 
 func (s *situation) answered() *Decision {

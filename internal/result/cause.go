@@ -77,6 +77,8 @@ const (
 	CauseDeadlineExceeded Cause = "DeadlineExceeded"
 	// CauseThrottled: a CPU limit held the server back for longer than trials.maxThrottledPercent of the measured phase.
 	CauseThrottled Cause = "Throttled"
+	// CauseBusyInPauses: a server worked while others were measured in slices, in a run that may be measured otherwise.
+	CauseBusyInPauses Cause = "BusyInPauses"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	CauseNotStarted Cause = "NotStarted"
 )

@@ -191,35 +191,21 @@ func (g judge) noDifference(j *Judgement) {
 // them is wrong only if one test of these is, so that the error is not divided among them, but among those that might be it. That
 // it is not takes one other that is better than all: the error is divided among the others.
 func (g judge) bestAt(j *Judgement) {
-	best := g.best(g.in)
-	var rival *stats.Point
-	nearest := stats.Ratio{Low: math.Inf(1)}
-	for _, other := range g.out {
-		r, why := g.better(best, other, g.claims*len(g.in))
-		if why != "" {
-			j.Detail = why
-			return
-		}
-		if r.Low < nearest.Low {
-			rival, nearest = other, r
-		}
+	best, other := g.best(g.in), g.best(g.out)
+	rival, nearest, why := g.closest(best, g.out, g.claims*len(g.in))
+	if why != "" {
+		j.Detail = why
+		return
 	}
 	if nearest.Low > 1 {
 		j.Verdict = Holds
 		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), g.times(nearest))
 		return
 	}
-	other, claimed := g.best(g.out), best
-	worst := stats.Ratio{Low: math.Inf(1)}
-	for _, one := range g.in {
-		r, why := g.better(other, one, g.claims*len(g.out))
-		if why != "" {
-			j.Detail = why
-			return
-		}
-		if r.Low < worst.Low {
-			worst, claimed = r, one
-		}
+	claimed, worst, why := g.closest(other, g.in, g.claims*len(g.out))
+	if why != "" {
+		j.Detail = why
+		return
 	}
 	if worst.Low > 1 {
 		j.Verdict = DoesNotHold
@@ -231,6 +217,21 @@ func (g judge) bestAt(j *Judgement) {
 		return
 	}
 	j.Detail = g.indistinct(g.name(other), g.name(claimed), worst)
+}
+
+// closest of others to one that may be better than all of them, and by how much, or why that cannot be said.
+func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (closest *stats.Point, nearest stats.Ratio, why string) {
+	nearest.Low = math.Inf(1)
+	for _, other := range others {
+		r, why := g.better(one, other, tests)
+		if why != "" {
+			return nil, r, why
+		}
+		if r.Low < nearest.Low {
+			closest, nearest = other, r
+		}
+	}
+	return closest, nearest, ""
 }
 
 // indistinct says that a rival may be as good as the point with the best median, with the ratio of the two.

@@ -58,27 +58,13 @@ func (d *Data) Rows(t Table) int64 {
 	return rows
 }
 
-// Append appends a unit's lines to dst. It does not allocate if dst has room.
-func (d *Data) Append(dst []byte, t Table, unit int64) []byte {
-	switch t {
-	case Region:
-		return d.region(dst, unit)
-	case Nation:
-		return d.nation(dst, unit)
-	case Supplier:
-		return d.supplier(dst, unit)
-	case Customer:
-		return d.customer(dst, unit)
-	case Part:
-		return d.part(dst, unit)
-	case PartSupp:
-		return d.partSupp(dst, unit)
-	case Orders:
-		return d.order(dst, unit)
-	default:
-		return d.lineItems(dst, unit)
-	}
+var appending = [...]func(*Data, []byte, int64) []byte{
+	Region: (*Data).region, Nation: (*Data).nation, Supplier: (*Data).supplier, Customer: (*Data).customer, Part: (*Data).part,
+	PartSupp: (*Data).partSupp, Orders: (*Data).order, LineItem: (*Data).lineItems,
 }
+
+// Append appends a unit's lines to dst. It does not allocate if dst has room.
+func (d *Data) Append(dst []byte, t Table, unit int64) []byte { return appending[t](d, dst, unit) }
 
 // Checksum makes the whole table. A server computes the same from its rows' lines without the line feed.
 func (d *Data) Checksum(t Table) checksum.Checksum {
