@@ -225,6 +225,17 @@ func TestBoundLoaders(t *testing.T) {
 	}
 }
 
+// An operator that was killed before it wrote that the run goes on trial by trial begins no further attempt in slices.
+func TestBusyInPausesIsRemembered(t *testing.T) {
+	run := testutil.Pair()
+	run.Spec.Alternation = ""
+	p := must.Get(plan.New(run, v1alpha1.AlternateSlices))(t)
+	r := testutil.Record(1, 1, nil, 800)
+	r.Outcome, r.Cause, r.Message = result.OutcomeInvalidated, result.CauseBusyInPauses, "b was busy"
+	want := Decision{Action: Wait{}, Reason: v1alpha1.ReasonChecking, Message: "Trials now: b was busy", After: time.Second}
+	must.Same(t, "decision", want, Next(run, p, &Observed{Checked: true, Lane: held(run), Records: []*result.Record{r}}, now))
+}
+
 // An instance is numbered once, also if it was removed before anything was measured.
 func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
 	run := oneAxis(1, 2)
