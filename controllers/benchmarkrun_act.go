@@ -205,8 +205,8 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	return sides
 }
 
-// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, or held the others back. Its document says
-// that, which alone has what was measured of each.
+// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, or held the others back. Its document
+// says that, which alone has what was measured of each.
 func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	for i := range doc.Sides {
 		number := lifecycle.InstancesOf(s.run, a.Instance)[i]

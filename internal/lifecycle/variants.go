@@ -28,9 +28,9 @@ const (
 // roomPatience is for how long the first round may wait for room, so that Pods can go that are about to.
 const roomPatience = 30 * time.Second
 
-// Variants of a run are measured in rounds, each with new servers; in slices or trial by trial, those of all are up together. A run
-// that may choose begins again with one server at a time where there is no room for that, and trial by trial where a server was busy
-// in its pauses in the first attempt in slices: nothing that counts is measured by then.
+// Variants of a run are measured in rounds, each with new servers, which are all up at the same time in slices or trial by trial.
+// A run that may choose begins again with one server at a time where there is no room for that, and trial by trial where a server
+// was busy in its pauses in the first attempt in slices: nothing that counts is measured by then.
 
 func variantsChecked(s *situation) *Decision {
 	if len(s.plan.Variants) == 0 || s.seen.Checked || len(s.run.Status.Servers) > 0 {
@@ -48,7 +48,6 @@ func begunAgain(s *situation) *Decision {
 	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonChecking, After: time.Second, Message: string(chosen) + " now: " + why}
 }
 
-// choosesAlternation says whether the run may be measured otherwise than it began.
 func choosesAlternation(run *v1alpha1.BenchmarkRun) bool {
 	return run.Spec.Alternation == "" || run.Spec.Alternation == v1alpha1.AlternateAutomatic
 }
@@ -71,12 +70,13 @@ func (s *situation) noRoom() *Instance {
 	return nil
 }
 
-// BusyInPauses is the verdict about an accepted attempt with what was found of a server: invalid if the server worked while others
-// were measured, and it is the first attempt of a run that may choose, and may have invalid ones.
+// BusyInPauses is the verdict about an accepted attempt with what was found of a server: invalid if the server worked while
+// others were measured, and it is the first attempt of a run that may choose, and may have invalid ones.
 func (o *Observed) BusyInPauses(run *v1alpha1.BenchmarkRun, a *Attempt, found []finding.Finding, instance int) trial.Verdict {
 	variant := plan.VariantName(run, instance)
 	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == finding.BusyInPauses })
-	if i < 0 || !choosesAlternation(run) || o.firstAccepted(variant) != nil || ptr.Equal(run.Spec.Trials.MaxInvalid, ptr.To[int32](0)) {
+	allowed := ptr.Deref(run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid) > 0
+	if i < 0 || !allowed || !choosesAlternation(run) || o.firstAccepted(variant) != nil {
 		return a.Verdict
 	}
 	return a.Verdict.Because(result.CauseBusyInPauses, fmt.Sprintf("variant %s: %s", variant, found[i].Text()))

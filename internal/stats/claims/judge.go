@@ -220,7 +220,7 @@ func (g judge) bestAt(j *Judgement) {
 }
 
 // closest of others to one that may be better than all of them, and by how much, or why that cannot be said.
-func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (closest *stats.Point, nearest stats.Ratio, why string) {
+func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (rival *stats.Point, nearest stats.Ratio, why string) {
 	nearest.Low = math.Inf(1)
 	for _, other := range others {
 		r, why := g.better(one, other, tests)
@@ -228,10 +228,10 @@ func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (clos
 			return nil, r, why
 		}
 		if r.Low < nearest.Low {
-			closest, nearest = other, r
+			rival, nearest = other, r
 		}
 	}
-	return closest, nearest, ""
+	return rival, nearest, ""
 }
 
 // indistinct says that a rival may be as good as the point with the best median, with the ratio of the two.
