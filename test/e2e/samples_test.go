@@ -51,7 +51,7 @@ const microbenchmarks = "microbenchmarks.yaml"
 func twoRoundsOf(manifest string) string {
 	GinkgoHelper()
 	for requested, here := range map[string]string{
-		"maxRounds: 8": "maxRounds: 2\n  earlyStop: {policy: Disabled}", "seconds: 2": "seconds: 1",
+		"rounds: {atMost: 8}": "rounds: {atMost: 2, until: All}", "seconds: 2": "seconds: 1",
 	} {
 		Expect(manifest).To(ContainSubstring(requested))
 		manifest = strings.Replace(manifest, requested, here, 1)
