@@ -71,11 +71,12 @@ spec:
 `
 
 var _ = Describe("a run with variants", func() {
-	// Other specs run beside it. It measures in slices, so that what others do to the CPUs and the disk is the same for both, and
-	// may take more rounds than the sample.
+	// Other specs run beside it. It stays with slices, so that what others do to the CPUs and the disk is the same for both, and may
+	// take more rounds than the sample.
 	It("says whether a server that does not wait for the disk is faster, by how much, and why", takesMinutes, func(ctx SpecContext) {
 		sample := need(os.ReadFile(filepath.Join(repository, "config", "samples", "durable-or-not.yaml")))
-		apply(ctx, strings.Replace(string(sample), "  variants:\n", `  rounds: {atMost: 12}
+		apply(ctx, strings.Replace(string(sample), "  variants:\n", `  alternation: Slices
+  rounds: {atMost: 12}
   claims:
   - {name: not-half, ratio: {of: {variant: lazy}, to: {variant: durable}, atLeast: "0.5"}}
   - {name: unknown, metric: coffee, ratio: {of: {variant: lazy}, to: {variant: durable}, atMost: "0.5"}}
