@@ -180,10 +180,7 @@ var Reasons = map[string]Advice{
 
 // Causes for which attempts fail or do not count. The reference has them.
 var Causes = map[result.Cause]Advice{
-	result.CauseConfiguration: {
-		"The loader cannot do what its configuration requests.",
-		"correct what the message names.",
-	},
+	result.CauseConfiguration: {"The loader cannot do what its configuration requests.", "correct what the message names."},
 	result.CauseConnect: {
 		"The server did not answer in time, or refused the credentials.",
 		"check the host, credentials and TLS settings.",
@@ -195,14 +192,8 @@ var Causes = map[result.Cause]Advice{
 	result.CauseSchemaTaken: {
 		"The schema holds tables that Benchrun did not create, or another run uses it.", "use a separate, empty schema.",
 	},
-	result.CauseSQL: {
-		"The server refused a statement.",
-		"read the message: the user may lack a privilege.",
-	},
-	result.CauseConnectionLost: {
-		"A connection broke during the measurement.",
-		"check the server's log if it happens again.",
-	},
+	result.CauseSQL:            {"The server refused a statement.", "read the message: the user may lack a privilege."},
+	result.CauseConnectionLost: {"A connection broke during the measurement.", "check the server's log if it happens again."},
 	result.CauseCheckFailed: {
 		"A check of the result failed, for example because rows are missing.",
 		"make sure that nothing else uses the schema.",
@@ -211,11 +202,8 @@ var Causes = map[result.Cause]Advice{
 		"Server variables changed during the measurement.",
 		"do not change the server's variables during the measurement.",
 	},
-	result.CauseServerRestarted: {
-		"The server restarted during the measurement.",
-		"check the server's memory limit and log.",
-	},
-	result.CauseInterrupted: {"The loader was terminated.", ""},
+	result.CauseServerRestarted: {"The server restarted during the measurement.", "check the server's memory limit and log."},
+	result.CauseInterrupted:     {"The loader was terminated.", ""},
 	result.CauseBarrierTimeout: {
 		"Some of several loader Pods did not start in time.", "check that the nodes have room for all of them.",
 	},
@@ -238,15 +226,9 @@ var Causes = map[result.Cause]Advice{
 		"The loader's Pod was evicted or preempted, or its node was drained.",
 		"use nodes that are not drained while they measure.",
 	},
-	result.CauseOutOfMemory: {
-		"The loader used more memory than its limit.",
-		"raise loader.resources.limits.memory.",
-	},
-	result.CausePodDeleted: {"The loader's Pod was deleted before it ended, or vanished.", ""},
-	result.CauseSilent: {
-		"The loader ended without a complete result.",
-		"check its node if it happens again.",
-	},
+	result.CauseOutOfMemory: {"The loader used more memory than its limit.", "raise loader.resources.limits.memory."},
+	result.CausePodDeleted:  {"The loader's Pod was deleted before it ended, or vanished.", ""},
+	result.CauseSilent:      {"The loader ended without a complete result.", "check its node if it happens again."},
 	result.CauseLoaderVersion: {
 		"The operator does not read the version of the loader's summary: the operator was upgraded during the run.",
 		"repeat the run, or go back to the operator's earlier release until the run has finished.",
@@ -268,15 +250,9 @@ var Causes = map[result.Cause]Advice{
 		"The database was deleted, evicted, killed or restarted. The next attempt uses a new one.",
 		"check its memory limit and its node.",
 	},
-	result.CauseNodeNotReady: {
-		"The database's node was not ready during part of the attempt.",
-		"check the node.",
-	},
-	result.CauseNodeLost: {"The loader's node does not answer.", "check the node."},
-	result.CauseDeadlineExceeded: {
-		"The attempt took longer than trials.deadlineSeconds.",
-		"raise it, or measure less.",
-	},
+	result.CauseNodeNotReady:     {"The database's node was not ready during part of the attempt.", "check the node."},
+	result.CauseNodeLost:         {"The loader's node does not answer.", "check the node."},
+	result.CauseDeadlineExceeded: {"The attempt took longer than trials.deadlineSeconds.", "raise it, or measure less."},
 	result.CauseThrottled: {
 		"A CPU limit throttled the server for more of the time than trials.maxThrottledPercent allows.",
 		"raise the CPU limit, or trials.maxThrottledPercent.",

@@ -51,6 +51,8 @@ type attempt struct {
 	pagesInPauses *int64
 	// idle is what the server's process used meanwhile; nil if that is not known.
 	idle *result.Idle
+	// slices are what counts of each.
+	slices []result.Slice
 
 	phases []result.Phase
 	server result.ServerFacts

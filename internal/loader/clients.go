@@ -32,7 +32,7 @@ type clients struct {
 	// slices are what the clock says of them, when all clients have ended.
 	slices record.Slices
 	// between makes these.
-	between func(context.Context, alternate.Clock) *pauses
+	between func(context.Context, alternate.Clock, func() result.Slice) *pauses
 }
 
 func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
@@ -105,7 +105,13 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	}
 	ended := func() {}
 	if c.turns != nil {
-		c.pauses = c.between(ctx, clock)
+		c.pauses = c.between(ctx, clock, func() result.Slice {
+			so := result.Slice{Micros: clock.Counted().Microseconds()}
+			for _, r := range recorders {
+				so.Statements, so.Rows = so.Statements+r.Totals().Statements, so.Rows+r.Totals().Rows
+			}
+			return so
+		})
 		ended = c.pauses.alternate(ctx, c.turns, make(chan struct{}), failed)
 	}
 	working.Wait()

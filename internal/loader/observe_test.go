@@ -254,7 +254,8 @@ func TestServerCosts(t *testing.T) {
 	}
 }
 
-// What is written between the end of a turn and the beginning of the next one is counted, and nothing else.
+// What is written between the end of a turn and the beginning of the next one is counted, and nothing else. What counts of each slice
+// is kept, but of none in which nothing does.
 func TestPauses(t *testing.T) {
 	counter := []int64{100, 130, 200, 205}
 	clock := record.NewClock(time.Time{})
@@ -263,6 +264,11 @@ func TestPauses(t *testing.T) {
 		n, counter = counter[0], counter[1:]
 		return n, nil
 	}}
+	so := []result.Slice{{Micros: 400, Statements: 9, Rows: 18}, {Micros: 400, Statements: 9, Rows: 18}, {Micros: 900, Statements: 10, Rows: 20}}
+	p.counted = func() (s result.Slice) {
+		s, so = so[0], so[1:]
+		return s
+	}
 	used := int64(0)
 	p.process = func() (*result.ProcessFacts, error) {
 		used += 10
@@ -273,10 +279,12 @@ func TestPauses(t *testing.T) {
 		p.Stop()
 	}
 	p.Go(time.Millisecond)
+	p.endSlice()
 	a := &attempt{}
 	if a.paused(p); a.pagesInPauses == nil || *a.pagesInPauses != 35 || a.idle == nil || a.idle.CPUMicros != 20*20-10*10+40*40-30*30 {
 		t.Errorf("%v pages, want 35; idle %+v", a.pagesInPauses, a.idle)
 	}
+	must.Same(t, "slices", []result.Slice{{Micros: 400, Statements: 9, Rows: 18}, {Micros: 500, Statements: 1, Rows: 2}}, a.slices)
 }
 
 // A counter that cannot be read once is not asked again, and nothing is said of it.
@@ -284,7 +292,7 @@ func TestPausesUnknown(t *testing.T) {
 	asked := 0
 	clock := record.NewClock(time.Time{})
 	clock.Slice(0, 0)
-	p := &pauses{clock: clock, counter: func() (int64, error) {
+	p := &pauses{clock: clock, counted: func() (s result.Slice) { return s }, counter: func() (int64, error) {
 		asked++
 		return 7, errors.New("gone")
 	}}

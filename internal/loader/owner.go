@@ -208,7 +208,7 @@ func (o *owner) about() *result.Document {
 	}
 	if o.turns != nil {
 		facts := o.turns.Facts()
-		facts.PagesInPauses, facts.Idle = o.pagesInPauses, o.idle
+		facts.PagesInPauses, facts.Idle, facts.Each = o.pagesInPauses, o.idle, o.slices
 		doc.Turns = &facts
 	}
 	return doc

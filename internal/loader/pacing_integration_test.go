@@ -376,6 +376,13 @@ func tookTurns(t *testing.T, seconds float64, docs []*result.Document) {
 			t.Errorf("trial %d made its load for %g µs, of which %g count; want %g s", i, work, counts, seconds)
 		}
 		whole = max(whole, doc.Turns.Micros)
+		var each result.Slice
+		for _, s := range doc.Turns.Each {
+			each.Micros, each.Statements, each.Rows = each.Micros+s.Micros, each.Statements+s.Statements, each.Rows+s.Rows
+		}
+		if each.Statements != doc.Totals.Statements || each.Rows != doc.Totals.Rows || each.Micros > doc.Totals.Micros {
+			t.Errorf("trial %d: all slices have %+v, want %+v", i, each, doc.Totals)
+		}
 		sums(t, doc)
 	}
 	if float64(whole) < 1.94*seconds*1e6 {

@@ -40,6 +40,7 @@ func (p *pauses) alternate(
 		close(finished)
 		alternating.Wait()
 		p.cost.end()
+		p.endSlice()
 	}
 }
 
@@ -67,10 +68,14 @@ type pauses struct {
 	idle    result.Idle
 	// cost is what the loader consumed in its slices: between them, it may have measured another side.
 	cost meter
+	// counted is what counts of all slices so far, and each what counted of them one by one, which is sum together.
+	counted func() result.Slice
+	each    []result.Slice
+	sum     result.Slice
 }
 
-func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
-	p := &pauses{clock: clock, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
+func (a *attempt) between(ctx context.Context, clock alternate.Clock, counted func() result.Slice) *pauses {
+	p := &pauses{clock: clock, counted: counted, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
 	if w := newWatch(a.cfg.Server); w.client != nil {
 		p.process = func() (*result.ProcessFacts, error) { return w.client.Read(ctx) }
 	}
@@ -80,6 +85,20 @@ func (a *attempt) between(ctx context.Context, clock alternate.Clock) *pauses {
 func (a *attempt) paused(p *pauses) {
 	if a.pagesInPauses = p.written(); p != nil && p.idle != (result.Idle{}) {
 		a.idle = &p.idle
+	}
+	if p != nil {
+		a.slices = p.each
+	}
+}
+
+// endSlice keeps what counts of a slice that has ended, if anything does.
+func (p *pauses) endSlice() {
+	now := p.counted()
+	if now.Micros > p.sum.Micros && len(p.each) < result.MaxSlices {
+		p.each = append(p.each, result.Slice{
+			Micros: now.Micros - p.sum.Micros, Statements: now.Statements - p.sum.Statements, Rows: now.Rows - p.sum.Rows,
+		})
+		p.sum = now
 	}
 }
 
@@ -93,6 +112,7 @@ func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
 func (p *pauses) Stop() {
 	p.clock.Stop()
 	p.cost.end()
+	p.endSlice()
 	p.before = p.count()
 	p.left, p.since = p.processFacts(), time.Now()
 }

@@ -211,7 +211,7 @@ func (l *toolLoad) inTurns(ctx context.Context, command workload.Command, watch 
 	}
 	finished := make(chan struct{})
 	h.Program, h.Ended = p, finished
-	pauses := l.between(ctx, h)
+	pauses := l.between(ctx, h, h.Counted)
 	ended := pauses.alternate(ctx, l.turns, finished, failed)
 	e, err := p.Wait(ctx)
 	ended()

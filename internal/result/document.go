@@ -83,8 +83,9 @@ type Identity struct {
 
 // TurnFacts are the turns of a measured phase.
 type TurnFacts struct {
-	// Slices of the measured phase.
-	Slices int `json:"slices"`
+	// Slices of the measured phase, and what counts of each of the first MaxSlices.
+	Slices int     `json:"slices"`
+	Each   []Slice `json:"each,omitempty"`
 	// Micros from the first turn of all variants to the end of the last one of this: the time of the others with it.
 	Micros int64 `json:"micros"`
 	// Outside is what the load did besides: while it came to its steady state, and after a slice's end was asked for. It is in no
@@ -95,6 +96,16 @@ type TurnFacts struct {
 	PagesInPauses *int64 `json:"pagesInPauses,omitempty"`
 	// Idle is what the server's process used then; nil if that is not known.
 	Idle *Idle `json:"idle,omitempty"`
+}
+
+// MaxSlices is of how many slices a document has each.
+const MaxSlices = 1000
+
+// Slice is what counts of one: for so long, so much was done.
+type Slice struct {
+	Micros     int64 `json:"micros"`
+	Statements int64 `json:"statements"`
+	Rows       int64 `json:"rows,omitempty"`
 }
 
 // Idle is what a server used in so much time in which others were measured.

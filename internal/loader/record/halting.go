@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -132,6 +133,11 @@ func (h *Halting) drain(asked time.Time) {
 		}
 	}
 	h.slices.LongestDrain = max(h.slices.LongestDrain, time.Since(asked))
+}
+
+// Counted is what counts of all slices so far.
+func (h *Halting) Counted() result.Slice {
+	return result.Slice{Micros: h.slices.Windows.Microseconds(), Statements: h.slices.Counted}
 }
 
 // Slices are what there was of them, when the program has ended in its turn.
