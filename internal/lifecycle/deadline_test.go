@@ -44,7 +44,7 @@ func TestEveryWaitEndsAtTheDeadline(t *testing.T) {
 		says string
 	}{
 		"predecessor":          {Observed{Predecessor: Predecessor{Remains: []string{"run-db1"}}}, "objects of an earlier run of this name are still being deleted: run-db1"},
-		"instance that stays":  {Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, "database instance 1 is being removed"},
+		"instance that stays":  {Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed), instanceOf(2, "new")}}, "database instance 1 is being removed"},
 		"database":             {Observed{}, "the database is being created"},
 		"attempt":              {Observed{Attempts: []Attempt{attemptOf(1, 1, loading)}, Instances: []Instance{instanceOf(1, "u")}}, trialOne},
 		"refused results":      {Observed{Records: records(1, 2), Blockers: Blockers{RetryError: "ConfigMap x cannot be written: quota", Unwritten: true}}, "quota"},

@@ -123,15 +123,23 @@ func cleanUp(instances []Instance, keep bool) Action {
 	return nil
 }
 
-// retired removes instances that are no longer wanted, and waits until their objects are gone: two databases on a node disturb
-// each other, and a volume that is being deleted must not be mistaken for a new one. It does not wait for what loads no node and
-// stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own
-// message says if that node is not available.
+// retired removes instances that are no longer wanted. The next ones are made meanwhile, unless they have the same number.
 func retired(s *situation) *Decision {
+	return s.leaving(func(i *Instance) bool { return i.Removable() || slices.Contains(s.wantedInstances(), i.Number) })
+}
+
+// vacated waits until their objects are gone: two databases on a node disturb each other. It does not wait for what loads no node
+// and stays because of others, by a finalizer or on a node that does not answer: the next instance has another name, and its own
+// message says if that node is not available.
+func vacated(s *situation) *Decision { return s.leaving(func(*Instance) bool { return true }) }
+
+// leaving removes such an instance that is no longer wanted, or waits for it.
+func (s *situation) leaving(such func(*Instance) bool) *Decision {
 	wanted := s.wantedInstances()
-	for _, i := range s.seen.Instances {
-		usable := slices.Contains(wanted, i.Number) && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(&i))
-		if usable || i.Abandoned(s.now) {
+	for n := range s.seen.Instances {
+		i := &s.seen.Instances[n]
+		usable := slices.Contains(wanted, i.Number) && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(i))
+		if usable || i.Abandoned(s.now) || !such(i) {
 			continue
 		}
 		d := Decision{

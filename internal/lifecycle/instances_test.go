@@ -87,9 +87,9 @@ func TestRetiredInstances(t *testing.T) {
 	created := provisioning(ProvideDatabase{Instance: 2, Node: "worker"}, "the database is being created")
 	checkDecisions(t, map[string]decision{
 		"restarted":               {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", restarted)}}, want: going(RemoveDatabase{1})},
-		"being removed":           {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, want: going(Wait{})},
-		"its Pod is left":         {seen: Observed{Records: records(1), Instances: []Instance{onlyPod}}, want: going(Wait{})},
-		"its volume is left":      {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim}}, want: going(Wait{})},
+		"being removed":           {seen: Observed{Records: records(1), Instances: []Instance{instanceOf(1, "db-pod", removed)}}, want: created},
+		"its Pod is left":         {seen: Observed{Records: records(1), Instances: []Instance{onlyPod}}, want: created},
+		"its volume is left":      {seen: Observed{Records: records(1), Instances: []Instance{onlyClaim}}, want: created},
 		"its Pod and Service are": {seen: Observed{Records: records(1), Instances: []Instance{podAndService}}, want: going(RemoveDatabase{1})},
 		"its Service is left":     {seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Others: true}}}, want: going(RemoveDatabase{1})},
 		"cut off": {
@@ -97,6 +97,12 @@ func TestRetiredInstances(t *testing.T) {
 		},
 		"perhaps cut off": {
 			seen: Observed{Records: records(1), Instances: []Instance{{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}, Pod: cutOff(29 * time.Second)}}},
+			want: created,
+		},
+		"perhaps cut off, and the new one is there": {
+			seen: Observed{Records: records(1), Instances: []Instance{
+				{Number: 1, Claims: []*corev1.PersistentVolumeClaim{{}}, Pod: cutOff(29 * time.Second)}, instanceOf(2, "new"),
+			}},
 			want: going(Wait{}),
 		},
 		"nothing is left":            {seen: Observed{Records: records(1)}, want: created},

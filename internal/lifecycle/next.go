@@ -55,6 +55,7 @@ var (
 		retired,
 		tuned,
 		provided,
+		vacated,
 		start,
 	}
 )

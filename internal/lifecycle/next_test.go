@@ -81,8 +81,9 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.TuneHost TuningHost", func() { seen.TunedNodes, seen.Instances = []TunedNode{tunedNode(run)}, nil }},
 		{"lifecycle.ProvideDatabase ProvisioningDatabase", func() {
 			run.Spec.Database.HostTuning, seen.Records = nil, nil
-			seen.Instances = []Instance{instanceOf(1, "new", onDisk)}
+			seen.Instances = []Instance{instanceOf(1, "new", onDisk), instanceOf(2, "old", removed)}
 		}},
+		{"lifecycle.Wait ProvisioningDatabase", func() { seen.Instances = seen.Instances[:1] }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
 	if rules := len(ends) + len(steps) - rulesOfVariants; len(cases) != rules {
