@@ -112,7 +112,7 @@ chromium_browser() {
 page() {
 	chromium_browser
 	have pdftotext || apt_install poppler-utils || die "install pdftotext (poppler-utils): the tests read what is printed"
-	tests page -tags page -timeout 10m ./test/page
+	tests page -tags page -timeout 30m ./test/page
 	tally page
 }
 
@@ -137,7 +137,7 @@ reach() {
 # whose names begin with OTHERS after TestIntegration. TESTS is tests, or race, which takes twice as long.
 loader() {
 	reach "$2"
-	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 20m ./internal/loader/...
+	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 60m ./internal/loader/...
 	tally "$1"
 }
 
@@ -148,7 +148,7 @@ sysbench() {
 	reach "$2" digests
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 20m \
+	tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 60m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1"
 }
