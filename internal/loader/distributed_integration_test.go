@@ -38,6 +38,22 @@ type podOutcome struct {
 // pods makes the attempt with those Pods out of so many.
 func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
 	t.Helper()
+	for {
+		outcomes := tr.podsOnce(ctx, t, of, indexes...)
+		if !slices.ContainsFunc(outcomes, podOutcome.late) {
+			return outcomes
+		}
+		tr.id.Attempt++
+	}
+}
+
+// late is a Pod that was told too late of the start, on a busy machine: the operator measures again.
+func (o podOutcome) late() bool {
+	return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
+}
+
+func (tr *trial) podsOnce(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
+	t.Helper()
 	tr.cfg.Pods = of
 	config := tr.encoded(t)
 	outcomes := make([]podOutcome, len(indexes))
@@ -209,6 +225,20 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 // stop, as the Job's controller does.
 func TestIntegrationPodsInterrupted(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients = 1_000_000_000, 2 })
+	var outcomes []podOutcome
+	for again := true; again; again = slices.ContainsFunc(outcomes, podOutcome.late) {
+		outcomes = interruptedPods(t, tr)
+		tr.id.Attempt++
+	}
+	for i, o := range outcomes {
+		if o.summary.Failure == nil || o.summary.Failure.Reason != result.CauseInterrupted {
+			t.Errorf("Pod %d left %+v", i, o.summary.Failure)
+		}
+	}
+}
+
+// interruptedPods are told to stop while they measure.
+func interruptedPods(t *testing.T, tr *trial) []podOutcome {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
@@ -221,11 +251,7 @@ func TestIntegrationPodsInterrupted(t *testing.T) {
 		}
 		cancel()
 	}()
-	for i, o := range tr.pods(ctx, t, 2, 0, 1) {
-		if o.summary.Failure == nil || o.summary.Failure.Reason != result.CauseInterrupted {
-			t.Errorf("Pod %d left %+v", i, o.summary)
-		}
-	}
+	return tr.podsOnce(ctx, t, 2, 0, 1)
 }
 
 func TestIntegrationWholeRun(t *testing.T) {
