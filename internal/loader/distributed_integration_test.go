@@ -48,7 +48,9 @@ func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int)
 }
 
 // late is a Pod that was told too late of the start, on a busy machine: the operator measures again.
-func (o podOutcome) late() bool { return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate }
+func (o podOutcome) late() bool {
+	return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
+}
 
 func (tr *trial) podsOnce(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
 	t.Helper()
@@ -224,9 +226,8 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 func TestIntegrationPodsInterrupted(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients = 1_000_000_000, 2 })
 	outcomes := interruptedPods(t, tr)
-	for slices.ContainsFunc(outcomes, podOutcome.late) {
+	for ; slices.ContainsFunc(outcomes, podOutcome.late); outcomes = interruptedPods(t, tr) {
 		tr.id.Attempt++
-		outcomes = interruptedPods(t, tr)
 	}
 	for i, o := range outcomes {
 		if o.summary.Failure == nil || o.summary.Failure.Reason != result.CauseInterrupted {
@@ -237,8 +238,7 @@ func TestIntegrationPodsInterrupted(t *testing.T) {
 
 // interruptedPods are told to stop while they measure.
 func interruptedPods(t *testing.T, tr *trial) []podOutcome {
-	// The rows of another attempt would end this one at once.
-	must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.inserts"))(t)
+	must.Get(other(t).Exec("DROP TABLE IF EXISTS bench.inserts"))(t) // rows of another attempt would end this one at once
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
