@@ -257,10 +257,7 @@ var Causes = map[result.Cause]Advice{
 		"A CPU limit throttled the server for more of the time than trials.maxThrottledPercent allows.",
 		"raise the CPU limit, or trials.maxThrottledPercent.",
 	},
-	result.CauseBusyInPauses: {
-		"A server worked while other variants were measured in slices.",
-		"nothing: the run goes on trial by trial.",
-	},
+	result.CauseBusyInPauses: {"A server worked while others were measured in slices.", "nothing: the run goes on trial by trial."},
 	result.CauseNotStarted: {
 		"No loader Pod ran within trials.startDeadlineSeconds.",
 		"check the quota, nodes, Secrets, ConfigMaps and claims.",

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -238,8 +239,19 @@ func TestBusyInPausesIsRemembered(t *testing.T) {
 	p := must.Get(plan.New(run, v1alpha1.AlternateSlices))(t)
 	r := testutil.Record(1, 1, nil, 800)
 	r.Outcome, r.Cause, r.Message = result.OutcomeInvalidated, result.CauseBusyInPauses, "b was busy"
-	want := Decision{Action: Wait{}, Reason: v1alpha1.ReasonChecking, Message: "Trials now: b was busy", After: time.Second}
+	want := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "Trials now: b was busy", After: time.Second}
 	must.Same(t, "decision", want, Next(run, p, &Observed{Checked: true, Lane: held(run), Records: []*result.Record{r}}, now))
+}
+
+// Trial by trial, two variants need twice the trials: a run that would have too many goes on in slices.
+func TestBusyInPausesOfManyTrials(t *testing.T) {
+	run, busy := testutil.Pair(), []finding.Finding{finding.BusyWhileIdle(3)}
+	run.Spec.Alternation = ""
+	for repetitions, want := range map[int32]result.Outcome{1: result.OutcomeInvalidated, 100: result.OutcomeAccepted} {
+		run.Spec.Trials.Repetitions, run.Spec.Rounds.AtMost = ptr.To(repetitions), 40
+		a := &Attempt{Verdict: trial.Verdict{Outcome: result.OutcomeAccepted}}
+		must.Same(t, "outcome", want, (&Observed{}).BusyInPauses(run, a, busy, 1).Outcome)
+	}
 }
 
 // An instance is numbered once, also if it was removed before anything was measured.

@@ -45,17 +45,22 @@ func begunAgain(s *situation) *Decision {
 	if len(s.plan.Variants) == 0 || chosen == s.plan.Alternation {
 		return nil
 	}
-	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonChecking, After: time.Second, Message: string(chosen) + " now: " + why}
+	why = string(chosen) + " now: " + why
+	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, After: time.Second, Message: why}
 }
 
-func choosesAlternation(run *v1alpha1.BenchmarkRun) bool {
-	return run.Spec.Alternation == "" || run.Spec.Alternation == v1alpha1.AlternateAutomatic
+// mayBecome says whether the run may be measured with another alternation: it may choose, and then has no more trials than it may.
+func mayBecome(run *v1alpha1.BenchmarkRun, other v1alpha1.Alternation) bool {
+	as := *run
+	as.Status.Alternation = other
+	_, err := plan.New(&as, other)
+	return err == nil && (run.Spec.Alternation == "" || run.Spec.Alternation == v1alpha1.AlternateAutomatic)
 }
 
 // noRoom is an instance that has waited for room beside the others for so long that the run goes on with one server at a time;
 // nil if there is none, or no choice.
 func (s *situation) noRoom() *Instance {
-	if !choosesAlternation(s.run) || !s.plan.Together() || len(s.seen.Records) > 0 {
+	if !s.plan.Together() || len(s.seen.Records) > 0 {
 		return nil
 	}
 	for _, number := range s.wantedInstances() {
@@ -63,7 +68,8 @@ func (s *situation) noRoom() *Instance {
 		if i == nil || i.Root() == nil {
 			continue
 		}
-		if state := i.State(); (state.NoRoom || state.Held) && s.now.Sub(i.Root().GetCreationTimestamp().Time) >= roomPatience {
+		waited := s.now.Sub(i.Root().GetCreationTimestamp().Time) >= roomPatience
+		if state := i.State(); (state.NoRoom || state.Held) && waited && mayBecome(s.run, v1alpha1.AlternateRuns) {
 			return i
 		}
 	}
@@ -76,7 +82,7 @@ func (o *Observed) BusyInPauses(run *v1alpha1.BenchmarkRun, a *Attempt, found []
 	variant := plan.VariantName(run, instance)
 	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == finding.BusyInPauses })
 	allowed := ptr.Deref(run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid) > 0
-	if i < 0 || !allowed || !choosesAlternation(run) || o.firstAccepted(variant) != nil {
+	if i < 0 || !allowed || o.firstAccepted(variant) != nil || !mayBecome(run, v1alpha1.AlternateTrials) {
 		return a.Verdict
 	}
 	return a.Verdict.Because(result.CauseBusyInPauses, fmt.Sprintf("variant %s: %s", variant, found[i].Text()))

@@ -38,18 +38,20 @@ type podOutcome struct {
 // pods makes the attempt with those Pods out of so many.
 func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
 	t.Helper()
-	for {
-		outcomes := tr.podsOnce(ctx, t, of, indexes...)
-		if !slices.ContainsFunc(outcomes, podOutcome.late) {
-			return outcomes
+	return tr.repeated(func() []podOutcome { return tr.podsOnce(ctx, t, of, indexes...) })
+}
+
+// repeated is what the operator does with an attempt of which a Pod was told too late of the start: it measures again, not for ever.
+func (tr *trial) repeated(once func() []podOutcome) (outcomes []podOutcome) {
+	for range 10 {
+		if outcomes = once(); !slices.ContainsFunc(outcomes, func(o podOutcome) bool {
+			return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
+		}) {
+			break
 		}
 		tr.id.Attempt++
 	}
-}
-
-// late is a Pod that was told too late of the start, on a busy machine: the operator measures again.
-func (o podOutcome) late() bool {
-	return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
+	return outcomes
 }
 
 func (tr *trial) podsOnce(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
@@ -225,11 +227,7 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 // stop, as the Job's controller does.
 func TestIntegrationPodsInterrupted(t *testing.T) {
 	tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Rows, p.Clients = 1_000_000_000, 2 })
-	outcomes := interruptedPods(t, tr)
-	for ; slices.ContainsFunc(outcomes, podOutcome.late); outcomes = interruptedPods(t, tr) {
-		tr.id.Attempt++
-	}
-	for i, o := range outcomes {
+	for i, o := range tr.repeated(func() []podOutcome { return interruptedPods(t, tr) }) {
 		if o.summary.Failure == nil || o.summary.Failure.Reason != result.CauseInterrupted {
 			t.Errorf("Pod %d left %+v", i, o.summary.Failure)
 		}
