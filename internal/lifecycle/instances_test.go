@@ -239,7 +239,7 @@ func TestBusyInPausesIsRemembered(t *testing.T) {
 	p := must.Get(plan.New(run, v1alpha1.AlternateSlices))(t)
 	r := testutil.Record(1, 1, nil, 800)
 	r.Outcome, r.Cause, r.Message = result.OutcomeInvalidated, result.CauseBusyInPauses, "b was busy"
-	want := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "Trials now: b was busy", After: time.Second}
+	want := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: "b was busy", After: time.Second}
 	must.Same(t, "decision", want, Next(run, p, &Observed{Checked: true, Lane: held(run), Records: []*result.Record{r}}, now))
 }
 

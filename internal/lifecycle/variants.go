@@ -45,11 +45,10 @@ func begunAgain(s *situation) *Decision {
 	if len(s.plan.Variants) == 0 || chosen == s.plan.Alternation {
 		return nil
 	}
-	why = string(chosen) + " now: " + why
 	return &Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, After: time.Second, Message: why}
 }
 
-// mayBecome says whether the run may be measured with another alternation: it may choose, and then has no more trials than it may.
+// mayBecome says whether a run may go on with another alternation: it may choose, and has not too many trials then.
 func mayBecome(run *v1alpha1.BenchmarkRun, other v1alpha1.Alternation) bool {
 	as := *run
 	as.Status.Alternation = other

@@ -44,9 +44,7 @@ func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int)
 // repeated is what the operator does with an attempt of which a Pod was told too late of the start: it measures again, not for ever.
 func (tr *trial) repeated(once func() []podOutcome) (outcomes []podOutcome) {
 	for range 10 {
-		if outcomes = once(); !slices.ContainsFunc(outcomes, func(o podOutcome) bool {
-			return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
-		}) {
+		if outcomes = once(); !slices.ContainsFunc(outcomes, podOutcome.late) {
 			break
 		}
 		tr.id.Attempt++
@@ -54,8 +52,14 @@ func (tr *trial) repeated(once func() []podOutcome) (outcomes []podOutcome) {
 	return outcomes
 }
 
+func (o podOutcome) late() bool {
+	return o.summary.Failure != nil && o.summary.Failure.Reason == result.CauseStartedLate
+}
+
 func (tr *trial) podsOnce(ctx context.Context, t *testing.T, of int, indexes ...int) []podOutcome {
 	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	tr.cfg.Pods = of
 	config := tr.encoded(t)
 	outcomes := make([]podOutcome, len(indexes))
@@ -77,6 +81,9 @@ func (tr *trial) podsOnce(ctx context.Context, t *testing.T, of int, indexes ...
 			}
 			if outcomes[i].summary, err = result.DecodeSummary(string(message)); err != nil {
 				t.Errorf("reading %q: %v", message, err)
+			}
+			if outcomes[i].late() {
+				stop() // the others, as the Job's controller does: who leads would wait for it
 			}
 		})
 	}
