@@ -43,11 +43,8 @@ func (tr *trial) pods(ctx context.Context, t *testing.T, of int, indexes ...int)
 
 // repeated is what the operator does with an attempt of which a Pod was told too late of the start: it measures again, not for ever.
 func (tr *trial) repeated(once func() []podOutcome) (outcomes []podOutcome) {
-	for range 10 {
-		if outcomes = once(); !slices.ContainsFunc(outcomes, podOutcome.late) {
-			break
-		}
-		tr.id.Attempt++
+	for outcomes = once(); slices.ContainsFunc(outcomes, podOutcome.late) && tr.cfg.Attempt < 20; outcomes = once() {
+		tr.cfg.Attempt++
 	}
 	return outcomes
 }
