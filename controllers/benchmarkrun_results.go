@@ -207,14 +207,13 @@ func (r *BenchmarkRunReconciler) resultFiles(
 }
 
 func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outcome string) (*report.Report, error) {
-	if c := s.seen.Compared; c != nil {
-		message := c.WhyStopped()
-		if failed := s.decision.Failure; failed != nil {
-			message = failed.Reason + ": " + failed.Message
-		}
-		return report.OfVariants(c, records, outcome, message)
+	message := ""
+	if failed := s.decision.Failure; failed != nil {
+		message = failed.Reason + ": " + failed.Message
+	} else if c := s.seen.Compared; c != nil {
+		message = c.WhyStopped()
 	}
-	rep, err := report.OfRun(s.run, s.plan, records, outcome)
+	rep, err := report.Of(s.run, s.plan, records, s.seen.Compared, outcome, message)
 	if err == nil {
 		rep.HostTuning = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now).HostTuning
 	}

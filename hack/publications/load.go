@@ -153,20 +153,14 @@ func (r *reported) decode(text []byte) error {
 		r.answer = rep.Answer()
 		r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
 			rep.Seed, rep.Message)
-		for i := range rep.Runs {
-			r.serve(rep.Runs[i].ServerVersion)
-		}
-		if len(rep.Pairs) > 0 {
-			r.headline = rep.Pairs[0].Metric
-		}
 	} else {
 		r.answer = stats.Headline(rep.Points)
 		r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Workload, len(rep.Accepted()), rep.Planned, rep.Seed)
-		for _, point := range rep.Measured() {
-			r.headline = point.Metric
-			for _, record := range point.Records {
-				r.serve(record.Summary.ServerVersion)
-			}
+	}
+	for _, point := range rep.Measured() {
+		r.headline = point.Metric
+		for _, record := range point.Records {
+			r.serve(record.Summary.ServerVersion)
 		}
 	}
 	return r.request()

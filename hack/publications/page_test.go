@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -27,26 +29,34 @@ func repository(t *testing.T) string {
 	must.Do(t, os.CopyFS(root, os.DirFS("testdata")))
 	run := pagetest.CommitSize().Report
 	run.Spec = specOf(t, root, "100-commits")
-	inOrderOfPlan(t, root, run)
+	inOrderOfPlan(t, run)
 	measure(t, root, "100-commits", run.Name, func(b *bytes.Buffer) error { return report.JSON(b, run) }, "speed.against_rows")
 	comparison := pagetest.Comparison().Report
 	comparison.Spec = specOf(t, root, "200-flush")
+	inOrderOfPlan(t, comparison)
 	measure(t, root, "200-flush", comparison.Name, func(b *bytes.Buffer) error { return report.JSON(b, comparison) }, "ratios")
 	return root
 }
 
 // inOrderOfPlan gives the trials the numbers that the plan has: pagetest draws an order of its own.
-func inOrderOfPlan(t *testing.T, root string, r *report.Report) {
+func inOrderOfPlan(t *testing.T, r *report.Report) {
 	t.Helper()
-	s := must.Get(readSample(t.Context(), root, samplesFolder+"/100-commits"+small))(t)
-	p := s.objects[0].variants[0].plan
+	of := new(v1alpha1.BenchmarkRun)
+	must.Do(t, json.Unmarshal(r.Spec, &of.Spec))
+	p := must.Get(plan.New(of, r.Alternation))(t)
 	numbers := map[string][]int{}
 	for _, trial := range p.Trials {
 		label := stats.Label(p.Points[trial.Point].Parameters)
+		for _, side := range trial.Sides {
+			label += p.Variants[side]
+		}
 		numbers[label] = append(numbers[label], trial.Number)
 	}
 	for _, record := range r.Accepted() {
 		label := stats.Label(record.Parameters)
+		for _, side := range record.Sides {
+			label += side.Variant
+		}
 		record.Trial, record.Summary.Identity.Trial = numbers[label][0], numbers[label][0]
 		numbers[label] = numbers[label][1:]
 	}

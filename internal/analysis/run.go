@@ -76,17 +76,17 @@ func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) 
 }
 
 func pointsOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) []stats.Point {
-	byPoint := make([][]*result.Record, len(p.Points))
+	points := make([]stats.Point, len(p.Points))
 	accepted := byTrial(records)
 	for i := range p.Trials {
-		for point, r := range measuredIn(p, &p.Trials[i], accepted) {
-			byPoint[point] = append(byPoint[point], r)
+		for at, r := range measuredIn(p, &p.Trials[i], accepted) {
+			points[at].Records, points[at].Rounds = append(points[at].Records, r), append(points[at].Rounds, p.Trials[i].Round)
 		}
 	}
 	looks := looksOf(run)
-	var points []stats.Point
 	for i, point := range p.Points {
-		points = append(points, looks.Summarized(point.Parameters, byPoint[i]))
+		points[i].Parameters = point.Parameters
+		points[i] = looks.Summarized(points[i])
 	}
 	return points
 }

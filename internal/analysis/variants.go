@@ -229,19 +229,12 @@ func (s *Side) Metric(name string) (m result.Metric, found bool) {
 	return m, found
 }
 
-// Value of a metric at a point, or not a number: several trials are those of one round on one server, and their mean is one
-// value.
+// Value of a metric at a point, or not a number.
 func (s *Side) Value(name string, point int) float64 {
-	var values []float64
-	for _, r := range s.Points[point].Records {
-		if m, found := r.Summary.Metric(name); found {
-			values = append(values, m.Value)
-		}
+	if values := s.Points[point].In(name).Values; len(values) > 0 {
+		return values[0] // of one round
 	}
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return stats.MeanOfTrials(values)
+	return math.NaN()
 }
 
 // MissedRate says whether a stage did not reach its offered rate. Without stages, the rate is what is measured.

@@ -59,7 +59,9 @@ func TestMeanOfTrials(t *testing.T) {
 		}}}
 	}
 	trials := []*result.Record{trial(100, 0), trial(400, 2), trial(200, 1)}
-	of := func(trials []*result.Record) *Side { return &Side{Points: []stats.Point{{Records: trials}}} }
+	of := func(trials []*result.Record) *Side {
+		return &Side{Points: []stats.Point{{Records: trials, Rounds: []int{1, 1, 1}}}}
+	}
 	for name, want := range map[string]float64{"rowsPerSecond": 200, "fsyncsPerRow": 1} {
 		if got := of(trials).Value(name, 0); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, want)

@@ -37,7 +37,7 @@ func measuredRun(t *testing.T, name string, factor float64) (*v1alpha1.Benchmark
 		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters,
 			1000*factor*math.Exp(0.01*r.NormFloat64())))
 	}
-	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
+	rep := must.Get(report.Of(run, p, records, nil, v1alpha1.ConditionComplete, ""))(t)
 	return run, rep
 }
 

@@ -246,7 +246,7 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 	})
 	run.Status.Headline = "4040 rows/s at rowsPerCommit=16"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
+	rep := must.Get(report.Of(run, p, records, nil, v1alpha1.ConditionComplete, ""))(t)
 	files := must.Get(report.Files(rep))(t)
 	return append(objects, withResults(run, files), run)
 }
@@ -263,7 +263,8 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	})
 	run.Status.Headline, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	rep, err := report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, v1alpha1.ConditionComplete, "all 2 rounds are measured")
+	c := analysis.OfVariants(run, p, records, nil, nil)
+	rep, err := report.Of(run, p, records, c, v1alpha1.ConditionComplete, "all 2 rounds are measured")
 	must.Do(t, err)
 	files := must.Get(report.Files(rep))(t)
 	return append(objects, withResults(run, files), run)

@@ -37,11 +37,7 @@ func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
 	if err != nil {
 		return err
 	}
-	digest, err := printed.Digest()
-	if err != nil {
-		return err
-	}
-	manifest, benchmark, err := manifestOf(run, digest)
+	manifest, benchmark, err := manifestOf(run, printed.SpecDigest)
 	if err != nil {
 		return err
 	}

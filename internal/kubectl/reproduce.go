@@ -179,14 +179,10 @@ func runIn(b *bundle.Bundle, results *report.Report) (*v1alpha1.BenchmarkRun, er
 	if err := yaml.UnmarshalStrict(b.Benchmark, run); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", bundle.BenchmarkFile, err)
 	}
-	measured, err := results.Digest()
-	if err != nil {
-		return nil, err
-	}
 	digest, err := plan.Digest(&run.Spec)
-	if err == nil && digest != measured {
+	if err == nil && digest != results.SpecDigest {
 		err = fmt.Errorf("%s has the digest %s, but the results are of %s: the bundle was made by another version of Benchrun",
-			bundle.BenchmarkFile, digest, measured)
+			bundle.BenchmarkFile, digest, results.SpecDigest)
 	}
 	run.Spec.Suspend = nil
 	return &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name}, Spec: run.Spec}, err

@@ -112,15 +112,11 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	if why := analysis.FailureOf(run.Status.Conditions); why != "" {
 		outcome, message = v1alpha1.ConditionFailed, why
 	}
-	if len(run.Spec.Variants) > 0 {
-		return report.OfVariants(analysis.OfVariants(run, p, records, nil, nil), records, outcome, message)
+	r, err := report.Of(run, p, records, analysis.OfVariants(run, p, records, nil, nil), outcome, message)
+	if err == nil && !r.HasVariants() {
+		r.Claims = nil
 	}
-	r, err := report.OfRun(run, p, records, outcome)
-	if err != nil {
-		return nil, err
-	}
-	r.Claims, r.Message = nil, message
-	return r, nil
+	return r, err
 }
 
 // opener reads what the arguments of compare name. It connects to the cluster when it needs it for the first

@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,14 +17,15 @@ import (
 )
 
 // Bench writes the measured trials, or their stages, in the Go benchmark format, for benchstat: it is told which way each unit is
-// better. What tells two runs apart stands in comments, because benchstat compares only what has the same configuration. With
-// variants, it writes their values by round. The variant is a file configuration, of which the baseline comes first: `benchstat
-// -col variant` has a column for each. benchstat does not know that the values of a round belong together, so that it may show
-// fewer differences than the run.
+// better. What tells two runs apart stands in comments, because benchstat compares only what has the same configuration. The
+// variant is a file configuration, of which the baseline comes first: `benchstat -col variant` has a column for each. benchstat
+// does not know that the values of a round belong together, so that it may show fewer differences than the run.
 func Bench(w io.Writer, r *Report) error {
-	about, metrics, results := r.benchTrials()
-	if r.HasVariants() {
-		about, metrics, results = r.benchVariants()
+	list := r.Measurements()
+	slices.SortStableFunc(list, func(a, b Measurement) int { return r.indexOf(a.Variant) - r.indexOf(b.Variant) })
+	about := [][2]string{{"run", r.Namespace + "/" + r.Name}, {"seed", strconv.FormatInt(r.Seed, 10)}, {"spec", r.SpecDigest}}
+	if len(list) > 0 && !r.HasVariants() {
+		about = append(about, [2]string{"server", list[0].Summary.ServerVersion}, [2]string{"settings", list[0].Summary.SettingsDigest})
 	}
 	for _, line := range about {
 		if _, err := fmt.Fprintf(w, "# %s: %s\n", line[0], strings.Join(strings.Fields(line[1]), " ")); err != nil {
@@ -32,77 +34,51 @@ func Bench(w io.Writer, r *Report) error {
 	}
 	out := benchfmt.NewWriter(w)
 	written := map[string]bool{}
-	for _, m := range metrics {
-		unit := benchUnit(m)
-		if written[unit] {
-			continue
-		}
-		written[unit] = true
-		if err := out.Write(&benchfmt.UnitMetadata{
-			UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: m.Better,
-		}); err != nil {
-			return err
+	for i := range list {
+		for _, m := range list[i].Summary.Metrics {
+			unit := benchUnit(m)
+			if written[unit] {
+				continue
+			}
+			written[unit] = true
+			if err := out.Write(&benchfmt.UnitMetadata{
+				UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: m.Better,
+			}); err != nil {
+				return err
+			}
 		}
 	}
-	for _, one := range results {
-		if err := out.Write(one); err != nil {
+	for i := range list {
+		if err := out.Write(r.benchResult(&list[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// benchTrials are the trials of a run without variants, or their stages: their iterations are the rows.
-func (r *Report) benchTrials() (about [][2]string, metrics []result.Metric, results []*benchfmt.Result) {
-	list := r.Measurements()
-	about = [][2]string{{"run", r.Namespace + "/" + r.Name}, {"seed", strconv.FormatInt(r.Seed, 10)}, {"spec", r.SpecDigest}}
-	if len(list) > 0 {
-		about = append(about, [2]string{"server", list[0].Summary.ServerVersion}, [2]string{"settings", list[0].Summary.SettingsDigest})
-	}
-	for _, record := range list {
-		s := record.Summary
-		metrics = append(metrics, s.Metrics...)
-		res := &benchfmt.Result{Name: r.benchPoint(record.Parameters), Iters: int(max(1, s.Totals.Rows))}
-		add := func(value float64, unit string) {
-			res.Values = append(res.Values, benchfmt.Value{Value: value, Unit: unit})
-		}
-		for _, m := range s.Metrics {
-			add(m.Value, benchUnit(m))
-		}
-		for _, l := range s.Latencies {
-			add(float64(l.P50Micros), "p50-"+l.Operation+"-µs")
-			add(float64(l.P99Micros), "p99-"+l.Operation+"-µs")
-		}
-		results = append(results, res)
-	}
-	return about, metrics, results
+// indexOf a variant among all of them, the baseline first.
+func (r *Report) indexOf(variant string) int {
+	return slices.IndexFunc(r.Variants, func(v Variant) bool { return v.Name == variant && !v.Baseline })
 }
 
-// benchVariants are what the variants have measured, those of the baseline first.
-func (r *Report) benchVariants() (about [][2]string, metrics []result.Metric, results []*benchfmt.Result) {
-	about = [][2]string{{"comparison", r.Namespace + "/" + r.Name}, {"seed", strconv.FormatInt(r.Seed, 10)}}
-	for i := range r.Pairs {
-		metrics = append(metrics, r.Pairs[i].Metric)
+// benchResult is what was measured at a point: its iterations are the rows.
+func (r *Report) benchResult(of *Measurement) *benchfmt.Result {
+	s := of.Summary
+	res := &benchfmt.Result{Name: r.benchPoint(of.Parameters), Iters: int(max(1, s.Totals.Rows))}
+	if of.Variant != "" {
+		res.Config = []benchfmt.Config{{Key: variantLabel, Value: []byte(of.Variant), File: true}}
 	}
-	names := []string{r.Baseline()}
-	for _, v := range r.Variants {
-		names = appendNew(names, v.Name)
+	add := func(value float64, unit string) {
+		res.Values = append(res.Values, benchfmt.Value{Value: value, Unit: unit})
 	}
-	for _, variant := range names {
-		for _, side := range r.Runs {
-			if side.Variant != variant {
-				continue
-			}
-			for _, v := range side.Values {
-				results = append(results, &benchfmt.Result{
-					Config: []benchfmt.Config{{Key: "variant", Value: []byte(variant), File: true}},
-					Name:   r.benchPoint(v.Parameters), Iters: 1,
-					Values: []benchfmt.Value{{Value: v.Value, Unit: benchUnit(result.Metric{Name: side.Metric, Unit: side.Unit})}},
-				})
-			}
-		}
+	for _, m := range s.Metrics {
+		add(m.Value, benchUnit(m))
 	}
-	return about, metrics, results
+	for _, l := range s.Latencies {
+		add(float64(l.P50Micros), "p50-"+l.Operation+"-µs")
+		add(float64(l.P99Micros), "p99-"+l.Operation+"-µs")
+	}
+	return res
 }
 
 // benchPoint names a point.

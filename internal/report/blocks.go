@@ -178,12 +178,3 @@ func (r *Report) confidence() string {
 	}
 	return "95% confidence across all pairs, adjusted for early stopping"
 }
-
-// roundOf each trial of the plan, by its number.
-func (r *Report) roundOf() map[int]int {
-	rounds := map[int]int{}
-	for _, t := range r.Trials {
-		rounds[t.Number] = t.Round
-	}
-	return rounds
-}

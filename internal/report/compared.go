@@ -7,11 +7,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Compared is a comparison of two things that were measured, and what must be read with it.
@@ -150,7 +152,29 @@ func (r *Report) usable() error {
 				pairName(&p), p.Verdict)
 		}
 	}
+	for i := range r.Pairs {
+		if p := &r.Pairs[i]; !r.hasMeasured(p) {
+			return fmt.Errorf("run %s: pair %s has other values than its attempts: this is not what the operator wrote", r.Name,
+				pairName(p))
+		}
+	}
 	return nil
+}
+
+// hasMeasured says whether the values of a pair are those of the attempts, as far as these have a metric in common.
+func (r *Report) hasMeasured(p *stats.Paired) bool {
+	if p.BaselineMetric != nil {
+		return true
+	}
+	same := func(variant string, values []float64) bool {
+		for _, of := range r.Series(claims.Selector{Variant: variant}, p.Metric.Name) {
+			if stats.Label(of.Parameters) == stats.Label(p.Parameters) {
+				return slices.EqualFunc(of.Values, values, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) })
+			}
+		}
+		return false
+	}
+	return same(p.Baseline, p.BaselineValues) && same(p.Variant, p.Values)
 }
 
 // consistent says whether a verdict is one that there is, and is that of its interval and of as many values as it has rounds.

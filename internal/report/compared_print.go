@@ -175,6 +175,9 @@ func (c *Compared) table() *Table {
 // them.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
 
+// comparedVersion is the version of the layout of a comparison.
+const comparedVersion = 1
+
 // comparedDocument is the layout of a comparison in JSON.
 type comparedDocument struct {
 	Version int    `json:"version"`
@@ -200,7 +203,7 @@ type ruledCompare struct {
 
 // ComparedJSON writes everything about a comparison.
 func ComparedJSON(w io.Writer, c *Compared) error {
-	d := comparedDocument{Version: documentVersion, Ruling: c.Ruling(), Answer: c.answer(), Compared: c}
+	d := comparedDocument{Version: comparedVersion, Ruling: c.Ruling(), Answer: c.answer(), Compared: c}
 	if c.Threshold >= 0 {
 		d.ThresholdPercent, d.FailOn = percentOf(c.Threshold), cmp.Or(c.FailOn, Probable)
 	}

@@ -202,22 +202,14 @@ func comparisonToCompare() *report.Report {
 	s := reportOfComparison()
 	s.Spec = json.RawMessage(`{"maxRounds":20,"equivalentWithinPercent":5,"earlyStop":{"policy":"WhenDecided","minRounds":6}}`)
 	s.Rounds = 6
-	s.Runs = nil
+	s.Points, s.Records = nil, nil
 	for round := range s.Rounds {
 		for v, variant := range []string{"durable", "lazy", "same"} {
-			s.Runs = append(s.Runs, report.SideRun{
-				Round: round + 1, Variant: variant, Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-				Values: []report.PointValue{{
-					Parameters: map[string]string{"rowsPerCommit": "1"}, Value: (1 - 0.1*float64(v)) * around100[round],
-				}},
-			})
+			addSide(s, variant, round+1, map[string]string{"rowsPerCommit": "1"}, []float64{1, 3, 0.8}[v]*around100[round])
 		}
 	}
 	// A round that is not whole does not count.
-	s.Runs = append(s.Runs, report.SideRun{
-		Round: 7, Variant: "durable", Outcome: "Complete", Metric: "rowsPerSecond", Unit: "rows/s",
-		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 1}},
-	})
+	addSide(s, "durable", 7, map[string]string{"rowsPerCommit": "1"}, 1)
 	s.Pairs, s.Overall = s.Pairs[:1], nil
 	s.Pairs[0].BaselineValues, s.Pairs[0].Values, s.Pairs[0].Rounds = around100, times(3, around100), len(around100)
 	return s
@@ -231,7 +223,7 @@ func TestCompareVariants(t *testing.T) {
 		t.Errorf("not the comparison's own: %v, %+v", err, own)
 	}
 	c := must.Get(report.CompareVariants(s, "lazy", "same", "rowsPerSecond"))(t)
-	// 0.9 and 0.8 of values that go up and down: paired, their ratio does not scatter at all. They have one decimal.
+	// 3 and 0.8 times values that go up and down: paired, their ratio does not scatter at all. They have one decimal.
 	if p := c.Pairs[0]; p.Verdict != stats.Slower || p.Separate || p.Rounds != 6 || p.High-p.Low > 0.01 {
 		t.Errorf("%+v", p)
 	}
@@ -254,6 +246,8 @@ func TestCompareVariants(t *testing.T) {
 		"verdict":    {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = stats.Slower }},
 		"unknown v":  {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Verdict = "Splendid" }},
 		"cut":        {"durable", "lazy", "", "contradicts itself", func(s *report.Report) { s.Pairs[0].Values = s.Pairs[0].Values[:5] }},
+		"altered":    {"durable", "lazy", "", "other values than its attempts", func(s *report.Report) { s.Pairs[0].Values[0]++ }},
+		"forgotten":  {"durable", "lazy", "", "other values than its attempts", func(s *report.Report) { s.Points = nil }},
 		"all points": {"durable", "lazy", "", "contradicts itself", func(s *report.Report) {
 			s.Overall = slices.Clone(s.Pairs)
 			s.Overall[0].Verdict = stats.Slower

@@ -90,8 +90,7 @@ func (f *facts) add(who string, r *result.Record) {
 	}
 }
 
-// facts of the attempts that count or, with variants, of this one, of all if the name is empty: of their records or, without
-// these, of what the report has kept of them.
+// facts of the attempts that count or, with variants, of this one, of all if the name is empty.
 func (r *Report) facts(variant string) *facts {
 	f := new(facts)
 	for _, record := range r.Accepted() {
@@ -102,18 +101,6 @@ func (r *Report) facts(variant string) *facts {
 			if variant == "" || variant == side.Variant {
 				f.add(side.Variant, record.Side(side.Variant))
 			}
-		}
-	}
-	if len(f.names) > 0 {
-		return f
-	}
-	for i := range r.Runs {
-		if run := &r.Runs[i]; variant == "" || variant == run.Variant {
-			f.set(run.Variant, "server", run.ServerVersion)
-			f.set(run.Variant, "server image", run.DatabaseImage)
-			f.set(run.Variant, "database node", run.DatabaseNode)
-			f.set(run.Variant, "loader nodes", run.LoaderNode)
-			f.set(run.Variant, "digest of all server variables", run.SettingsDigest)
 		}
 	}
 	return f
@@ -186,9 +173,11 @@ func (r *Report) Environment() *Table {
 			add("", "probes before the trials, medians", fmt.Sprintf("fdatasync %s (p95 %s), CPU %s", micros(p.FdatasyncMicros),
 				micros(p.FdatasyncP95Micros), micros(float64(p.WorkNanos)/1000)))
 		}
-		for _, line := range r.tuned() {
-			add("", "host tuning", line)
-		}
+	}
+	for _, line := range r.tuned() {
+		add("", "host tuning", line)
+	}
+	if !r.HasVariants() {
 		add("", "digest of the specification", r.SpecDigest)
 	}
 	for _, v := range r.Variants {

@@ -27,9 +27,6 @@ const (
 func Files(r *Report) ([]result.File, error) {
 	var files []result.File
 	for _, name := range []string{SummaryFile, CSVFile, BenchFile, JSONFile} {
-		if name == BenchFile && r.HasVariants() {
-			continue
-		}
 		formats := Formats()
 		of := formats[slices.IndexFunc(formats, func(f Format) bool { return f.File == name })]
 		var buf bytes.Buffer
@@ -41,24 +38,24 @@ func Files(r *Report) ([]result.File, error) {
 	return files, nil
 }
 
-// CSV writes a row per measured trial, of trials in stages one per stage; with variants, a row for each value of a variant in a
-// round. Latencies are in microseconds.
+// CSV writes a row per measured trial, of trials in stages one per stage, of several variants one for each. Latencies are in
+// microseconds.
 func CSV(w io.Writer, r *Report) error {
-	if r.HasVariants() {
-		return writeCSV(w, r.sideRows())
-	}
 	rounds, list := r.roundOf(), r.Measurements()
 	metrics, operations := r.Columns()
 	t := tableOf("", len(list))
 	number := func(name string, of func(*result.Record) int64) {
-		t.addText(name, func(i int) string { return strconv.FormatInt(of(list[i]), 10) })
+		t.addText(name, func(i int) string { return strconv.FormatInt(of(list[i].Record), 10) })
 	}
 	text := func(name string, of func(*result.Record) string) {
-		t.addText(name, func(i int) string { return of(list[i]) })
+		t.addText(name, func(i int) string { return of(list[i].Record) })
 	}
 	number("trial", func(r *result.Record) int64 { return int64(r.Trial) })
 	number("round", func(r *result.Record) int64 { return int64(rounds[r.Trial]) })
 	number("attempt", func(r *result.Record) int64 { return int64(r.Attempt) })
+	if r.HasVariants() {
+		t.addText(variantLabel, func(i int) string { return list[i].Variant })
+	}
 	for _, name := range r.Parameters() {
 		text(name, func(r *result.Record) string { return r.Parameters[name] })
 	}
@@ -99,22 +96,6 @@ func CSV(w io.Writer, r *Report) error {
 
 // decimal is a number with all of its digits.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// sideRows have a row for each value: of a point, of a variant in a round.
-func (r *Report) sideRows() [][]string {
-	parameters := r.Parameters()
-	rows := [][]string{slices.Concat([]string{"round", "variant", "run"}, parameters, []string{"metric", "value", "unit", "seed"})}
-	for _, side := range r.Runs {
-		for _, v := range side.Values {
-			cells := []string{strconv.Itoa(side.Round), side.Variant, side.Name}
-			for _, name := range parameters {
-				cells = append(cells, v.Parameters[name])
-			}
-			rows = append(rows, append(cells, side.Metric, decimal(v.Value), side.Unit, strconv.FormatInt(side.Seed, 10)))
-		}
-	}
-	return rows
-}
 
 // Columns are the names of all metrics and operations, in the order in which they first come.
 func (r *Report) Columns() (metrics, operations []string) {

@@ -52,7 +52,6 @@ func thousand() *report.Report {
 			Version: 1, Trial: i + 1, Attempt: 1, Parameters: parameters, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted,
 			Message: strings.Repeat("evicted ", 100),
 		})
-		r.Trials = append(r.Trials, report.Trial{Number: i + 1, Round: 1, Parameters: parameters})
 		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
 	}
 	return r

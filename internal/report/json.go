@@ -11,38 +11,36 @@ import (
 	"io"
 	"math"
 
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// documentVersion is the version of results.json.
-const documentVersion = 1
+// documentVersion is the version of results.json. The first had other layouts with variants and without.
+const documentVersion = 2
 
 var errNoRun = errors.New(JSONFile + " is not that of a run")
 
-// runDocument is the layout of results.json of a run without variants.
-type runDocument struct {
-	Version  int                `json:"version"`
-	Run      Run                `json:"run"`
+// document is the layout of results.json: with variants, the answer and the pairs come first.
+type document struct {
+	Version int            `json:"version"`
+	Answer  string         `json:"answer,omitempty"`
+	Pairs   []pairDocument `json:"pairs,omitempty"`
+	Overall []pairDocument `json:"overall,omitempty"`
+	Run     Run            `json:"run"`
+	Variation
 	Claims   []claims.Judgement `json:"claims,omitempty"`
-	Plan     []Trial            `json:"plan"`
 	Attempts []*result.Record   `json:"attempts"`
 }
 
-// JSON writes everything: what was asked, the plan, and the record of every attempt with its environment; with variants, the
-// answer and the pairs. Histograms are left out: the documents of the attempts have them.
+// JSON writes everything: what was asked, and the record of every attempt with its environment; with variants, the answer and the
+// pairs. Histograms are left out: the documents of the attempts have them.
 func JSON(w io.Writer, r *Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
-	if !r.HasVariants() {
-		return enc.Encode(runDocument{documentVersion, r.Run, r.Claims, r.Trials, withoutHistograms(r.Records)})
-	}
-	return enc.Encode(variantsDocument{
-		Version: documentVersion, Answer: stats.AnswerOf(r.Overall, r.Pairs).Text,
-		Pairs: encodePairs(r.Pairs), Overall: encodePairs(r.Overall),
-		Run: &variantsRun{r.Head, r.Ending, r.Rounds, r.Planned, r.Variation, r.Findings, r.Rows, r.Spec, r.Records},
+	return enc.Encode(document{
+		documentVersion, stats.AnswerOf(r.Overall, r.Pairs).Text, encodePairs(r.Pairs), encodePairs(r.Overall), r.Run, r.Variation,
+		r.Claims, withoutHistograms(r.Records),
 	})
 }
 
@@ -59,67 +57,27 @@ func withoutHistograms(records []*result.Record) []*result.Record {
 	return list
 }
 
-// Decode is the report whose results.json this is. A run without variants has no points: these follow from the records.
+// Decode is the report whose results.json this is, without its points: these follow from the records.
 func Decode(text []byte) (*Report, error) {
-	var d struct {
-		Version  int                `json:"version"`
-		Run      *Run               `json:"run"`
-		Claims   []claims.Judgement `json:"claims"`
-		Plan     []Trial            `json:"plan"`
-		Attempts []*result.Record   `json:"attempts"`
-		Pairs    []pairDocument     `json:"pairs"`
-		Overall  []pairDocument     `json:"overall"`
-		Variants *variantsRun       `json:"comparison"`
-	}
+	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
 	}
 	if d.Version != documentVersion {
 		return nil, fmt.Errorf("%s has version %d, this program reads %d", JSONFile, d.Version, documentVersion)
 	}
-	attempts, v := d.Attempts, d.Variants
-	if v != nil {
-		attempts = v.Attempts
-	}
-	for i, record := range attempts {
+	for i, record := range d.Attempts {
 		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
-			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(attempts))
+			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(d.Attempts))
 		}
 	}
-	if v != nil && len(v.Variants) > 0 {
-		return &Report{
-			Run:       Run{Head: v.Head, Ending: v.Ending, Planned: v.Planned, Findings: v.Findings, Spec: v.Spec},
-			Variation: v.Variation, Rounds: v.Rounds, Rows: v.Rows, Records: v.Attempts,
-			Pairs: decodePairs(d.Pairs), Overall: decodePairs(d.Overall),
-		}, nil
-	}
-	if d.Run == nil || d.Run.Name == "" {
+	if d.Run.Name == "" {
 		return nil, errNoRun
 	}
-	return &Report{Run: *d.Run, Variation: Variation{Claims: d.Claims}, Trials: d.Plan, Records: d.Attempts}, nil
-}
-
-// variantsDocument is the layout of results.json of a run with variants.
-type variantsDocument struct {
-	Version int            `json:"version"`
-	Answer  string         `json:"answer"`
-	Pairs   []pairDocument `json:"pairs"`
-	Overall []pairDocument `json:"overall,omitempty"`
-	Run     *variantsRun   `json:"comparison"`
-}
-
-// variantsRun is the layout of the run in it.
-type variantsRun struct {
-	Head
-	Ending
-	// Rounds in which every variant was measured, of at most Planned.
-	Rounds  int `json:"rounds"`
-	Planned int `json:"planned"`
-	Variation
-	Findings []finding.Finding `json:"findings,omitempty"`
-	Rows     map[string]int64  `json:"rows,omitempty"`
-	Spec     json.RawMessage   `json:"spec"`
-	Attempts []*result.Record  `json:"attempts,omitempty"`
+	return &Report{
+		Run: d.Run, Variation: d.Variation, Claims: d.Claims, Records: d.Attempts, Pairs: decodePairs(d.Pairs),
+		Overall: decodePairs(d.Overall),
+	}, nil
 }
 
 // pairDocument is the layout of a pair in results.json. Numbers that there are none of are left out.

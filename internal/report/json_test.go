@@ -8,7 +8,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,11 +32,9 @@ func TestDecodeComparisonGivesWhatWasEncoded(t *testing.T) {
 		p.Detectable, p.Decided, p.RoundsNeeded, p.FirstLook, p.Cause = 0.1, true, 7+i, 4, stats.Contradiction
 		p.Costs = []stats.Cost{{Name: "fsyncs", Unit: "fsyncs/row", Baseline: 1, Variant: 0.1}}
 	}
-	s.Runs[0].Others = []report.MetricValues{{Metric: "durationSeconds", Unit: "s", Values: []report.PointValue{{
-		Parameters: map[string]string{"rowsPerCommit": "1"}, Value: 12,
-	}}}}
 	var text bytes.Buffer
 	must.Do(t, report.JSON(&text, s))
+	s.Points = nil // they follow from the records
 	decoded := must.Get(report.Decode(text.Bytes()))(t)
 	must.Same(t, "comparison", s, decoded, cmpopts.IgnoreFields(claims.Judgement{}, "Settled"), cmpopts.EquateEmpty(), specText())
 }
@@ -80,12 +77,12 @@ func TestComparisonJSONOfNoNumbers(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                    "reading results.json: unexpected end of JSON input",
-		`{"version":2}`:        "results.json has version 2, this program reads 1",
-		`{"run":{"name":"a"}}`: "results.json has version 0, this program reads 1",
-		`{"version":1,"run":{"name":"a"},"attempts":[{"outcome":"Failed"},{"outcome":"Accepted"}]}`: "results.json: attempt 2 of 2 " +
+		`{"version":1}`:        "results.json has version 1, this program reads 2",
+		`{"run":{"name":"a"}}`: "results.json has version 0, this program reads 2",
+		`{"version":2,"run":{"name":"a"},"attempts":[{"outcome":"Failed"},{"outcome":"Accepted"}]}`: "results.json: attempt 2 of 2 " +
 			"has no result",
-		`{"version":1,"run":{"name":"a"},"attempts":[null]}`: "results.json: attempt 1 of 1 has no result",
-		`{"version":1,"comparison":{}}`:                      "results.json is not that of a run",
+		`{"version":2,"run":{"name":"a"},"attempts":[null]}`: "results.json: attempt 1 of 1 has no result",
+		`{"version":2}`: "results.json is not that of a run",
 	} {
 		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", text, err, want)
@@ -98,7 +95,6 @@ func inStages() *report.Report {
 	r := &report.Report{Run: run("Complete", "")}
 	byPoint := map[string][]*result.Record{}
 	for number := range 2 {
-		r.Trials = append(r.Trials, report.Trial{Number: number + 1, Round: number + 1})
 		record := testutil.Record(number+1, 1, nil, 0)
 		latencies := record.Summary.Latencies
 		record.Summary.Metrics, record.Summary.Latencies = nil, nil
@@ -171,26 +167,26 @@ func TestStagesCompared(t *testing.T) {
 // What a comparison has published says which variants may have missed an offered rate.
 func TestStagesOfVariantsCompared(t *testing.T) {
 	at := map[string]string{"stage": "qr100"}
-	metric := result.Metric{Name: "operationsPerSecond", Unit: "operations/s", Better: "higher"}
+	metric := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	s := &report.Report{
 		Run:       run("Complete", ""),
-		Variation: report.Variation{Variants: []report.Variant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}}}, Rounds: 7,
+		Variation: report.Variation{Variants: []report.Variant{{Name: "old", Baseline: true}, {Name: "slow"}, {Name: "new"}}, Rounds: 7},
 	}
 	s.Spec = []byte(`{"variants":[{"name":"old"},{"name":"slow"},{"name":"new"}]}`)
 	for i, v := range s.Variants[1:] {
 		pair := stats.Paired{
 			Variant: v.Name, Baseline: "old", Parameters: at, Metric: metric, RateMissed: v.Name == "slow",
-			BaselineValues: slices.Repeat([]float64{100}, 7), Values: slices.Repeat([]float64{float64(200 + 100*i)}, 7),
+		}
+		for round := range 7 {
+			pair.BaselineValues = append(pair.BaselineValues, float64(100+round))
+			pair.Values = append(pair.Values, float64(100*(i+2)+round))
 		}
 		pair.Judge(stats.Design{MinRounds: 6, MaxRounds: 7, EquivalencePercent: 5, Comparisons: 2})
 		s.Pairs = append(s.Pairs, pair)
 	}
 	for round := range 7 {
 		for i, v := range s.Variants {
-			s.Runs = append(s.Runs, report.SideRun{
-				Variant: v.Name, Round: round + 1, Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
-				Values: []report.PointValue{{Parameters: at, Value: float64(100*(i+1) + round)}},
-			})
+			addSide(s, v.Name, round+1, at, float64(100*(i+1)+round))
 		}
 	}
 	for pair, want := range map[[2]string]bool{{"old", "slow"}: true, {"slow", "new"}: true, {"old", "new"}: false} {

@@ -70,7 +70,9 @@ func JUnit(w io.Writer, r *Report) error {
 	class := r.Namespace + "." + r.Name
 	cases := []junitCase{r.ended(class)}
 	for i := range r.Points {
-		cases = append(cases, r.pointCase(class, &r.Points[i]))
+		if !r.HasVariants() {
+			cases = append(cases, r.pointCase(class, &r.Points[i]))
+		}
 	}
 	for i := range r.Pairs {
 		of := Fine // whichever variant is faster

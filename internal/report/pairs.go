@@ -143,20 +143,16 @@ func (r *Report) pilots() string {
 	return strings.Join(parts, ", ")
 }
 
-// Discarded are attempts and, with variants, runs that do not count, a line for each.
+// Discarded are attempts that do not count and, with variants, rounds in which not all of these were measured; a line for each.
 func (r *Report) Discarded() []string {
-	if !r.HasVariants() {
-		return r.disturbances()
+	list := r.disturbances()
+	if r.Outcome == Unfinished { // a round may still become whole
+		return list
 	}
-	var list []string
-	for _, run := range r.Runs {
-		if run.Invalidated > 0 {
-			list = append(list, fmt.Sprintf("round %d, %s: disturbed attempts, measured again: %d (run %s)", run.Round,
-				run.Variant, run.Invalidated, run.Name))
-		}
-		if run.Round > r.Rounds && r.Outcome != Unfinished { // the round may still become whole
-			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round (run %s: %s)", run.Round,
-				run.Variant, run.Name, run.Outcome))
+	for i := range r.Points {
+		p := &r.Points[i]
+		if n := len(p.Rounds); r.HasVariants() && n > 0 && p.Rounds[n-1] > r.Rounds {
+			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round", p.Rounds[n-1], p.Name()))
 		}
 	}
 	return list

@@ -214,7 +214,11 @@ func (r *Report) Pilots() []string {
 func (r *Report) disturbances() []string {
 	var list []string
 	for _, d := range r.Disturbed() {
-		list = append(list, fmt.Sprintf("trial %d, attempt %d, %s%s: %s: %s", d.Trial, d.Attempt, label(d.Parameters), d.Outcome,
+		of := ""
+		for _, side := range d.Sides {
+			of += side.Variant + ", "
+		}
+		list = append(list, fmt.Sprintf("trial %d, attempt %d, %s%s%s: %s: %s", d.Trial, d.Attempt, of, label(d.Parameters), d.Outcome,
 			d.Cause, d.Message))
 	}
 	return list

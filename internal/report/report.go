@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package report shows what a run measured. A Report is built once from the analysis of a run's records: it has the points of
-// a run or, of one with variants, their pairs. Each printer is a function of it: a table for people, CSV for spreadsheets,
+// a run and, of one with variants, their pairs. Each printer is a function of it: a table for people, CSV for spreadsheets,
 // JSON with everything, and the Go benchmark format, which benchstat reads. Compared and Reproduction are what two reports
 // say together.
 package report
@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Head names a run, and says how it was seeded.
@@ -59,26 +60,16 @@ type Run struct {
 	Spec json.RawMessage `json:"spec"`
 }
 
-// Trial is a planned trial.
-type Trial struct {
-	Number     int               `json:"number"`
-	Round      int               `json:"round"`
-	Parameters map[string]string `json:"parameters,omitempty"`
-}
-
-// Report is everything that the printers show of a run: its points or, of a run with variants, its pairs.
+// Report is everything that the printers show of a run.
 type Report struct {
 	Run
 	Variation
-	// Trials and Points of a run without variants, in the order of measuring and of the sweep.
-	Trials []Trial
+	// Claims are judged in the order of the specification.
+	Claims []claims.Judgement
+	// Points in the order of the sweep, those of each variant in turn, with all that was measured at them.
 	Points []stats.Point
-	// Rounds in which every variant was measured. Pairs are judged by them. Overall has, of each variant with several points, what
-	// all of them say together.
-	Rounds         int
+	// Pairs are judged by the whole rounds. Overall has, of each variant with several points, what all of them say together.
 	Pairs, Overall []stats.Paired
-	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
-	Rows map[string]int64
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
 	// Requested is what it shows besides what every report does.
@@ -94,12 +85,27 @@ func (r *Report) Warnings() []string { return finding.Texts(r.runFindings()) }
 // Accepted are the attempts that count, in the order of measuring.
 func (r *Report) Accepted() []*result.Record { return analysis.AcceptedIn(r.Records) }
 
-// Measurements are what the attempts that count measured, in the order of measuring: a record for each attempt or, of one in
-// stages, for each of them.
-func (r *Report) Measurements() []*result.Record {
-	var list []*result.Record
+// Measurement is what an attempt that counts measured at a point: of a variant, if there are any.
+type Measurement struct {
+	Variant string
+	*result.Record
+}
+
+// Measurements are those of all attempts that count, in the order of measuring.
+func (r *Report) Measurements() []Measurement {
+	var list []Measurement
+	add := func(variant string, of *result.Record) {
+		for _, record := range of.Measurements() {
+			list = append(list, Measurement{variant, record})
+		}
+	}
 	for _, record := range r.Accepted() {
-		list = append(list, record.Measurements()...)
+		if !r.HasVariants() {
+			add("", record)
+		}
+		for _, side := range record.Sides {
+			add(side.Variant, record.Side(side.Variant))
+		}
 	}
 	return list
 }
@@ -118,17 +124,9 @@ func (r *Report) Disturbed() []*result.Record {
 // Parameters are the names of the swept parameters.
 func (r *Report) Parameters() []string {
 	names := map[string]bool{}
-	add := func(parameters map[string]string) {
-		for name := range parameters {
-			names[name] = true
-		}
-	}
 	for _, p := range r.Points {
-		add(p.Parameters)
-	}
-	for _, side := range r.Runs {
-		for _, v := range side.Values {
-			add(v.Parameters)
+		for name := range p.Parameters {
+			names[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -139,60 +137,56 @@ func (r *Report) Measured() []stats.Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
 }
 
-// runOf is what a report says of a run whatever it measures.
-func runOf(run *v1alpha1.BenchmarkRun, outcome, message string) (Run, error) {
-	r := Run{
-		Head: Head{
-			Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), Workload: string(run.Spec.Workload.Type),
-			Seed: plan.Seed(&run.Spec),
+// Of a run with that plan is its report, from the records of all of its attempts so far; with variants, they are compared. The
+// outcome is how the run ended: Complete, Failed or Unfinished; the message says why or, with variants, why there are no more
+// rounds.
+func Of(
+	run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared, outcome, message string,
+) (*Report, error) {
+	r := &Report{
+		Run: Run{
+			Head: Head{
+				Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
+				Workload: string(run.Spec.Workload.Type), Seed: plan.Seed(&run.Spec),
+			},
+			Ending: Ending{Outcome: outcome, Message: message},
 		},
-		Ending: Ending{Outcome: outcome, Message: message},
+		Records: records,
 	}
 	if run.Status.StartTime != nil {
 		r.Started = run.Status.StartTime.UTC()
 	}
 	var err error
 	if r.SpecDigest, err = plan.Digest(&run.Spec); err != nil {
-		return r, err
-	}
-	if r.Spec, err = json.Marshal(run.Spec); err != nil {
-		return r, fmt.Errorf("encoding the specification: %w", err)
-	}
-	return r, nil
-}
-
-// OfRun is the report of a run with that plan, from the records of all of its attempts so far. The outcome is how the run
-// ended: Complete or Failed.
-func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, outcome string) (*Report, error) {
-	message := ""
-	if outcome == v1alpha1.ConditionFailed {
-		message = analysis.FailureOf(run.Status.Conditions)
-	}
-	of, err := runOf(run, outcome, message)
-	if err != nil {
 		return nil, err
 	}
-	a := analysis.OfRun(run, p, records)
-	rep := &Report{Run: of, Variation: Variation{Claims: a.Claims}, Points: a.Points, Records: records}
-	rep.Findings, rep.Title, rep.Planned = a.Findings, run.Spec.Title, analysis.ProgressOf(run, p, records).Planned
-	for _, t := range p.Trials {
-		rep.Trials = append(rep.Trials, Trial{Number: t.Number, Round: t.Round, Parameters: p.Points[t.Point].Swept()})
+	if r.Spec, err = json.Marshal(run.Spec); err != nil {
+		return nil, fmt.Errorf("encoding the specification: %w", err)
 	}
-	return rep, nil
+	if compared != nil {
+		r.Points = analysis.Points(run, p, records)
+		return r, r.compare(compared)
+	}
+	a := analysis.OfRun(run, p, records)
+	r.Points, r.Claims, r.Findings, r.Planned = a.Points, a.Claims, a.Findings, analysis.ProgressOf(run, p, records).Planned
+	return r, nil
 }
 
 // FromResults is the report that a results.json was printed from. Latencies have no histograms: those are in the documents of the
 // attempts.
 func FromResults(text []byte) (*Report, error) {
 	rep, err := Decode(text)
-	if err != nil || rep.HasVariants() {
-		return rep, err
+	if err != nil {
+		return nil, err
 	}
 	run := new(v1alpha1.BenchmarkRun)
 	if err := json.Unmarshal(rep.Spec, &run.Spec); err != nil {
 		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
 	}
-	p, err := plan.ForRun(&run.Spec)
+	if said, asked := len(rep.Variants), len(run.Spec.Variants); said != asked {
+		return nil, fmt.Errorf("%s has %d variants, and its specification %d", JSONFile, said, asked)
+	}
+	p, err := plan.New(run, rep.Alternation)
 	if err != nil {
 		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
 	}
@@ -200,81 +194,44 @@ func FromResults(text []byte) (*Report, error) {
 	return rep, nil
 }
 
-// Digest of the specification that was measured.
-func (r *Report) Digest() (string, error) {
-	if r.SpecDigest != "" {
-		return r.SpecDigest, nil
-	}
-	var spec v1alpha1.BenchmarkRunSpec
-	if err := json.Unmarshal(r.Spec, &spec); err != nil {
-		return "", fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
-	}
-	return plan.Digest(&spec)
-}
-
-// measuredTrial is a trial that counts: with variants, what one of them measured at a point in a round.
-type measuredTrial struct {
-	stats.Point // without what was measured
-	round       int
-	// settings of the server in which variants differ, as they are asked for.
-	settings map[string]string
-	// of a metric, by its name, what was measured; an empty name is that of the headline metric.
-	of func(metric string) (result.Metric, bool)
-}
-
-// measuredTrials in the order of the sweep, and of measuring at each point; with variants, in the order of these, of the rounds
-// and of the sweep.
-func (r *Report) measuredTrials() []measuredTrial {
-	var list []measuredTrial
-	rounds := r.roundOf()
-	for _, p := range r.Points {
-		for _, record := range p.Records {
-			at := stats.Point{Parameters: p.Parameters}
-			list = append(list, measuredTrial{Point: at, round: rounds[record.Trial], of: record.Summary.Metric})
+// roundOf each trial that counts, by its number.
+func (r *Report) roundOf() map[int]int {
+	rounds := map[int]int{}
+	for i := range r.Points {
+		for n, record := range r.Points[i].Records {
+			rounds[record.Trial] = r.Points[i].Round(n)
 		}
 	}
-	for i := range r.Variants {
-		settings := r.settings(&r.Variants[i])
-		for j := range r.Runs {
-			side := &r.Runs[j]
-			if side.Variant != r.Variants[i].Name || side.Round > r.Rounds {
-				continue
-			}
-			for _, v := range side.Values {
-				of := func(metric string) (result.Metric, bool) { return side.at(metric, &v) }
-				at := stats.Point{Variant: side.Variant, Parameters: v.Parameters}
-				list = append(list, measuredTrial{at, side.Round, settings, of})
-			}
+	return rounds
+}
+
+// counted are the points with what counts of them: with variants, the rounds in which each of these was measured.
+func (r *Report) counted() []stats.Point {
+	points := slices.Clone(r.Points)
+	for i := range points {
+		p := &points[i]
+		if n := slices.IndexFunc(p.Rounds, func(round int) bool { return round > r.Rounds }); n >= 0 && r.HasVariants() {
+			p.Records, p.Rounds = p.Records[:n], p.Rounds[:n]
 		}
 	}
-	return list
+	return points
 }
 
 // settings of a variant's server, as far as variants differ from the baseline in them: what is asked for. A variant that does not
 // differ has the baseline's value, which any of those that do has beside its own.
-func (r *Report) settings(of *Variant) map[string]string {
+func (r *Report) settings(variant string) map[string]string {
 	values := map[string]string{}
 	for i := range r.Variants {
 		for _, d := range r.Variants[i].Differences {
 			values[d.Name] = d.From
 		}
 	}
-	for _, d := range of.Differences {
-		values[d.Name] = d.To
+	for i := range r.Variants {
+		for _, d := range r.Variants[i].Differences {
+			if r.Variants[i].Name == variant {
+				values[d.Name] = d.To
+			}
+		}
 	}
 	return values
-}
-
-// at the point of a value of the headline metric the value of a metric; false if there is none.
-func (r *SideRun) at(metric string, v *PointValue) (result.Metric, bool) {
-	if metric == "" || metric == r.Metric {
-		return result.Metric{Name: r.Metric, Unit: r.Unit, Value: v.Value}, true
-	}
-	unit, values := r.Of(metric)
-	label := stats.Label(v.Parameters)
-	i := slices.IndexFunc(values, func(v PointValue) bool { return stats.Label(v.Parameters) == label })
-	if i < 0 {
-		return result.Metric{}, false
-	}
-	return result.Metric{Name: metric, Unit: unit, Value: values[i].Value}, true
 }

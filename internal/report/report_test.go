@@ -46,10 +46,10 @@ func small() *report.Report {
 	points := []map[string]string{{"rowsPerCommit": "1"}, {"rowsPerCommit": "1024"}}
 	values := [][]float64{{1000, 1020.5, 980}, {14973.25, 15240, 14310}}
 	byPoint := make([][]*result.Record, len(points))
+	number := 0
 	for round := range 3 {
 		for i, parameters := range points {
-			number := len(r.Trials) + 1
-			r.Trials = append(r.Trials, report.Trial{Number: number, Round: round + 1, Parameters: parameters})
+			number++
 			attempt := 1
 			if number == 4 {
 				attempt = 2
@@ -85,7 +85,6 @@ func unmeasured() *report.Report {
 	parameters := map[string]string{"rowsPerCommit": "1"}
 	return &report.Report{
 		Run:    run("Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"),
-		Trials: []report.Trial{{Number: 1, Round: 1, Parameters: parameters}},
 		Points: []stats.Point{stats.Summarized(parameters, nil)},
 		Records: []*result.Record{{
 			Version: 1, Trial: 1, Attempt: 1, Instance: 1, Parameters: parameters, Outcome: result.OutcomeFailed,
@@ -98,7 +97,7 @@ func unmeasured() *report.Report {
 func single() *report.Report {
 	record := testutil.Record(1, 1, nil, 1000)
 	return &report.Report{
-		Run: run("Complete", ""), Trials: []report.Trial{{Number: 1, Round: 1}}, Records: []*result.Record{record},
+		Run: run("Complete", ""), Records: []*result.Record{record},
 		Points: []stats.Point{stats.Summarized(nil, []*result.Record{record})},
 	}
 }
@@ -202,7 +201,7 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, n int) (*plan.Plan, []*r
 func reportOf(t *testing.T, run *v1alpha1.BenchmarkRun, n int, outcome string) *report.Report {
 	t.Helper()
 	p, records := measured(t, run, n)
-	rep := must.Get(report.OfRun(run, p, records, outcome))(t)
+	rep := must.Get(report.Of(run, p, records, nil, outcome, ""))(t)
 	return rep
 }
 
@@ -219,12 +218,9 @@ func TestOfRun(t *testing.T) {
 	if err := json.Unmarshal(rep.Spec, &spec); err != nil || cmp.Diff(run.Spec, spec, cmpopts.EquateEmpty()) != "" {
 		t.Errorf("the specification is %s: %v", rep.Spec, err)
 	}
-	rounds := map[string][]int{}
-	for i, trial := range rep.Trials {
-		must.Same(t, "trial", i+1, trial.Number)
-		rounds[stats.Label(trial.Parameters)] = append(rounds[stats.Label(trial.Parameters)], trial.Round)
+	for _, p := range rep.Points {
+		must.Same(t, "rounds of the trials", []int{1, 2, 3}, p.Rounds)
 	}
-	must.Same(t, "rounds of the trials", map[string][]int{"rowsPerCommit=1": {1, 2, 3}, "rowsPerCommit=16": {1, 2, 3}}, rounds)
 	if len(rep.Points) != 2 || !slices.Equal(rep.Points[0].Values, []float64{1010, 1020, 1030}) ||
 		!slices.Equal(rep.Points[1].Values, []float64{4040, 4080, 4120}) {
 		t.Errorf("points %+v", rep.Points)
@@ -234,23 +230,12 @@ func TestOfRun(t *testing.T) {
 	}
 }
 
-// A run that has failed says why; the condition that it has not failed is no reason.
-func TestOfRunSaysWhyItFailed(t *testing.T) {
-	run := claimed()
-	run.Status.Conditions = []metav1.Condition{
-		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Finished", Message: "it has ended"},
-		{Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: "TooManyInvalid", Message: "4 attempts"},
-	}
-	must.Same(t, "message", "TooManyInvalid: 4 attempts", reportOf(t, run, 1, v1alpha1.ConditionFailed).Message)
-	must.Same(t, "a run that is complete", "", reportOf(t, run, 1, v1alpha1.ConditionComplete).Message)
-}
-
 // Every report of the same records, in whichever order they are read, prints the same numbers.
 func TestOfRunIsDeterministic(t *testing.T) {
 	run := claimed()
 	p, records := measured(t, run, 6)
 	text := func(records []*result.Record) string {
-		rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
+		rep := must.Get(report.Of(run, p, records, nil, v1alpha1.ConditionComplete, ""))(t)
 		return printed(t, report.Summary, rep)
 	}
 	want := text(records)
@@ -267,7 +252,7 @@ func TestOfRunIsDeterministic(t *testing.T) {
 func TestOfRunWithoutEveryTrial(t *testing.T) {
 	run := claimed()
 	rep := reportOf(t, run, 0, report.Unfinished)
-	if len(rep.Points) != 2 || len(rep.Measured()) != 0 || len(rep.Trials) != 6 || rep.Planned != 6 {
+	if len(rep.Points) != 2 || len(rep.Measured()) != 0 || rep.Planned != 6 {
 		t.Errorf("nothing measured: %+v", rep)
 	}
 	for _, c := range rep.Claims {
@@ -278,7 +263,7 @@ func TestOfRunWithoutEveryTrial(t *testing.T) {
 	p, records := measured(t, run, 2)
 	records[1].Outcome, records[1].Cause = result.OutcomeInvalidated, result.CauseEvicted
 	stranger := testutil.Record(99, 1, map[string]string{"rowsPerCommit": "1"}, 1e9)
-	rep = must.Get(report.OfRun(run, p, append(records, stranger), report.Unfinished))(t)
+	rep = must.Get(report.Of(run, p, append(records, stranger), nil, report.Unfinished, ""))(t)
 	if points := rep.Measured(); len(points) != 1 || points[0].Summary.N != 1 || points[0].Summary.Median > 1e6 {
 		t.Errorf("one trial that counts, one that does not, and one that is not planned: %+v", points)
 	}
@@ -323,6 +308,7 @@ func TestFromResultsRefuses(t *testing.T) {
 		"too many trials":       {`"repetitions": 3`, `"repetitions": 1000000000`, "at most 5000 trials"},
 		"fewer than no trials":  {`"repetitions": 3`, `"repetitions": -3`, "at least one"},
 		"no workload":           {`"type": "CommitSize"`, `"type": "Other"`, "Other"},
+		"variants of another":   {`"attempts": [`, `"variants": [{"name": "a"}], "attempts": [`, "has 1 variants, and its specification 0"},
 	} {
 		_, err := report.FromResults(resultsWith(t, tc.old, tc.replacement))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -334,12 +320,15 @@ func TestFromResultsRefuses(t *testing.T) {
 // Results are what a stranger sends: they are refused, or printed in every format.
 func FuzzFromResults(f *testing.F) {
 	for _, seed := range []string{
-		`{"version":1,"run":{"name":"a","spec":{"workload":{"type":"CommitSize","commitSize":{"rows":10}}}}}`,
-		`{"version":1,"run":{"name":"a","spec":{"trials":{"precision":{"targetRelativeCIPercent":5,"min":9,"max":3}},"workload":{"type":"CommitSize",` +
+		`{"version":2,"run":{"name":"a","spec":{"workload":{"type":"CommitSize","commitSize":{"rows":10}}}}}`,
+		`{"version":2,"run":{"name":"a","spec":{"trials":{"precision":{"targetRelativeCIPercent":5,"min":9,"max":3}},"workload":{"type":"CommitSize",` +
 			`"commitSize":{"rows":10,"sweep":{"rowsPerCommit":[1,2]}}}}},"attempts":[{"trial":1,"outcome":"Accepted","summary":{}}]}`,
-		`{"version":1,"run":{"name":"a","planned":-1,"spec":{"trials":{"repetitions":2},"workload":{"type":"CommitSize","commitSize":` +
+		`{"version":2,"run":{"name":"a","planned":-1,"spec":{"trials":{"repetitions":2},"workload":{"type":"CommitSize","commitSize":` +
 			`{"rows":10}}}},"attempts":[{"trial":2,"outcome":"Accepted","summary":{"metrics":[{"value":-1e308}],"latencies":[{}]}},` +
 			`{"trial":1,"outcome":"Accepted","summary":{"metrics":[{"value":1e308},{"name":"b","shown":true}]}},{"outcome":"Failed"}]}`,
+		`{"version":2,"rounds":1,"alternation":"Trials","variants":[{"name":"a","baseline":true},{"name":"b"}],"run":{"name":"a","spec":{` +
+			`"variants":[{"name":"a"},{"name":"b"}],"workload":{"type":"CommitSize","commitSize":{"rows":10}}}},"attempts":[{"trial":1,` +
+			`"outcome":"Accepted","sides":[{"variant":"a"},{"variant":"c"}],"summary":{"metrics":[{"value":1}],"sides":[{"variant":"a"}]}}]}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -150,8 +150,8 @@ func TestReproduceDifferences(t *testing.T) {
 		t.Errorf("the differences are %s", text)
 	}
 	comparison := reportOfComparison()
-	for i := range comparison.Runs {
-		comparison.Runs[i].DatabaseNode = "elsewhere"
+	for _, record := range comparison.Records {
+		record.Sides[0].Place.DatabaseNode = "elsewhere"
 	}
 	text = strings.Join(reproduced(t, reportOfComparison(), comparison, 0, 0).Differences, "\n")
 	if !strings.Contains(text, "database node: worker → elsewhere") {

@@ -6,14 +6,12 @@ package report
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
@@ -120,72 +118,18 @@ func validateTable(t *presentation.Table, names map[string]bool) error {
 // Request has the report show plots and tables, unless they are of points that it does not have.
 func (r *Report) Request(q *Requested) error {
 	r.Requested = *q
-	points := r.Points
-	if r.HasVariants() {
-		for i := range r.Runs {
-			r.readRequested(&r.Runs[i])
-		}
-		if points = r.Series(claims.Selector{}, ""); len(points) == 0 {
-			return nil // nothing was measured yet
-		}
-	}
-	return q.check(points)
+	return q.check(r.Points)
 }
 
 // Series are the points that a selector names with their values of a metric, those of each variant in turn over the rounds that
 // are whole; an empty name is that of the headline metric.
 func (r *Report) Series(among claims.Selector, metric string) []stats.Point {
 	var list []stats.Point
-	for _, p := range tabledAmong(among, r.measuredTrials()) {
-		if in := p.in(metric); len(in.Values) > 0 {
+	for _, p := range r.among(among) {
+		if in := p.In(metric); len(in.Values) > 0 {
 			in.Summary = stats.Summarize(in.Values)
 			list = append(list, in)
 		}
 	}
 	return list
-}
-
-// metrics that are requested, each once.
-func (q *Requested) metrics() []string {
-	var names []string
-	for i := range q.Plots {
-		names = append(names, q.Plots[i].Metric)
-	}
-	for i := range q.Tables {
-		names = append(names, q.Tables[i].Metrics...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// readRequested adds the requested metrics that a variant has in a round, by the records of its trials: a value for each point.
-func (r *Report) readRequested(side *SideRun) {
-	measured := &analysis.Side{}
-	at := map[string]int{}
-	for _, record := range r.Accepted() {
-		if !record.Measures(side.Variant) || !slices.Contains(side.Trials, record.Trial) {
-			continue
-		}
-		for _, m := range record.Side(side.Variant).Measurements() {
-			label := stats.Label(m.Parameters)
-			if _, known := at[label]; !known {
-				at[label], measured.Points = len(measured.Points), append(measured.Points, stats.Point{Parameters: m.Parameters})
-			}
-			p := &measured.Points[at[label]]
-			p.Records = append(p.Records, m)
-		}
-	}
-	for _, name := range r.Requested.metrics() {
-		of, found := measured.Metric(name)
-		if _, kept := side.Of(name); kept != nil || !found {
-			continue
-		}
-		m := MetricValues{Metric: name, Unit: of.Unit}
-		for i := range measured.Points {
-			if value := measured.Value(name, i); !math.IsNaN(value) {
-				m.Values = append(m.Values, PointValue{measured.Points[i].Parameters, value})
-			}
-		}
-		side.Others = append(side.Others, m)
-	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -75,7 +74,7 @@ func TestReadRequested(t *testing.T) {
 	}
 }
 
-// What is not measured is named, all of it; a comparison that has no whole round may still measure it.
+// What is not measured is named, all of it.
 func TestRequestOfWhatIsNotMeasured(t *testing.T) {
 	q := pagetest.File("{plots: [{name: p, against: rows}], tables: [{name: t, metrics: [x], among: {variant: other}}]}")
 	const unswept = "plot p: against: rows is not swept; use one of rowsPerCommit\n"
@@ -85,29 +84,6 @@ func TestRequestOfWhatIsNotMeasured(t *testing.T) {
 	s := reportOfComparison()
 	if err := s.Request(&q); err == nil || err.Error() != unswept+"table t: among: there is no variant other; use one of durable, lazy, same" {
 		t.Error(err)
-	}
-	s.Rounds = 0
-	if err := s.Request(&q); err != nil {
-		t.Error(err)
-	}
-}
-
-// The metrics that are requested and that are not kept are read from the records: the mean of each point.
-func TestRequestedMetrics(t *testing.T) {
-	r, run := reportOfComparison(), small()
-	side := &r.Runs[0]
-	for _, record := range run.Accepted() {
-		record.Summary.Totals.Micros = 2_000_000
-		record.Sides = []result.SideRecord{{Variant: side.Variant}}
-		side.Trials = append(side.Trials, record.Trial)
-	}
-	r.Records = run.Records
-	q := pagetest.File("{plots: [{name: p, against: rowsPerCommit}, {name: q, against: rowsPerCommit, metric: durationSeconds}], " +
-		"tables: [{name: t, metrics: [durationSeconds, rowsPerSecond, lost]}]}")
-	must.Do(t, r.Request(&q))
-	if unit, values := side.Of("durationSeconds"); len(side.Others) != 1 || unit != "s" || len(values) != 2 || values[1].Value != 2 ||
-		values[1].Parameters["rowsPerCommit"] != "1024" {
-		t.Errorf("%+v", side.Others)
 	}
 }
 

@@ -39,13 +39,13 @@ type Side struct {
 }
 
 // SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty
-// one is the headline, and a run with variants has that one only. The reference is what the user calls it.
+// one is the headline. The reference is what the user calls it.
 func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s := &Side{
 		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, findings: r.sideFindings(),
 	}
 	if r.HasVariants() {
-		if err := r.checkVariant(variant, metric); err != nil {
+		if err := r.checkVariant(variant); err != nil {
 			return nil, err
 		}
 		s.name = r.Name + ":" + variant
@@ -56,11 +56,6 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 		s.spec, s.probe, s.rows = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials()
 	}
 	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
-	for i := range s.points {
-		if r.HasVariants() {
-			s.points[i].Metric.Better = r.Pairs[len(r.Pairs)-1].Metric.Better
-		}
-	}
 	if len(s.points) == 0 {
 		metrics, _ := r.Columns()
 		return nil, fmt.Errorf("run %s has measured no %s; it has %s", r.Name, cmp.Or(metric, "values"),
@@ -83,7 +78,7 @@ func (r *Report) checkWhole(variant string) error {
 }
 
 // checkVariant says why a variant cannot be compared.
-func (r *Report) checkVariant(variant, metric string) error {
+func (r *Report) checkVariant(variant string) error {
 	if variant == "" {
 		return fmt.Errorf("run %s has variants: name it alone, or two of them as RUN:VARIANT", r.Name)
 	}
@@ -96,11 +91,6 @@ func (r *Report) checkVariant(variant, metric string) error {
 	}
 	if !slices.Contains(names, variant) {
 		return fmt.Errorf("run %s has no variant %q; it has %s", r.Name, variant, strings.Join(names, ", "))
-	}
-	for _, side := range r.Runs {
-		if side.Variant == variant && side.Round <= r.Rounds && metric != "" && metric != side.Metric {
-			return fmt.Errorf("run %s publishes %s and no other metric, so not %s", r.Name, side.Metric, metric)
-		}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
@@ -39,58 +40,23 @@ func (t *RequestedTable) Remark() string {
 
 // RequestedTables are the tables besides those that every run has, with variants over the rounds that are whole.
 func (r *Report) RequestedTables() (list []RequestedTable) {
-	trials := r.measuredTrials()
 	for i := range r.Requested.Tables {
-		list = append(list, *requested(&r.Requested.Tables[i], trials))
+		list = append(list, *r.requested(&r.Requested.Tables[i]))
 	}
 	return list
 }
 
-// tabled is a point of a table with its trials.
-type tabled struct {
-	stats.Point // without what was measured
-	trials      []measuredTrial
+// among are the points that a selector names, and at which something was measured that counts.
+func (r *Report) among(those claims.Selector) []stats.Point {
+	return slices.DeleteFunc(r.counted(), func(p stats.Point) bool { return len(p.Records) == 0 || !those.Names(&p) })
 }
 
-// values of a metric in the trials of the point.
-func (p *tabled) values(metric string) []float64 { return p.in(metric).Values }
-
-// in a metric is the point with its values; an empty name is that of the headline metric.
-func (p *tabled) in(metric string) stats.Point {
-	in := p.Point
-	for _, t := range p.trials {
-		if m, found := t.of(metric); found {
-			in.Metric, in.Values = m, append(in.Values, m.Value)
-		}
-	}
-	in.Metric.Value = 0
-	return in
-}
-
-// tabledAmong are the points that a selector names, in the order of their trials.
-func tabledAmong(among claims.Selector, trials []measuredTrial) []tabled {
-	var points []tabled
-	at := map[string]int{}
-	for _, trial := range trials {
-		if !among.Names(&trial.Point) {
-			continue
-		}
-		key := trial.Variant + "\x00" + stats.Label(trial.Parameters)
-		if _, known := at[key]; !known {
-			at[key] = len(points)
-			points = append(points, tabled{Point: trial.Point})
-		}
-		points[at[key]].trials = append(points[at[key]].trials, trial)
-	}
-	return points
-}
-
-func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
+func (r *Report) requested(of *presentation.Table) *RequestedTable {
 	t := &RequestedTable{File: of.Name}
-	points := tabledAmong(of.Among, trials)
+	points := r.among(of.Among)
 	var metrics []string
 	for _, name := range of.Metrics {
-		if slices.ContainsFunc(points, func(p tabled) bool { return len(p.values(name)) > 0 }) {
+		if slices.ContainsFunc(points, func(p stats.Point) bool { return len(p.In(name).Values) > 0 }) {
 			metrics = append(metrics, name)
 		} else {
 			t.Missing = append(t.Missing, name)
@@ -108,21 +74,21 @@ func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 		for n := range points {
 			var name []string
 			for _, label := range labels {
-				name = append(name, labelsIn(&points[n].Point)[label])
+				name = append(name, labelsIn(&points[n])[label])
 			}
 			head := cmp.Or(strings.Join(name, ", "), "measured")
-			t.addMeasured(of, head, func(i int) (string, *tabled) { return metrics[i], &points[n] })
+			t.addMeasured(of, head, func(i int) (string, *stats.Point) { return metrics[i], &points[n] })
 		}
 	} else {
 		t.Table = *tableOf(title, len(points))
 		for _, label := range labels {
-			t.add(Column{Text: label}, func(i int) Cell { return Setting(labelsIn(&points[i].Point)[label]) })
+			t.add(Column{Text: label}, func(i int) Cell { return Setting(labelsIn(&points[i])[label]) })
 		}
 		for _, metric := range metrics {
-			t.addMeasured(of, metric, func(i int) (string, *tabled) { return metric, &points[i] })
+			t.addMeasured(of, metric, func(i int) (string, *stats.Point) { return metric, &points[i] })
 		}
 	}
-	t.CSV = tableCSV(labels, metrics, points)
+	t.CSV = r.tableCSV(labels, metrics, points)
 	return t
 }
 
@@ -130,7 +96,7 @@ func requested(of *presentation.Table, trials []measuredTrial) *RequestedTable {
 const PublishedHead = "published"
 
 // addMeasured adds a column of medians, and one of published figures if there are any: of a metric at a point in each row.
-func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row func(int) (metric string, point *tabled)) {
+func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row func(int) (metric string, point *stats.Point)) {
 	number := func(text string) Cell {
 		c := Setting(text)
 		c.Number = true
@@ -138,14 +104,14 @@ func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row fu
 	}
 	t.add(inUnit("", name), func(i int) Cell {
 		metric, p := row(i)
-		return number(MedianCell(p.values(metric)).Plain)
+		return number(MedianCell(p.In(metric).Values).Plain)
 	})
 	some := false
 	published := make([]Cell, len(t.Rows))
 	for i := range published {
 		metric, p := row(i)
 		published[i] = number("")
-		if value, found := of.PublishedAt(metric, &p.Point); found {
+		if value, found := of.PublishedAt(metric, p); found {
 			published[i], some = number(decimal(value)), true
 		}
 	}
@@ -158,10 +124,10 @@ func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row fu
 const variantLabel = "variant"
 
 // labelsOf points are what they differ in: the variant and swept parameters. One point has all.
-func labelsOf(points []tabled) []string {
+func labelsOf(points []stats.Point) []string {
 	valuesOf := map[string][]string{}
 	for i := range points {
-		for name, value := range labelsIn(&points[i].Point) {
+		for name, value := range labelsIn(&points[i]) {
 			if !slices.Contains(valuesOf[name], value) {
 				valuesOf[name] = append(valuesOf[name], value)
 			}
@@ -191,24 +157,29 @@ func labelsIn(at *stats.Point) map[string]string {
 }
 
 // tableCSV has a row for each trial.
-func tableCSV(labels, metrics []string, points []tabled) []byte {
-	var trials []measuredTrial
+func (r *Report) tableCSV(labels, metrics []string, points []stats.Point) []byte {
+	var at []*stats.Point // of each trial
+	var rounds []int
+	var trials []*result.Record
 	for i := range points {
-		trials = append(trials, points[i].trials...)
+		at = append(at, slices.Repeat([]*stats.Point{&points[i]}, len(points[i].Records))...)
+		for n, record := range points[i].Records {
+			rounds, trials = append(rounds, points[i].Round(n)), append(trials, record)
+		}
 	}
 	t := tableOf("", len(trials))
 	for _, name := range labels {
-		t.addText(name, func(i int) string { return labelsIn(&trials[i].Point)[name] })
+		t.addText(name, func(i int) string { return labelsIn(at[i])[name] })
 	}
 	if slices.Contains(labels, variantLabel) {
-		for _, name := range slices.Sorted(maps.Keys(trials[0].settings)) {
-			t.addText(name, func(i int) string { return trials[i].settings[name] })
+		for _, name := range slices.Sorted(maps.Keys(r.settings(""))) {
+			t.addText(name, func(i int) string { return r.settings(at[i].Variant)[name] })
 		}
 	}
-	t.addText("round", func(i int) string { return strconv.Itoa(trials[i].round) })
+	t.addText("round", func(i int) string { return strconv.Itoa(rounds[i]) })
 	for _, metric := range metrics {
 		t.addText(metric, func(i int) string {
-			if m, found := trials[i].of(metric); found {
+			if m, found := trials[i].Summary.Metric(metric); found {
 				return decimal(m.Value)
 			}
 			return ""

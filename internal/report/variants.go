@@ -5,40 +5,35 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-// Variation is what a report says of variants, and of claims.
+// Variation is what a report says of variants; nothing, of a run without.
 type Variation struct {
-	// TrialsPerRound of each point, if the trials of the variants alternated; 0 if their runs were measured one after the other.
-	TrialsPerRound int `json:"trialsPerRound,omitempty"`
-	// SliceMilliseconds is the mean length of the slices in which the variants were measured; 0 if they were not.
-	SliceMilliseconds int       `json:"sliceMilliseconds,omitempty"`
-	Variants          []Variant `json:"variants"`
+	// Alternation is what took turns, and TrialsPerRound how often each point was measured in a round.
+	Alternation    v1alpha1.Alternation `json:"alternation,omitempty"`
+	TrialsPerRound int                  `json:"trialsPerRound,omitempty"`
+	// Rounds in which every variant was measured.
+	Rounds   int       `json:"rounds,omitempty"`
+	Variants []Variant `json:"variants,omitempty"`
 	// Variables of the servers that differ without being asked for, with the values of all variants.
 	Variables []analysis.ServerVariable `json:"variables,omitempty"`
-	// Claims are judged in the order of the specification.
-	Claims []claims.Judgement `json:"claims,omitempty"`
-	// Runs are the variants in each round, in the order of measuring.
-	Runs []SideRun `json:"runs"`
+	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
+	Rows map[string]int64 `json:"rows,omitempty"`
 }
 
 // Paired says how the values of a round were measured next to each other.
 func (r *Report) Paired() string {
-	switch {
-	case r.SliceMilliseconds > 0:
-		return fmt.Sprintf("paired, in slices of %g s (trials per round: %d)", float64(r.SliceMilliseconds)/1000, r.TrialsPerRound)
-	case r.TrialsPerRound == 0:
-		return "paired"
+	switch r.Alternation {
+	case v1alpha1.AlternateSlices:
+		return fmt.Sprintf("paired, in slices of %g s (trials per round: %d)", float64(plan.SliceMilliseconds)/1000, r.TrialsPerRound)
+	case v1alpha1.AlternateTrials:
+		return fmt.Sprintf("paired, alternating trials (%d per round)", r.TrialsPerRound)
 	}
-	return fmt.Sprintf("paired, alternating trials (%d per round)", r.TrialsPerRound)
+	return "paired"
 }
 
 // Variant is a variant of a run.
@@ -70,82 +65,20 @@ func (v *Variant) Requested() []string {
 	return list
 }
 
-// SideRun is a variant in a round that was measured.
-type SideRun struct {
-	Name    string `json:"name"`
-	Round   int    `json:"round"`
-	Variant string `json:"variant"`
-	Seed    int64  `json:"seed"`
-	// Trials of a run with variants that measured this variant in this round.
-	Trials []int `json:"trials,omitempty"`
-	// Outcome is Complete or Failed.
-	Outcome     string `json:"outcome"`
-	Invalidated int    `json:"invalidated,omitempty"`
-	// Results is the digest of the run's own results.
-	Results        string `json:"results,omitempty"`
-	ServerVersion  string `json:"serverVersion,omitempty"`
-	SettingsDigest string `json:"settingsDigest,omitempty"`
-	DatabaseImage  string `json:"databaseImage,omitempty"`
-	DatabaseNode   string `json:"databaseNode,omitempty"`
-	LoaderNode     string `json:"loaderNode,omitempty"`
-	Metric         string `json:"metric,omitempty"`
-	Unit           string `json:"unit,omitempty"`
-	// Values of the points, in the order of the sweep.
-	Values []PointValue `json:"values,omitempty"`
-	// Others are the metrics besides it that were read for plots and tables.
-	Others []MetricValues `json:"others,omitempty"`
-}
-
-// MetricValues is what a run measured of a metric that is not its headline.
-type MetricValues struct {
-	Metric string       `json:"metric"`
-	Unit   string       `json:"unit"`
-	Values []PointValue `json:"values"`
-}
-
-// Of a metric, by its name, the unit and the values by point; an empty name is that of the headline metric. Without such a
-// metric there are no values.
-func (r *SideRun) Of(metric string) (unit string, values []PointValue) {
-	if metric == "" || metric == r.Metric {
-		return r.Unit, r.Values
-	}
-	i := slices.IndexFunc(r.Others, func(m MetricValues) bool { return m.Metric == metric })
-	if i < 0 {
-		return "", nil
-	}
-	return r.Others[i].Unit, r.Others[i].Values
-}
-
-// PointValue is what a run measured at a point.
-type PointValue struct {
-	Parameters map[string]string `json:"parameters,omitempty"`
-	Value      float64           `json:"value"`
-}
-
-// OfVariants is the report of a run with variants, from the records of its attempts so far. The outcome is how the run ended:
-// Complete, Failed or Unfinished; the message says why there are no more rounds.
-func OfVariants(c *analysis.Compared, records []*result.Record, outcome, message string) (*Report, error) {
-	of, err := runOf(c.Run, outcome, message)
-	if err != nil {
-		return nil, err
-	}
+// compare adds what a comparison of the variants says.
+func (r *Report) compare(c *analysis.Compared) error {
 	spec := &c.Run.Spec
-	of.Planned, of.Findings = int(plan.Rounds(spec).AtMost), c.Warnings
-	rep := &Report{
-		Run: of, Variation: Variation{Claims: c.Claims, Variables: c.ServerVariables()},
-		Rounds: c.Rounds, Pairs: c.Pairs, Overall: c.Overall, Rows: c.Rows, Records: withoutHistograms(records),
-	}
-	if c.Alternation.Together() {
-		rep.TrialsPerRound = int(plan.TrialsPerRound(spec))
-	}
-	if c.Alternation == v1alpha1.AlternateSlices {
-		rep.SliceMilliseconds = plan.SliceMilliseconds
+	r.Planned, r.Findings, r.Claims = int(plan.Rounds(spec).AtMost), c.Warnings, c.Claims
+	r.Pairs, r.Overall, r.Records = c.Pairs, c.Overall, withoutHistograms(r.Records)
+	r.Variation = Variation{
+		Alternation: c.Alternation, TrialsPerRound: int(plan.TrialsPerRound(spec)), Rounds: c.Rounds, Variables: c.ServerVariables(),
+		Rows: c.Rows,
 	}
 	for i := range c.Variants {
 		v := &c.Variants[i]
 		digest, err := plan.Digest(&v.Run.Spec)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		one := Variant{
 			Name: v.Name, Title: spec.Variants[i].Title, Baseline: i == c.Baseline, Differences: v.Differences,
@@ -154,30 +87,7 @@ func OfVariants(c *analysis.Compared, records []*result.Record, outcome, message
 		if v.Others != nil {
 			one.Unrequested = v.Others.Differing
 		}
-		rep.Variants = append(rep.Variants, one)
+		r.Variants = append(r.Variants, one)
 	}
-	for i := range c.Sides {
-		if side := &c.Sides[i]; side.Measured() {
-			rep.Runs = append(rep.Runs, ofSide(c, side))
-		}
-	}
-	return rep, nil
-}
-
-// ofSide is what the report says of a variant in a round that was measured.
-func ofSide(c *analysis.Compared, side *analysis.Side) SideRun {
-	e := &side.Environment
-	m, _ := side.Metric("")
-	run := SideRun{
-		Name: plan.MemberName(c.Run, side.Member), Round: side.Round, Variant: c.Variants[side.Variant].Name, Seed: side.Seed,
-		Trials: side.Trials, Outcome: v1alpha1.ConditionComplete, Invalidated: side.Invalidated,
-		ServerVersion: e.ServerVersion, SettingsDigest: e.SettingsDigest, DatabaseImage: e.DatabaseImage,
-		DatabaseNode: e.DatabaseNode, LoaderNode: e.LoaderNode, Metric: m.Name, Unit: m.Unit,
-	}
-	for i := range side.Points {
-		if v := side.Value("", i); !math.IsNaN(v) {
-			run.Values = append(run.Values, PointValue{Parameters: side.Points[i].Parameters, Value: v})
-		}
-	}
-	return run
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
@@ -29,12 +31,12 @@ import (
 // reportOfComparison has three points, of which two differ, and a round in which only one variant was measured.
 func reportOfComparison() *report.Report {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
-	s := &report.Report{Rounds: 2, Run: report.Run{
+	s := &report.Report{Variation: report.Variation{Rounds: 2, Alternation: v1alpha1.AlternateRuns, TrialsPerRound: 1}, Run: report.Run{
 		Head: report.Head{Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1},
 		Ending: report.Ending{
 			Outcome: "Complete", Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
-		Planned: 20, Spec: json.RawMessage(`{"maxRounds":20}`),
+		Planned: 20, Spec: json.RawMessage(specOfComparison),
 		Findings: []finding.Finding{finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 	}}
 	s.Variants = []report.Variant{
@@ -57,27 +59,25 @@ func reportOfComparison() *report.Report {
 		{Name: "sql_mode", Values: []*string{new(""), new("=x"), new(strings.Repeat("NO_ENGINE_SUBSTITUTION", 3))}},
 		{Name: "binlog_gtid_index", Values: []*string{new("unset"), new("ON"), new("unset")}},
 	}
+	number := planned()
 	factor := map[string]map[string]float64{"durable": {"1": 1, "1024": 1}, "lazy": {"1": 3, "1024": 1.01}, "same": {"1": 1, "1024": 1}}
 	base := map[string]float64{"1": 3400, "1024": 12500}
 	for round := 1; round <= 2; round++ {
 		for _, variant := range []string{"durable", "lazy", "same"} {
-			run := report.SideRun{
-				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
-				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
-			}
 			for _, value := range []string{"1", "1024"} {
-				run.Values = append(run.Values, report.PointValue{
-					Parameters: map[string]string{"rowsPerCommit": value}, Value: base[value] * factor[variant][value] * float64(100+round) / 100,
-				})
+				record := testutil.Record(number(variant, round, value), 1, map[string]string{"rowsPerCommit": value},
+					base[value]*factor[variant][value]*float64(100+round)/100)
+				pagetest.Add(s, record, variant, round)
 			}
-			s.Runs = append(s.Runs, run)
 		}
 	}
 	s.Claims = []claims.Judgement{{
 		Name: "threefold", Metric: rows.Name, Verdict: claims.DoesNotHold, Detail: "3× (2.80–3.21×; claimed: at least 8×)",
 	}}
-	s.Runs[1].Invalidated = 1
-	s.Runs = append(s.Runs, report.SideRun{Name: "durable-or-not-r3-same", Round: 3, Variant: "same", Seed: 3, Outcome: "Failed"})
+	disturbed := *s.Records[3]
+	disturbed.Outcome, disturbed.Cause, disturbed.Message, disturbed.Summary = result.OutcomeInvalidated, result.CauseEvicted, "evicted", nil
+	s.Records = append(s.Records, &disturbed)
+	pagetest.Add(s, testutil.Record(number("same", 3, "1"), 1, map[string]string{"rowsPerCommit": "1"}, 9999), "same", 3)
 	for _, pair := range []struct {
 		variant, value string
 		stats.Comparison
@@ -112,6 +112,31 @@ func reportOfComparison() *report.Report {
 	return s
 }
 
+const specOfComparison = `{"seed":1,"variants":[{"name":"durable"},{"name":"lazy"},{"name":"same"}],` +
+	`"rounds":{"atMost":20,"atLeast":6,"until":"Decided"},"workload":{"type":"CommitSize","commitSize":{"sweep":{"rowsPerCommit":[1,1024]}}}}`
+
+// planned is the number that the plan of the comparison gives a trial.
+func planned() func(variant string, round int, value string) int {
+	run := new(v1alpha1.BenchmarkRun)
+	if err := json.Unmarshal([]byte(specOfComparison), &run.Spec); err != nil {
+		panic(err)
+	}
+	p, err := plan.New(run, v1alpha1.AlternateRuns)
+	if err != nil {
+		panic(err)
+	}
+	return func(variant string, round int, value string) int {
+		return 1 + slices.IndexFunc(p.Trials, func(t plan.Trial) bool {
+			return t.Round == round && p.Variants[t.Sides[0]] == variant && p.Points[t.Point].Parameters["rowsPerCommit"] == value
+		})
+	}
+}
+
+// addSide has a variant measured at a point in a round.
+func addSide(s *report.Report, variant string, round int, parameters map[string]string, value float64) {
+	pagetest.Add(s, testutil.Record(len(s.Records)+1, 1, parameters, value), variant, round)
+}
+
 func TestComparisonFilesGolden(t *testing.T) {
 	files := must.Get(report.Files(reportOfComparison()))(t)
 	for _, f := range files {
@@ -122,7 +147,7 @@ func TestComparisonFilesGolden(t *testing.T) {
 // A comparison that failed before a round was whole has a summary as well.
 func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	s := reportOfComparison()
-	s.Outcome, s.Message, s.Rounds, s.Pairs, s.Runs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil, s.Runs[:1]
+	s.Outcome, s.Message, s.Rounds, s.Pairs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil
 	var b strings.Builder
 	must.Do(t, report.Summary(&b, s))
 	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
@@ -180,6 +205,7 @@ func pair(t *testing.T) *analysis.Compared {
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 	}).Obj()
 	c := must.Get(analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }))(t)
+	c.Alternation = v1alpha1.AlternateRuns
 	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
 	points := c.Variants[0].Plan.Points
 	c.Sides[0].Points = []stats.Point{
@@ -192,7 +218,8 @@ func pair(t *testing.T) *analysis.Compared {
 
 func reportOfPair(t *testing.T, c *analysis.Compared, outcome, message string) *report.Report {
 	t.Helper()
-	rep := must.Get(report.OfVariants(c, nil, outcome, message))(t)
+	p := must.Get(plan.New(c.Run, c.Alternation))(t)
+	rep := must.Get(report.Of(c.Run, p, nil, c, outcome, message))(t)
 	return rep
 }
 
@@ -204,13 +231,13 @@ func TestOfVariants(t *testing.T) {
 		!rep.Started.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
 		t.Errorf("%+v", rep)
 	}
-	first := c.Sides[0]
-	want := []report.SideRun{{
-		Name: plan.MemberName(c.Run, first.Member), Round: 1, Variant: c.Variants[first.Variant].Name, Seed: first.Seed, Outcome: "Complete",
-		Metric: "rowsPerSecond", Unit: "rows/s",
-		Values: []report.PointValue{{Parameters: map[string]string{"rowsPerCommit": "16"}, Value: 4000}},
-	}}
-	must.Same(t, "sides", want, rep.Runs)
+	var points []string
+	for _, p := range rep.Points {
+		points = append(points, p.Name())
+	}
+	must.Same(t, "points", []string{
+		"durable at rowsPerCommit=1", "durable at rowsPerCommit=16", "lazy at rowsPerCommit=1", "lazy at rowsPerCommit=16",
+	}, points)
 	baseline, lazy := rep.Variants[0], rep.Variants[1]
 	if !baseline.Baseline || baseline.Besides != "" || baseline.Unrequested != 0 || lazy.Baseline || lazy.Title != "once a second" ||
 		lazy.Unrequested != 1 || lazy.OtherVariables.Differing != 1 || lazy.OtherVariables.Differ[0].Name == "" || len(lazy.Differences) != 1 || lazy.SpecDigest == baseline.SpecDigest {

@@ -168,10 +168,12 @@ type Point struct {
 	// Variant that was measured; empty if there are none.
 	Variant    string
 	Parameters map[string]string
-	// Records are those of its accepted attempts.
+	// Records are those of its accepted attempts, each in the round of the same index; without rounds, each has its own.
 	Records []*result.Record
+	Rounds  []int
 	// Metric is the workload's headline metric; its Value is unused.
-	Metric   result.Metric
+	Metric result.Metric
+	// Values have one for each round: the mean of the trials that were measured on one server, which is no new value each time.
 	Values   []float64
 	Summary  Summary
 	Warnings []finding.Finding
@@ -179,22 +181,28 @@ type Point struct {
 
 // Summarized is the only point of a run, of a group of accepted attempts.
 func Summarized(parameters map[string]string, records []*result.Record) Point {
-	return Looks{}.Summarized(parameters, records)
+	return Looks{}.Summarized(Point{Parameters: parameters, Records: records})
 }
 
 // Summarized is a point of a run, of a group of accepted attempts, which were looked at before.
-func (l Looks) Summarized(parameters map[string]string, records []*result.Record) Point {
-	p := Point{Parameters: parameters, Records: records}
-	for _, r := range records {
-		if len(r.Summary.Metrics) > 0 {
-			p.Metric = r.Summary.Metrics[0]
-			p.Values = append(p.Values, p.Metric.Value)
+func (l Looks) Summarized(p Point) Point {
+	of := p.In("")
+	var each []float64
+	for _, r := range p.Records {
+		if m, found := r.Summary.Metric(""); found {
+			each = append(each, m.Value)
 		}
 	}
-	p.Metric.Value = 0
-	p.Summary = l.Summary(p.Values)
-	p.Warnings = PointWarnings(records, p.Values)
-	return p
+	of.Summary, of.Warnings = l.Summary(of.Values), PointWarnings(p.Records, each)
+	return of
+}
+
+// Round in which the record of that index was measured, from 1.
+func (p *Point) Round(i int) int {
+	if p.Rounds == nil {
+		return i + 1
+	}
+	return p.Rounds[i]
 }
 
 // Name of a point among those of all variants.
@@ -209,12 +217,16 @@ func (p *Point) Name() string {
 	return p.Variant + " at " + label
 }
 
-// In a metric is the point with its values of it, in the trials that have it; an empty name is that of the headline metric.
+// In a metric is the point with its values of it, of the rounds that have it; an empty name is that of the headline metric.
 func (p *Point) In(metric string) Point {
-	in := Point{Variant: p.Variant, Parameters: p.Parameters, Records: p.Records}
-	for _, r := range p.Records {
+	in := Point{Variant: p.Variant, Parameters: p.Parameters, Records: p.Records, Rounds: p.Rounds}
+	var round []float64
+	for i, r := range p.Records {
 		if m, found := r.Summary.Metric(metric); found {
-			in.Metric, in.Values = m, append(in.Values, m.Value)
+			in.Metric, round = m, append(round, m.Value)
+		}
+		if last := i == len(p.Records)-1; len(round) > 0 && (last || p.Round(i) != p.Round(i+1)) {
+			in.Values, round = append(in.Values, MeanOfTrials(round)), nil
 		}
 	}
 	in.Metric.Value = 0

@@ -122,7 +122,7 @@ func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 	for _, trial := range p.Trials {
 		records = append(records, testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, made.at(0, trial.Point)))
 	}
-	rep := must.Get(report.OfRun(run, p, records, v1alpha1.ConditionComplete))(t)
+	rep := must.Get(report.Of(run, p, records, nil, v1alpha1.ConditionComplete, ""))(t)
 	return rep
 }
 
@@ -162,6 +162,6 @@ func judgedVariants(t *testing.T, s *sample) *report.Report {
 		records = append(records, record)
 	}
 	c := analysis.OfVariants(s.run, s.plan, records, nil, nil)
-	rep := must.Get(report.OfVariants(c, records, v1alpha1.ConditionComplete, "all rounds are measured"))(t)
+	rep := must.Get(report.Of(s.run, s.plan, records, c, v1alpha1.ConditionComplete, "all rounds are measured"))(t)
 	return rep
 }

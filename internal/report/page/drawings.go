@@ -90,27 +90,11 @@ func fixed(parameters []string, points []map[string]string) string {
 // against is what a plot is against, as a part of a name.
 func against(parameters ...string) string { return "against_" + strings.Join(parameters, "_and_") }
 
-// metricsOf a report.
-func metricsOf(r *report.Report) []string {
-	if !r.HasVariants() {
-		names, _ := r.Columns()
-		return append(names, result.DurationMetric)
-	}
-	var names []string
-	for i := range r.Runs {
-		names = append(names, r.Runs[i].Metric)
-		for _, other := range r.Runs[i].Others {
-			names = append(names, other.Metric)
-		}
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-}
-
 // drawRequested draws the plots that a file asks for, under exactly their names. Those of which nothing was measured are left out
 // with a remark, which lists the metrics if that is the reason.
 func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
-	metrics := metricsOf(r)
+	metrics, _ := r.Columns()
+	metrics = append(metrics, result.DurationMetric)
 	for i := range r.Requested.Plots {
 		c := &r.Requested.Plots[i]
 		p := curve(c, r.Series(c.Among, c.Metric))

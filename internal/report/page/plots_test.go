@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
@@ -129,30 +128,21 @@ func TestRequestedPlotsOfRun(t *testing.T) {
 	}
 }
 
-// A plot of a comparison has a line for each variant, unless it names one; a metric besides the headline is what the runs have
-// kept of it.
+// A plot of a comparison has a line for each variant, unless it names one.
 func TestRequestedPlotsOfComparison(t *testing.T) {
 	c := pagetest.Comparison()
 	c.Report.Requested = pagetest.File(`{"plots":[{"name":"both","against":"rowsPerCommit"},
 		{"name":"one","against":"rowsPerCommit","metric":"durationSeconds","among":{"variant":"lazy"}},
 		{"name":"none","against":"rowsPerCommit","metric":"commits"}]}`)
-	for i := range c.Report.Runs {
-		run := &c.Report.Runs[i]
-		seconds := report.MetricValues{Metric: "durationSeconds", Unit: "s"}
-		for _, v := range run.Values {
-			seconds.Values = append(seconds.Values, report.PointValue{Parameters: v.Parameters, Value: 12.5})
-		}
-		run.Others = []report.MetricValues{seconds}
-	}
 	d, left := page.DrawingsOf(c.Report, c.Details)
 	both, one := svgOf(t, named(d, "both")), svgOf(t, named(d, "one"))
 	if strings.Count(both, "<title>lazy, rowsPerCommit=") != 6 || strings.Count(both, "<title>durable, rowsPerCommit=") != 6 {
 		t.Error(both)
 	}
-	if strings.Count(one, ": 12.5 s (12.5–12.5), n = 10") != 6 || strings.Contains(one, "durable") {
+	if strings.Count(one, ": 10 s (10–10), n = 10") != 6 || strings.Contains(one, "durable") {
 		t.Error(one)
 	}
-	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: durationSeconds, rowsPerSecond."}
+	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds."}
 	must.Same(t, "remarks", remarks, left)
 	if got := sections(runPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
 		t.Errorf("the first sections are %s", got)

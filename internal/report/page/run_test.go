@@ -35,7 +35,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	commit, comparison, one := pagetest.CommitSize(), pagetest.Comparison(), pagetest.Comparison()
 	commit.Details, comparison.Details = nil, nil
-	one.Report.Pairs, one.Report.Runs, one.Report.Outcome = nil, nil, "Failed"
+	one.Report.Pairs, one.Report.Records, one.Report.Points, one.Report.Outcome = nil, nil, nil, "Failed"
 	unfinished := pagetest.CommitSize()
 	unfinished.Report.Outcome, unfinished.Report.Claims = "", nil
 	for i := range unfinished.Report.Points[4:] {

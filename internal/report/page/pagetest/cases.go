@@ -163,7 +163,6 @@ func Failed() Case {
 	parameters := map[string]string{"rowsPerCommit": "1"}
 	m.Report.Outcome, m.Report.Message = "Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"
 	m.Report.Planned = 66
-	m.Report.Trials = []report.Trial{{Number: 1, Round: 1, Parameters: parameters}}
 	m.Report.Points = []stats.Point{stats.Summarized(parameters, nil)}
 	m.Report.Records = []*result.Record{{
 		Version: 1, Trial: 1, Attempt: 1, Instance: 1, Parameters: parameters, Outcome: result.OutcomeFailed, Cause: "SQL",

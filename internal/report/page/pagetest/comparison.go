@@ -4,8 +4,9 @@
 package pagetest
 
 import (
-	"fmt"
+	"slices"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
@@ -14,14 +15,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
-const comparisonSpec = `{"baseline":"durable","maxRounds":10,"equivalentWithinPercent":5,"earlyStop":{"minRounds":6},` +
-	`"variants":[{"name":"durable"},` +
-	`{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"template":{"spec":` + commitSpec + `}}`
+const comparisonSpec = `{"baseline":"durable","rounds":{"atMost":10,"atLeast":6,"until":"Decided"},"equivalentWithinPercent":5,` +
+	`"variants":[{"name":"durable"},{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"seed":42,` +
+	`"workload":{"commitSize":{"rows":0,"sweep":{"rowsPerCommit":[1,4,16,64,256,1024]}},"limits":{"seconds":10},"type":"CommitSize"}}`
 
 // variants makes the run one with variants.
 func (m *maker) variants(message string) *report.Report {
 	r := m.Report
 	r.UID, r.SpecDigest, r.Message, r.Rounds, r.Planned = "uid", "", message, rounds, rounds
+	r.Alternation, r.TrialsPerRound = v1alpha1.AlternateRuns, 1
 	return r
 }
 
@@ -47,24 +49,22 @@ func Comparison() Case {
 	c := m.Case
 	for round := 1; round <= rounds; round++ {
 		for _, variant := range []string{"durable", "lazy"} {
-			run := report.SideRun{
-				Name: fmt.Sprintf("durable-or-not-r%d-%s", round, variant), Round: round, Variant: variant, Seed: int64(round),
-				Outcome: "Complete", Results: "sha256:03", Metric: rows.Name, Unit: rows.Unit, DatabaseNode: "worker", LoaderNode: "worker2",
-				ServerVersion: "11.8.3-MariaDB", DatabaseImage: "mariadb@sha256:1fa6d3f2", SettingsDigest: "sha256:9c41d0e2",
-			}
 			for i, p := range points {
 				value := commitRate(number(p, "rowsPerCommit"), commitMicros[variant]) * (1 + scatter(p)*m.random.NormFloat64())
-				run.Values = append(run.Values, report.PointValue{Parameters: p, Value: value})
 				doc := m.document(len(points)*round+i, value)
 				doc.Latencies[0].Histogram = m.histogram(int64(commitMicros[variant]))
 				record := recordOf(doc, p)
 				record.Sides = []result.SideRecord{{Variant: variant, Instance: 1, Place: record.Place, Fingerprint: record.Fingerprint}}
 				c.Details.Add(record, doc)
+				record.Trial = len(s.Records) + 1
+				Add(s, record, variant, round)
 			}
-			s.Runs = append(s.Runs, run)
 		}
 	}
-	s.Runs[5].Invalidated = 1
+	disturbed := *s.Records[30]
+	disturbed.Outcome, disturbed.Cause, disturbed.Summary = result.OutcomeInvalidated, result.CauseEvicted, nil
+	disturbed.Message = "EvictionByEvictionAPI: Eviction API: evicting"
+	s.Records = slices.Insert(s.Records, 30, &disturbed)
 	judge(s, points, rows)
 	s.Claims = []claims.Judgement{{
 		Name: "twofold", Statement: "twice as fast if nothing waits for the disk", Verdict: claims.Holds,
@@ -84,19 +84,28 @@ func scatter(point map[string]string) float64 {
 // commitMicros is what a commit takes.
 var commitMicros = map[string]float64{"durable": 215, "lazy": 18}
 
+// Add a record of a variant in a round to a report, with a point where it is the first one of this.
+func Add(r *report.Report, record *result.Record, variant string, round int) {
+	record.Sides = []result.SideRecord{{Variant: variant, Instance: 1, Place: record.Place, Fingerprint: record.Fingerprint}}
+	r.Records = append(r.Records, record)
+	i := slices.IndexFunc(r.Points, func(p stats.Point) bool {
+		return p.Variant == variant && stats.Label(p.Parameters) == stats.Label(record.Parameters)
+	})
+	if i < 0 {
+		i = len(r.Points)
+		r.Points = append(r.Points, stats.Point{Variant: variant, Parameters: record.Parameters})
+	}
+	p := &r.Points[i]
+	p.Records, p.Rounds = append(p.Records, record.Side(variant)), append(p.Rounds, round)
+}
+
 func judge(s *report.Report, points []map[string]string, metric result.Metric) {
 	design := stats.Design{
 		MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: len(points), Together: len(points) > 1,
 	}
 	for i, p := range points {
 		pair := stats.Paired{Variant: "lazy", Baseline: "durable", Parameters: p, Metric: metric}
-		for _, run := range s.Runs {
-			if run.Variant == "lazy" {
-				pair.Values = append(pair.Values, run.Values[i].Value)
-			} else {
-				pair.BaselineValues = append(pair.BaselineValues, run.Values[i].Value)
-			}
-		}
+		pair.BaselineValues, pair.Values = s.Points[i].In("").Values, s.Points[len(points)+i].In("").Values
 		pair.Costs = []stats.Cost{
 			{Name: "innodbFsyncsPerTransaction", Unit: "fsyncs/transaction", Baseline: 1.01, Variant: 0.0012},
 			{Name: "serverMicrosPerRow", Unit: "µs/row", Baseline: 61, Variant: 60},

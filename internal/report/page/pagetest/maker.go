@@ -55,10 +55,10 @@ func (m *maker) measure(
 	rounds int, points []map[string]string, value func(map[string]string) float64, change func(*result.Document),
 ) {
 	byPoint := make([][]*result.Record, len(points))
-	for round := range rounds {
+	number := 0
+	for range rounds {
 		for _, i := range m.random.Perm(len(points)) {
-			number := len(m.Report.Trials) + 1
-			m.Report.Trials = append(m.Report.Trials, report.Trial{Number: number, Round: round + 1, Parameters: points[i]})
+			number++
 			doc := m.document(number, value(points[i])*(1+0.025*m.random.NormFloat64()))
 			if change != nil {
 				change(doc)
@@ -74,7 +74,7 @@ func (m *maker) measure(
 	for i, p := range points {
 		m.Report.Points = append(m.Report.Points, stats.Summarized(p, byPoint[i]))
 	}
-	m.Report.Planned = len(m.Report.Trials)
+	m.Report.Planned = number
 }
 
 // document of a trial of ten seconds at that rate.

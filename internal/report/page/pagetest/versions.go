@@ -55,19 +55,19 @@ func Versions(variants, points int) Case {
 	}
 	for round := range rounds {
 		for variant := range variants {
-			run := report.SideRun{
-				Name: fmt.Sprintf("versions-r%d-%s", round+1, name(variant)), Round: round + 1, Variant: name(variant),
-				Seed: int64(round + 1), Outcome: "Complete", Metric: metric.Name, Unit: metric.Unit,
-			}
 			for point := range points {
 				pair := &s.Pairs[point*(variants-1)+max(variant-1, 0)]
 				value := pair.BaselineValues[round]
 				if variant > 0 {
 					value = pair.Values[round]
 				}
-				run.Values = append(run.Values, report.PointValue{Parameters: pair.Parameters, Value: value})
+				of := metric
+				of.Value = value
+				Add(s, &result.Record{
+					Trial: len(s.Records) + 1, Attempt: 1, Parameters: pair.Parameters, Outcome: result.OutcomeAccepted,
+					Summary: &result.Summary{Metrics: []result.Metric{of}},
+				}, name(variant), round+1)
 			}
-			s.Runs = append(s.Runs, run)
 		}
 	}
 	s.Overall = design.Overall(s.Pairs)
