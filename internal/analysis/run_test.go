@@ -327,7 +327,6 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, sides int) *Compared {
 	c := planVariants(t, run)
 	for i := range c.Sides[:sides] {
 		s := &c.Sides[i]
-		s.Trials = []int{i + 1}
 		s.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
 		for _, p := range c.Variants[s.Variant].Plan.Points {
 			record := testutil.Record(i+1, 1, p.Parameters, testutil.PairValue(i, s.Variant))

@@ -115,7 +115,7 @@ func TestJudgeStages(t *testing.T) {
 			if missed && i == 3 {
 				r.Summary.Stages[1].Findings = []finding.Finding{finding.Missed{Rate: 100, Reached: 50, Share: 50, Unit: "rows/s"}.Finding()}
 			}
-			side.Trials, side.Points = []int{1}, Points(c.Variants[side.Variant].Run, c.Variants[side.Variant].Plan, []*result.Record{r})
+			side.Points = Points(c.Variants[side.Variant].Run, c.Variants[side.Variant].Plan, []*result.Record{r})
 		}
 		c.Judge(nil)
 		return c

@@ -64,11 +64,7 @@ type Variant struct {
 // Side is a variant in a round.
 type Side struct {
 	plan.Member
-	// Trials that measure it, if any attempt of them is recorded, with what is known of where.
-	Trials      []int
 	Environment v1alpha1.Environment
-	// Invalidated is how many attempts were disturbed.
-	Invalidated int
 	// Points are those of the variant's plan with what was measured; nil until all trials are that the round needs.
 	Points []stats.Point
 }
@@ -174,22 +170,9 @@ func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record, acce
 	if len(trials) > 0 && len(own) == 0 {
 		return
 	}
-	for _, t := range trials {
-		s.Trials = append(s.Trials, t.Number)
-	}
 	external := c.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
 	s.Environment = APIEnvironment(EnvironmentOf(own), external)
-	counted := 0
-	for _, r := range own {
-		switch r.Outcome {
-		case result.OutcomeAccepted:
-			counted++
-		case result.OutcomeInvalidated:
-			s.Invalidated++
-		case result.OutcomeFailed, result.OutcomePilot:
-		}
-	}
-	if counted == len(trials) {
+	if len(AcceptedIn(own)) == len(trials) {
 		of := &plan.Plan{Points: c.Variants[s.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
 		of.Trials = p.TrialsAt(trials, of.Points)
 		s.Points = pointsOf(c.Run, of, own)

@@ -90,7 +90,7 @@ intervals allow for that, so that two runs show differences of more than about 9
 		strings.Join(report.Certainties(), ", "))
 	flags.Var(&o.betweenRuns, "between-runs",
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
-	flags.StringVar(&o.metric, "metric", "", "metric of the two runs to compare (default: the first one)")
+	flags.StringVar(&o.metric, "metric", "", "metric to compare (default: the headline)")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
 	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
 	return command

@@ -155,7 +155,7 @@ func TestCompareVariantsFile(t *testing.T) {
 		{[]string{variantsFile + ":lazy", variantsFile + ":same"}, ExitCannotSay, "too few rounds (2)"},
 		{[]string{variantsFile + ":durable"}, ExitError, "name two runs, two variants as RUN:VARIANT, or one run with variants"},
 		{[]string{variantsFile, variantsFile}, ExitError, "run durable-or-not has variants: name it alone, or two of them as RUN:VARIANT"},
-		{[]string{variantsFile, "--metric", "other"}, ExitError, "compared only rowsPerSecond"},
+		{[]string{variantsFile, "--metric", "other"}, ExitError, "has measured no other"},
 		{[]string{variantsFile + ":durable", variantsFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)

@@ -109,11 +109,6 @@ func Baseline(spec *v1alpha1.BenchmarkRunSpec) int {
 	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
 }
 
-// MemberName names a variant in a round in reports.
-func MemberName(run *v1alpha1.BenchmarkRun, m Member) string {
-	return fmt.Sprintf("%s-r%d-%s", run.Name, m.Round, run.Spec.Variants[m.Variant].Name)
-}
-
 // Defaults of a run with variants, as the API server sets them.
 const (
 	defaultRounds, defaultLeastRounds = 20, 6

@@ -110,22 +110,69 @@ func (c *Compared) Ruling() Ruling {
 	return all
 }
 
-// CompareBaseline is what a run says of its variants: its own pairs. The metric is the one that the run has
-// compared, or empty.
+// CompareBaseline is what a run says of its variants: its own pairs or, of another metric, pairs that are judged as these are.
 func CompareBaseline(r *Report, metric string) (*Compared, error) {
 	if err := r.usable(); err != nil {
 		return nil, err
 	}
-	if published := r.Pairs[0].Metric.Name; metric != "" && metric != published {
-		return nil, fmt.Errorf("run %s compared only %s, not %s", r.Name,
-			published, metric)
-	}
-	return &Compared{
+	c := &Compared{
 		Title: r.Name, Baseline: r.Pairs[0].Baseline, Pairs: r.Pairs, Overall: r.Overall, Threshold: -1, titles: r.titles(),
 		Differences: r.differences(), Changes: r.changes(), Findings: r.sideFindings(),
 		Method: []string{fmt.Sprintf("Paired by round, %d of at most %d rounds; intervals of the ratio: %s.", r.Rounds,
 			r.Planned, r.confidence())},
-	}, nil
+	}
+	if metric == "" || metric == r.Pairs[0].Metric.Name {
+		return c, nil
+	}
+	c.Pairs, c.Overall = nil, nil
+	for _, v := range r.Variants {
+		if v.Baseline {
+			continue
+		}
+		if err := c.pairVariants(r, c.Baseline, v.Name, metric); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.judge(r)
+}
+
+// pairVariants pairs what two variants measured in the same rounds.
+func (c *Compared) pairVariants(r *Report, baseline, variant, metric string) error {
+	a, err := SideOf(r, baseline, metric, "")
+	if err != nil {
+		return err
+	}
+	b, err := SideOf(r, variant, metric, "")
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.Concat(a.points, b.points) {
+		if rounds := len(slices.Compact(slices.Clone(p.Rounds))); len(p.Values) != rounds {
+			return fmt.Errorf("run %s has %s of %s in %d of %d rounds: rounds are compared that have it", r.Name, p.Metric.Name, p.Name(),
+				len(p.Values), rounds)
+		}
+	}
+	return c.pair(a, b, baseline, variant)
+}
+
+// judge the pairs with the looks and the number of pairs of the run. One that the run has judged itself is its own.
+func (c *Compared) judge(r *Report) error {
+	design, err := r.design()
+	if err != nil {
+		return err
+	}
+	design.Comparisons = max(design.Comparisons, len(c.Pairs))
+	for n := range c.Pairs {
+		p := &c.Pairs[n]
+		if i := slices.IndexFunc(r.Pairs, func(own stats.Paired) bool {
+			return pairName(&own) == pairName(p) && own.Metric.Name == p.Metric.Name
+		}); i >= 0 {
+			*p = r.Pairs[i]
+		} else {
+			p.Judge(design)
+		}
+	}
+	return nil
 }
 
 var errNoPairs = errors.New("it has no pairs: no round has measured every variant")
@@ -216,42 +263,19 @@ func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, er
 	if !r.HasVariants() {
 		return nil, r.noVariants()
 	}
-	c, err := CompareBaseline(r, metric)
+	c, err := CompareBaseline(r, "")
 	if err != nil {
 		return nil, err
 	}
-	a, err := SideOf(r, baseline, "", "")
-	if err != nil {
-		return nil, err
-	}
-	b, err := SideOf(r, variant, "", "")
-	if err != nil {
+	c.Baseline, c.Variant, c.Pairs, c.Overall, c.Differences, c.Changes = baseline, variant, nil, nil, nil, nil
+	if err := c.pairVariants(r, baseline, variant, metric); err != nil {
 		return nil, err
 	}
 	if baseline == variant {
 		return nil, fmt.Errorf("both are variant %s of run %s", variant, r.Name)
 	}
-	c.Baseline, c.Variant, c.Pairs, c.Overall, c.Differences, c.Changes = baseline, variant, nil, nil, nil, nil
 	c.addDifferences(r)
-	design, err := r.design()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.pair(a, b); err != nil {
-		return nil, err
-	}
-	design.Comparisons = max(design.Comparisons, len(c.Pairs))
-	for n := range c.Pairs {
-		p := &c.Pairs[n]
-		if i := slices.IndexFunc(r.Pairs, func(own stats.Paired) bool {
-			return own.Baseline == p.Baseline && own.Variant == p.Variant && stats.Label(own.Parameters) == stats.Label(p.Parameters)
-		}); i >= 0 {
-			*p = r.Pairs[i]
-		} else {
-			p.Judge(design)
-		}
-	}
-	return c, nil
+	return c, c.judge(r)
 }
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different runs. The
@@ -275,7 +299,7 @@ func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Com
 			c.Findings = append(c.Findings, f)
 		}
 	}
-	if err := c.pair(a, b); err != nil {
+	if err := c.pair(a, b, names[0], names[1]); err != nil {
 		return nil, err
 	}
 	design := stats.Design{
@@ -293,17 +317,18 @@ func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Com
 var errNothingInCommon = errors.New("they have no point in common")
 
 // pair the points of two sides in the order of the first one's; the pairs are still to be judged.
-func (c *Compared) pair(a, b *Side) error {
+func (c *Compared) pair(a, b *Side, baseline, variant string) error {
+	first := len(c.Pairs)
 	before, after := byLabel(a.points), byLabel(b.points)
 	for _, p := range a.points {
 		label := stats.Label(p.Parameters)
 		q := after[label]
 		if q == nil {
-			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, p.Parameters})
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{baseline, p.Parameters})
 			continue
 		}
 		pair := stats.Paired{
-			Variant: c.Variant, Baseline: c.Baseline, Parameters: p.Parameters, BaselineValues: p.Values, Values: q.Values,
+			Variant: variant, Baseline: baseline, Parameters: p.Parameters, BaselineValues: p.Values, Values: q.Values,
 			RateMissed: a.missed[label] || b.missed[label],
 		}
 		pair.Measures(q.Metric, p.Metric)
@@ -311,11 +336,11 @@ func (c *Compared) pair(a, b *Side) error {
 	}
 	for _, q := range b.points {
 		if before[stats.Label(q.Parameters)] == nil {
-			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Variant, q.Parameters})
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{variant, q.Parameters})
 		}
 	}
-	if len(c.Pairs) == 0 {
-		return fmt.Errorf("%s and %s: %w", c.Baseline, c.Variant, errNothingInCommon)
+	if len(c.Pairs) == first {
+		return fmt.Errorf("%s and %s: %w", baseline, variant, errNothingInCommon)
 	}
 	return nil
 }

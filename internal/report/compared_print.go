@@ -196,8 +196,7 @@ type comparedDocument struct {
 // ruledCompare is a pair as in results.json, with the ruling. Of separate runs, rounds are trials on the
 // smaller side.
 type ruledCompare struct {
-	Ruling   Ruling `json:"ruling"`
-	Separate bool   `json:"separate,omitempty"`
+	Ruling Ruling `json:"ruling"`
 	pairDocument
 }
 
@@ -212,7 +211,7 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		d.Pairs = append(d.Pairs, ruledCompare{c.Of(p), p.Separate, encodePair(p)})
+		d.Pairs = append(d.Pairs, ruledCompare{c.Of(p), encodePair(p)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")

@@ -227,6 +227,20 @@ func TestCompareVariants(t *testing.T) {
 	if p := c.Pairs[0]; p.Verdict != stats.Slower || p.Separate || p.Rounds != 6 || p.High-p.Low > 0.01 {
 		t.Errorf("%+v", p)
 	}
+	// A metric that the run has not compared.
+	for i, record := range s.Records {
+		record.Summary.Metrics[1].Value = 50 + 10*float64(i%3) + 0.1*float64(i%2)
+	}
+	besides := must.Get(report.CompareBaseline(s, "clientCPUPerRow"))(t)
+	if len(besides.Pairs) != 2 || besides.Pairs[0].Variant != "lazy" || besides.Pairs[1].Ratio < 1.39 || besides.Pairs[1].Ratio > 1.41 ||
+		besides.Pairs[1].Verdict != stats.Slower || len(besides.Overall) != 0 {
+		t.Errorf("%+v", besides.Pairs)
+	}
+	s.Records[4].Summary.Metrics[1].Name = "renamed"
+	const lacks = "run durable-or-not has clientCPUPerRow of lazy at rowsPerCommit=1 in 5 of 6 rounds: rounds are compared that have it"
+	if _, err := report.CompareBaseline(s, "clientCPUPerRow"); err == nil || err.Error() != lacks {
+		t.Error(err)
+	}
 	s.Pairs = append(s.Pairs, s.Pairs[0])
 	s.Pairs[1].Rounds = 5
 	if all := s.PairsTable().Head; !slices.ContainsFunc(all, func(c report.Column) bool { return c.Text == "rounds" && !c.Wide }) {
@@ -238,7 +252,7 @@ func TestCompareVariants(t *testing.T) {
 	}{
 		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
 		"itself":     {"durable", "durable", "", "both are variant durable", nil},
-		"metric":     {"durable", "lazy", "other", "compared only", nil},
+		"metric":     {"durable", "lazy", "other", "run durable-or-not has measured no other; it has rowsPerSecond, clientCPUPerRow", nil},
 		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = report.Unfinished }},
 		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = "" }},
 		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Report) { s.Outcome = "Failed" }},

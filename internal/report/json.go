@@ -82,35 +82,15 @@ func Decode(text []byte) (*Report, error) {
 
 // pairDocument is the layout of a pair in results.json. Numbers that there are none of are left out.
 type pairDocument struct {
-	Variant      string            `json:"variant"`
-	Baseline     string            `json:"baseline"`
-	Parameters   map[string]string `json:"parameters,omitempty"`
-	Points       int               `json:"points,omitempty"`
-	Metric       string            `json:"metric"`
-	Unit         string            `json:"unit"`
-	Better       string            `json:"better"`
-	Verdict      stats.Verdict     `json:"verdict"`
-	Decided      bool              `json:"decided"`
-	Rounds       int               `json:"rounds"`
-	Ratio        float64           `json:"ratio,omitempty"`
-	Low          float64           `json:"low,omitempty"`
-	High         float64           `json:"high,omitempty"`
-	Detectable   float64           `json:"detectable,omitempty"`
-	RoundsNeeded int               `json:"roundsNeeded,omitempty"`
-	// EquivalencePercent counts as none; FirstLook is the round after which there can be an answer.
-	EquivalencePercent int32       `json:"equivalentWithinPercent"`
-	FirstLook          int         `json:"firstLook"`
-	Cause              stats.Cause `json:"cause,omitempty"`
-	// Incomparable says that there are two metrics: cause is MetricsDiffer, and BaselineMetric the baseline's.
-	Incomparable   string  `json:"obstacle,omitempty"`
+	Detail string `json:"detail"`
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"`
+	Better string `json:"better"`
+	// BaselineMetric is the baseline's metric, if there are two: cause is MetricsDiffer.
 	BaselineMetric *metric `json:"baselineMetric,omitempty"`
 	BaselineMedian float64 `json:"baselineMedian"`
 	Median         float64 `json:"median"`
-	// BaselineValues and Values have one for each round.
-	BaselineValues []float64    `json:"baselineValues,omitempty"`
-	Values         []float64    `json:"values,omitempty"`
-	Costs          []stats.Cost `json:"costs,omitempty"`
-	Detail         string       `json:"detail"`
+	stats.Paired
 }
 
 // metric is the layout of result.Metric without a value.
@@ -128,45 +108,34 @@ func encodePairs(pairs []stats.Paired) []pairDocument {
 	return list
 }
 
-func decodePairs(list []pairDocument) []stats.Paired {
-	var pairs []stats.Paired
-	for i := range list {
-		pairs = append(pairs, list[i].decode())
-	}
-	return pairs
-}
-
 func encodePair(p *stats.Paired) pairDocument {
 	c := pairDocument{
-		Variant: p.Variant, Baseline: p.Baseline, Parameters: p.Parameters, Points: p.Points,
-		Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better,
-		Verdict: p.Verdict, Decided: p.Decided, Rounds: p.Rounds, Ratio: finite(p.Ratio), Low: finite(p.Low), High: finite(p.High),
-		Detectable: finite(p.Detectable), RoundsNeeded: p.RoundsNeeded,
-		EquivalencePercent: p.EquivalencePercent, FirstLook: p.FirstLook, Cause: p.Cause,
+		Paired: *p, Metric: p.Metric.Name, Unit: p.Metric.Unit, Better: p.Metric.Better, Detail: p.String(),
 		BaselineMedian: finite(stats.Summarize(p.BaselineValues).Median), Median: finite(stats.Summarize(p.Values).Median),
-		BaselineValues: p.BaselineValues, Values: p.Values, Costs: p.Costs, Detail: p.String(),
+	}
+	for _, v := range []*float64{&c.Ratio, &c.Low, &c.High, &c.Detectable} {
+		*v = finite(*v)
 	}
 	if m := p.BaselineMetric; m != nil {
-		c.BaselineMetric, c.Incomparable = &metric{m.Name, m.Unit, m.Better}, p.Why()
+		c.BaselineMetric = &metric{m.Name, m.Unit, m.Better}
 	}
 	return c
 }
 
-func (c *pairDocument) decode() stats.Paired {
-	p := stats.Paired{
-		Variant: c.Variant, Baseline: c.Baseline, Parameters: c.Parameters, Points: c.Points,
-		Metric:         result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better},
-		BaselineValues: c.BaselineValues, Values: c.Values, EquivalencePercent: c.EquivalencePercent, FirstLook: c.FirstLook,
-		RateMissed: c.Cause == stats.RateMissed, Costs: c.Costs,
-		Comparison: stats.Comparison{
-			Verdict: c.Verdict, Decided: c.Decided, Rounds: c.Rounds, Ratio: c.Ratio, Low: c.Low,
-			High: cmp.Or(c.High, math.Inf(1)), Detectable: cmp.Or(c.Detectable, math.Inf(1)), RoundsNeeded: c.RoundsNeeded, Cause: c.Cause,
-		},
+func decodePairs(list []pairDocument) []stats.Paired {
+	var pairs []stats.Paired
+	for i := range list {
+		c := &list[i]
+		p := c.Paired
+		p.Metric = result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better}
+		p.RateMissed = p.Cause == stats.RateMissed
+		p.High, p.Detectable = cmp.Or(p.High, math.Inf(1)), cmp.Or(p.Detectable, math.Inf(1))
+		if m := c.BaselineMetric; m != nil {
+			p.BaselineMetric = &result.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better}
+		}
+		pairs = append(pairs, p)
 	}
-	if m := c.BaselineMetric; m != nil {
-		p.BaselineMetric = &result.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better}
-	}
-	return p
+	return pairs
 }
 
 // finite is a number that JSON can hold, or 0.

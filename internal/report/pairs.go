@@ -106,8 +106,8 @@ func (r *Report) differences() []string {
 		if len(v.Differences) > 0 {
 			text = v.Name + ": " + strings.Join(v.Requested(), ", ") + "; no other requested setting differs"
 		}
-		if v.Besides != "" {
-			text += "; " + v.Besides
+		if besides := v.OtherVariables.String(); besides != "" {
+			text += "; " + besides
 		}
 		list = append(list, text)
 	}

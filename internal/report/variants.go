@@ -44,13 +44,9 @@ type Variant struct {
 	Baseline bool `json:"baseline,omitempty"`
 	// Differences from the baseline in what is asked for.
 	Differences []plan.Difference `json:"differences,omitempty"`
-	// Besides says which server variables differ from the baseline's without being asked for; empty if that is not known.
-	Besides string `json:"besides,omitempty"`
 	// Volume says on what the data was; empty if that is not known.
 	Volume string `json:"volume,omitempty"`
-	// Unrequested is how many there are.
-	Unrequested int `json:"unasked,omitempty"`
-	// OtherVariables are the same in values; nil if that is not known.
+	// OtherVariables say which server variables differ from the baseline's without being asked for; nil if that is not known.
 	OtherVariables *analysis.OtherVariables `json:"otherVariables,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
@@ -80,14 +76,10 @@ func (r *Report) compare(c *analysis.Compared) error {
 		if err != nil {
 			return err
 		}
-		one := Variant{
+		r.Variants = append(r.Variants, Variant{
 			Name: v.Name, Title: spec.Variants[i].Title, Baseline: i == c.Baseline, Differences: v.Differences,
-			Besides: v.Others.String(), OtherVariables: v.Others, SpecDigest: digest, Volume: analysis.VolumeText(v.Volume),
-		}
-		if v.Others != nil {
-			one.Unrequested = v.Others.Differing
-		}
-		r.Variants = append(r.Variants, one)
+			OtherVariables: v.Others, SpecDigest: digest, Volume: analysis.VolumeText(v.Volume),
+		})
 	}
 	return nil
 }

@@ -87,23 +87,25 @@ type Design struct {
 
 // Comparison of a variant with the baseline at one point.
 type Comparison struct {
-	Verdict Verdict
+	Verdict Verdict `json:"verdict"`
 	// Decided says that more rounds would not change the answer.
-	Decided bool
+	Decided bool `json:"decided"`
 	// Rounds that it is made of.
-	Rounds int
+	Rounds int `json:"rounds"`
 	// Ratio of the variant's value to the baseline's, and its interval, after the last look: the geometric mean over the rounds, and
 	// what no look so far has excluded. Together, the intervals of all comparisons of the design and after all rounds contain the
 	// true ratios with a probability of 95%. Before the first look the interval has no bounds: 0 and +Inf. With Contradiction the
 	// ratio is not in it, and Low may be above High.
-	Ratio, Low, High float64
+	Ratio float64 `json:"ratio,omitempty"`
+	Low   float64 `json:"low,omitempty"`
+	High  float64 `json:"high,omitempty"`
 	// Detectable is the smallest difference, as a fraction, that this many rounds show with a probability of 80% at the scatter
 	// that was seen. +Inf before the first look.
-	Detectable float64
+	Detectable float64 `json:"detectable,omitempty"`
 	// RoundsNeeded is about how many rounds would show the design's difference, with Noise; otherwise 0.
-	RoundsNeeded int
+	RoundsNeeded int `json:"roundsNeeded,omitempty"`
 	// Cause of CannotSay.
-	Cause Cause
+	Cause Cause `json:"cause,omitempty"`
 }
 
 // Bounded says whether there is an interval.

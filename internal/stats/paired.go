@@ -16,31 +16,33 @@ import (
 
 // Paired is a variant beside the baseline at one point: their values round by round, and what these say.
 type Paired struct {
-	Variant, Baseline string
-	Parameters        map[string]string
+	Variant    string            `json:"variant"`
+	Baseline   string            `json:"baseline"`
+	Parameters map[string]string `json:"parameters,omitempty"`
 	// Points is how many points the pair is about, if it is about more than one: values are then their geometric means.
-	Points int
+	Points int `json:"points,omitempty"`
 	// Metric that is compared; its Value is unused.
-	Metric result.Metric
+	Metric result.Metric `json:"-"`
+	Comparison
 	// BaselineValues and Values have one value for each whole round.
-	BaselineValues, Values []float64
+	BaselineValues []float64 `json:"baselineValues,omitempty"`
+	Values         []float64 `json:"values,omitempty"`
 	// Separate says that the two were not measured in the same rounds: there is a value for each trial, in no particular order.
 	// Rounds are then trials on the smaller side.
-	Separate bool
+	Separate bool `json:"separate,omitempty"`
 	// EquivalencePercent is the difference that counts as none, and FirstLook the round after which there can be an answer; with
 	// Separate it is the number of trials that it takes on each side.
-	EquivalencePercent int32
-	FirstLook          int
+	EquivalencePercent int32 `json:"equivalentWithinPercent"`
+	FirstLook          int   `json:"firstLook"`
 	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no
 	// ratio.
-	BaselineMetric *result.Metric
+	BaselineMetric *result.Metric `json:"-"`
 	// RateMissed says that the variant or the baseline did not reach the offered rate.
-	RateMissed bool
+	RateMissed bool `json:"-"`
 	// NotExercised are the variables of which the two have other values, where neither used what the smaller one allows.
-	NotExercised []string
+	NotExercised []string `json:"notExercised,omitempty"`
 	// Costs of a unit of work, which may explain the difference.
-	Costs []Cost
-	Comparison
+	Costs []Cost `json:"costs,omitempty"`
 }
 
 // Cost of a unit of work with the baseline and with the variant: medians over the rounds.

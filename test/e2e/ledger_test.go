@@ -130,7 +130,7 @@ type account struct {
 	// Lost are records that were deleted, and trials whose accepted record was seen and that results.csv does not have; of a run
 	// without results, that its status does not count.
 	Lost int
-	// Doubled are accepted records, and rows of results.csv, beyond one for each trial.
+	// Doubled are accepted records beyond one for each trial, and rows of results.csv beyond one for each variant of it.
 	Doubled int
 }
 
@@ -144,9 +144,11 @@ func (l *ledger) account(ctx context.Context, run *v1alpha1.BenchmarkRun) accoun
 	a.Measured, a.Invalidated = int(ptr.Deref(run.Status.Trials.Measured, 0)), int(ptr.Deref(run.Status.Trials.Invalidated, 0))
 	_, planned, _ := strings.Cut(run.Status.Progress, "/")
 	a.Planned, _ = strconv.Atoi(planned)
-	rows := map[string]int{} // by trial
-	for _, trial := range publishedTrials(ctx, run) {
-		rows[trial]++
+	rows, published := map[string]int{}, map[string]bool{} // by trial and variant, and by trial
+	for _, row := range publishedTrials(ctx, run) {
+		trial, _, _ := strings.Cut(row, " ")
+		rows[row]++
+		published[trial] = true
 	}
 	accepted := map[string]int{}
 	for _, e := range l.of(run.UID) {
@@ -154,7 +156,7 @@ func (l *ledger) account(ctx context.Context, run *v1alpha1.BenchmarkRun) accoun
 		if e.accepted {
 			accepted[trial]++
 		}
-		if e.deleted || e.accepted && len(rows) > 0 && rows[trial] == 0 {
+		if e.deleted || e.accepted && len(rows) > 0 && !published[trial] {
 			a.Lost++
 		}
 	}
@@ -170,7 +172,7 @@ func (l *ledger) account(ctx context.Context, run *v1alpha1.BenchmarkRun) accoun
 	return a
 }
 
-// publishedTrials are the trials of the rows of results.csv, none if the run has no results.
+// publishedTrials are the trials of the rows of results.csv, with their variants behind them; none if the run has no results.
 func publishedTrials(ctx context.Context, run *v1alpha1.BenchmarkRun) []string {
 	GinkgoHelper()
 	if run.Status.Results.ConfigMap == "" {
@@ -179,10 +181,14 @@ func publishedTrials(ctx context.Context, run *v1alpha1.BenchmarkRun) []string {
 	var cm corev1.ConfigMap
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.Results.ConfigMap}, &cm)).To(Succeed())
 	rows := need(csv.NewReader(strings.NewReader(cm.Data["results.csv"])).ReadAll())
-	column := slices.Index(rows[0], "trial")
+	trial, variant := slices.Index(rows[0], "trial"), slices.Index(rows[0], "variant")
 	var trials []string
 	for _, row := range rows[1:] {
-		trials = append(trials, row[column])
+		of := row[trial]
+		if variant >= 0 {
+			of += " " + row[variant]
+		}
+		trials = append(trials, of)
 	}
 	return trials
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // sampleTime is how long one file may take on a slow and busy machine.
-const sampleTime = 30 * time.Minute
+const sampleTime = time.Hour
 
 // contest is the one publication in its full size that is tried here: not the machine and the day that it asks for, but
 // everything else, which is a billion rows by the contest's rules.
@@ -135,11 +135,6 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 		planned = int(*run.Status.Trials.Measured)
 	}
 	Expect(*run.Status.Trials.Measured).To(BeEquivalentTo(planned))
-	inPoints := 0
-	for _, p := range run.Status.Points {
-		inPoints += int(p.N)
-	}
-
 	var rows []string
 	documents := accepted(ctx, run.Name)
 	Expect(documents).To(HaveLen(planned))
@@ -156,10 +151,7 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 				d.Identity.Trial, d.Identity.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
 		}
 	}
-	Expect(inPoints).To(Equal(len(rows)), "trials of all points")
-	if len(run.Spec.Variants) == 0 {
-		Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
-	}
+	Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
 }
 
 // measuredIn a document is what counts: of each stage, and of each variant.

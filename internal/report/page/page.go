@@ -150,20 +150,20 @@ func (v *view) addPlots(r *report.Report, d *Details) error {
 	return nil
 }
 
-// maxAttempts is how many records a page of a run without variants has as JSON: each takes some kilobytes.
+// maxAttempts is how many records a page has as JSON: each takes some kilobytes.
 const maxAttempts = 1000
 
 func (v *view) addDownloads(r *report.Report) error {
-	rows, everything := "a row per trial", "the specification, the plan and the record of every attempt"
+	rows, everything := "a row per trial", "the specification and the record of every attempt"
 	if r.HasVariants() {
-		rows, everything = "a row per run and point", "the answer, the pairs and what every run measured"
+		rows, everything = "a row per variant of a trial", "the answer, the pairs, the specification and the record of every attempt"
 	}
 	elsewhere := fmt.Sprintf("the ConfigMap %s-results has it", r.Name)
 	for _, file := range []struct {
 		name, media, about string
 		print              func(io.Writer, *report.Report) error
 	}{{report.CSVFile, "text/csv", rows, report.CSV}, {report.JSONFile, "application/json", everything, report.JSON}} {
-		if file.name == report.JSONFile && !r.HasVariants() && len(r.Records) > maxAttempts {
+		if file.name == report.JSONFile && len(r.Records) > maxAttempts {
 			v.Downloads = append(v.Downloads, download{
 				Name: file.name, Size: fmt.Sprintf("%d attempts", len(r.Records)),
 				About: file.about + "; it is too large for this page: " + elsewhere,

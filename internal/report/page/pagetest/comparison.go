@@ -40,8 +40,9 @@ func Comparison() Case {
 		{
 			Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
 			Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
-			Unrequested: 1,
-			Besides:     "1 of the other 214 variables differ: innodb_io_capacity (200 → 400)",
+			OtherVariables: &analysis.OtherVariables{
+				Differing: 1, Same: 213, Differ: []plan.Difference{{Name: "innodb_io_capacity", From: "200", To: "400"}},
+			},
 		},
 	}
 	s.Variables = []analysis.ServerVariable{{Name: "innodb_io_capacity", Values: []*string{new("200"), new("400")}}}
