@@ -252,7 +252,7 @@ func TestCompareVariants(t *testing.T) {
 	}{
 		"unknown":    {"durable", "nothing", "", `no variant "nothing"; it has durable, lazy, same`, nil},
 		"itself":     {"durable", "durable", "", "both are variant durable", nil},
-		"metric":     {"durable", "lazy", "other", "run durable-or-not has measured no other; it has rowsPerSecond, clientCPUPerRow", nil},
+		"metric":     {"durable", "lazy", "other", "run durable-or-not has measured no other; it has rowsPerSecond, clientCPUPerRow, commitP50Micros, commitP99Micros", nil},
 		"unfinished": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = report.Unfinished }},
 		"no outcome": {"durable", "lazy", "", "has not completed: Unfinished", func(s *report.Report) { s.Outcome = "" }},
 		"failed":     {"durable", "lazy", "", "has not completed", func(s *report.Report) { s.Outcome = "Failed" }},

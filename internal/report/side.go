@@ -57,7 +57,10 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	}
 	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
 	if len(s.points) == 0 {
-		metrics, _ := r.Columns()
+		metrics, operations := r.Columns()
+		for _, op := range operations {
+			metrics = append(metrics, op+"P50Micros", op+"P99Micros")
+		}
 		return nil, fmt.Errorf("run %s has measured no %s; it has %s", r.Name, cmp.Or(metric, "values"),
 			cmp.Or(strings.Join(metrics, ", "), "none"))
 	}
