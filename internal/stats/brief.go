@@ -54,8 +54,10 @@ func BriefAnswer(overall, list []Paired) string {
 		return fitting(list[0].briefs("")[1:]...)
 	case t.none > 0:
 		return fitting(fmt.Sprintf("no difference shown for %d of %d", t.none, n))
+	case len(overall) == 1 && overall[0].measured():
+		return fitting(overall[0].briefs(" overall")...)
 	case sameCause(list) != "":
-		return fitting(list[0].briefs("")...)
+		return fitting(list[0].briefCause())
 	}
 	return fitting(fmt.Sprintf("no answer for %d %s", n, t.things()))
 }
@@ -76,6 +78,9 @@ func (p *Paired) briefs(end string) []string {
 	case NoDifferenceShown:
 		return []string{"no difference shown" + between, "no difference shown"}
 	case CannotSay:
+	}
+	if p.measured() && p.Cause != SettingNotExercised {
+		return []string{fmt.Sprintf("%.2f×%s%s: not decided", p.Ratio, between, end)}
 	}
 	return []string{p.briefCause()}
 }
@@ -164,7 +169,15 @@ func (p *Paired) unanswered() string {
 		return fmt.Sprintf("no difference shown between %s and %s (ratio %.2f–%.2f)%s", p.Variant, p.Baseline, p.Low, p.High,
 			p.detectable())
 	}
+	if p.measured() {
+		return fmt.Sprintf("%.2f× (%.2f–%.2f) from %s to %s: not decided: %s", p.Ratio, p.Low, p.High, p.Baseline, p.Variant, p.Why())
+	}
 	return fmt.Sprintf("cannot say whether %s differs from %s: %s", p.Variant, p.Baseline, p.Why())
+}
+
+// measured says whether there is a ratio with an interval although there is no answer: they come first, whatever is said then.
+func (p *Paired) measured() bool {
+	return p.Bounded() && (p.Cause == Noise || p.Cause == BetweenRuns || p.Cause == SettingNotExercised)
 }
 
 // detectable says which difference would have been detected; empty if that is unknown.
@@ -191,8 +204,7 @@ func (p *Paired) Why() string {
 	case p.Cause == RateMissed:
 		return "the offered rate was not reached, so the rest of the load had less competition"
 	case p.Cause == SettingNotExercised:
-		return fmt.Sprintf("the ratio is %.2f–%.2f, and the load never used more than the smaller %s", p.Low, p.High,
-			strings.Join(p.NotExercised, " and "))
+		return "the load never used more than the smaller " + strings.Join(p.NotExercised, " and ")
 	case p.Cause == Contradiction:
 		return "the mean ratio of all rounds is one that earlier rounds had excluded: something changed between them"
 	}

@@ -30,6 +30,7 @@ var (
 	equal     = stats.Comparison{Verdict: stats.Equal, Ratio: 1.002, Low: 0.981, High: 1.029}
 	none      = stats.Comparison{Verdict: stats.NoDifferenceShown, Ratio: 1.02, Low: 0.96, High: 1.08, Detectable: 0.061}
 	noisy     = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Rounds: 20, RoundsNeeded: 60, Detectable: 0.21}
+	wide      = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.Noise, Ratio: 1.08, Low: 0.95, High: 1.23}
 	few       = stats.Comparison{Verdict: stats.CannotSay, Cause: stats.TooFewRounds, Rounds: 3}
 )
 
@@ -60,6 +61,7 @@ func TestVerdictsInWords(t *testing.T) {
 		{pair("higher", equal), "lazy and durable are equal within 5% (ratio 0.98–1.03)"},
 		{pair("higher", none), "no difference shown between lazy and durable (ratio 0.96–1.08); a difference of 6.1% would probably have been detected"},
 		{pair("higher", few), "cannot say whether lazy differs from durable: too few rounds (3): an answer takes at least 4"},
+		{pair("higher", wide), "1.08× (0.95–1.23) from durable to lazy: not decided: the ratios vary too much between rounds"},
 		{pair("higher", noisy), "cannot say whether lazy differs from durable: the ratios vary too much between rounds; " +
 			"a difference of 5% would take about 60 rounds to show; a difference of 21% would probably have been detected"},
 	} {
