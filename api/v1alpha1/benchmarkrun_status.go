@@ -118,7 +118,7 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Images ImagesStatus `json:"images,omitzero"`
 
-	// environment is the server, images, nodes and storage of the run.
+	// environment of run or baseline: server, images, nodes, storage.
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
 

@@ -36,7 +36,7 @@ type Run struct {
 	Points []stats.Point
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement
-	// Environment is nil without a record.
+	// Environment, with variants that of the baseline, is nil without a record.
 	Environment *Environment
 	// Findings say how the database's node differed between the trials.
 	Findings []finding.Finding
@@ -44,13 +44,25 @@ type Run struct {
 
 // OfRun analyses a run with that plan, from the records of all of its attempts so far.
 func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) *Run {
-	a := &Run{
-		Points: Points(run, p, records), Environment: EnvironmentOf(records), Findings: stats.ProbeFindings(AcceptedIn(records)),
-	}
+	a := &Run{Points: Points(run, p, records), Findings: stats.ProbeFindings(AcceptedIn(records))}
 	if len(p.Variants) == 0 {
-		a.Claims = claimsOfRun(run, a.Points)
+		a.Environment, a.Claims = EnvironmentOf(records), claimsOfRun(run, a.Points)
+	} else {
+		a.Environment = EnvironmentOf(recordsOf(p.Variants[plan.Baseline(&run.Spec)], records))
 	}
 	return a
+}
+
+// recordsOf a variant are those of the attempts that measured it, as if they had measured nothing else. One that does not say what
+// it measured was disturbed for all.
+func recordsOf(variant string, records []*result.Record) []*result.Record {
+	var own []*result.Record
+	for _, r := range records {
+		if len(r.Sides) == 0 || r.Measures(variant) {
+			own = append(own, r.Side(variant))
+		}
+	}
+	return own
 }
 
 // Points are all points of a plan, in its order, with what was measured at them: those of each variant in turn, if there are any.
@@ -63,11 +75,7 @@ func Points(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) 
 		of := *p
 		of.Variants = nil
 		of.Trials = slices.DeleteFunc(slices.Clone(p.Trials), func(t plan.Trial) bool { return !slices.Contains(t.Sides, i) })
-		var own []*result.Record
-		for _, r := range records {
-			own = append(own, r.Side(name))
-		}
-		for _, point := range pointsOf(run, &of, own) {
+		for _, point := range pointsOf(run, &of, recordsOf(name, records)) {
 			point.Variant = name
 			points = append(points, point)
 		}
