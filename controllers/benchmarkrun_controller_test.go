@@ -154,6 +154,25 @@ func TestEnvtestRetention(t *testing.T) {
 	c.failsWith("run", v1alpha1.ReasonNameTaken)
 }
 
+// Retained results of variants are found again, too, with the alternation that they were measured in.
+func TestEnvtestRetentionOfVariants(t *testing.T) {
+	c := newCluster(t)
+	asked := func() *v1alpha1.BenchmarkRun {
+		run := withVariants()
+		run.Spec.Results.Retention = v1alpha1.RetentionRetain
+		return run
+	}
+	c.apply(asked())
+	first := c.until("run", v1alpha1.ConditionComplete)
+	c.must(api.Delete(t.Context(), first))
+	c.apply(asked())
+	again := c.until("run", v1alpha1.ConditionComplete)
+	if again.Status.Results.FromRun != string(first.UID) || c.jobs["run-t1-a1"] != 1 ||
+		cmp.Diff(first.Status.Pairs, again.Status.Pairs) != "" || again.Status.Environment.ServerVersion == "" {
+		t.Errorf("%+v, %d Jobs, %+v in %+v", again.Status.Results, c.jobs["run-t1-a1"], again.Status.Pairs, again.Status.Environment)
+	}
+}
+
 // failsWith lets a run go on until it has failed for that reason.
 func (c *cluster) failsWith(name, reason string) {
 	c.t.Helper()
