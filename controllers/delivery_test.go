@@ -118,7 +118,6 @@ func (c *cluster) endOf(run string) []byte {
 	}
 	points := map[string]any{}
 	for _, p := range status.Points {
-		p.Warnings = nil
 		points[fmt.Sprint(p.Parameters)] = p
 	}
 	return frozen.Stable(c.t, map[string]any{

@@ -241,7 +241,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	if got := c.summary("run"); !strings.Contains(got, says) {
 		t.Errorf("the summary does not say %q:\n%s", says, got)
 	}
-	if got := run.Status.Points[0].Warnings; len(got) != 0 {
+	if got := run.Status.FindingTexts(); len(got) != 0 {
 		t.Errorf("warnings %q of a point that was not held back", got)
 	}
 }
@@ -284,7 +284,7 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	same := func(name string) *v1alpha1.BenchmarkRun { return testutil.MakeRun(name, "").Repetitions(5).Obj() }
 	c.apply(same("first"))
 	run := c.until("first", v1alpha1.ConditionComplete)
-	if e := run.Status.Environment; e.Warnings != nil ||
+	if e := run.Status.Environment; run.Status.Findings != nil ||
 		e.TrialProbe != (v1alpha1.TrialProbe{FdatasyncMicros: 105, FdatasyncP95Micros: 155, WorkNanos: 500_000}) {
 		t.Errorf("the first run's environment is %+v", e)
 	}
@@ -295,7 +295,7 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	c.apply(same("again"))
 	run = c.until("again", v1alpha1.ConditionComplete)
 	c.settle("again")
-	must.Same(t, "", []string{drift}, run.Status.Environment.Warnings)
+	must.Same(t, "findings", []string{drift}, run.Status.FindingTexts())
 	if summary := c.summary("again"); !strings.Contains(summary, "- "+drift+"\n") {
 		t.Errorf("the summary does not say %q:\n%s", drift, summary)
 	}

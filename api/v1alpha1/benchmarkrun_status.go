@@ -122,6 +122,13 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Environment Environment `json:"environment,omitzero"`
 
+	// findings must be read with the numbers.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Findings []FindingStatus `json:"findings,omitempty"`
+
 	// hostTuning is what database.hostTuning has changed on each node, at most 16.
 	// +optional
 	// +listType=map
@@ -324,15 +331,45 @@ type PointStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Unit string `json:"unit,omitempty"`
+}
 
-	// warnings that must be read with the number. The last may say how many more the results have.
+// FindingTexts are the findings for people, with the points that they are about.
+func (s *BenchmarkRunStatus) FindingTexts() []string {
+	var list []string
+	for _, f := range s.Findings {
+		if f.At != "" {
+			f.Text = f.At + ": " + f.Text
+		}
+		list = append(list, f.Text)
+	}
+	return list
+}
+
+// FindingStatus is a remark that travels with the numbers.
+type FindingStatus struct {
+	// code: docs/reference/findings.md has all. Unset in the last if it counts those left out.
 	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:MinItems=1
-	Warnings []string `json:"warnings,omitempty"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Code string `json:"code,omitempty"`
+
+	// severity is Notice or Warning.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	Severity string `json:"severity,omitempty"`
+
+	// at names the points that it is about. Unset: all.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	At string `json:"at,omitempty"`
+
+	// text for people.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Text string `json:"text,omitempty"`
 }
 
 // IntervalKind says what the interval around a median is.

@@ -147,15 +147,6 @@ type Environment struct {
 	// trialProbe has medians of what was probed before the trials.
 	// +optional
 	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
-
-	// warnings say how node or volume differed between trials, or from the namespace's last run of the same kind.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:MinItems=1
-	Warnings []string `json:"warnings,omitempty"`
 }
 
 // TrialProbe is the state of the database's node in the quiet time before a trial.

@@ -124,8 +124,7 @@ type VariantsStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	Pairs []PairStatus `json:"pairs,omitempty"`
 
-	// overall compares variants that have several points with the baseline over all points, by the geometric mean of the ratios.
-	// Its intervals and those of pairs hold together at 95%.
+	// overall compares variants over all of their points. Its intervals and those of pairs hold together at 95%.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=15
@@ -148,15 +147,6 @@ type VariantsStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:MinItems=1
 	Volumes []VolumeStatus `json:"volumes,omitempty"`
-
-	// warnings that must be read with the answer.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=512
-	// +kubebuilder:validation:MinItems=1
-	Warnings []string `json:"warnings,omitempty"`
 }
 
 // VolumeStatus describes the data volume of a variant. A value that could not be read is "unknown".

@@ -62,7 +62,7 @@ docs/troubleshooting.md explains every reason and cause in more detail, docs/ref
 				return err
 			}
 			attempts, err := invalidated(ctx, cl, run)
-			text := explanation(snapshotOf(run), attempts, warnings(ctx, cl, run), time.Now())
+			text := explanation(snapshotOf(run), attempts, run.Status.FindingTexts(), time.Now())
 			if err != nil {
 				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
 			}
@@ -229,27 +229,6 @@ func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) [
 
 // maxWarnings is how many warnings are listed.
 const maxWarnings = 5
-
-// warnings of the results or, as long as there are none that can be read, of the status. Those of results are values, so that
-// several that differ only in what they measured are one. Of a run with variants, the status has all.
-func warnings(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) []string {
-	all := slices.Concat(run.Status.Environment.Warnings, run.Status.Warnings)
-	if len(run.Spec.Variants) > 0 {
-		return all
-	}
-	if run.Status.Results.ConfigMap != "" {
-		if p, err := published(ctx, from, run); err == nil { // or report says what is wrong with them
-			for _, m := range stats.WarningsAt(p.Points) {
-				all = append(all, m.String())
-			}
-			return all
-		}
-	}
-	for i := range run.Status.Points {
-		all = append(all, run.Status.Points[i].Warnings...)
-	}
-	return all
-}
 
 // explainWarnings lists each warning once.
 func explainWarnings(warnings []string) []string {

@@ -19,9 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -76,11 +74,10 @@ func TestExplainFailed(t *testing.T) {
 	run.Status.Headline = "14970 rows/s"
 	run.Status.Deadline = ptr.To(metav1.NewTime(began.Add(time.Hour)))
 	run.Status.Trials.Invalidated = ptr.To[int32](2)
-	run.Status.Environment.Warnings = []string{"a", "b"}
-	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"b", "c", "d"}}, {Warnings: []string{"e", "f", "g"}}}
+	run.Status.Findings = found("a", "b", "b", "c", "d", "e", "f", "g")
 	cl := fakeCluster(run, recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted), recorded(t, 3, 2, result.OutcomeAccepted, ""))
 	records := must.Get(invalidated(t.Context(), cl, run))(t)
-	got := explanation(snapshotOf(run), records, warnings(t.Context(), cl, run), began)
+	got := explanation(snapshotOf(run), records, run.Status.FindingTexts(), began)
 	want := []string{
 		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
@@ -133,8 +130,7 @@ func TestExplainVariants(t *testing.T) {
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "all 20 rounds are measured", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	run.Status.Headline, run.Status.Progress = "cannot say", "20/20"
 	run.Status.Trials = v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](40), Invalidated: ptr.To[int32](1)}
-	run.Status.Environment.Warnings, run.Status.Warnings = []string{"the node is shared"}, []string{"too few rounds", "the node is shared"}
-	run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of all variants as if they were one"}}}
+	run.Status.Findings = found("the node is shared", "too few rounds", "the node is shared")
 	cm := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
 	must.Do(t, err)
@@ -144,14 +140,14 @@ func TestExplainVariants(t *testing.T) {
 	}
 	cl := fakeCluster(run, cm)
 	attempts := must.Get(invalidated(t.Context(), cl, run))(t)
-	got := explanation(snapshotOf(run), attempts, warnings(t.Context(), cl, run), began)
+	got := explanation(snapshotOf(run), attempts, run.Status.FindingTexts(), began)
 	want := []string{
 		"  trial 3, attempt 1, variant b (rowsPerCommit=16): Evicted: evicted because of memory",
 		"Warnings:", "  the node is shared", "  too few rounds",
 	}
 	text := strings.Join(got, "\n")
 	if !strings.HasPrefix(text, "Run sizes: Undecided since ") || !strings.Contains(got[0], ", 20 of 20 rounds measured.") ||
-		!slices.Contains(got, "Answer: cannot say") || strings.Contains(text, "as if they were one") {
+		!slices.Contains(got, "Answer: cannot say") {
 		t.Error(text)
 	}
 	for _, line := range want {
@@ -183,35 +179,13 @@ func TestExplainHints(t *testing.T) {
 	}
 }
 
-// Results have values, which become one line; the status has texts, each of which is printed once.
-func TestExplainedWarnings(t *testing.T) {
-	points := []stats.Point{
-		{Warnings: []finding.Finding{finding.Retried(7, 5).InTrials(2, 3)}},
-		{Warnings: []finding.Finding{finding.Retried(3, 6).InTrials(3, 3), finding.SyncedLate("sync_binlog", "0").InTrials(3, 3)}},
+// found are findings of a status.
+func found(texts ...string) []v1alpha1.FindingStatus {
+	var list []v1alpha1.FindingStatus
+	for _, text := range texts {
+		list = append(list, v1alpha1.FindingStatus{Text: text})
 	}
-	want := []string{
-		"3–7 transactions (5.0–6.0% of all) were rolled back and retried (5 of 6 trials)",
-		"the binary log is not durable: sync_binlog is 0",
-	}
-	var got []string
-	for _, w := range stats.WarningsAt(points) {
-		got = append(got, w.String())
-	}
-	must.Same(t, "what is got", want, got)
-	objects := finishedRun(t, "sizes", 1)
-	cl := fakeCluster(objects...)
-	for _, o := range objects {
-		run, is := o.(*v1alpha1.BenchmarkRun)
-		if !is {
-			continue
-		}
-		run.Status.Points = []v1alpha1.PointStatus{{Warnings: []string{"of the status"}}}
-		if got := warnings(t.Context(), cl, run); got != nil {
-			t.Errorf("results without a warning: %q", got)
-		}
-		run.Status.Results.ConfigMap = "deleted"
-		must.Same(t, "without results", []string{"of the status"}, warnings(t.Context(), cl, run))
-	}
+	return list
 }
 
 // A finding is explained without a cluster; an unknown code lists those that exist.

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -19,11 +18,9 @@ import (
 const (
 	// maxStatusPoints is how many points the status lists; the rest is in the results.
 	maxStatusPoints = 64
-	// maxPointWarnings is how many warnings stand beside a point, and maxWarning how long one is.
-	maxPointWarnings, maxWarning = 16, 512
-	// maxWarningsBytes bounds the warnings of all points together.
-	maxWarningsBytes = 64 << 10
-	maxMessage       = 4096
+	// maxFindings is how many findings the status has, and maxFinding how long the texts of one are.
+	maxFindings, maxFinding = 32, 512
+	maxMessage              = 4096
 )
 
 // fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
@@ -39,8 +36,9 @@ func fit(s *v1alpha1.BenchmarkRunStatus) {
 	shorten(32, &e.Swappiness, &e.TransparentHugePages)
 	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
 	e.FdatasyncMeanMicros = max(0, e.FdatasyncMeanMicros)
-	for i := range e.Warnings {
-		shorten(maxWarning, &e.Warnings[i])
+	for i := range s.Findings {
+		shorten(64, &s.Findings[i].Code)
+		shorten(16, &s.Findings[i].Severity)
 	}
 	for i := range s.Points {
 		shorten(64, &s.Points[i].Metric)
@@ -74,21 +72,6 @@ func shortText(text string, length int) string {
 
 // int32Of is the number, or the nearest that there is.
 func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
-
-// warningTexts are the warnings that there is room for. If some are left out, the last one says how many.
-func warningTexts(warnings []finding.Finding, room *int) []string {
-	var list []string
-	for i, w := range warnings {
-		text := cut(w.String(), maxWarning)
-		left := len(warnings) - i
-		if *room < len(text) || len(list) == maxPointWarnings-1 && left > 1 {
-			return append(list, fmt.Sprintf("more warnings: %d, see the results", left))
-		}
-		*room -= len(text)
-		list = append(list, text)
-	}
-	return list
-}
 
 // Invalid is the failure of a run whose specification cannot be carried out; nil without an error.
 func Invalid(err error) *Failure {

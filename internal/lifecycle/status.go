@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	a := analysis.OfRun(s.run, s.plan, s.seen.Records)
-	status.Environment, status.Points = s.environment(a), statusPoints(a.Points)
+	status.Environment, status.Points, status.Findings = s.environment(a), statusPoints(a.Points), s.findings(a)
 	status.Answer, status.Headline = stats.Brief(a.Points), stats.Headline(a.Points)
 	status.Claims, status.Claimed = nil, ""
 	if s.Measured > 0 {
@@ -184,7 +185,6 @@ func (s *situation) elapsed(status *v1alpha1.BenchmarkRunStatus) string {
 
 func statusPoints(points []stats.Point) []v1alpha1.PointStatus {
 	var list []v1alpha1.PointStatus
-	room := maxWarningsBytes
 	for _, p := range points {
 		if p.Summary.N == 0 || len(list) == maxStatusPoints {
 			continue
@@ -195,7 +195,6 @@ func statusPoints(points []stats.Point) []v1alpha1.PointStatus {
 			Metric: p.Metric.Name, Unit: p.Metric.Unit,
 			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
 			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
-			Warnings: warningTexts(p.Warnings, &room),
 		})
 	}
 	return list
@@ -217,11 +216,44 @@ func (s *situation) environment(a *analysis.Run) v1alpha1.Environment {
 	if a.Environment == nil && !external(s.run) {
 		return s.earlyEnvironment()
 	}
-	e := analysis.APIEnvironment(a.Environment, external(s.run))
-	if a.Environment != nil {
-		e.Warnings = finding.Texts(a.Findings)
+	return analysis.APIEnvironment(a.Environment, external(s.run))
+}
+
+// findings about the run or, with variants, about the comparison of these, and then about points.
+func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
+	var list []v1alpha1.FindingStatus
+	add := func(at string, f finding.Finding) {
+		list = append(list, v1alpha1.FindingStatus{
+			Code: string(f.Code), Severity: string(f.Severity), At: at, Text: shortText(f.String(), maxFinding),
+		})
 	}
-	return e
+	for _, f := range a.Findings {
+		add("", f)
+	}
+	if s.compared != nil {
+		for _, f := range s.compared.Warnings {
+			add("", f)
+		}
+		return fitting(list)
+	}
+	measured := slices.DeleteFunc(slices.Clone(a.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
+	for _, m := range stats.WarningsAt(measured) {
+		var at []map[string]string
+		for _, i := range m.From {
+			at = append(at, measured[i].Parameters)
+		}
+		add(shortText(stats.Place(at, len(measured)), maxFinding), m.Finding)
+	}
+	return fitting(list)
+}
+
+// fitting are as many findings as there is room for. If some are left out, the last one says how many.
+func fitting(list []v1alpha1.FindingStatus) []v1alpha1.FindingStatus {
+	left := len(list) - maxFindings + 1
+	if left < 2 {
+		return list
+	}
+	return append(list[:maxFindings-1], v1alpha1.FindingStatus{Text: fmt.Sprintf("%d more, see the results", left)})
 }
 
 func (s *situation) earlyEnvironment() v1alpha1.Environment {

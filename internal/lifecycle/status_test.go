@@ -6,7 +6,6 @@ package lifecycle
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -225,9 +224,11 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 			{
 				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "2"}, N: 1, Metric: "rowsPerSecond",
 				Median: "14970", Low: "14970", High: "14970", Interval: v1alpha1.IntervalMinMax, Unit: "rows/s",
-				Warnings: []string{"the client was busy"},
 			},
 		},
+		Findings: []v1alpha1.FindingStatus{{
+			Code: "ProgramWarning", Severity: "Warning", At: "rowsPerCommit=2", Text: "the client was busy",
+		}},
 	}
 	must.Same(t, "status", want, status)
 }
@@ -333,7 +334,7 @@ func TestStatusIsBounded(t *testing.T) {
 	for i, trial := range planOf(t, run).Trials {
 		r := testutil.Record(trial.Number, 1, nil, float64(1000+i))
 		for w := range 20 {
-			r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(strconv.Itoa(w)+long))
+			r.Summary.Findings = append(r.Summary.Findings, finding.OfProgram(fmt.Sprint(i, w, long)))
 		}
 		r.Summary.ServerVersion, r.Summary.SettingsDigest = long, long
 		r.Place.DatabaseImage, r.Place.LoaderImage = long, long
@@ -347,22 +348,15 @@ func TestStatusIsBounded(t *testing.T) {
 	if len(status.Points) != 64 || status.Points[63].Parameters["rowsPerCommit"] != "64" {
 		t.Errorf("%d points", len(status.Points))
 	}
+	if n := len(status.Findings); n != 32 || status.Findings[31] != (v1alpha1.FindingStatus{Text: "1369 more, see the results"}) ||
+		status.Findings[0].Code != string(finding.ProgramWarning) || status.Findings[20].At != "rowsPerCommit=2" {
+		t.Errorf("%d findings: %.50q", n, status.Findings)
+	}
 	if !strings.Contains(status.Headline, "at rowsPerCommit=70;") {
 		t.Errorf("headline is %q: the best point is one that is not listed", status.Headline)
 	}
-	size := 0
-	for i, p := range status.Points {
-		n := len(p.Warnings)
-		if n == 0 || n > 16 || p.Warnings[n-1] != fmt.Sprintf("more warnings: %d, see the results", 21-n) {
-			t.Fatalf("%d warnings beside point %d, the last one is %q", n, i, p.Warnings[max(0, n-1):])
-		}
-		for _, w := range p.Warnings[:n-1] {
-			checkLength(t, "warning", w, 512)
-			size += len(w)
-		}
-	}
-	if len(status.Points[0].Warnings) != 16 || size > 64<<10 {
-		t.Errorf("%d warnings beside the first point; all of them have %d bytes", len(status.Points[0].Warnings), size)
+	for _, f := range status.Findings[:31] {
+		checkLength(t, "finding", f.Text, 512)
 	}
 	e := status.Environment
 	for _, text := range []struct {

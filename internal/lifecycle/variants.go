@@ -119,7 +119,6 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	status.Claims, status.Claimed = claimStatus(c.Claims)
 	status.Differences = texts(variantDifferences(c), maxDifferences)
 	status.Volumes = volumes(c.Variants)
-	status.Warnings = texts(finding.Texts(c.Warnings), maxPointWarnings)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
 }
 

@@ -73,37 +73,15 @@ func (r *Report) runFindings() []finding.Finding {
 	return slices.Concat(r.Findings, r.ChangedInputs())
 }
 
-// maxLabels is how many points of several parameters are named; of more there is only the number.
-const maxLabels = 4
-
 // where is what to say before a text about some points, given by their parameters, of all that were measured.
 func where(some []map[string]string, measured int) string {
-	switch {
-	case measured == 1:
-		return ""
-	case len(some) == measured:
+	switch place := stats.Place(some, measured); {
+	case place != "":
+		return place + ": "
+	case measured > 1:
 		return "everywhere: "
 	}
-	return labels(some, measured) + ": "
-}
-
-// labels names some points of all that were measured: rowsPerCommit=1, 2, 4.
-func labels(some []map[string]string, measured int) string {
-	var names, values []string
-	for _, parameters := range some {
-		names = append(names, stats.Label(parameters))
-		for _, value := range parameters {
-			values = append(values, value)
-		}
-	}
-	switch {
-	case len(values) > len(names) && len(names) > maxLabels:
-		return fmt.Sprintf("%d of %d points", len(names), measured)
-	case len(values) > len(names):
-		return strings.Join(names, "; ")
-	}
-	name, _, _ := strings.Cut(names[0], "=")
-	return name + "=" + strings.Join(values, ", ")
+	return ""
 }
 
 // claimLines are what the numbers say of claims, a line for each: what is said, whether it holds here, and whether the published

@@ -217,9 +217,9 @@ func otherRows(a, b *Side) []string {
 	}
 	for i, text := range texts {
 		if n := len(points[text]); n < common {
-			texts[i] += ", at " + strings.Join(points[text][:min(n, maxLabels)], "; ")
-			if n > maxLabels {
-				texts[i] += fmt.Sprintf(" and %d more points", n-maxLabels)
+			texts[i] += ", at " + strings.Join(points[text][:min(n, stats.MaxLabels)], "; ")
+			if n > stats.MaxLabels {
+				texts[i] += fmt.Sprintf(" and %d more points", n-stats.MaxLabels)
 			}
 		}
 	}

@@ -4,8 +4,10 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -70,4 +72,28 @@ func heldBack(s *result.Summary) []finding.Finding {
 		return nil
 	}
 	return []finding.Finding{finding.HeldBack(100 * share)}
+}
+
+// MaxLabels is how many points of several parameters are named; of more there is only the number.
+const MaxLabels = 4
+
+// Place names some points, given by their parameters, of so many that were measured: rowsPerCommit=1, 2, 4. It is empty for all.
+func Place(some []map[string]string, measured int) string {
+	var names, values []string
+	for _, parameters := range some {
+		names = append(names, Label(parameters))
+		for _, value := range parameters {
+			values = append(values, value)
+		}
+	}
+	switch {
+	case len(some) == measured || len(some) == 0:
+		return ""
+	case len(values) > len(names) && len(names) > MaxLabels:
+		return fmt.Sprintf("%d of %d points", len(names), measured)
+	case len(values) > len(names):
+		return strings.Join(names, "; ")
+	}
+	name, _, _ := strings.Cut(names[0], "=")
+	return name + "=" + strings.Join(values, ", ")
 }

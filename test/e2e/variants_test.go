@@ -91,7 +91,7 @@ var _ = Describe("a run with variants", func() {
 		Expect(status.Pairs).To(HaveLen(1))
 		Expect(status.Pairs[0].Verdict).To(BeEquivalentTo("Faster"))
 		// Both variants ran on the same nodes, and on the same settings but the one that was to differ.
-		Expect(strings.Join(status.Warnings, "\n")).NotTo(ContainSubstring("different"))
+		Expect(strings.Join(status.FindingTexts(), "\n")).NotTo(ContainSubstring("different"))
 		Expect(status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))
 
 		// The bounds are so far from what is measured that six rounds decide, however busy the machine is: three claims share

@@ -90,6 +90,6 @@ spec:
 		Expect(run.Status.Differences[1]).To(And(
 			ContainSubstring("database.engine (MariaDB → MySQL)"), MatchRegexp(`\d+ more exist in MariaDB only, \d+ in MySQL only`),
 			Not(ContainSubstring("innodb_redo_log_capacity"))))
-		Expect(strings.Join(run.Status.Warnings, "\n")).NotTo(ContainSubstring("binary log"))
+		Expect(strings.Join(run.Status.FindingTexts(), "\n")).NotTo(ContainSubstring("binary log"))
 	}, SpecTimeout(3*runTime))
 })
