@@ -34,7 +34,7 @@ record() {
 
 # measure FILE
 measure() {
-	local base folder object kind name
+	local base folder object name
 	base=$(basename "$1" -small.yaml)
 	rm -rf "${REPORTS:?}/$base"
 	record "$1" "$REPORTS/$base"
@@ -42,10 +42,10 @@ measure() {
 	kubectl get -n $NAMESPACE -f "$1" -o name | while read -r object; do
 		kubectl wait -n $NAMESPACE --for=condition=Finished --timeout=30m "$object" >&2
 		kubectl wait -n $NAMESPACE --for=condition=Complete --timeout=0 "$object" >&2
-		kind=${object%%.*} name=${object#*/}
+		name=${object#*/}
 		folder=$BIN/publications/$name
 		rm -rf "$folder"
-		kubectl benchrun report -n $NAMESPACE "${kind#benchmark}/$name" --dir "$folder" \
+		kubectl benchrun report -n $NAMESPACE "$name" --dir "$folder" \
 			--plots "config/samples/publications/$name.plots" >&2
 		keep "$REPORTS/$base/$name" "$folder"
 	done
