@@ -22,48 +22,17 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	samplefiles "github.com/benchrun-dev/benchrun/test/samples"
 )
 
 // sampleTime is how long one file may take on a slow and busy machine.
 const sampleTime = time.Hour
 
-// contest is the one publication in its full size that is tried here: not the machine and the day that it asks for, but
-// everything else, which is a billion rows by the contest's rules.
-const contest = "publications/003-iibench-contest.yaml"
-
-// aMinuteOf is the contest on a small machine: a load that does not finish is a result with an estimate.
-func aMinuteOf(manifest string) string {
-	GinkgoHelper()
-	for requested, here := range map[string]string{
-		`limits: {cpu: "8", memory: 16Gi}`: `limits: {cpu: "1", memory: 13Gi}`,
-		"seconds: 3196800":                 "seconds: 60",
-	} {
-		Expect(manifest).To(ContainSubstring(requested))
-		manifest = strings.Replace(manifest, requested, here, 1)
-	}
-	return manifest
-}
-
-// microbenchmarks is the sample that takes most of an hour: two rounds of it, of half of the time each, are tried here.
-const microbenchmarks = "microbenchmarks.yaml"
-
-// twoRoundsOf is the sample with less of everything that takes time.
-func twoRoundsOf(manifest string) string {
-	GinkgoHelper()
-	for requested, here := range map[string]string{
-		"rounds: {atMost: 8}": "rounds: {atMost: 2, until: All}", "seconds: 2": "seconds: 1",
-	} {
-		Expect(manifest).To(ContainSubstring(requested))
-		manifest = strings.Replace(manifest, requested, here, 1)
-	}
-	return manifest
-}
-
 // samples has an entry for every file of config/samples, and of the publications for the small ones and the contest.
 func samples() []TableEntry {
 	const folder = "../../config/samples"
 	var entries []TableEntry
-	for _, pattern := range []string{"*.yaml", "publications/*-small.yaml", contest} {
+	for _, pattern := range []string{"*.yaml", "publications/*-small.yaml", samplefiles.Contest} {
 		files, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil || len(files) == 0 {
 			panic(fmt.Sprintf("%d samples like %s, %v", len(files), pattern, err))
@@ -80,7 +49,7 @@ func samples() []TableEntry {
 var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 	func(ctx SpecContext, file string) {
 		text := need(os.ReadFile(filepath.Join(repository, "config", "samples", file)))
-		manifest := string(text)
+		manifest := need(samplefiles.Shortened(file, string(text)))
 		switch file {
 		case "external.yaml":
 			serve(ctx, "mariadb:11.8")
@@ -88,10 +57,6 @@ var _ = DescribeTable("a sample ends Complete, with numbers that add up",
 			manifest = strings.Replace(manifest, "host: mariadb.default.svc", "host: server."+namespace+".svc", 1)
 		case "mariadb-operator.yaml":
 			unrestricted(ctx)
-		case contest:
-			manifest = aMinuteOf(manifest)
-		case microbenchmarks:
-			manifest = twoRoundsOf(manifest)
 		}
 		applyInLane(ctx, manifest)
 		for _, name := range runsOf(ctx, manifest) {

@@ -1,7 +1,6 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package samples checks what the samples promise beyond the API's rules.
 package samples
 
 import (
@@ -32,6 +31,17 @@ const folder = "../../config/samples"
 // A single node of two CPUs has one left for a run, and 4Gi of memory three: what kubeadm's system requests there is 950m, and
 // the operator 10m.
 var room = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("3Gi")}
+
+// TestShortened: what the cluster's tests replace in samples is there.
+func TestShortened(t *testing.T) {
+	for file := range shorter {
+		text := must.Get(os.ReadFile(filepath.Join(folder, file)))(t)
+		must.Get(Shortened(file, string(text)))(t)
+	}
+	if _, err := Shortened(Contest, "seconds: 1"); err == nil {
+		t.Error("what is missing is not noticed")
+	}
+}
 
 // TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If variants
 // alternate, all their servers do.
