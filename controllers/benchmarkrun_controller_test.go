@@ -157,15 +157,12 @@ func TestEnvtestRetention(t *testing.T) {
 // Retained results of variants are found again, too, with the alternation that they were measured in.
 func TestEnvtestRetentionOfVariants(t *testing.T) {
 	c := newCluster(t)
-	asked := func() *v1alpha1.BenchmarkRun {
-		run := withVariants()
-		run.Spec.Results.Retention = v1alpha1.RetentionRetain
-		return run
-	}
-	c.apply(asked())
+	asked := withVariants()
+	asked.Spec.Results.Retention = v1alpha1.RetentionRetain
+	c.apply(asked.DeepCopy())
 	first := c.until("run", v1alpha1.ConditionComplete)
 	c.must(api.Delete(t.Context(), first))
-	c.apply(asked())
+	c.apply(asked)
 	again := c.until("run", v1alpha1.ConditionComplete)
 	if again.Status.Results.FromRun != string(first.UID) || c.jobs["run-t1-a1"] != 1 ||
 		cmp.Diff(first.Status.Pairs, again.Status.Pairs) != "" || again.Status.Environment.ServerVersion == "" {

@@ -118,12 +118,10 @@ const specOfComparison = `{"seed":1,"variants":[{"name":"durable"},{"name":"lazy
 // planned is the number that the plan of the comparison gives a trial.
 func planned() func(variant string, round int, value string) int {
 	run := new(v1alpha1.BenchmarkRun)
-	if err := json.Unmarshal([]byte(specOfComparison), &run.Spec); err != nil {
-		panic(err)
-	}
-	p, err := plan.New(run, v1alpha1.AlternateRuns)
-	if err != nil {
-		panic(err)
+	err := json.Unmarshal([]byte(specOfComparison), &run.Spec)
+	p, planErr := plan.New(run, v1alpha1.AlternateRuns)
+	if err != nil || planErr != nil {
+		panic(fmt.Sprint(err, planErr))
 	}
 	return func(variant string, round int, value string) int {
 		return 1 + slices.IndexFunc(p.Trials, func(t plan.Trial) bool {
