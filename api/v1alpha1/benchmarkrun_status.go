@@ -347,7 +347,7 @@ func (s *BenchmarkRunStatus) FindingTexts() []string {
 
 // FindingStatus is a remark that travels with the numbers.
 type FindingStatus struct {
-	// code: docs/reference/findings.md has all. Unset in the last if it counts those left out.
+	// code of docs/reference/findings.md. Unset in the last if it counts those left out.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -53,8 +53,8 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) *
 	return a
 }
 
-// recordsOf a variant are those of the attempts that measured it, as if they had measured nothing else. One that does not say what
-// it measured was disturbed for all.
+// recordsOf a variant are those of the attempts that measured it, as if they had measured nothing else. One that does not say
+// what it measured was disturbed for all.
 func recordsOf(variant string, records []*result.Record) []*result.Record {
 	var own []*result.Record
 	for _, r := range records {

@@ -177,9 +177,7 @@ func (r *Report) Environment() *Table {
 	for _, line := range r.tuned() {
 		add("", "host tuning", line)
 	}
-	if !r.HasVariants() {
-		add("", "digest of the specification", r.SpecDigest)
-	}
+	add("", "digest of the specification", r.SpecDigest)
 	for _, v := range r.Variants {
 		add("", "data volume of "+v.Name, v.Volume)
 	}

@@ -192,12 +192,12 @@ func (r *Report) Pilots() []string {
 func (r *Report) disturbances() []string {
 	var list []string
 	for _, d := range r.Disturbed() {
-		of := ""
+		parts := []string{fmt.Sprintf("trial %d", d.Trial), fmt.Sprintf("attempt %d", d.Attempt)}
 		for _, side := range d.Sides {
-			of += side.Variant + ", "
+			parts = append(parts, side.Variant)
 		}
-		list = append(list, fmt.Sprintf("trial %d, attempt %d, %s%s%s: %s: %s", d.Trial, d.Attempt, of, label(d.Parameters), d.Outcome,
-			d.Cause, d.Message))
+		list = append(list, fmt.Sprintf("%s, %s%s: %s: %s", strings.Join(parts, ", "), label(d.Parameters), d.Outcome, d.Cause,
+			d.Message))
 	}
 	return list
 }

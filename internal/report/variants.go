@@ -32,6 +32,7 @@ func (r *Report) Paired() string {
 		return fmt.Sprintf("paired, in slices of %g s (trials per round: %d)", float64(plan.SliceMilliseconds)/1000, r.TrialsPerRound)
 	case v1alpha1.AlternateTrials:
 		return fmt.Sprintf("paired, alternating trials (%d per round)", r.TrialsPerRound)
+	case v1alpha1.AlternateRuns, v1alpha1.AlternateAutomatic:
 	}
 	return "paired"
 }

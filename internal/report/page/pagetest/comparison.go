@@ -16,8 +16,8 @@ import (
 )
 
 const comparisonSpec = `{"baseline":"durable","rounds":{"atMost":10,"atLeast":6,"until":"Decided"},"equivalentWithinPercent":5,` +
-	`"variants":[{"name":"durable"},{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"seed":42,` +
-	`"workload":{"commitSize":{"rows":0,"sweep":{"rowsPerCommit":[1,4,16,64,256,1024]}},"limits":{"seconds":10},"type":"CommitSize"}}`
+	`"variants":[{"name":"durable"},{"name":"lazy","database":{"settings":{"flushLogAtTrxCommit":2}}}],"seed":42,"workload":` +
+	`{"commitSize":{"rows":0,"sweep":{"rowsPerCommit":[1,4,16,64,256,1024]}},"limits":{"seconds":10},"type":"CommitSize"}}`
 
 // variants makes the run one with variants.
 func (m *maker) variants(message string) *report.Report {
