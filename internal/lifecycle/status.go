@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -236,13 +235,8 @@ func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
 		}
 		return fitting(list)
 	}
-	measured := slices.DeleteFunc(slices.Clone(a.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
-	for _, m := range stats.WarningsAt(measured) {
-		var at []map[string]string
-		for _, i := range m.From {
-			at = append(at, measured[i].Parameters)
-		}
-		add(shortText(stats.Place(at, len(measured)), maxFinding), m.Finding)
+	for _, f := range stats.PlacedAt(a.Points) {
+		add(shortText(stats.Place(f.Points, f.Measured), maxFinding), f.Finding)
 	}
 	return fitting(list)
 }

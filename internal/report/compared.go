@@ -148,7 +148,7 @@ func (c *Compared) pairVariants(r *Report, baseline, variant, metric string) err
 	}
 	for _, p := range slices.Concat(a.points, b.points) {
 		if rounds := len(slices.Compact(slices.Clone(p.Rounds))); len(p.Values) != rounds {
-			return fmt.Errorf("run %s has %s of %s in %d of %d rounds: rounds are compared that have it", r.Name, p.Metric.Name, p.Name(),
+			return fmt.Errorf("run %s has %s of %s in %d of %d rounds: only what every round has can be compared", r.Name, p.Metric.Name, p.Name(),
 				len(p.Values), rounds)
 		}
 	}
@@ -199,29 +199,22 @@ func (r *Report) usable() error {
 				pairName(&p), p.Verdict)
 		}
 	}
+	measured := map[string][]float64{}
+	for _, p := range r.Series(claims.Selector{}, "") {
+		measured[p.Name()] = p.Values
+	}
 	for i := range r.Pairs {
-		if p := &r.Pairs[i]; !r.hasMeasured(p) {
+		p := &r.Pairs[i]
+		same := func(variant string, values []float64) bool {
+			of := stats.Point{Variant: variant, Parameters: p.Parameters}
+			return slices.EqualFunc(measured[of.Name()], values, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) })
+		}
+		if p.BaselineMetric == nil && !(same(p.Baseline, p.BaselineValues) && same(p.Variant, p.Values)) {
 			return fmt.Errorf("run %s: pair %s has other values than its attempts: this is not what the operator wrote", r.Name,
 				pairName(p))
 		}
 	}
 	return nil
-}
-
-// hasMeasured says whether the values of a pair are those of the attempts, as far as these have a metric in common.
-func (r *Report) hasMeasured(p *stats.Paired) bool {
-	if p.BaselineMetric != nil {
-		return true
-	}
-	same := func(variant string, values []float64) bool {
-		for _, of := range r.Series(claims.Selector{Variant: variant}, p.Metric.Name) {
-			if stats.Label(of.Parameters) == stats.Label(p.Parameters) {
-				return slices.EqualFunc(of.Values, values, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) })
-			}
-		}
-		return false
-	}
-	return same(p.Baseline, p.BaselineValues) && same(p.Variant, p.Values)
 }
 
 // consistent says whether a verdict is one that there is, and is that of its interval and of as many values as it has rounds.

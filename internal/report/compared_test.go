@@ -237,7 +237,7 @@ func TestCompareVariants(t *testing.T) {
 		t.Errorf("%+v", besides.Pairs)
 	}
 	s.Records[4].Summary.Metrics[1].Name = "renamed"
-	const lacks = "run durable-or-not has clientCPUPerRow of lazy at rowsPerCommit=1 in 5 of 6 rounds: rounds are compared that have it"
+	const lacks = "run durable-or-not has clientCPUPerRow of lazy at rowsPerCommit=1 in 5 of 6 rounds: only what every round has can be compared"
 	if _, err := report.CompareBaseline(s, "clientCPUPerRow"); err == nil || err.Error() != lacks {
 		t.Error(err)
 	}

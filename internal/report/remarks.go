@@ -53,14 +53,8 @@ func (r *Report) sideFindings() []ComparedFinding {
 	if r.HasVariants() {
 		return list
 	}
-	measured := len(r.Measured())
-	for _, remark := range stats.WarningsAt(r.Points) {
-		one := ComparedFinding{Finding: remark.Finding}
-		for _, i := range remark.From {
-			one.Points = append(one.Points, r.Points[i].Parameters)
-		}
-		one.place = where(one.Points, measured)
-		list = append(list, one)
+	for _, f := range stats.PlacedAt(r.Points) {
+		list = append(list, ComparedFinding{Finding: f.Finding, Points: f.Points, place: where(f.Points, f.Measured)})
 	}
 	return list
 }

@@ -34,6 +34,27 @@ func WarningsAt(points []Point) []finding.Merged {
 	return merged
 }
 
+// Placed is a finding about points, given by their parameters, of so many that were measured.
+type Placed struct {
+	finding.Finding
+	Points   []map[string]string
+	Measured int
+}
+
+// PlacedAt are the warnings of those points that were measured, each once.
+func PlacedAt(points []Point) []Placed {
+	measured := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Summary.N == 0 })
+	var list []Placed
+	for _, m := range WarningsAt(measured) {
+		one := Placed{Finding: m.Finding, Measured: len(measured)}
+		for _, i := range m.From {
+			one.Points = append(one.Points, measured[i].Parameters)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
 // PointWarnings are those that belong to a point: those of its trials, each once, and a wide spread.
 func PointWarnings(records []*result.Record, values []float64) []finding.Finding {
 	var found []finding.Finding
