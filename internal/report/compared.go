@@ -148,8 +148,8 @@ func (c *Compared) pairVariants(r *Report, baseline, variant, metric string) err
 	}
 	for _, p := range slices.Concat(a.points, b.points) {
 		if rounds := len(slices.Compact(slices.Clone(p.Rounds))); len(p.Values) != rounds {
-			return fmt.Errorf("run %s has %s of %s in %d of %d rounds: only what every round has can be compared", r.Name, p.Metric.Name, p.Name(),
-				len(p.Values), rounds)
+			return fmt.Errorf("run %s has %s of %s in %d of %d rounds: only what every round has can be compared", r.Name,
+				p.Metric.Name, p.Name(), len(p.Values), rounds)
 		}
 	}
 	return c.pair(a, b, baseline, variant)
@@ -209,7 +209,7 @@ func (r *Report) usable() error {
 			of := stats.Point{Variant: variant, Parameters: p.Parameters}
 			return slices.EqualFunc(measured[of.Name()], values, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) })
 		}
-		if p.BaselineMetric == nil && !(same(p.Baseline, p.BaselineValues) && same(p.Variant, p.Values)) {
+		if p.BaselineMetric == nil && (!same(p.Baseline, p.BaselineValues) || !same(p.Variant, p.Values)) {
 			return fmt.Errorf("run %s: pair %s has other values than its attempts: this is not what the operator wrote", r.Name,
 				pairName(p))
 		}
