@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -51,8 +52,8 @@ func TestEnvtestCompleteRun(t *testing.T) {
 	if got := run.Status.Progress; got != "4/4" {
 		t.Errorf("progress is %q", got)
 	}
-	if !strings.Contains(run.Status.Headline, "rows/s") {
-		t.Errorf("headline is %q", run.Status.Headline)
+	if !strings.Contains(run.Status.Answer.Detail, "rows/s") {
+		t.Errorf("the answer is %+v", run.Status.Answer)
 	}
 	if e := run.Status.Environment; e.ServerVersion != "11.8.3-MariaDB" || e.FdatasyncMicros != 110 || e.DatabaseNode == "" {
 		t.Errorf("environment is %+v", e)
@@ -70,6 +71,8 @@ func TestEnvtestCompleteRun(t *testing.T) {
 			t.Errorf("the results lack %s", file)
 		}
 	}
+	asked := testutil.Document("", 1, 1, 1).Server.Settings
+	must.Same(t, "settings", []report.ServerSettings{{Settings: asked}}, must.Get(report.Decode([]byte(results.Data[report.JSONFile])))(t).Settings)
 	pageIn(t, &results, "run")
 	if results.Immutable == nil || !*results.Immutable {
 		t.Error("the results are not immutable")
@@ -126,9 +129,9 @@ func TestEnvtestRetention(t *testing.T) {
 	again := c.until("run", v1alpha1.ConditionComplete)
 	complete := apimeta.FindStatusCondition(again.Status.Conditions, v1alpha1.ConditionComplete)
 	if again.Status.Results.FromRun != string(first.UID) || again.Status.Results.Digest != first.Status.Results.Digest ||
-		again.Status.Headline != first.Status.Headline || again.Status.Records != first.Status.Records ||
+		again.Status.Answer.Detail != first.Status.Answer.Detail || again.Status.Records != first.Status.Records ||
 		!strings.Contains(complete.Message, "nothing was measured") || c.jobs["run-t1-a1"] != 1 {
-		t.Errorf("%+v, %s, %d Jobs: %s", again.Status.Results, again.Status.Headline, c.jobs["run-t1-a1"], complete.Message)
+		t.Errorf("%+v, %s, %d Jobs: %s", again.Status.Results, again.Status.Answer.Detail, c.jobs["run-t1-a1"], complete.Message)
 	}
 	c.settle("run")
 	if a := apimeta.FindStatusCondition(c.get("run").Status.Conditions, v1alpha1.ConditionResultsAvailable); a.Status != metav1.ConditionTrue {
@@ -168,6 +171,10 @@ func TestEnvtestRetentionOfVariants(t *testing.T) {
 		cmp.Diff(first.Status.Pairs, again.Status.Pairs) != "" || again.Status.Environment.ServerVersion == "" {
 		t.Errorf("%+v, %d Jobs, %+v in %+v", again.Status.Results, c.jobs["run-t1-a1"], again.Status.Pairs, again.Status.Environment)
 	}
+	pair := &first.Status.Pairs[0]
+	must.Same(t, "answer", v1alpha1.AnswerStatus{
+		Text: "too few rounds for an answer (2 of 6)", Detail: pair.Detail, Verdict: pair.Verdict, RatioStatus: pair.RatioStatus,
+	}, first.Status.Answer)
 }
 
 // failsWith lets a run go on until it has failed for that reason.

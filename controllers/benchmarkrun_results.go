@@ -198,12 +198,12 @@ func (r *BenchmarkRunReconciler) resultFiles(
 	if err != nil {
 		return nil, err
 	}
-	files, err := report.Files(rep)
+	details, err := r.details(ctx, s.run, rep)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := r.page(ctx, s.run, rep)
-	return append(files, shown...), err
+	files, err := report.Files(rep)
+	return append(files, rendered(ctx, rep, details)...), err
 }
 
 func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outcome string) (*report.Report, error) {

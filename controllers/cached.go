@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 
@@ -208,26 +207,27 @@ func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 	return all, nil
 }
 
-// page of a run that has ended, as a file; none if it cannot be made. Documents are read from the API server one after another:
-// no cache holds them, and not more than one is to be in memory. One that is gone or cannot be read is left out: the page says
-// nothing that depends on all of them.
-func (r *BenchmarkRunReconciler) page(
+// details of a run that has ended, for its page; the report gets the settings of the servers. Documents are read from the API
+// server one after another: no cache holds them, and not more than one is to be in memory. One that is gone or cannot be read is
+// left out: the results say nothing that depends on all of them.
+func (r *BenchmarkRunReconciler) details(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report,
-) ([]result.File, error) {
-	var details page.Details
+) (*page.Details, error) {
+	details := new(page.Details)
 	for _, record := range rep.Accepted() {
 		doc, err := r.document(ctx, run, record)
 		switch {
 		case errors.Is(err, result.ErrDocumentInvalid):
-			log.FromContext(ctx).Info("The page lacks what a document would show",
+			log.FromContext(ctx).Info("The results lack what a document would show",
 				"configMap", plan.AttemptName(run, record.Trial, record.Attempt), "error", err.Error())
 		case err != nil:
 			return nil, err
 		case doc != nil:
 			details.Add(record, doc)
+			rep.AddSettings(record, doc)
 		}
 	}
-	return rendered(ctx, func(w io.Writer) error { return page.Write(w, rep, &details) }), nil
+	return details, nil
 }
 
 // document of an attempt, from its ConfigMap; nil if it is gone.
@@ -241,7 +241,7 @@ func (r *BenchmarkRunReconciler) document(
 
 // rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the
 // library for plots may say by a panic.
-func rendered(ctx context.Context, draw func(io.Writer) error) (files []result.File) {
+func rendered(ctx context.Context, rep *report.Report, details *page.Details) (files []result.File) {
 	logger := log.FromContext(ctx)
 	defer func() {
 		if p := recover(); p != nil {
@@ -250,7 +250,7 @@ func rendered(ctx context.Context, draw func(io.Writer) error) (files []result.F
 		}
 	}()
 	var text bytes.Buffer
-	err := draw(&text)
+	err := page.Write(&text, rep, details)
 	if err == nil {
 		var file result.File
 		// Compressed, because a page is nothing to read in a ConfigMap.

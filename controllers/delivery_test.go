@@ -122,7 +122,7 @@ func (c *cluster) endOf(run string) []byte {
 	}
 	return frozen.Stable(c.t, map[string]any{
 		"conditions": conditions, "points": points, "records": c.attemptNames(), "jobs": c.jobs, "progress": status.Progress,
-		"headline": status.Headline, "trials": status.Trials,
+		"answer": status.Answer, "trials": status.Trials,
 	}, c.namespace)
 }
 

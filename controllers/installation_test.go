@@ -320,8 +320,8 @@ func TestEnvtestResultsThatCannotBeWritten(t *testing.T) {
 			if available := c.condition("run", v1alpha1.ConditionResultsAvailable); available.Reason != v1alpha1.ReasonResultsNotWritten {
 				t.Errorf("ResultsAvailable is %s: %s", available.Reason, available.Message)
 			}
-			if failed.Status.Headline != "1001 rows/s (one trial)" {
-				t.Errorf("headline is %q", failed.Status.Headline)
+			if failed.Status.Answer.Detail != "1001 rows/s (one trial)" {
+				t.Errorf("headline is %q", failed.Status.Answer.Detail)
 			}
 			c.settle("run")
 			c.nothingRuns()

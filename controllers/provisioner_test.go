@@ -204,7 +204,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			if condition.Reason != v1alpha1.ReasonTooManyInvalid || !strings.Contains(condition.Message, test.says) {
 				t.Errorf("failed with %s: %s; want %s", condition.Reason, condition.Message, test.says)
 			}
-			if failed.Status.Headline != "" || len(failed.Status.Points) != 0 || *failed.Status.Trials.Measured != 0 {
+			if failed.Status.Answer.Detail != "" || len(failed.Status.Points) != 0 || *failed.Status.Trials.Measured != 0 {
 				t.Errorf("there is a number: %+v", failed.Status)
 			}
 		})

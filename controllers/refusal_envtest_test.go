@@ -276,7 +276,7 @@ func TestEnvtestForgedRecordDoesNotCount(t *testing.T) {
 	c.reconcile("run")
 	c.must(api.Create(t.Context(), forged(c, c.get("run"), 2)))
 	done := c.until("run", v1alpha1.ConditionComplete)
-	if strings.Contains(done.Status.Headline, "999999") || done.Status.Points[0].High != "1002" {
+	if strings.Contains(done.Status.Answer.Detail, "999999") || done.Status.Points[0].High != "1002" {
 		t.Errorf("the forged number counts: %+v", done.Status.Points)
 	}
 	if c.jobs["run-t2-a1"] != 1 {
@@ -295,7 +295,7 @@ func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
 				c.reconcile("run")
 				c.react()
 			}
-			headline := c.get("run").Status.Headline
+			headline := c.get("run").Status.Answer.Detail
 			c.must(api.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-t1-a1", Namespace: c.namespace}}))
 			if restart {
 				c.reconciler = c.newReconciler()
@@ -305,8 +305,8 @@ func TestEnvtestDeletedRecordEndsTheRun(t *testing.T) {
 			if condition.Reason != v1alpha1.ReasonRecordsChanged || !strings.Contains(condition.Message, "run-t1-a1") {
 				t.Errorf("failed with %s: %s", condition.Reason, condition.Message)
 			}
-			if failed.Status.Headline != headline || headline == "" {
-				t.Errorf("the headline was %q and is %q", headline, failed.Status.Headline)
+			if failed.Status.Answer.Detail != headline || headline == "" {
+				t.Errorf("the headline was %q and is %q", headline, failed.Status.Answer.Detail)
 			}
 		})
 	}
@@ -330,7 +330,7 @@ func TestEnvtestFinishedRunStaysAsItIs(t *testing.T) {
 			t.Errorf("ResultsAvailable is %s, %s: %s; want %q", available.Status, available.Reason, available.Message, says)
 		}
 		if !apimeta.IsStatusConditionTrue(after.Conditions, v1alpha1.ConditionComplete) || after.Progress != "2/2" ||
-			after.Headline != before.Headline || after.Results != before.Results {
+			after.Answer.Detail != before.Answer.Detail || after.Results != before.Results {
 			t.Errorf("the status was %+v and is %+v", before, after)
 		}
 	}

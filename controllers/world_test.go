@@ -274,7 +274,7 @@ func TestEnvtestWritesPerTrial(t *testing.T) {
 type outcome struct {
 	Attempts []string
 	Jobs     map[string]int
-	Headline string
+	Answer   string
 	Progress string
 	Complete bool
 }
@@ -374,7 +374,7 @@ func crashAfter(t *testing.T, n int, made *v1alpha1.BenchmarkRun, recording stri
 		c.frozen(recording, "run")
 	}
 	return outcome{
-		Attempts: c.attemptNames(), Jobs: c.jobs, Headline: run.Status.Headline, Progress: run.Status.Progress,
+		Attempts: c.attemptNames(), Jobs: c.jobs, Answer: run.Status.Answer.Detail, Progress: run.Status.Progress,
 		Complete: apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionComplete),
 	}, m.writes
 }

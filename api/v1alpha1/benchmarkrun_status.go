@@ -70,19 +70,9 @@ type BenchmarkRunStatus struct {
 	// +optional
 	Trials TrialCounts `json:"trials,omitzero"`
 
-	// answer is the best point's median, for example "14970 rows/s at rowsPerCommit=1024", or what the pairs of variants show. It
-	// may change until Finished.
+	// answer is what was measured, in short. It may change until Finished.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=40
-	Answer string `json:"answer,omitempty"`
-
-	// headline adds the interval and the points that may be as good: "14970 rows/s (14310–15240) at rowsPerCommit=1024; 256, 512
-	// may be as good".
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	Headline string `json:"headline,omitempty"`
+	Answer AnswerStatus `json:"answer,omitzero"`
 
 	// points measured so far, in the order of the sweep: at most 64. The results have all.
 	// +optional
@@ -144,6 +134,50 @@ type BenchmarkRunStatus struct {
 	// operatorState is the operator's own state.
 	// +optional
 	RunState `json:"operatorState,omitzero"`
+}
+
+// AnswerStatus is the best point's median or, with variants, their largest difference.
+type AnswerStatus struct {
+	// text for a column: "14970 rows/s at rowsPerCommit=1024", "lazy 1.7× as fast (1.6–1.8×)".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Text string `json:"text,omitempty"`
+
+	// detail is the answer in a sentence, with its interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Detail string `json:"detail,omitempty"`
+
+	// verdict of the largest difference, or of all pairs.
+	// +optional
+	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
+	Verdict Verdict `json:"verdict,omitempty"`
+
+	// The ratio that detail begins with.
+	RatioStatus `json:",inline"`
+}
+
+// RatioStatus is the ratio of a variant's values to the baseline's; empty if it is not bounded.
+type RatioStatus struct {
+	// ratio to the baseline, with at most four significant digits.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Ratio string `json:"ratio,omitempty"`
+
+	// low end of its interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Low string `json:"low,omitempty"`
+
+	// high end of its interval.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	High string `json:"high,omitempty"`
 }
 
 // RunState is what the operator cannot compute again.

@@ -14,15 +14,15 @@ import (
 // +kubebuilder:resource:shortName=brun,categories=benchmarks
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="What the run is doing, or how it ended"
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`,description="Trials measured of those planned; with variants, rounds"
-// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.answer`,description="The best point's median, or the answer about the variants"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.answer.text`,description="The best point's median, or the answer about the variants"
 // +kubebuilder:printcolumn:name="Duration",type=string,JSONPath=`.status.elapsed`,description="From the run's admission to the last result"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Headline",type=string,priority=1,JSONPath=`.status.headline`,description="The best point's median with its interval, and its rivals"
-// +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.status.environment.serverVersion`,description="The server's own version string"
+// +kubebuilder:printcolumn:name="Detail",type=string,priority=1,JSONPath=`.status.answer.detail`,description="The result with its interval"
+// +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.status.environment.serverVersion`
 // +kubebuilder:printcolumn:name="Workload",type=string,priority=1,JSONPath=`.spec.workload.type`
 // +kubebuilder:printcolumn:name="Claims",type=string,priority=1,JSONPath=`.status.claimed`,description="What the numbers say of the claims"
-// +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.status.environment.databaseNode`,description="The database's node"
-// +kubebuilder:printcolumn:name="Invalid",type=integer,priority=1,JSONPath=`.status.trials.invalidated`,description="Attempts that were disturbed and measured again"
+// +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.status.environment.databaseNode`
+// +kubebuilder:printcolumn:name="Invalid",type=integer,priority=1,JSONPath=`.status.trials.invalidated`,description="Disturbed attempts, measured again"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a run's name has at most 40 characters: lower case letters, digits and '-'; it begins with a letter and ends with a letter or digit"
 type BenchmarkRun struct {
 	metav1.TypeMeta `json:",inline"`

@@ -115,7 +115,7 @@ type PointSelector struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters by name, for example {rowsPerCommit: 16}. Quote a number with a decimal point.
+	// parameters by name: {rowsPerCommit: 16}. Quote decimal numbers.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=6

@@ -106,16 +106,16 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;PerRound;PerTrial
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// primeSeconds is how long at most a new instance makes the first trial's load without being measured. For CommitSize,
-	// BulkInsert and IIBench, unless server is PerTrial. From 0 to 3600; defaults to 30.
+	// primeSeconds for which at most a new instance makes the first trial's load unmeasured. For CommitSize, BulkInsert and
+	// IIBench, unless server is PerTrial. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
-	// minSeconds is the least duration of a trial of CommitSize or BulkInsert: a pilot makes the load of each point for this
-	// long first. If it inserts more than rows, trials insert 10% more than the pilot. Unset: no pilot. From 1 to 3600.
+	// minSeconds of a trial of CommitSize or BulkInsert: a pilot makes the load of each point for this long first. If it inserts
+	// more than rows, trials insert 10% more than the pilot. Unset: no pilot. From 1 to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
@@ -157,8 +157,8 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxInvalid *int32 `json:"maxInvalid,omitempty"`
 
-	// maxThrottledPercent is the part of the measured phase in which a CPU limit may throttle the server; beyond it, the attempt
-	// is invalidated. Unset: 100 at the limit that the run sets, 1 at a lower limit from elsewhere. From 0 to 100.
+	// maxThrottledPercent of the measured phase in which a CPU limit may throttle the server; beyond it, the attempt is
+	// invalidated. Unset: 100 at the limit that the run sets, 1 at a lower limit from elsewhere. From 0 to 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100

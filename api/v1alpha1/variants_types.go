@@ -223,28 +223,12 @@ type PairStatus struct {
 	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
-	// verdict is Faster, Slower, Equal (within equivalentWithinPercent), NoDifferenceShown or CannotSay.
+	// verdict; Equal is within equivalentWithinPercent.
 	// +optional
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// ratio of the variant's values to the baseline's, with at most four significant digits.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	Ratio string `json:"ratio,omitempty"`
-
-	// low is the lower end of the ratio's interval.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	Low string `json:"low,omitempty"`
-
-	// high is the upper end of the ratio's interval.
-	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	High string `json:"high,omitempty"`
+	RatioStatus `json:",inline"`
 
 	// rounds that the pair is made of.
 	// +optional

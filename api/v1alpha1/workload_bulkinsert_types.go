@@ -109,11 +109,11 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep has the values to measure. Unset: those above.
 	// +optional
 	Sweep *BulkInsertSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -50,11 +50,11 @@ type CommitSizeWorkload struct {
 	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep has the values to measure. Unset: those above.
 	// +optional
 	Sweep *CommitSizeSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -84,15 +84,14 @@ type RowsPerSecond int64
 //
 // +kubebuilder:validation:XValidation:rule="self.?thinkTimeMilliseconds.orValue(0) == 0 || self.?ratePerSecond.orValue(0) == 0",message="set ratePerSecond or thinkTimeMilliseconds, not both: a rate does not depend on when the server answers"
 type Pacing struct {
-	// ratePerSecond is the number of rows offered per second, over all connections. Transactions are due at equal intervals;
-	// latency counts from then. Unset: as fast as possible. From 0 to 100000000.
+	// ratePerSecond of rows offered, in transactions due at equal intervals over all connections; latency counts from then. Unset:
+	// as fast as possible. From 0 to 100000000.
 	// +optional
 	// +benchrun:sweep=numbers of rows offered per second
 	// +benchrun:sweep:max=1000
 	RatePerSecond *RowsPerSecond `json:"ratePerSecond,omitempty"`
 
-	// thinkTimeMilliseconds is the pause of a connection after each transaction. Not with ratePerSecond. From 0 to 3600000.
-	// Unset: 0.
+	// thinkTimeMilliseconds between transactions of a connection. Not with ratePerSecond. From 0 to 3600000. Unset: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600000

@@ -75,11 +75,11 @@ type CustomWorkload struct {
 	// +optional
 	Result *CustomResult `json:"result,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep has the values to measure. Unset: those above.
 	// +optional
 	Sweep *CustomSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -174,11 +174,11 @@ type IIBenchWorkload struct {
 	// +optional
 	Scale IIBenchScale `json:"scale,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep has the values to measure. Unset: those above.
 	// +optional
 	Sweep *IIBenchSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -176,12 +176,12 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above. A script takes those of tables, tableSize and scale that it
+	// sweep has the values to measure. Unset: those above. A script takes those of tables, tableSize and scale that it
 	// uses.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -107,11 +107,11 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:default=false
 	Analyze *bool `json:"analyze,omitempty"`
 
-	// sweep lists the values to measure. Unset: the values above.
+	// sweep has the values to measure. Unset: those above.
 	// +optional
 	Sweep *TPROCHLoadSweep `json:"sweep,omitempty"`
 
-	// points lists the combinations to measure, instead of sweep.
+	// points are combinations to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

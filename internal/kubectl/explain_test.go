@@ -71,7 +71,7 @@ func TestExplainFailed(t *testing.T) {
 	apimeta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionResultsAvailable, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonResultsNotWritten, Message: "quota",
 	})
-	run.Status.Headline = "14970 rows/s"
+	run.Status.Answer.Detail = "14970 rows/s"
 	run.Status.Deadline = ptr.To(metav1.NewTime(began.Add(time.Hour)))
 	run.Status.Trials.Invalidated = ptr.To[int32](2)
 	run.Status.Findings = found("a", "b", "b", "c", "d", "e", "f", "g")
@@ -128,7 +128,7 @@ func TestExplainEverything(t *testing.T) {
 func TestExplainVariants(t *testing.T) {
 	run := testutil.MakeVariants("sizes", "ns", "a", "b").Obj()
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "all 20 rounds are measured", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	run.Status.Headline, run.Status.Progress = "cannot say", "20/20"
+	run.Status.Answer.Detail, run.Status.Progress = "cannot say", "20/20"
 	run.Status.Trials = v1alpha1.TrialCounts{Planned: ptr.To[int32](40), Measured: ptr.To[int32](40), Invalidated: ptr.To[int32](1)}
 	run.Status.Findings = found("the node is shared", "too few rounds", "the node is shared")
 	cm := recorded(t, 3, 1, result.OutcomeInvalidated, result.CauseEvicted)

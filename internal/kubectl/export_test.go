@@ -55,7 +55,7 @@ func TestExportVariants(t *testing.T) {
 		if err != nil || r.Rounds != 2 {
 			t.Errorf("%s: %v", alternation, err)
 		}
-		if digest, err := plan.Digest(&run.Spec); b.Manifest.SpecDigest != digest || b.Manifest.Answer != run.Status.Headline || err != nil {
+		if digest, err := plan.Digest(&run.Spec); b.Manifest.SpecDigest != digest || b.Manifest.Answer != run.Status.Answer.Detail || err != nil {
 			t.Errorf("%s: %+v, want %s, %v", alternation, b.Manifest, digest, err)
 		}
 		files, documents := filesIn(t, path), 0
@@ -201,7 +201,7 @@ func TestExportHasEverything(t *testing.T) {
 	want := bundle.Manifest{
 		Version: 1, Kind: "BenchmarkRun", Namespace: "bench", Name: "x", UID: "the-uid", SpecDigest: digest,
 		ResultsDigest: run.Status.Results.Digest, Started: run.Status.StartTime.UTC(), Finished: run.Status.CompletionTime.UTC(),
-		Answer: run.Status.Headline, Program: version.Version(),
+		Answer: run.Status.Answer.Detail, Program: version.Version(),
 	}
 	if diff := cmp.Diff(want, m); diff != "" || err != nil {
 		t.Errorf("%v: manifest (-want +got):\n%s", err, diff)
@@ -244,7 +244,7 @@ func finishedRun(t *testing.T, name string, factor float64, change ...func(*resu
 		value := factor * (1000 + 5*float64(i%5)) * map[string]float64{"1": 1, "16": 4}[point["rowsPerCommit"]]
 		return testutil.Record(trial.Number, 1, point, value), documentOf(trial, value, change)
 	})
-	run.Status.Headline = "4040 rows/s at rowsPerCommit=16"
+	run.Status.Answer.Detail = "4040 rows/s at rowsPerCommit=16"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	rep := must.Get(report.Of(run, p, records, nil, v1alpha1.ConditionComplete, ""))(t)
 	files := must.Get(report.Files(rep))(t)
@@ -261,7 +261,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	objects, records := recordedAll(t, run, p, func(_ int, trial *plan.Trial) (*result.Record, *result.Document) {
 		return sidesOf(run, p, trial, 1000, 1000, change...)
 	})
-	run.Status.Headline, run.Status.Progress = "one and other are equal within 5%", "2/2"
+	run.Status.Answer.Detail, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 	c := analysis.OfVariants(run, p, records, nil, nil)
 	rep, err := report.Of(run, p, records, c, v1alpha1.ConditionComplete, "all 2 rounds are measured")

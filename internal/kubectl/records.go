@@ -96,12 +96,12 @@ func (d *documents) read(ctx context.Context, r *report.Report) {
 	d.reading.Do(func() {
 		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: r.Name}}
 		for _, record := range r.Accepted() {
-			d.readOne(ctx, plan.AttemptName(run, record.Trial, record.Attempt), record)
+			d.readOne(ctx, r, plan.AttemptName(run, record.Trial, record.Attempt), record)
 		}
 	})
 }
 
-func (d *documents) readOne(ctx context.Context, name string, record *result.Record) {
+func (d *documents) readOne(ctx context.Context, r *report.Report, name string, record *result.Record) {
 	doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
 	switch {
 	case err != nil:
@@ -112,6 +112,7 @@ func (d *documents) readOne(ctx context.Context, name string, record *result.Rec
 		d.outputs.add(name, doc)
 		record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
 		d.details.Add(record, doc)
+		r.AddSettings(record, doc)
 	}
 }
 

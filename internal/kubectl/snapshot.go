@@ -37,7 +37,7 @@ type snapshot struct {
 func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
 	status := &run.Status
 	m := &snapshot{
-		run: run, unit: "trials", answer: status.Headline, mayEndEarly: run.Spec.Trials.Precision != nil,
+		run: run, unit: "trials", answer: status.Answer.Detail, mayEndEarly: run.Spec.Trials.Precision != nil,
 		done: int(ptr.Deref(status.Trials.Measured, 0)), planned: int(ptr.Deref(status.Trials.Planned, 0)),
 	}
 	if len(run.Spec.Variants) > 0 {

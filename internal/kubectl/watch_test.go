@@ -154,7 +154,7 @@ func TestWatchRun(t *testing.T) {
 			t.Error(err)
 		}
 	}}, step{"8/33 trials", func() {
-		run.Status.Headline = "14970 rows/s at rowsPerCommit=1024"
+		run.Status.Answer.Detail = "14970 rows/s at rowsPerCommit=1024"
 		setReady(&run.Status.Conditions, v1alpha1.ReasonComplete, "33 trials", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 		if err := cl.Update(t.Context(), run); err != nil {
 			t.Error(err)
@@ -190,12 +190,12 @@ func TestWatchVariants(t *testing.T) {
 		run.Status.Progress = "3/20"
 		run.Status.Pairs = []v1alpha1.PairStatus{{
 			Variant: "lazy", Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, Verdict: v1alpha1.VerdictFaster,
-			Ratio: "3.1", Low: "2.6", High: "3.7",
+			RatioStatus: v1alpha1.RatioStatus{Ratio: "3.1", Low: "2.6", High: "3.7"},
 		}}
 		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
 		cl := fakeCluster(run)
 		out, _, err := watched(t, cl, fakeLogs{}, run, step{"3/20 rounds", func() {
-			run.Status.Headline = "lazy is 3.1 times as fast"
+			run.Status.Answer.Detail = "lazy is 3.1 times as fast"
 			setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 			if err := cl.Update(t.Context(), run); err != nil {
 				t.Error(err)

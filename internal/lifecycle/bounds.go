@@ -26,7 +26,7 @@ const (
 // fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
 func fit(s *v1alpha1.BenchmarkRunStatus) {
 	e := &s.Environment
-	shorten(512, &s.Headline, &e.DatabaseImage, &e.LoaderImage, &e.BlockIO)
+	shorten(512, &s.Answer.Detail, &e.DatabaseImage, &e.LoaderImage, &e.BlockIO)
 	shorten(253, &e.DatabaseNode, &s.Results.ConfigMap)
 	shorten(16384, &e.LoaderNode)
 	shorten(128, &e.SettingsDigest, &s.Results.Digest)

@@ -465,9 +465,9 @@ func TestStatusOfStages(t *testing.T) {
 		}})
 	}
 	status := statusOf(t, run, &Observed{Records: []*result.Record{record}}, now)
-	if status.Progress != "1/2" || status.Headline != "4000 operations/s (one trial) at stage=l.i0; 1 other stage" ||
-		status.Answer != "4000 operations/s at stage=l.i0" || len(status.Points) != 2 {
-		t.Fatalf("%s, %s, %s, %+v", status.Progress, status.Headline, status.Answer, status.Points)
+	if status.Progress != "1/2" || status.Answer.Detail != "4000 operations/s (one trial) at stage=l.i0; 1 other stage" ||
+		status.Answer.Text != "4000 operations/s at stage=l.i0" || len(status.Points) != 2 {
+		t.Fatalf("%s, %+v, %+v", status.Progress, status.Answer, status.Points)
 	}
 	if p := status.Points[1]; p.Parameters["stage"] != "l.x" || p.Median != "3000" || p.N != 1 {
 		t.Errorf("%+v", p)

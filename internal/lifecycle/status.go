@@ -71,7 +71,7 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
 	a := analysis.OfRun(s.run, s.plan, s.seen.Records)
 	status.Environment, status.Points, status.Findings = s.environment(a), statusPoints(a.Points), s.findings(a)
-	status.Answer, status.Headline = stats.Brief(a.Points), stats.Headline(a.Points)
+	status.Answer = v1alpha1.AnswerStatus{Text: stats.Brief(a.Points), Detail: stats.Headline(a.Points)}
 	status.Claims, status.Claimed = nil, ""
 	if s.Measured > 0 {
 		status.Claims, status.Claimed = claimStatus(a.Claims)

@@ -213,9 +213,11 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 	deadline := ptr.To(metav1.NewTime(now.Add(4200*time.Second + 10*time.Minute)))
 	want := v1alpha1.BenchmarkRunStatus{
 		ObservedGeneration: ptr.To[int64](3), StartTime: run.Status.StartTime, Deadline: deadline, Elapsed: "1m3s", Progress: "3/4",
-		Trials:   v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
-		Answer:   "14970 rows/s at rowsPerCommit=2",
-		Headline: "14970 rows/s (one trial) at rowsPerCommit=2; not ranked: fewer than 3 trials each",
+		Trials: v1alpha1.TrialCounts{Planned: ptr.To[int32](4), Measured: ptr.To[int32](3), Invalidated: ptr.To[int32](1), Failed: ptr.To[int32](0)},
+		Answer: v1alpha1.AnswerStatus{
+			Text:   "14970 rows/s at rowsPerCommit=2",
+			Detail: "14970 rows/s (one trial) at rowsPerCommit=2; not ranked: fewer than 3 trials each",
+		},
 		Points: []v1alpha1.PointStatus{
 			{
 				Parameters: map[string]v1alpha1.ParameterValue{"rowsPerCommit": "1"}, N: 2, Metric: "rowsPerSecond",
@@ -235,7 +237,7 @@ func TestStatusOfAPartOfARun(t *testing.T) {
 
 func TestStatusOfANewRun(t *testing.T) {
 	status := statusOf(t, oneAxis(2, 2), &Observed{}, now)
-	if !status.StartTime.Time.Equal(now) || status.CompletionTime != nil || status.Elapsed != "" || status.Headline != "" {
+	if !status.StartTime.Time.Equal(now) || status.CompletionTime != nil || status.Elapsed != "" || status.Answer.Detail != "" {
 		t.Errorf("status is %+v", status)
 	}
 	if status.Progress != "0/4" || *status.Trials.Failed != 0 || status.Points != nil {
@@ -268,8 +270,8 @@ func TestStatusOfTheEnd(t *testing.T) {
 		t.Errorf("results are %+v", status.Results)
 	}
 	// Without a sweep there is no place to name.
-	if status.Headline != "1000 rows/s (1000–1000)" {
-		t.Errorf("headline is %q", status.Headline)
+	if status.Answer.Detail != "1000 rows/s (1000–1000)" {
+		t.Errorf("headline is %q", status.Answer.Detail)
 	}
 	// A failed run is at its end when its results are there.
 	list := []*result.Record{disturbed(1, 1, result.OutcomeFailed, "SQL")}
@@ -352,8 +354,8 @@ func TestStatusIsBounded(t *testing.T) {
 		status.Findings[0].Code != string(finding.ProgramWarning) || status.Findings[20].At != "rowsPerCommit=2" {
 		t.Errorf("%d findings: %.50q", n, status.Findings)
 	}
-	if !strings.Contains(status.Headline, "at rowsPerCommit=70;") {
-		t.Errorf("headline is %q: the best point is one that is not listed", status.Headline)
+	if !strings.Contains(status.Answer.Detail, "at rowsPerCommit=70;") {
+		t.Errorf("headline is %q: the best point is one that is not listed", status.Answer.Detail)
 	}
 	for _, f := range status.Findings[:31] {
 		checkLength(t, "finding", f.Text, 512)

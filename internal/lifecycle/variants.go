@@ -113,13 +113,27 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	c := s.compared
 	status.Alternation, status.AlternationReason = s.alternation()
 	status.Baseline = c.Variants[c.Baseline].Name
-	status.Answer = stats.BriefAnswer(c.Overall, c.Pairs)
-	status.Headline = cut(stats.AnswerOf(c.Overall, c.Pairs).Text, maxComparisonText)
+	status.Answer = answerStatus(c)
 	status.Pairs, status.Overall = pairStatuses(c.Pairs), pairStatuses(c.Overall)
 	status.Claims, status.Claimed = claimStatus(c.Claims)
 	status.Differences = texts(variantDifferences(c), maxDifferences)
 	status.Volumes = volumes(c.Variants)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
+}
+
+func answerStatus(c *analysis.Compared) v1alpha1.AnswerStatus {
+	a := stats.AnswerOf(c.Overall, c.Pairs)
+	return v1alpha1.AnswerStatus{
+		Text: stats.BriefAnswer(c.Overall, c.Pairs), Detail: cut(a.Text, maxComparisonText), Verdict: v1alpha1.Verdict(a.Verdict),
+		RatioStatus: ratioStatus(a.Pair),
+	}
+}
+
+func ratioStatus(p *stats.Paired) v1alpha1.RatioStatus {
+	if p == nil || !p.Bounded() {
+		return v1alpha1.RatioStatus{}
+	}
+	return v1alpha1.RatioStatus{Ratio: stats.Format(p.Ratio), Low: stats.Format(p.Low), High: stats.Format(p.High)}
 }
 
 func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
@@ -130,10 +144,7 @@ func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
 			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: v1alpha1.Verdict(p.Verdict),
 			Rounds: int32Of(p.Rounds), Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
 			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
-			Detail: cut(p.String(), maxComparisonText),
-		}
-		if p.Bounded() {
-			c.Ratio, c.Low, c.High = stats.Format(p.Ratio), stats.Format(p.Low), stats.Format(p.High)
+			Detail: cut(p.String(), maxComparisonText), RatioStatus: ratioStatus(p),
 		}
 		for name, value := range c.Parameters {
 			c.Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))

@@ -30,6 +30,7 @@ type document struct {
 	Run     Run            `json:"run"`
 	Variation
 	Claims   []claims.Judgement `json:"claims,omitempty"`
+	Settings []ServerSettings   `json:"settings,omitempty"`
 	Attempts []*result.Record   `json:"attempts"`
 }
 
@@ -40,7 +41,7 @@ func JSON(w io.Writer, r *Report) error {
 	enc.SetIndent("", " ")
 	return enc.Encode(document{
 		documentVersion, stats.AnswerOf(r.Overall, r.Pairs).Text, encodePairs(r.Pairs), encodePairs(r.Overall), r.Run, r.Variation,
-		r.Claims, withoutHistograms(r.Records),
+		r.Claims, r.Settings, withoutHistograms(r.Records),
 	})
 }
 
@@ -76,7 +77,7 @@ func Decode(text []byte) (*Report, error) {
 	}
 	return &Report{
 		Run: d.Run, Variation: d.Variation, Claims: d.Claims, Records: d.Attempts, Pairs: decodePairs(d.Pairs),
-		Overall: decodePairs(d.Overall),
+		Overall: decodePairs(d.Overall), Settings: d.Settings,
 	}, nil
 }
 

@@ -72,6 +72,8 @@ type Report struct {
 	Pairs, Overall []stats.Paired
 	// Records of all attempts, in the order in which they were recorded.
 	Records []*result.Record
+	// Settings that were asked for, beside what the servers made of them; without variants, there is one server.
+	Settings []ServerSettings
 	// Requested is what it shows besides what every report does.
 	Requested Requested
 }

@@ -307,30 +307,31 @@ func (p *Paired) brief() string {
 // that they are. It is empty if the overall pairs have no answer, or if the points themselves say as much.
 func overallAnswer(overall, pairs []Paired) Answer {
 	all, points := tally(overall), tally(pairs)
-	var text string
+	var a Answer
 	switch {
 	case points.equal == len(pairs):
 		return Answer{}
 	case all.largest >= 0:
 		o := &overall[all.largest]
-		text = o.String() + o.where()
+		a = answerBy(o, o.where())
 	case len(overall) == 1 && all.equal == 1:
-		text = overall[0].String() + overall[0].where()
+		a = answerBy(&overall[0], overall[0].where())
 	case len(overall) > 1 && all.equal == len(overall):
-		text = fmt.Sprintf("all variants are equal to %s within %d%% over all points", overall[0].Baseline,
-			overall[0].EquivalencePercent)
+		a = Answer{Verdict: Equal, Text: fmt.Sprintf("all variants are equal to %s within %d%% over all points", overall[0].Baseline,
+			overall[0].EquivalencePercent)}
 	default:
 		return Answer{}
 	}
-	named := all.largest >= 0 || len(overall) == 1
 	if points.differ == 0 {
-		return Answer{text + "; no single point is shown to differ", named}
+		a.Text += "; no single point is shown to differ"
+		return a
 	}
 	most := &pairs[points.largest]
 	who := ""
 	if points.variants > 1 {
 		who = most.Variant + " "
 	}
-	return Answer{fmt.Sprintf("%s; %d of %d %s %s, most %sat %s: %s", text, points.differ, len(pairs), points.things(),
-		points.verb(), who, Label(most.Parameters), most.brief()), named}
+	a.Text += fmt.Sprintf("; %d of %d %s %s, most %sat %s: %s", points.differ, len(pairs), points.things(), points.verb(), who,
+		Label(most.Parameters), most.brief())
+	return a
 }

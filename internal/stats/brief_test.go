@@ -261,31 +261,40 @@ func TestAnswerOverAllPoints(t *testing.T) {
 	}{
 		"differs, and points do": {
 			points("b", 1, 0.001, 1.2, 1, 1.3),
-			"b is 16% faster than a (16–16%) over all 3 points; 2 of 3 points differ, most at size=3: 30% faster",
+			"Faster of b: b is 16% faster than a (16–16%) over all 3 points; 2 of 3 points differ, most at size=3: 30% faster",
 		},
 		"differs, and no single point is shown to": {
 			points("b", 5, 0.07, 1.07, 1.07, 1.07, 1.07, 1.07, 1.07),
-			"b is 6.5% faster than a (4.2–8.9%) over all 6 points; no single point is shown to differ",
+			"Faster of b: b is 6.5% faster than a (4.2–8.9%) over all 6 points; no single point is shown to differ",
 		},
 		"equal, though points differ": {
 			points("b", 1, 0.001, 1.25, 0.8),
-			"b and a are equal within 5% (ratio 1.00–1.00) over all 2 points; 2 of 2 points differ, most at size=2: 20% slower",
+			"Equal of b: b and a are equal within 5% (ratio 1.00–1.00) over all 2 points; 2 of 2 points differ, most at size=2: 20% slower",
 		},
-		"equal at every point": {points("b", 1, 0.001, 1, 1), "equal within 5% for all 2 points"},
-		"no answer":            {points("b", 1, 0.5, 1, 1), "no answer for any of 2 points"},
+		"equal at every point": {points("b", 1, 0.001, 1, 1), "Equal of all: equal within 5% for all 2 points"},
+		"no answer": {
+			points("b", 1, 0.5, 1, 1), "CannotSay of b: 0.96× (0.75–1.18) from a to b: not decided: the ratios vary too much between rounds; " +
+				"a difference of 5% would take about 244 rounds to show; a difference of 37% would probably have been detected; no answer for any of 2 points",
+		},
+		"no answer of two variants": {
+			append(points("b", 1, 0.5, 1, 1), points("c", 2, 0.5, 1, 1)...), "CannotSay of all: no answer for any of 4 pairs",
+		},
 		"two variants": {
 			append(points("b", 1, 0.001, 1.1, 1.1), points("c", 2, 0.001, 1, 1.5)...),
-			"c is 22% faster than a (22–23%) over all 2 points; 3 of 4 pairs differ, most c at size=2: 50% faster",
+			"Faster of c: c is 22% faster than a (22–23%) over all 2 points; 3 of 4 pairs differ, most c at size=2: 50% faster",
 		},
 		"two variants, all equal over all points": {
 			append(points("b", 6, 0.003, 1.11, 1/1.11), points("c", 2, 0.003, 1, 1)...),
-			"all variants are equal to a within 5% over all points; 2 of 4 pairs differ, most b at size=1: 11% faster",
+			"Equal of all: all variants are equal to a within 5% over all points; 2 of 4 pairs differ, most b at size=1: 11% faster",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := stats.AnswerOf(overallDesign.Overall(tc.pairs), tc.pairs).Text
-			must.Same(t, "answer", tc.want, got)
+			a, of := stats.AnswerOf(overallDesign.Overall(tc.pairs), tc.pairs), "all"
+			if a.Pair != nil {
+				of = a.Pair.Variant
+			}
+			must.Same(t, "answer", tc.want, fmt.Sprintf("%s of %s: %s", a.Verdict, of, a.Text))
 		})
 	}
 }

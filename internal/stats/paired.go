@@ -169,13 +169,15 @@ func (p *Paired) isTime() bool {
 // Answer is what pairs show, in words.
 type Answer struct {
 	Text string
-	// Named: the text begins with a name.
-	Named bool
+	// Verdict of the pair or, if they say the same, of all.
+	Verdict Verdict
+	// Pair that the text begins with; nil: it is about several.
+	Pair *Paired
 }
 
 // Sentence begins with a capital letter, unless its first word is a name.
 func (a Answer) Sentence() string {
-	if a.Named || a.Text == "" {
+	if a.Pair != nil && a.Pair.Answered() || a.Text == "" {
 		return a.Text
 	}
 	r, n := utf8.DecodeRuneInString(a.Text)
@@ -235,7 +237,7 @@ func AnswerOf(overall, list []Paired) Answer {
 	case 0:
 		return Answer{}
 	case 1:
-		return Answer{list[0].String() + at(list[0].Parameters), list[0].Answered()}
+		return answerBy(&list[0], at(list[0].Parameters))
 	}
 	if a := overallAnswer(overall, list); a.Text != "" {
 		return a
@@ -243,13 +245,20 @@ func AnswerOf(overall, list []Paired) Answer {
 	switch n := len(list); {
 	case t.differ > 0:
 		p := &list[t.largest]
-		return Answer{fmt.Sprintf("%s%s; %d of %d %s %s", p.String(), at(p.Parameters), t.differ, n, t.things(), t.verb()), true}
+		return answerBy(p, fmt.Sprintf("%s; %d of %d %s %s", at(p.Parameters), t.differ, n, t.things(), t.verb()))
 	case t.equal == n:
-		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things())}
+		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things()), Verdict: Equal}
+	case t.none == n:
+		return Answer{Text: undecided(list, t.equal, t.none, t.things()), Verdict: NoDifferenceShown}
+	case t.equal+t.none == 0 && len(overall) == 1 && overall[0].measured():
+		return answerBy(&overall[0], fmt.Sprintf("; no answer for any of %d %s", n, t.things()))
 	default:
-		return Answer{Text: undecided(list, t.equal, t.none, t.things())}
+		return Answer{Text: undecided(list, t.equal, t.none, t.things()), Verdict: CannotSay}
 	}
 }
+
+// answerBy is what a pair says, with something at the end.
+func answerBy(p *Paired, end string) Answer { return Answer{p.String() + end, p.Verdict, p} }
 
 // undecided is the answer of several pairs of which none differs and not all are equal: so many are, of so many no
 // difference is shown, and of the others nothing can be said.

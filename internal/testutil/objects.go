@@ -94,7 +94,10 @@ func Document(podUID types.UID, trialNumber, attempt int, rowsPerSecond float64)
 			Operation: "commit", Count: 100, MinMicros: 90, MeanMicros: 120, P50Micros: 110, P95Micros: 180, P99Micros: 250,
 			P999Micros: 400, MaxMicros: 500,
 		}},
-		Server: result.ServerFacts{Version: "11.8.3-MariaDB", SettingsDigest: "sha256:abcd"},
+		Server: result.ServerFacts{
+			Version: "11.8.3-MariaDB", SettingsDigest: "sha256:abcd",
+			Settings: []result.AppliedSetting{{Name: "sync_binlog", Requested: "1", Effective: "1", Outcome: result.SettingEffective}},
+		},
 		Checks: []result.Check{{Name: "rows", Passed: true}},
 	}
 }

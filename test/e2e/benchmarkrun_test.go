@@ -27,7 +27,7 @@ var _ = Describe("a run", func() {
 		Expect(run.Status.Progress).To(Equal("18/18"))
 		Expect(run.Status.Points).To(HaveLen(3))
 		Expect(run.Status.FindingTexts()).To(ContainElement(ContainSubstring("not Guaranteed (database Burstable, loader Burstable)")))
-		Expect(run.Status.Headline).To(ContainSubstring("rows/s"))
+		Expect(run.Status.Answer.Detail).To(ContainSubstring("rows/s"))
 		Expect(run.Status.Environment.ServerVersion).To(ContainSubstring("MariaDB"))
 		Expect(run.Status.Environment.FdatasyncMicros).To(BeNumerically(">", 0))
 		Expect(run.Status.Environment.Filesystem).NotTo(BeEmpty())

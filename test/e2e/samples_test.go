@@ -92,11 +92,11 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 	results := configMap(ctx, run.Status.Results.ConfigMap).Data
 	fmt.Fprintf(GinkgoWriter, "%s%s\n", kubectl(ctx, "get", "benchmarkrun", run.Name, "-o", "wide"), results["summary.md"])
 
-	Expect(run.Status.Headline).NotTo(BeEmpty())
+	Expect(run.Status.Answer.Detail).NotTo(BeEmpty())
 	Expect(run.Status.Claims).To(HaveLen(len(run.Spec.Claims)), "%+v", run.Status.Claims)
 	planned := int(*run.Status.Trials.Planned)
 	if len(run.Spec.Variants) > 0 { // and may have its answer before all are measured
-		Expect(run.Status.Answer).NotTo(BeEmpty())
+		Expect(run.Status.Answer.Text).NotTo(BeEmpty())
 		planned = int(*run.Status.Trials.Measured)
 	}
 	Expect(*run.Status.Trials.Measured).To(BeEquivalentTo(planned))

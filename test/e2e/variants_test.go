@@ -90,6 +90,7 @@ var _ = Describe("a run with variants", func() {
 		Expect(status.Alternation).To(BeEquivalentTo("Slices"))
 		Expect(status.Pairs).To(HaveLen(1))
 		Expect(status.Pairs[0].Verdict).To(BeEquivalentTo("Faster"))
+		Expect(status.Answer).To(And(HaveField("Verdict", status.Pairs[0].Verdict), HaveField("RatioStatus", status.Pairs[0].RatioStatus)))
 		// Both variants ran on the same nodes, and on the same settings but the one that was to differ.
 		Expect(strings.Join(status.FindingTexts(), "\n")).NotTo(ContainSubstring("different"))
 		Expect(status.Differences).To(HaveExactElements(ContainSubstring("innodb_flush_log_at_trx_commit (1 → 0)")))

@@ -28,7 +28,7 @@ said=""
 for way in tail fd; do
 	if [ "$(outcome $way)" = Accepted ]; then
 		sleep 3
-		said+="$way: Accepted, result $(k get brun $way -o jsonpath='{.status.headline}'); "
+		said+="$way: Accepted, result $(k get brun $way -o jsonpath='{.status.answer.detail}'); "
 	fi
 done
 [ -n "$said" ] && end BROKEN "$said"

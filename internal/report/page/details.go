@@ -19,8 +19,7 @@ import (
 // each point they keep a bounded part, however many attempts it has. The zero value is ready.
 type Details struct {
 	points map[string]*pointDetails
-	// settings are those of the first document, variables its server's.
-	settings  []result.AppliedSetting
+	// variables are those of the first document's server.
 	variables map[string]string
 	digest    string
 	// changed are the trials whose server had other variables than the first one's, with the variables.
@@ -68,7 +67,7 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 	}
 	if d.points == nil {
 		d.points = map[string]*pointDetails{}
-		d.settings, d.variables, d.digest = doc.Server.Settings, doc.Server.Variables, doc.Server.SettingsDigest
+		d.variables, d.digest = doc.Server.Variables, doc.Server.SettingsDigest
 	}
 	if doc.Server.SettingsDigest != d.digest && len(d.changed) < maxChanged {
 		d.changed = append(d.changed, d.differing(record.Trial, doc.Server.Variables))

@@ -93,15 +93,15 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 	name := "run.html"
 	if r.HasVariants() {
 		name = "variants.html"
-		v.addVariants(r, d)
+		v.addVariants(r)
 	} else {
-		v.addPoints(r, d)
+		v.addPoints(r)
 	}
 	if err := v.addPlots(r, d); err != nil {
 		return err
 	}
 	v.addTables(r.RequestedTables())
-	v.Discarded, v.Environment = r.Discarded(), r.Environment()
+	v.Discarded, v.Environment, v.Settings = r.Discarded(), r.Environment(), r.SettingsTable()
 	if d != nil && v.Environment != nil {
 		for _, text := range d.changed {
 			v.Environment.Rows = append(v.Environment.Rows, report.Row{

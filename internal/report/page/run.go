@@ -18,19 +18,17 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // addPoints adds what the page shows of a run without variants.
-func (v *view) addPoints(r *report.Report, d *Details) {
+func (v *view) addPoints(r *report.Report) {
 	v.Warnings = r.Warnings()
 	if r.Outcome == "Failed" {
 		v.Failed = cmp.Or(r.Message, "no reason was recorded")
 	}
 	v.About = aboutRun(r)
-	v.Settings = settings(settingsOf(r, d))
 	v.Pilots = r.Pilots()
 	v.Best = stats.LeadOf(r.Points, stats.Number)
 	if points := r.Measured(); len(points) > 0 {
@@ -65,38 +63,6 @@ func startedText(r *report.Report) string {
 		return ""
 	}
 	return ", started " + r.Started.UTC().Format("2 January 2006 15:04 UTC")
-}
-
-// settingsOf the first document or, without documents, those that a server has adjusted.
-func settingsOf(r *report.Report, d *Details) []result.AppliedSetting {
-	if d != nil && len(d.settings) > 0 {
-		return d.settings
-	}
-	if accepted := r.Accepted(); len(accepted) > 0 {
-		return accepted[0].Summary.Adjusted
-	}
-	return nil
-}
-
-// settings that were asked for, and what the server made of them.
-func settings(list []result.AppliedSetting) *report.Table {
-	if len(list) == 0 {
-		return nil
-	}
-	t := &report.Table{
-		Name: "Requested settings",
-		Head: report.Texts("variable", "requested", "effective", "outcome"),
-	}
-	for _, s := range list {
-		r := report.Row{Cells: []report.Cell{
-			report.Words(s.Name), report.Words(s.Requested), report.Words(s.Effective), report.Words(string(s.Outcome)),
-		}}
-		if s.Outcome != result.SettingEffective {
-			r.Class = "differs"
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	return t
 }
 
 // inWords is a remark with how many points and trials it is about.

@@ -209,8 +209,10 @@ func TestPilotsDoNotCount(t *testing.T) {
 	c := pagetest.IIBench()
 	pilot := *c.Report.Records[0]
 	pilot.Outcome = result.OutcomePilot
-	c.Details = &page.Details{}
-	c.Details.Add(&pilot, &result.Document{Server: result.ServerFacts{Settings: []result.AppliedSetting{{Name: "of_a_pilot"}}}})
+	c.Details, c.Report.Settings = &page.Details{}, nil
+	doc := &result.Document{Server: result.ServerFacts{Settings: []result.AppliedSetting{{Name: "of_a_pilot"}}}}
+	c.Details.Add(&pilot, doc)
+	c.Report.AddSettings(&pilot, doc)
 	if text := runPage(t, c); strings.Contains(text, "of_a_pilot") {
 		t.Error("the page shows what a pilot did")
 	}

@@ -38,7 +38,7 @@ type variantsView struct {
 }
 
 // addVariants adds what the page shows of a run with variants.
-func (v *view) addVariants(r *report.Report, d *Details) {
+func (v *view) addVariants(r *report.Report) {
 	v.Warnings = r.AllWarnings()
 	v.Answer, v.Undecided = r.Sentence(), r.Undecided()
 	v.Stopped = fmt.Sprintf("%d of at most %d rounds, %s: %s.", r.Rounds, r.Planned, r.Paired(), strings.TrimSuffix(r.Message, "."))
@@ -52,12 +52,6 @@ func (v *view) addVariants(r *report.Report, d *Details) {
 	// With one variant or one point, the table of the pairs says the same.
 	if m := r.MatrixTable(); m != nil && len(r.Variants) > 2 && len(m.Rows) > 1 {
 		v.Matrix = m
-	}
-	if baseline := d.variant(r.Baseline()); baseline != nil {
-		v.Settings = settings(baseline.settings)
-		if v.Settings != nil {
-			v.Settings.Name += " of " + r.Baseline()
-		}
 	}
 }
 

@@ -57,6 +57,7 @@ func Comparison() Case {
 				record := recordOf(doc, p)
 				record.Sides = []result.SideRecord{{Variant: variant, Instance: 1, Place: record.Place, Fingerprint: record.Fingerprint}}
 				c.Details.Add(record, doc)
+				s.AddSettings(record, doc)
 				record.Trial = len(s.Records) + 1
 				Add(s, record, variant, round)
 			}

@@ -67,6 +67,7 @@ func (m *maker) measure(
 			m.Report.Records = append(m.Report.Records, record)
 			if m.Details != nil {
 				m.Details.Add(record, doc)
+				m.Report.AddSettings(record, doc)
 			}
 			byPoint[i] = append(byPoint[i], record)
 		}
