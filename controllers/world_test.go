@@ -165,13 +165,12 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
 		document := testutil.Document(pod.UID, 1, 1, 1000)
 		document.Findings = findings
-		document.Server.Settings = []result.AppliedSetting{{Name: strings.Repeat("s", 4000), Outcome: result.SettingAdjusted}}
 		document.Inputs = []result.Input{{Name: strings.Repeat("i", 4000), SHA256: "feed"}}
 		document.Latencies = append(document.Latencies, result.Latency{Operation: strings.Repeat("l", 4000), Count: 1})
 		c.leave(job, pod, document)
 		left, err := result.DecodeSummary(pod.Status.ContainerStatuses[0].State.Terminated.Message)
 		c.must(err)
-		if len(left.Findings)+len(left.Adjusted)+len(left.Inputs)+len(left.Latencies) != 0 {
+		if len(left.Findings)+len(left.Inputs)+len(left.Latencies) != 0 {
 			t.Errorf("the termination message has room for more than was thought: %+v", left)
 		}
 	}
@@ -184,8 +183,8 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 	record, err := result.DecodeRecord(attempt.Data[result.RecordKey])
 	c.must(err)
 	must.Same(t, "findings of the record", findings, record.Summary.Findings)
-	if s := record.Summary; len(s.Adjusted) != 1 || len(s.Inputs) != 1 || len(s.Latencies) != 2 {
-		t.Errorf("the record has %d adjusted settings, %d inputs and %d latencies", len(s.Adjusted), len(s.Inputs), len(s.Latencies))
+	if s := record.Summary; len(s.Inputs) != 1 || len(s.Latencies) != 2 {
+		t.Errorf("the record has %d inputs and %d latencies", len(s.Inputs), len(s.Latencies))
 	}
 	for _, w := range want {
 		if !strings.Contains(results.Data["summary.md"], "- "+w+"\n") {

@@ -84,7 +84,7 @@ type BenchmarkRunStatus struct {
 	// What variants say about each other; empty without them.
 	VariantsStatus `json:",inline"`
 
-	// claimed says how many claims hold, for example "2 hold, 1 does not hold".
+	// claimed counts the verdicts: "holds: 2, does not hold: 1".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -319,7 +319,7 @@ type PointStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters of the point by name; empty if nothing is swept.
+	// parameters of the point; empty if nothing is swept.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
 	// +kubebuilder:validation:MinProperties=1

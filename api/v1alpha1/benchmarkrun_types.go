@@ -296,8 +296,6 @@ const (
 type Retention string
 
 const (
-	// RetentionWithRun deletes them with the run.
-	RetentionWithRun Retention = "WithRun"
 	// RetentionRetain keeps them when the run is deleted.
 	RetentionRetain Retention = "Retain"
 )

@@ -137,8 +137,6 @@ const (
 type ObserverMode string
 
 const (
-	// ObserverEnabled runs one in the database's Pod.
-	ObserverEnabled ObserverMode = "Enabled"
 	// ObserverDisabled runs none.
 	ObserverDisabled ObserverMode = "Disabled"
 )

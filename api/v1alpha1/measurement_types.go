@@ -69,8 +69,6 @@ const (
 type DataLifetime string
 
 const (
-	// DataRecreate recreates the data for each trial.
-	DataRecreate DataLifetime = "Recreate"
 	// DataKeep keeps the data until a trial writes to them.
 	DataKeep DataLifetime = "Keep"
 	// DataRestore keeps the data like DataKeep, and starts each further server with a copy of them.
@@ -194,8 +192,6 @@ type PrecisionSpec struct {
 type Separation string
 
 const (
-	// SeparationPreferred schedules them on another node if there is room.
-	SeparationPreferred Separation = "Preferred"
 	// SeparationRequired never schedules them on the database's node.
 	SeparationRequired Separation = "Required"
 	// SeparationNone lets the scheduler choose.

@@ -217,7 +217,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:MaxLength=20
 	Variant string `json:"variant,omitempty"`
 
-	// parameters of the point by name; empty if nothing is swept.
+	// parameters of the point; empty if nothing is swept.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
 	// +kubebuilder:validation:MinProperties=1

@@ -12,8 +12,6 @@ type BulkInsertTable string
 const (
 	// BulkInsertFileList is a list of files: about 190 bytes of SQL per row.
 	BulkInsertFileList BulkInsertTable = "FileList"
-	// BulkInsertNarrow has two integer columns: about 17 bytes of SQL per row.
-	BulkInsertNarrow BulkInsertTable = "Narrow"
 )
 
 // BulkInsertProtocol is how rows reach the server.
@@ -109,11 +107,11 @@ type BulkInsertWorkload struct {
 	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
-	// sweep has the values to measure. Unset: those above.
+	// sweep of values to measure. Unset: those above.
 	// +optional
 	Sweep *BulkInsertSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

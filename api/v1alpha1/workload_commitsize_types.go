@@ -50,11 +50,11 @@ type CommitSizeWorkload struct {
 	// +benchrun:sweep:max=2
 	Commit CommitMode `json:"commit,omitempty"`
 
-	// sweep has the values to measure. Unset: those above.
+	// sweep of values to measure. Unset: those above.
 	// +optional
 	Sweep *CommitSizeSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -75,11 +75,11 @@ type CustomWorkload struct {
 	// +optional
 	Result *CustomResult `json:"result,omitempty"`
 
-	// sweep has the values to measure. Unset: those above.
+	// sweep of values to measure. Unset: those above.
 	// +optional
 	Sweep *CustomSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -119,8 +119,6 @@ type MetricDirection string
 const (
 	// MetricHigher: the larger value is better.
 	MetricHigher MetricDirection = "Higher"
-	// MetricLower: the smaller value is better.
-	MetricLower MetricDirection = "Lower"
 )
 
 // CustomMetric is a measured number.

@@ -174,11 +174,11 @@ type IIBenchWorkload struct {
 	// +optional
 	Scale IIBenchScale `json:"scale,omitempty"`
 
-	// sweep has the values to measure. Unset: those above.
+	// sweep of values to measure. Unset: those above.
 	// +optional
 	Sweep *IIBenchSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -190,8 +190,6 @@ type IIBenchWorkload struct {
 type IIBenchTables string
 
 const (
-	// IIBenchPerClient gives each client a table of its own.
-	IIBenchPerClient IIBenchTables = "PerClient"
 	// IIBenchShared gives all clients one table.
 	IIBenchShared IIBenchTables = "Shared"
 )

@@ -22,8 +22,6 @@ const (
 	SysbenchPrepare SysbenchCommand = "prepare"
 	// SysbenchCheck checks the consistency of the data.
 	SysbenchCheck SysbenchCommand = "check"
-	// SysbenchCleanup drops the script's tables.
-	SysbenchCleanup SysbenchCommand = "cleanup"
 )
 
 // SysbenchClients is a number of clients, each a thread of sysbench with a connection of its own.
@@ -176,12 +174,12 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep has the values to measure. Unset: those above. A script takes those of tables, tableSize and scale that it
+	// sweep of values to measure. Unset: those above. A script takes those of tables, tableSize and scale that it
 	// uses.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -107,11 +107,11 @@ type TPROCHLoadWorkload struct {
 	// +kubebuilder:default=false
 	Analyze *bool `json:"analyze,omitempty"`
 
-	// sweep has the values to measure. Unset: those above.
+	// sweep of values to measure. Unset: those above.
 	// +optional
 	Sweep *TPROCHLoadSweep `json:"sweep,omitempty"`
 
-	// points are combinations to measure, instead of sweep.
+	// points to measure, instead of sweep.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

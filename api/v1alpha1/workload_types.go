@@ -121,8 +121,6 @@ const (
 	AsPublishedIsotopp AsPublished = "Isotopp"
 	// AsPublishedSysbenchTPCC sends what the published sysbench-tpcc sends.
 	AsPublishedSysbenchTPCC AsPublished = "SysbenchTPCC"
-	// AsPublishedMariaDBOrg loads as the article "10.7 preview feature: InnoDB Bulk Insert" on mariadb.org does.
-	AsPublishedMariaDBOrg AsPublished = "MariaDBOrg"
 	// AsPublishedContest2008 obeys the ground rules of the contest of 2008.
 	AsPublishedContest2008 AsPublished = "Contest2008"
 	// AsPublishedSmallDatum has the ten steps of the insert benchmark as its maintainer publishes them.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -77,7 +77,7 @@ func verdictCell(v claims.Verdict) string {
 	if v == "" {
 		return "–"
 	}
-	words := report.VerdictText(v)
+	words := stats.Words(v)
 	return circles[v] + " " + strings.ToUpper(words[:1]) + words[1:]
 }
 

@@ -83,18 +83,12 @@ func soFar(pairs []v1alpha1.PairStatus) string {
 			ratio += fmt.Sprintf(" (%s–%s)", c.Low, c.High)
 		}
 		of := strings.TrimSpace(fmt.Sprintf("%s %s %s", stats.Label(parameters), c.Variant, ratio))
-		parts = append(parts, of+", "+verdicts[c.Verdict])
+		parts = append(parts, of+", "+stats.Words(c.Verdict))
 	}
 	if more := len(parts) - maxAnswers; more > 0 {
 		parts = append(parts[:maxAnswers], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// verdicts in words.
-var verdicts = map[v1alpha1.Verdict]string{
-	v1alpha1.VerdictFaster: "faster", v1alpha1.VerdictSlower: "slower", v1alpha1.VerdictEqual: "equal",
-	v1alpha1.VerdictNoDifferenceShown: "no difference shown", v1alpha1.VerdictCannotSay: "undecided",
 }
 
 // notSeen is the state of an object without conditions.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
@@ -87,26 +88,13 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 	for _, j := range judged {
 		counts[j.Verdict]++
 		list = append(list, v1alpha1.ClaimStatus{
-			Name: j.Name, Verdict: v1alpha1.ClaimVerdict(j.Verdict), Detail: cut(detail(j), maxComparisonText),
-			Published: v1alpha1.ClaimVerdict(j.Published),
+			Name: j.Name, Verdict: j.Verdict, Detail: cut(detail(j), maxComparisonText), Published: j.Published,
 		})
 	}
 	var parts []string
-	for _, v := range []struct {
-		verdict   claims.Verdict
-		one, many string
-	}{
-		{claims.Holds, "holds", "hold"},
-		{claims.DoesNotHold, "does not hold", "do not hold"},
-		{claims.CannotSay, "undecided", "undecided"},
-		{claims.PremiseMissing, "without its premise", "without their premise"},
-	} {
-		switch n := counts[v.verdict]; n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+v.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
+	for _, v := range []claims.Verdict{claims.Holds, claims.DoesNotHold, claims.CannotSay, claims.PremiseMissing} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", stats.Words(v), counts[v]))
 		}
 	}
 	return list, strings.Join(parts, ", ")

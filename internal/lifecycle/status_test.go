@@ -148,7 +148,7 @@ func TestStatusOfClaimWithoutPremise(t *testing.T) {
 	status := statusOf(t, run, seen, now)
 	got := status.Claims[0]
 	const want = "needs an fdatasync of at least 5 ms, and here it takes 0.131 ms (median); without that: 3× "
-	if got.Verdict != v1alpha1.ClaimPremiseMissing || !strings.HasPrefix(got.Detail, want) || status.Claimed != "1 without its premise" {
+	if got.Verdict != v1alpha1.ClaimPremiseMissing || !strings.HasPrefix(got.Detail, want) || status.Claimed != "premise missing: 1" {
 		t.Errorf("%q: %+v", status.Claimed, got)
 	}
 }
@@ -175,7 +175,7 @@ func TestStatusOfClaims(t *testing.T) {
 		},
 	}
 	must.Same(t, "claims", want, status.Claims)
-	if status.Claimed != "1 holds, 1 does not hold, 2 undecided" {
+	if status.Claimed != "holds: 1, does not hold: 1, cannot say: 2" {
 		t.Errorf("together: %s", status.Claimed)
 	}
 	seen.Records = seen.Records[:1]

@@ -124,7 +124,7 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 func answerStatus(c *analysis.Compared) v1alpha1.AnswerStatus {
 	a := stats.AnswerOf(c.Overall, c.Pairs)
 	return v1alpha1.AnswerStatus{
-		Text: stats.BriefAnswer(c.Overall, c.Pairs), Detail: cut(a.Text, maxComparisonText), Verdict: v1alpha1.Verdict(a.Verdict),
+		Text: stats.BriefAnswer(c.Overall, c.Pairs), Detail: cut(a.Text, maxComparisonText), Verdict: a.Verdict,
 		RatioStatus: ratioStatus(a.Pair),
 	}
 }
@@ -141,7 +141,7 @@ func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
 	for i := range pairs[:min(len(pairs), maxComparisons)] {
 		p := &pairs[i]
 		c := v1alpha1.PairStatus{
-			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: v1alpha1.Verdict(p.Verdict),
+			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: p.Verdict,
 			Rounds: int32Of(p.Rounds), Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
 			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
 			Detail: cut(p.String(), maxComparisonText), RatioStatus: ratioStatus(p),

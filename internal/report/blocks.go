@@ -133,7 +133,7 @@ func (r *Report) Answer() string { return r.answer().Text }
 func (r *Report) Sentence() string { return r.answer().Sentence() }
 
 func (r *Report) answer() stats.Answer {
-	return cmp.Or(stats.AnswerOf(titled(r.Overall, r.titles()), titled(r.Pairs, r.titles())), stats.Answer{Text: "no answer"})
+	return cmp.Or(stats.AnswerOf(titled(r.Overall, r.titles()), titled(r.Pairs, r.titles())), stats.Answer{Text: "cannot say"})
 }
 
 // pairBlocks are those of a run with variants: a table of the pairs, why the run stopped, what the variants differ in, and what

@@ -83,9 +83,9 @@ func where(some []map[string]string, measured int) string {
 func claimLines(list []claims.Judgement) []string {
 	var lines []string
 	for _, j := range list {
-		line := fmt.Sprintf("%s **%s**: %s", j.Name, VerdictText(j.Verdict), j.Detail)
+		line := fmt.Sprintf("%s **%s**: %s", j.Name, stats.Words(j.Verdict), j.Detail)
 		if j.Statement != "" {
-			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, VerdictText(j.Verdict), j.Detail)
+			line = fmt.Sprintf("%s, %q, **%s**: %s", j.Name, j.Statement, stats.Words(j.Verdict), j.Detail)
 		}
 		if j.Published != "" {
 			line += "; " + PublishedText(&j)
@@ -103,21 +103,7 @@ func PublishedText(j *claims.Judgement) string {
 	if j.Published == claims.CannotSay {
 		return "the published data cannot say: " + j.PublishedDetail
 	}
-	return fmt.Sprintf("in the published data it %s: %s", VerdictText(j.Published), j.PublishedDetail)
-}
-
-// VerdictText is a verdict in words.
-func VerdictText(v claims.Verdict) string {
-	switch v {
-	case claims.Holds:
-		return "holds"
-	case claims.DoesNotHold:
-		return "does not hold"
-	case claims.PremiseMissing:
-		return "premise missing"
-	case claims.CannotSay:
-	}
-	return "cannot say"
+	return fmt.Sprintf("in the published data it %s: %s", stats.Words(j.Published), j.PublishedDetail)
 }
 
 // Command says whether a terminal obeys a character instead of showing it, or shows others in another order because of it. Line

@@ -121,14 +121,11 @@ func verdictWords(p *stats.Paired) string {
 		if p.Metric.Better == "lower" {
 			return p.Change()
 		}
-		return strings.ToLower(string(p.Verdict))
 	case stats.Equal:
 		return fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
-	case stats.NoDifferenceShown:
-		return "no difference shown"
-	case stats.CannotSay:
+	case stats.NoDifferenceShown, stats.CannotSay:
 	}
-	return "cannot say"
+	return stats.Words(p.Verdict)
 }
 
 // ratioText is a ratio with its interval, if it has one, with large numbers that are written by a function.
@@ -264,7 +261,7 @@ func MatrixText(w io.Writer, r *Report) error {
 		m = *base
 	}
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
-		"+ faster, - slower, = equal, ? no answer.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
+		"+ faster, - slower, = equal, ? cannot say.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
 	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
 }
 

@@ -5,10 +5,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Variation is what a report says of variants; nothing, of a run without.
@@ -83,4 +85,65 @@ func (r *Report) compare(c *analysis.Compared) error {
 		})
 	}
 	return nil
+}
+
+// ServerSettings are the settings that were asked of a variant's server, beside what it made of them.
+type ServerSettings struct {
+	// Variant is empty without variants.
+	Variant  string                  `json:"variant,omitempty"`
+	Settings []result.AppliedSetting `json:"settings"`
+}
+
+// AddSettings keeps the settings of the servers of an attempt that counts, of each variant those of its first: a server that has
+// others later is a finding.
+func (r *Report) AddSettings(record *result.Record, doc *result.Document) {
+	if record.Outcome != result.OutcomeAccepted {
+		return
+	}
+	sides := record.Sides
+	if len(sides) == 0 {
+		sides = []result.SideRecord{{}} // the server without a variant
+	}
+	for _, side := range sides {
+		known := slices.ContainsFunc(r.Settings, func(s ServerSettings) bool { return s.Variant == side.Variant })
+		if settings := doc.Side(side.Variant).Server.Settings; !known && len(settings) > 0 {
+			r.Settings = append(r.Settings, ServerSettings{side.Variant, settings})
+		}
+	}
+}
+
+// SettingsTable has what was asked of each server, and what it made of that: of variants, the baseline's settings, and those in
+// which the others differ from it; nil if it is not known.
+func (r *Report) SettingsTable() *Table {
+	var rows, baseline []result.AppliedSetting
+	var variants []string
+	for _, server := range r.Settings {
+		if server.Variant == r.Baseline() {
+			baseline = server.Settings
+		}
+	}
+	for _, server := range r.Settings {
+		for _, s := range server.Settings {
+			if server.Variant == r.Baseline() || !slices.Contains(baseline, s) {
+				rows, variants = append(rows, s), append(variants, server.Variant)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	t := tableOf("Requested settings", len(rows))
+	t.addText("variable", func(i int) string { return rows[i].Name })
+	if r.HasVariants() {
+		t.addText(variantLabel, func(i int) string { return variants[i] })
+	}
+	t.addText("requested", func(i int) string { return rows[i].Requested })
+	t.addText("effective", func(i int) string { return rows[i].Effective })
+	t.addText("outcome", func(i int) string { return string(rows[i].Outcome) })
+	for i, s := range rows {
+		if s.Outcome != result.SettingEffective {
+			t.Rows[i].Class = "differs"
+		}
+	}
+	return t
 }

@@ -148,7 +148,7 @@ func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	s.Outcome, s.Message, s.Rounds, s.Pairs = "Failed", "MemberFailed: run x of round 1 failed: LoaderFailed: no", 0, nil
 	var b strings.Builder
 	must.Do(t, report.Summary(&b, s))
-	for _, want := range []string{"# durable-or-not (failed): no answer\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
+	for _, want := range []string{"# durable-or-not (failed): cannot say\n", "0 of at most 20 rounds", "LoaderFailed: no", "not every variant was measured"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &b)
 		}

@@ -346,7 +346,6 @@ type Summary struct {
 	Stages         []StageSummary    `json:"stages,omitempty"`
 	ServerVersion  string            `json:"serverVersion,omitempty"`
 	SettingsDigest string            `json:"settingsDigest,omitempty"`
-	Adjusted       []AppliedSetting  `json:"adjusted,omitempty"`
 	Findings       []finding.Finding `json:"findings,omitempty"`
 	// Observed is nil if nothing is known.
 	Observed *ObservedSummary `json:"observed,omitempty"`

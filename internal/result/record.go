@@ -192,21 +192,21 @@ const (
 	condensedMeasures     = 16
 )
 
-// Condensed is a record without what only the published results need: histograms, inputs, adjusted settings, and the findings
-// that no status has room for. The operator keeps a condensed record of every attempt in memory.
+// Condensed is a record without what only the published results need: histograms, inputs, and the findings that
+// no status has room for. The operator keeps a condensed record of every attempt in memory.
 func (r *Record) Condensed() *Record {
 	short := *r
 	if r.Summary == nil {
 		return &short
 	}
 	s := r.Summary.WithoutHistograms()
-	s.Inputs, s.Adjusted, s.Findings = nil, nil, condensed(s.Findings)
+	s.Inputs, s.Findings = nil, condensed(s.Findings)
 	for i := range s.Stages {
 		s.Stages[i].Findings = condensed(s.Stages[i].Findings)
 	}
 	for i := range s.Sides {
 		side := &s.Sides[i]
-		side.Inputs, side.Adjusted, side.Findings = nil, nil, condensed(side.Findings)
+		side.Inputs, side.Findings = nil, condensed(side.Findings)
 	}
 	short.Summary = s
 	return &short

@@ -45,7 +45,6 @@ func EncodeSummary(s Summary) ([]byte, error) {
 	shorten := []func(){
 		func() {},
 		func() { s.Findings = nil },
-		func() { s.Adjusted = nil },
 		func() { s.Inputs = nil },
 		func() { s.Latencies = nil },
 	}
@@ -114,11 +113,6 @@ func (d *Document) Summarize(doc EncodedDocument) Summary {
 	}
 	for i := range d.Sides {
 		s.Sides = append(s.Sides, d.Sides[i].summarize())
-	}
-	for _, a := range d.Server.Settings {
-		if a.Outcome != SettingEffective {
-			s.Adjusted = append(s.Adjusted, a)
-		}
 	}
 	return s
 }

@@ -229,8 +229,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 	doc, _ := encode(t, d)
 	data := must.Get(EncodeSummary(d.Summarize(doc)))(t)
 	s := must.Get(DecodeSummary(string(data)))(t)
-	if s.DocumentSHA256 != doc.SHA256 || s.Identity != d.Identity || len(s.Latencies) != 1 || s.Latencies[0].Histogram != "" ||
-		len(s.Findings) != 1 || len(s.Adjusted) != 1 || s.Adjusted[0].Name != "b" {
+	if s.DocumentSHA256 != doc.SHA256 || s.Identity != d.Identity || len(s.Latencies) != 1 || s.Latencies[0].Histogram != "" || len(s.Findings) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if d.Latencies[0].Histogram != "HIST" {
@@ -243,11 +242,9 @@ func TestSummaryBudget(t *testing.T) {
 	base := Summary{Version: 1, DocumentSHA256: strings.Repeat("0", 64), Identity: Identity{RunUID: "run"}}
 	for name, fill := range map[string]func(*Summary){
 		"findings":  func(s *Summary) { s.Findings = []finding.Finding{finding.OfProgram(long(4000))} },
-		"adjusted":  func(s *Summary) { s.Adjusted = []AppliedSetting{{Name: long(4000)}} },
 		"latencies": func(s *Summary) { s.Latencies = []Latency{{Operation: long(4000)}} },
 		"all": func(s *Summary) {
-			s.Findings, s.Adjusted = []finding.Finding{finding.OfProgram(long(2000))}, []AppliedSetting{{Name: long(2000)}}
-			s.Latencies = []Latency{{Operation: long(2000)}}
+			s.Findings, s.Latencies = []finding.Finding{finding.OfProgram(long(2000))}, []Latency{{Operation: long(2000)}}
 		},
 		"failure": func(s *Summary) {
 			s.DocumentSHA256, s.Failure = "", &Failure{Reason: CauseSQL, Message: "x" + long(9000)}

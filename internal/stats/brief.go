@@ -59,7 +59,7 @@ func BriefAnswer(overall, list []Paired) string {
 	case sameCause(list) != "":
 		return fitting(list[0].briefCause())
 	}
-	return fitting(fmt.Sprintf("no answer for %d %s", n, t.things()))
+	return fitting(fmt.Sprintf("cannot say for %d %s", n, t.things()))
 }
 
 // briefs are what a pair says, with something at the end, from the most words to the fewest.
@@ -107,20 +107,20 @@ func (p *Paired) briefCause() string {
 		}
 		return fmt.Sprintf("too few rounds for an answer (%d of %d)", p.Rounds, p.FirstLook)
 	case NoRatio:
-		return "no answer: a value is missing or zero"
+		return "cannot say: a value is missing or zero"
 	case MetricsDiffer:
-		return "no answer: metrics differ"
+		return "cannot say: metrics differ"
 	case RateMissed:
-		return "no answer: offered rate not reached"
+		return "cannot say: offered rate not reached"
 	case SettingNotExercised:
-		return "no answer: setting not exercised"
+		return "cannot say: setting not exercised"
 	case Contradiction:
-		return "no answer: rounds contradict earlier ones"
+		return "cannot say: rounds contradict earlier ones"
 	case BetweenRuns:
-		return "no answer: equal runs may differ as much"
+		return "cannot say: equal runs may differ as much"
 	case Noise:
 	}
-	return "no answer: too much noise"
+	return "cannot say: too much noise"
 }
 
 // fitting is the first text of at most 40 characters; or the last one, cut.
@@ -311,11 +311,9 @@ func overallAnswer(overall, pairs []Paired) Answer {
 	switch {
 	case points.equal == len(pairs):
 		return Answer{}
-	case all.largest >= 0:
-		o := &overall[all.largest]
+	case all.largest >= 0, len(overall) == 1 && all.equal == 1:
+		o := &overall[max(all.largest, 0)]
 		a = answerBy(o, o.where())
-	case len(overall) == 1 && all.equal == 1:
-		a = answerBy(&overall[0], overall[0].where())
 	case len(overall) > 1 && all.equal == len(overall):
 		a = Answer{Verdict: Equal, Text: fmt.Sprintf("all variants are equal to %s within %d%% over all points", overall[0].Baseline,
 			overall[0].EquivalencePercent)}

@@ -105,16 +105,16 @@ func TestBriefAnswer(t *testing.T) {
 		{nil, []stats.Paired{early}, "too few rounds for an answer (2 of 6)"},
 		{nil, []stats.Paired{noisy}, "1.00× (0.50–2.00): not decided"},
 		{[]stats.Paired{noisy}, []stats.Paired{missed, noisy}, "1.00× (0.50–2.00) overall: not decided"},
-		{nil, []stats.Paired{unused}, "no answer: setting not exercised"},
-		{nil, []stats.Paired{missed}, "no answer: offered rate not reached"},
+		{nil, []stats.Paired{unused}, "cannot say: setting not exercised"},
+		{nil, []stats.Paired{missed}, "cannot say: offered rate not reached"},
 		{[]stats.Paired{faster}, []stats.Paired{faster, equal}, "lazy 1.7× as fast (1.6–1.9×) overall"},
 		{nil, []stats.Paired{equal, faster, noisy}, "lazy 1.7× as fast; 1 of 3 differs"},
 		{[]stats.Paired{noisy}, []stats.Paired{equal, equal}, "equal within 5%"},
 		{nil, []stats.Paired{equal, noisy}, "1 of 2 equal within 5%"},
 		{nil, []stats.Paired{none, none}, "no difference shown"},
 		{nil, []stats.Paired{none, noisy}, "no difference shown for 1 of 2"},
-		{nil, []stats.Paired{noisy, noisy}, "no answer: too much noise"},
-		{nil, []stats.Paired{noisy, missed}, "no answer for 2 points"},
+		{nil, []stats.Paired{noisy, noisy}, "cannot say: too much noise"},
+		{nil, []stats.Paired{noisy, missed}, "cannot say for 2 points"},
 	} {
 		got := stats.BriefAnswer(tc.overall, tc.list)
 		if got != tc.want || utf8.RuneCountInString(got) > 40 {
@@ -274,10 +274,10 @@ func TestAnswerOverAllPoints(t *testing.T) {
 		"equal at every point": {points("b", 1, 0.001, 1, 1), "Equal of all: equal within 5% for all 2 points"},
 		"no answer": {
 			points("b", 1, 0.5, 1, 1), "CannotSay of b: 0.96× (0.75–1.18) from a to b: not decided: the ratios vary too much between rounds; " +
-				"a difference of 5% would take about 244 rounds to show; a difference of 37% would probably have been detected; no answer for any of 2 points",
+				"a difference of 5% would take about 244 rounds to show; a difference of 37% would probably have been detected; cannot say for any of 2 points",
 		},
 		"no answer of two variants": {
-			append(points("b", 1, 0.5, 1, 1), points("c", 2, 0.5, 1, 1)...), "CannotSay of all: no answer for any of 4 pairs",
+			append(points("b", 1, 0.5, 1, 1), points("c", 2, 0.5, 1, 1)...), "CannotSay of all: cannot say for any of 4 pairs",
 		},
 		"two variants": {
 			append(points("b", 1, 0.001, 1.1, 1.1), points("c", 2, 0.001, 1, 1.5)...),

@@ -5,9 +5,12 @@ package stats
 
 import (
 	"math"
+	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
 )
 
@@ -31,21 +34,28 @@ const (
 )
 
 // Verdict is the answer of a comparison.
-type Verdict string
+type Verdict = v1alpha1.Verdict
 
+// Verdicts of comparisons.
 const (
-	// Faster: the variant is better than the baseline, by whatever the interval says.
-	Faster Verdict = "Faster"
-	// Slower: the variant is worse than the baseline.
-	Slower Verdict = "Slower"
-	// Equal: the ratio is nearer to one than the design's difference. The two may differ by less, and in what is rare.
-	Equal Verdict = "Equal"
-	// NoDifferenceShown: a difference as large as the design's would probably have been seen, and was not; the interval says which
-	// differences are excluded.
-	NoDifferenceShown Verdict = "NoDifferenceShown"
-	// CannotSay: there is no answer; Cause says why.
-	CannotSay Verdict = "CannotSay"
+	Faster            = v1alpha1.VerdictFaster
+	Slower            = v1alpha1.VerdictSlower
+	Equal             = v1alpha1.VerdictEqual
+	NoDifferenceShown = v1alpha1.VerdictNoDifferenceShown
+	CannotSay         = v1alpha1.VerdictCannotSay
 )
+
+// Words of a verdict about variants or claims: those of NoDifferenceShown are "no difference shown".
+func Words[V ~string](verdict V) string {
+	var b strings.Builder
+	for i, c := range string(verdict) {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
 
 // Cause is why there is no answer.
 type Cause string

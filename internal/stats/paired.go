@@ -249,9 +249,9 @@ func AnswerOf(overall, list []Paired) Answer {
 	case t.equal == n:
 		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things()), Verdict: Equal}
 	case t.none == n:
-		return Answer{Text: undecided(list, t.equal, t.none, t.things()), Verdict: NoDifferenceShown}
+		return Answer{Text: fmt.Sprintf("no difference shown for any of %d %s", n, t.things()), Verdict: NoDifferenceShown}
 	case t.equal+t.none == 0 && len(overall) == 1 && overall[0].measured():
-		return answerBy(&overall[0], fmt.Sprintf("; no answer for any of %d %s", n, t.things()))
+		return answerBy(&overall[0], fmt.Sprintf("; cannot say for any of %d %s", n, t.things()))
 	default:
 		return Answer{Text: undecided(list, t.equal, t.none, t.things()), Verdict: CannotSay}
 	}
@@ -263,19 +263,17 @@ func answerBy(p *Paired, end string) Answer { return Answer{p.String() + end, p.
 // undecided is the answer of several pairs of which none differs and not all are equal: so many are, of so many no
 // difference is shown, and of the others nothing can be said.
 func undecided(list []Paired, equal, none int, things string) string {
-	others, n := "no answer for the others", len(list)
+	others, n := "cannot say for the others", len(list)
 	switch {
 	case equal > 0:
 		if equal+none == n {
 			others = "no difference shown for the others"
 		}
 		return fmt.Sprintf("equal within %d%% for %d of %d %s; %s", list[0].EquivalencePercent, equal, n, things, others)
-	case none == n:
-		return fmt.Sprintf("no difference shown for any of %d %s", n, things)
 	case none > 0:
 		return fmt.Sprintf("no difference shown for %d of %d %s; %s", none, n, things, others)
 	default:
-		return cmp.Or(sameCause(list), fmt.Sprintf("no answer for any of %d %s", n, things))
+		return cmp.Or(sameCause(list), fmt.Sprintf("cannot say for any of %d %s", n, things))
 	}
 }
 
@@ -286,7 +284,7 @@ func sameCause(list []Paired) string {
 			return ""
 		}
 	}
-	return "no answer: " + list[0].Why()
+	return "cannot say: " + list[0].Why()
 }
 
 func at(parameters map[string]string) string {

@@ -29,7 +29,7 @@ var assets embed.FS
 
 var (
 	templates = template.Must(template.New("").Funcs(template.FuncMap{
-		"inc": func(i int) int { return i + 1 }, "verdict": report.VerdictText, "published": publishedText,
+		"inc": func(i int) int { return i + 1 }, "verdict": stats.Words[claims.Verdict], "published": publishedText,
 	}).ParseFS(assets, "assets/*.html"))
 	style  = asset("style.css")
 	script = asset("sort.js")

@@ -67,7 +67,7 @@ func TestTexts(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"run without details": {"Latency of commit"},
 		"unfinished":          {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
-		"failed comparison":   {"No answer."},
+		"failed comparison":   {"Cannot say."},
 	} {
 		for _, text := range texts {
 			if !strings.Contains(all[name], text) {

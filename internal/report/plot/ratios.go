@@ -44,7 +44,7 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	about := fmt.Sprintf("The ratio of each pair with its interval; the band is where two count as equal, within %d%%.",
 		shown[0].EquivalencePercent)
 	y := fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better)
-	p := newPlot(title, about, "", y, []string{"faster", "slower", "equal", "no answer"})
+	p := newPlot(title, about, "", y, []string{"faster", "slower", "equal", "cannot say"})
 	ratioAxis(&p.frame.X, shown, within)
 	labels := make([]string, len(shown))
 	for i, pair := range shown {

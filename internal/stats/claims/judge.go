@@ -14,18 +14,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// Verdict about a claim.
-type Verdict string
+// Verdict about a claim: PremiseMissing is for those who know the machine, the others follow from the interval.
+type Verdict = v1alpha1.ClaimVerdict
 
+// Verdicts about claims.
 const (
-	// Holds: the interval has only ratios for which the claim is true.
-	Holds Verdict = "Holds"
-	// DoesNotHold: the interval has only ratios for which it is false.
-	DoesNotHold Verdict = "DoesNotHold"
-	// CannotSay: the interval has both, or there is none.
-	CannotSay Verdict = "CannotSay"
-	// PremiseMissing: the machine lacks what the claim needs. Only who knows the machine gives this verdict.
-	PremiseMissing Verdict = "PremiseMissing"
+	Holds          = v1alpha1.ClaimHolds
+	DoesNotHold    = v1alpha1.ClaimDoesNotHold
+	CannotSay      = v1alpha1.ClaimCannotSay
+	PremiseMissing = v1alpha1.ClaimPremiseMissing
 )
 
 // Judgement of a claim.
