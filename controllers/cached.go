@@ -207,9 +207,8 @@ func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 	return all, nil
 }
 
-// details of a run that has ended, for its page; the report gets the settings of the servers. Documents are read from the API
-// server one after another: no cache holds them, and not more than one is to be in memory. One that is gone or cannot be read is
-// left out: the results say nothing that depends on all of them.
+// details of a run that has ended, for its page; the report gets the settings of the servers. One document after another is read,
+// from the API server, so that not more than one is in memory. One that is gone or cannot be read is left out.
 func (r *BenchmarkRunReconciler) details(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report,
 ) (*page.Details, error) {

@@ -13,10 +13,9 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 // +kubebuilder:validation:MaxItems=16
 type Claims []Claim
 
-// Claim is a statement. It has one of ratio, bestAt, monotonic and noDifference; the interval of its ratio holds at 95% for all
-// claims together.
+// Claim is a statement. It has one of value, ratio, bestAt and monotonic; its interval holds at 95% for all claims together.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.ratio), has(self.bestAt), has(self.monotonic), has(self.noDifference)].filter(set, set).size() == 1",message="a claim has exactly one of ratio, bestAt, monotonic and noDifference"
+// +kubebuilder:validation:XValidation:rule="[has(self.value), has(self.ratio), has(self.bestAt), has(self.monotonic)].filter(set, set).size() == 1",message="a claim has exactly one of value, ratio, bestAt and monotonic"
 type Claim struct {
 	// name of the claim: a DNS label of at most 40 characters.
 	// +required
@@ -38,7 +37,11 @@ type Claim struct {
 	// +kubebuilder:validation:MaxLength=64
 	Metric string `json:"metric,omitempty"`
 
-	// ratio claims that the values of one point are a multiple of those of another.
+	// value claims how large the values of a point are.
+	// +optional
+	Value *ValueClaim `json:"value,omitempty"`
+
+	// ratio claims that the values of one point are a multiple of those of another, or equal.
 	// +optional
 	Ratio *RatioClaim `json:"ratio,omitempty"`
 
@@ -49,10 +52,6 @@ type Claim struct {
 	// monotonic claims that the values only rise, or only fall.
 	// +optional
 	Monotonic *MonotonicClaim `json:"monotonic,omitempty"`
-
-	// noDifference claims that the values of two points are equal.
-	// +optional
-	NoDifference *NoDifferenceClaim `json:"noDifference,omitempty"`
 
 	// needs is what the machine must have; without it, the verdict is PremiseMissing.
 	// +optional
@@ -91,9 +90,6 @@ type LeastNumber struct {
 // SelectedValue is an integer, or a text of at most 256 characters.
 type SelectedValue intstr.IntOrString
 
-// SelectedText is a value as results have it.
-func SelectedText(value string) SelectedValue { return SelectedValue(intstr.FromString(value)) }
-
 // String is the value as results have it.
 func (v SelectedValue) String() string { return (*intstr.IntOrString)(&v).String() }
 
@@ -130,9 +126,26 @@ type PointSelector struct {
 // +kubebuilder:validation:XValidation:rule="double(self) > 0.0",message="write a number above 0 in quotes, for example \"8\" or \"7.5\""
 type ClaimedNumber string
 
-// RatioClaim claims that the values of one point are a multiple of those of another.
+// ValueClaim claims how large the values of a point are.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.atLeast) || has(self.atMost)",message="set atLeast or atMost, or both"
+type ValueClaim struct {
+	// of names the point.
+	// +required
+	Of PointSelector `json:"of,omitzero"`
+
+	// atLeast is the smallest value that is claimed, in the metric's unit.
+	// +optional
+	AtLeast ClaimedNumber `json:"atLeast,omitempty"`
+
+	// atMost is the largest value that is claimed.
+	// +optional
+	AtMost ClaimedNumber `json:"atMost,omitempty"`
+}
+
+// RatioClaim claims that the values of one point are a multiple of those of another, or equal.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.withinPercent) != (has(self.atLeast) || has(self.atMost))",message="set withinPercent, or atLeast, atMost or both"
 type RatioClaim struct {
 	// of names the point whose values are divided.
 	// +required
@@ -155,6 +168,12 @@ type RatioClaim struct {
 	// atMost is the largest ratio that is claimed.
 	// +optional
 	AtMost ClaimedNumber `json:"atMost,omitempty"`
+
+	// withinPercent claims that the two are equal but for so much. From 1 to 50.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
+	WithinPercent int32 `json:"withinPercent,omitempty"`
 }
 
 // BestAtClaim claims that the best of some points is among those that at selects.
@@ -196,24 +215,6 @@ type MonotonicClaim struct {
 	Among PointSelector `json:"among,omitzero"`
 
 	// withinPercent is how far a step may go the wrong way. From 1 to 50; defaults to 5.
-	// +optional
-	// +kubebuilder:default=5
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=50
-	WithinPercent int32 `json:"withinPercent,omitempty"`
-}
-
-// NoDifferenceClaim claims that the values of two points are equal within a few percent.
-type NoDifferenceClaim struct {
-	// of names one point.
-	// +required
-	Of PointSelector `json:"of,omitzero"`
-
-	// to names the other point.
-	// +required
-	To PointSelector `json:"to,omitzero"`
-
-	// withinPercent is the difference that does not matter. From 1 to 50; defaults to 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1

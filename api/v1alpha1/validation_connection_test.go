@@ -281,6 +281,7 @@ const ofTo = `of: {parameters: {rowsPerCommit: "16"}}, to: {parameters: {rowsPer
 
 func TestEnvtestClaimRules(t *testing.T) {
 	ratio := func(s string) string { return claim("ratio: {" + ofTo + ", " + s + "}") }
+	ratioOf := func(s string) string { return claim("ratio: {of: " + s + ", to: {parameters: {rowsPerCommit: 1}}, withinPercent: 5}") }
 	figures := func(n int) string {
 		return claim("ratio: {" + ofTo + `, atLeast: "8"}, published: [` +
 			strings.Repeat(`{of: {parameters: {rowsPerCommit: "1"}}, value: "78"},`, n) + "]")
@@ -294,7 +295,7 @@ func TestEnvtestClaimRules(t *testing.T) {
 	}
 	checkRules(t, minimal, map[string]rule{
 		"ratio":         {allowed: []string{ratio(`atLeast: "8"`), ratio(`atMost: "7.25"`), ratio(`atLeast: "0.5", atMost: "2"`)}},
-		"ratio's bound": {refused: []string{claim("ratio: {" + ofTo + "}")}, says: "set atLeast or atMost, or both"},
+		"ratio's bound": {refused: []string{claim("ratio: {" + ofTo + "}"), ratio(`atLeast: "1", withinPercent: 5`)}, says: "set withinPercent, or atLeast, atMost or both"},
 		"numbers": {
 			refused: []string{ratio(`atLeast: "0"`), ratio(`atLeast: "0.0"`)}, says: "write a number above 0 in quotes",
 		},
@@ -302,24 +303,27 @@ func TestEnvtestClaimRules(t *testing.T) {
 		"quotes":          {refused: []string{ratio("atLeast: 8")}, says: "must be of type string"},
 		"values": {
 			allowed: []string{
-				claim("noDifference: {of: {parameters: {rowsPerCommit: 16}}, to: {parameters: {rowsPerCommit: '1'}}}"),
+				ratioOf("{parameters: {rowsPerCommit: 16}}"),
 			},
-			refused: []string{claim("noDifference: {of: {parameters: {rowsPerCommit: " + strings.Repeat("a", 257) + "}}, to: {variant: a}}")},
+			refused: []string{ratioOf("{parameters: {rowsPerCommit: " + strings.Repeat("a", 257) + "}}")},
 			says:    "may not be more than 256 bytes",
 		},
 		"a value with a point": {
-			refused: []string{claim("noDifference: {of: {parameters: {rowsPerCommit: 1.5}}, to: {variant: a}}")}, says: "rowsPerCommit",
+			refused: []string{ratioOf("{parameters: {rowsPerCommit: 1.5}}")}, says: "rowsPerCommit",
 		},
 		"one of four": {
 			refused: []string{
-				claim("statement: nothing"), claim("ratio: {" + ofTo + `, atLeast: "8"}, noDifference: {` + ofTo + "}"),
+				claim("statement: nothing"), claim("ratio: {" + ofTo + `, atLeast: "8"}, value: {of: {variant: a}, atLeast: "8"}`),
 			},
-			says: "a claim has exactly one of ratio, bestAt, monotonic and noDifference",
+			says: "a claim has exactly one of value, ratio, bestAt and monotonic",
 		},
 		"no difference": {
-			allowed: []string{claim("noDifference: {" + ofTo + "}"), claim("noDifference: {" + ofTo + ", withinPercent: 50}")},
-			refused: []string{claim("noDifference: {" + ofTo + ", withinPercent: 51}"), claim("noDifference: {" + ofTo + ", withinPercent: 0}")},
-			says:    "withinPercent",
+			allowed: []string{ratio("withinPercent: 1"), ratio("withinPercent: 50")},
+			refused: []string{ratio("withinPercent: 51"), ratio("withinPercent: 0")}, says: "withinPercent",
+		},
+		"value": {
+			allowed: []string{claim(`value: {of: {parameters: {rowsPerCommit: 16}}, atMost: "20000"}`)},
+			refused: []string{claim("value: {of: {variant: a}}")}, says: "set atLeast or atMost, or both",
 		},
 		"monotonic": {
 			allowed: []string{claim("monotonic: {parameter: rowsPerCommit, direction: Rising}")},

@@ -376,9 +376,9 @@ func TestEnvtestImmutable(t *testing.T) {
 		"placement: Any":                               "placement cannot be changed",
 		"cleanup: Never":                               "cleanup cannot be changed",
 		"results: {retention: Retain}":                 "results cannot be changed",
-		"claims: [{name: c, noDifference: {of: {variant: a}, to: {variant: b}}}]": "claims cannot be changed",
-		"imagePullSecrets: [{name: other}]":                                       "imagePullSecrets and claims cannot be changed",
-		"variants: [{name: a}, {name: b}]":                                        "variants, baseline, rounds, alternation and equivalentWithinPercent cannot be changed",
+		"claims: [{name: c, value: {of: {variant: a}, atLeast: \"1\"}}]": "claims cannot be changed",
+		"imagePullSecrets: [{name: other}]":                              "imagePullSecrets and claims cannot be changed",
+		"variants: [{name: a}, {name: b}]":                               "variants, baseline, rounds, alternation and equivalentWithinPercent cannot be changed",
 	} {
 		changed := run.DeepCopy()
 		merge(changed.Object, parsed(t, spec(change)).Object)

@@ -119,8 +119,6 @@ const (
 	AsPublishedNone AsPublished = "None"
 	// AsPublishedIsotopp commits where the published script of CommitSize does: its first transaction has one row.
 	AsPublishedIsotopp AsPublished = "Isotopp"
-	// AsPublishedSysbenchTPCC sends what the published sysbench-tpcc sends.
-	AsPublishedSysbenchTPCC AsPublished = "SysbenchTPCC"
 	// AsPublishedContest2008 obeys the ground rules of the contest of 2008.
 	AsPublishedContest2008 AsPublished = "Contest2008"
 	// AsPublishedSmallDatum has the ten steps of the insert benchmark as its maintainer publishes them.

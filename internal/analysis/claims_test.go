@@ -80,7 +80,7 @@ func TestPlacesOfClaim(t *testing.T) {
 func TestPremiseOfRunBeforeItsMeasurements(t *testing.T) {
 	run := testutil.MakeRun("r", "ns").Obj()
 	run.Spec.Claims = v1alpha1.Claims{{
-		Name: "slow", Ratio: &v1alpha1.RatioClaim{Of: rows("16"), To: rows("1"), AtLeast: "10"},
+		Name: "slow", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtLeast: "10"},
 		Needs: v1alpha1.ClaimNeeds{FdatasyncMicros: v1alpha1.LeastNumber{AtLeast: 5000}},
 	}}
 	points := []stats.Point{{Parameters: map[string]string{"rowsPerCommit": "1"}}, {Parameters: map[string]string{"rowsPerCommit": "16"}}}

@@ -99,9 +99,6 @@ func claimsAndPlans(t *testing.T, document string) (list v1alpha1.Claims, plans 
 		specs[name] = &plan.Side(&run, i, 1).Spec
 	}
 	for i := range list { // as the API server does
-		if c := list[i].NoDifference; c != nil && c.WithinPercent == 0 {
-			c.WithinPercent = 5
-		}
 		if c := list[i].Monotonic; c != nil && c.WithinPercent == 0 {
 			c.WithinPercent = 5
 		}

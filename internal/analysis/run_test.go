@@ -346,7 +346,7 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, sides int) *Compared {
 		s.Environment = v1alpha1.Environment{DatabaseNode: "worker", LoaderNode: "worker2", DatabaseImage: "mariadb@1"}
 		for _, p := range c.Variants[s.Variant].Plan.Points {
 			record := testutil.Record(i+1, 1, p.Parameters, testutil.PairValue(i, s.Variant))
-			s.Points = append(s.Points, stats.Summarized(p.Parameters, []*result.Record{record}))
+			s.Points = append(s.Points, stats.Looks{}.Summarized(stats.Point{Parameters: p.Parameters, Records: []*result.Record{record}}))
 		}
 	}
 	return c
@@ -357,8 +357,4 @@ func (s *Side) add(m result.Metric) {
 	for _, p := range s.Points {
 		p.Records[0].Summary.Metrics = append(p.Records[0].Summary.Metrics, m)
 	}
-}
-
-func rows(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
 }

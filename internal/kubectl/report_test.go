@@ -33,9 +33,9 @@ func begun(t *testing.T, n int) (*v1alpha1.BenchmarkRun, []*corev1.ConfigMap) {
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Message: "trial 4 is measured",
 		}}
 		r.Spec.Claims = v1alpha1.Claims{{
-			Name: "early", NoDifference: &v1alpha1.NoDifferenceClaim{
-				Of: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText("1")}},
-				To: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText("16")}}, WithinPercent: 5,
+			Name: "early", Ratio: &v1alpha1.RatioClaim{
+				Of: testutil.AtRows("1"),
+				To: testutil.AtRows("16"), WithinPercent: 5,
 			},
 		}}
 	}).Obj()

@@ -67,7 +67,7 @@ func BenchmarkThousandPointsOfTexts(b *testing.B) {
 // variants, and after two rounds of two variants. Each has a claim about all of its points.
 func BenchmarkThousandPoints(b *testing.B) {
 	const points, rounds = 1000, 5
-	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: rows("1000")}}}
+	claims := v1alpha1.Claims{{Name: "best", BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("1000")}}}
 	b.Run("run", func(b *testing.B) {
 		run := oneAxis(points, rounds)
 		run.Spec.Claims = claims
@@ -108,15 +108,11 @@ func BenchmarkThousandPoints(b *testing.B) {
 	})
 }
 
-func rows(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
-}
-
 // tenfold says that the second point is ten times the first, and publishes a factor of eight.
 func tenfold() v1alpha1.Claims {
 	return v1alpha1.Claims{{
-		Name: "tenfold", Statement: "ten times as fast", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "10"},
-		Published: []v1alpha1.PublishedFigure{{Of: rows("1"), Value: "100"}, {Of: rows("2"), Value: "800"}},
+		Name: "tenfold", Statement: "ten times as fast", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), AtLeast: "10"},
+		Published: []v1alpha1.PublishedFigure{{Of: testutil.AtRows("1"), Value: "100"}, {Of: testutil.AtRows("2"), Value: "800"}},
 	}}
 }
 
@@ -155,11 +151,11 @@ func TestStatusOfClaimWithoutPremise(t *testing.T) {
 
 func TestStatusOfClaims(t *testing.T) {
 	run, seen := claimedRun(3, append(tenfold(), v1alpha1.Claim{
-		Name: "faster", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+		Name: "faster", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), AtLeast: "1.5"},
 	}, v1alpha1.Claim{
-		Name: "unknown", Metric: "x", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "1.5"},
+		Name: "unknown", Metric: "x", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), AtLeast: "1.5"},
 	}, v1alpha1.Claim{
-		Name: "other", Metric: "innodbFsyncsPerTransaction", NoDifference: &v1alpha1.NoDifferenceClaim{Of: rows("2"), To: rows("1"), WithinPercent: 5},
+		Name: "other", Metric: "innodbFsyncsPerTransaction", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), WithinPercent: 5},
 	})...)
 	status := statusOf(t, run, seen, now)
 	want := []v1alpha1.ClaimStatus{

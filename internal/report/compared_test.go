@@ -48,7 +48,7 @@ func runOf(name string, points ...[]float64) *report.Report {
 			records = append(records, testutil.Record(r.Planned, 1, parameters, v))
 		}
 		r.Records = append(r.Records, records...)
-		r.Points = append(r.Points, stats.Summarized(parameters, records))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: records}))
 	}
 	return r
 }
@@ -80,7 +80,7 @@ func everyKind() (before, after *report.Report) {
 	after = runOf("pr-1234", times(0.93, around100), times(2, around100), times(1.001, around100), noisy)
 	parameters := map[string]string{"rowsPerCommit": "1024"}
 	record := testutil.Record(25, 1, parameters, 100)
-	after.Points = append(after.Points, stats.Summarized(parameters, []*result.Record{record}))
+	after.Points = append(after.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: []*result.Record{record}}))
 	after.Records = append(after.Records, record)
 	after.Started = before.Started.Add(90 * time.Minute)
 	// Claims, and which points there are, say nothing about what a trial measures.
@@ -388,7 +388,7 @@ func TestRulingWhereLowerIsBetter(t *testing.T) {
 			for _, record := range r.Points[i].Records {
 				record.Summary.Metrics[0] = result.Metric{Name: "seconds", Unit: "s", Better: "lower", Value: record.Summary.Metrics[0].Value}
 			}
-			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
+			r.Points[i] = stats.Looks{}.Summarized(stats.Point{Parameters: r.Points[i].Parameters, Records: r.Points[i].Records})
 		}
 		return r
 	}

@@ -52,7 +52,7 @@ func thousand() *report.Report {
 			Version: 1, Trial: i + 1, Attempt: 1, Parameters: parameters, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted,
 			Message: strings.Repeat("evicted ", 100),
 		})
-		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: []*result.Record{record}}))
 	}
 	return r
 }

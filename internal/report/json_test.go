@@ -111,7 +111,7 @@ func inStages() *report.Report {
 	}
 	r.Records = append(r.Records, &result.Record{Version: 1, Trial: 3, Attempt: 1, Outcome: result.OutcomeInvalidated, Cause: result.CauseEvicted})
 	for _, name := range []string{"l.i0", "qr100"} {
-		r.Points = append(r.Points, stats.Summarized(map[string]string{"stage": name}, byPoint[name]))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: map[string]string{"stage": name}, Records: byPoint[name]}))
 	}
 	return r
 }

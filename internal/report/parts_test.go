@@ -40,7 +40,7 @@ func tables() *report.Report {
 			records = append(records, record)
 		}
 		r.Records = append(r.Records, records...)
-		r.Points = append(r.Points, stats.Summarized(parameters, records))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: records}))
 	}
 	return r
 }

@@ -68,7 +68,7 @@ func small() *report.Report {
 		}
 	}
 	for i, parameters := range points {
-		r.Points = append(r.Points, stats.Summarized(parameters, byPoint[i]))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: byPoint[i]}))
 	}
 	r.Claims = []claims.Judgement{
 		{
@@ -85,7 +85,7 @@ func unmeasured() *report.Report {
 	parameters := map[string]string{"rowsPerCommit": "1"}
 	return &report.Report{
 		Run:    run("Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"),
-		Points: []stats.Point{stats.Summarized(parameters, nil)},
+		Points: []stats.Point{stats.Looks{}.Summarized(stats.Point{Parameters: parameters})},
 		Records: []*result.Record{{
 			Version: 1, Trial: 1, Attempt: 1, Instance: 1, Parameters: parameters, Outcome: result.OutcomeFailed,
 			Cause: "SQL", Message: "Table 't' already exists", Recorded: time.Date(2026, 1, 2, 3, 5, 1, 0, time.UTC),
@@ -98,7 +98,7 @@ func single() *report.Report {
 	record := testutil.Record(1, 1, nil, 1000)
 	return &report.Report{
 		Run: run("Complete", ""), Records: []*result.Record{record},
-		Points: []stats.Point{stats.Summarized(nil, []*result.Record{record})},
+		Points: []stats.Point{stats.Looks{}.Summarized(stats.Point{Records: []*result.Record{record}})},
 	}
 }
 
@@ -173,13 +173,9 @@ func claimed() *v1alpha1.BenchmarkRun {
 		run.UID, run.Spec.Seed = "run", ptr.To[int64](7)
 		run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 		run.Spec.Claims = v1alpha1.Claims{{Name: "twice", Ratio: &v1alpha1.RatioClaim{
-			Of: at("16"), To: at("1"), AtLeast: "2",
+			Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtLeast: "2",
 		}}}
 	}).Obj()
-}
-
-func at(rows string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(rows)}}
 }
 
 // measured are accepted records of the first n trials: 16 rows a commit are four times as fast.

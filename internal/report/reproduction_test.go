@@ -26,7 +26,7 @@ func measuredRun(better string, values ...float64) *report.Report {
 		record.Summary.Metrics[0].Better = better
 		records = append(records, record)
 	}
-	return &report.Report{Run: run("Complete", ""), Points: []stats.Point{stats.Summarized(parameters, records)}}
+	return &report.Report{Run: run("Complete", ""), Points: []stats.Point{stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: records})}}
 }
 
 func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Reproduction {

@@ -151,7 +151,7 @@ func pointsOf(better string, values ...float64) *report.Report {
 		record := testutil.Record(i+1, 1, parameters, value)
 		record.Summary.Metrics[0].Better = better
 		r.Records = append(r.Records, record)
-		r.Points = append(r.Points, stats.Summarized(parameters, []*result.Record{record}))
+		r.Points = append(r.Points, stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: []*result.Record{record}}))
 	}
 	return r
 }
@@ -166,7 +166,7 @@ func TestSummaryMarksTheBest(t *testing.T) {
 				record.Summary.Metrics[0].Better = better
 				r.Points[i].Records = append(r.Points[i].Records, record)
 			}
-			r.Points[i] = stats.Summarized(r.Points[i].Parameters, r.Points[i].Records)
+			r.Points[i] = stats.Looks{}.Summarized(stats.Point{Parameters: r.Points[i].Parameters, Records: r.Points[i].Records})
 		}
 		return r
 	}
@@ -217,7 +217,7 @@ func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 		record := testutil.Record(i+2, 1, nil, float64(i))
 		many.Points[0].Records = append(many.Points[0].Records, record)
 	}
-	many.Points[0] = stats.Summarized(many.Points[0].Parameters, many.Points[0].Records)
+	many.Points[0] = stats.Looks{}.Summarized(stats.Point{Parameters: many.Points[0].Parameters, Records: many.Points[0].Records})
 	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are those of the median at 95% confidence.") {
 		t.Errorf("six values:\n%s", text)
 	}

@@ -207,8 +207,8 @@ func pair(t *testing.T) *analysis.Compared {
 	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
 	points := c.Variants[0].Plan.Points
 	c.Sides[0].Points = []stats.Point{
-		stats.Summarized(points[0].Parameters, nil),
-		stats.Summarized(points[1].Parameters, []*result.Record{testutil.Record(1, 1, points[1].Parameters, 4000)}),
+		stats.Looks{}.Summarized(stats.Point{Parameters: points[0].Parameters}),
+		stats.Looks{}.Summarized(stats.Point{Parameters: points[1].Parameters, Records: []*result.Record{testutil.Record(1, 1, points[1].Parameters, 4000)}}),
 	}
 	c.Judge(nil)
 	return c

@@ -179,12 +179,7 @@ type Point struct {
 	Warnings []finding.Finding
 }
 
-// Summarized is the only point of a run, of a group of accepted attempts.
-func Summarized(parameters map[string]string, records []*result.Record) Point {
-	return Looks{}.Summarized(Point{Parameters: parameters, Records: records})
-}
-
-// Summarized is a point of a run, of a group of accepted attempts, which were looked at before.
+// Summarized is a point of a run, of a group of accepted attempts, which were looked at before; never by the zero value.
 func (l Looks) Summarized(p Point) Point {
 	of := p.In("")
 	var each []float64

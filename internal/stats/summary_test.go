@@ -147,7 +147,7 @@ func TestWarnings(t *testing.T) {
 func TestSummarizedPoint(t *testing.T) {
 	parameters := map[string]string{"rowsPerCommit": "4"}
 	list := []*result.Record{warned(1, 1000, "a"), warned(2, 1100, "a")}
-	got := stats.Summarized(parameters, list)
+	got := stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: list})
 	want := stats.Point{
 		Parameters: parameters, Records: list, Metric: result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"},
 		Values: []float64{1000, 1100}, Summary: stats.Summary{N: 2, Median: 1050, Low: 1000, High: 1100, Interval: stats.MinMax},
@@ -156,7 +156,8 @@ func TestSummarizedPoint(t *testing.T) {
 	must.Same(t, "point", want, got)
 	unmeasured := testutil.Record(1, 1, nil, 1)
 	unmeasured.Summary.Metrics = nil
-	if got := stats.Summarized(nil, []*result.Record{unmeasured}); got.Summary.N != 0 || got.Values != nil {
+	got = stats.Looks{}.Summarized(stats.Point{Records: []*result.Record{unmeasured}})
+	if got.Summary.N != 0 || got.Values != nil {
 		t.Errorf("without a metric: %+v", got)
 	}
 }

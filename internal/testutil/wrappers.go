@@ -13,12 +13,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
+
+// SelectedText is a value of a parameter in a claim.
+func SelectedText(value string) v1alpha1.SelectedValue {
+	return v1alpha1.SelectedValue(intstr.FromString(value))
+}
+
+// AtRows selects the points with so many rows per commit.
+func AtRows(value string) v1alpha1.PointSelector {
+	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": SelectedText(value)}}
+}
 
 // RunWrapper builds a BenchmarkRun.
 type RunWrapper struct{ run v1alpha1.BenchmarkRun }

@@ -28,20 +28,16 @@ func twoPoints() *v1alpha1.BenchmarkRun {
 	return testutil.MakeRun("run", "ns").Sweep(1, 2).Repetitions(3).Obj()
 }
 
-func rows(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
-}
-
 // A claim about a point that is not measured ends the run before anything is created.
 func TestPlanRefusesClaims(t *testing.T) {
 	run := twoPoints()
 	run.Spec.Claims = v1alpha1.Claims{{
-		Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: rows("2"), To: rows("1"), AtLeast: "10"},
+		Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), AtLeast: "10"},
 	}}
 	if _, err := validation.PlanRun(run); err != nil {
 		t.Error(err)
 	}
-	run.Spec.Claims[0].Ratio.Of = rows("3")
+	run.Spec.Claims[0].Ratio.Of = testutil.AtRows("3")
 	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
 		t.Errorf("error %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -72,7 +73,7 @@ func TestFiguresOfPublications(t *testing.T) {
 					for _, f := range table.Published {
 						of := v1alpha1.PointSelector{Variant: f.Of.Variant, Parameters: map[string]v1alpha1.SelectedValue{}}
 						for name, value := range f.Of.Parameters {
-							of.Parameters[name] = v1alpha1.SelectedText(value)
+							of.Parameters[name] = testutil.SelectedText(value)
 						}
 						check(object.Metadata.Name, of, cmp.Or(f.Metric, table.Metrics[0]), v1alpha1.ClaimedNumber(f.Value))
 					}

@@ -36,8 +36,8 @@ var _ = Describe("a run", func() {
 		By("showing what users look at")
 		results := configMap(ctx, run.Status.Results.ConfigMap)
 		Expect(kubectl(ctx, "get", "brun", "-o", "wide")).To(And(
-			MatchRegexp(`STATUS\s+PROGRESS\s+RESULT\s+DURATION\s+AGE\s+HEADLINE\s+ENGINE\s+WORKLOAD\s+CLAIMS\s+NODE\s+INVALID`),
-			MatchRegexp(`commit-size\s+Complete\s+18/18\s+\d+(\.\d+)? rows/s at rowsPerCommit=\d+\s+.*\d+(\.\d+)? rows/s \(\d+(\.\d+)?–\d+(\.\d+)?\) at rowsPerCommit=\d+(; .* may be as good)?\s+.*MariaDB.*\s+CommitSize\s+\d (hold|does|do not|undecided).*\s+\S+\s+0`)))
+			MatchRegexp(`STATUS\s+PROGRESS\s+RESULT\s+DURATION\s+AGE\s+DETAIL\s+ENGINE\s+WORKLOAD\s+CLAIMS\s+NODE\s+INVALID`),
+			MatchRegexp(`commit-size\s+Complete\s+18/18\s+\d+(\.\d+)? rows/s at rowsPerCommit=\d+\s+.*\d+(\.\d+)? rows/s \(\d+(\.\d+)?–\d+(\.\d+)?\) at rowsPerCommit=\d+(; .* may be as good)?\s+.*MariaDB.*\s+CommitSize\s+(holds|does not hold|cannot say): \d.*\s+\S+\s+0`)))
 		Expect(kubectl(ctx, "describe", "brun", "commit-size")).To(And(
 			ContainSubstring("Fdatasync Micros"), ContainSubstring("Rows Per Commit"), ContainSubstring("measured: 18 trials at 3 points")))
 		Expect(results.Data["summary.md"]).To(And(

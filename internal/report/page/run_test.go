@@ -40,7 +40,7 @@ func pages(t *testing.T) map[string]string {
 	unfinished.Report.Outcome, unfinished.Report.Claims = "", nil
 	for i := range unfinished.Report.Points[4:] {
 		p := &unfinished.Report.Points[4+i]
-		*p = stats.Summarized(p.Parameters, nil)
+		*p = stats.Looks{}.Summarized(stats.Point{Parameters: p.Parameters})
 	}
 	unfinished.Report.Records = unfinished.Report.Records[:15]
 	return map[string]string{

@@ -100,10 +100,10 @@ func Variants(c *v1alpha1.Claim) []string {
 		}
 	}
 	switch {
+	case c.Value != nil:
+		add(c.Value.Of)
 	case c.Ratio != nil:
 		add(c.Ratio.Of, c.Ratio.To)
-	case c.NoDifference != nil:
-		add(c.NoDifference.Of, c.NoDifference.To)
 	case c.BestAt != nil:
 		add(c.BestAt.Among)
 	case c.Monotonic != nil:
@@ -128,7 +128,7 @@ func Check(c *v1alpha1.Claim, points []stats.Point) error {
 
 // subject of a claim: the series that it is about.
 type subject struct {
-	// of and to are those of a ratio or of no difference.
+	// of and to are those of a ratio; a value is a ratio to one.
 	of, to *stats.Point
 	// in are those that the best is said to be one of, out the others.
 	in, out []*stats.Point
@@ -156,10 +156,13 @@ func (s *subject) name(one *stats.Point) string {
 
 func subjectOf(c *v1alpha1.Claim, list []stats.Point) (s subject, err error) {
 	switch {
+	case c.Value != nil:
+		if s, err = pairOf(c.Value.Of, c.Value.Of, list, true); err == nil {
+			s.to = ones(s.of)
+		}
+		return s, err
 	case c.Ratio != nil:
 		return pairOf(c.Ratio.Of, c.Ratio.To, list, c.Ratio.ToMetric != "")
-	case c.NoDifference != nil:
-		return pairOf(c.NoDifference.Of, c.NoDifference.To, list, false)
 	case c.BestAt != nil:
 		at, among := selector(c.BestAt.At), selector(c.BestAt.Among)
 		for _, one := range among.All(list) {
@@ -179,6 +182,11 @@ func subjectOf(c *v1alpha1.Claim, list []stats.Point) (s subject, err error) {
 	}
 	s.steps, err = stepsOf(c.Monotonic, list)
 	return s, err
+}
+
+// ones are as many as a point has values.
+func ones(of *stats.Point) *stats.Point {
+	return &stats.Point{Variant: of.Variant, Parameters: of.Parameters, Values: slices.Repeat([]float64{1}, len(of.Values))}
 }
 
 // pairOf are the two points that selectors name. They may be the same if two metrics of them are compared.
@@ -238,7 +246,7 @@ func (g judge) published(metric string) (verdict Verdict, detail string) {
 	add := func(list []*stats.Point, metrics ...string) (known []*stats.Point) {
 		for i, s := range list {
 			if v := figureOf(g.claim, s, metrics[min(i, len(metrics)-1)], metric); v > 0 {
-				known = append(known, &stats.Point{Variant: s.Variant, Parameters: s.Parameters, Values: []float64{v}})
+				known = append(known, &stats.Point{Variant: s.Variant, Parameters: s.Parameters, Metric: s.Metric, Values: []float64{v}})
 			} else if missing == "" {
 				missing = g.name(s)
 			}
@@ -247,12 +255,14 @@ func (g judge) published(metric string) (verdict Verdict, detail string) {
 	}
 	by.in, by.out, by.steps = add(g.in, metric), add(g.out, metric), add(g.steps, metric)
 	complete := g.in != nil && by.in != nil && by.out != nil || missing == ""
-	if g.of != nil {
-		toMetric := metric
-		if g.claim.Ratio != nil {
-			toMetric = cmp.Or(g.claim.Ratio.ToMetric, metric)
+	switch {
+	case g.claim.Value != nil:
+		one := add([]*stats.Point{g.of}, metric)
+		if complete = len(one) == 1; complete {
+			by.of, by.to = one[0], ones(one[0])
 		}
-		two := add([]*stats.Point{g.of, g.to}, metric, toMetric)
+	case g.claim.Ratio != nil:
+		two := add([]*stats.Point{g.of, g.to}, metric, cmp.Or(g.claim.Ratio.ToMetric, metric))
 		if complete = len(two) == 2; complete {
 			by.of, by.to = two[0], two[1]
 		}

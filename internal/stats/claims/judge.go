@@ -99,10 +99,8 @@ type judge struct {
 
 func (g judge) judge(j *Judgement) {
 	switch {
-	case g.claim.Ratio != nil:
+	case g.of != nil:
 		g.ratio(j)
-	case g.claim.NoDifference != nil:
-		g.noDifference(j)
 	case g.claim.BestAt != nil:
 		g.bestAt(j)
 	default:
@@ -120,7 +118,7 @@ func (g judge) ratio(j *Judgement) {
 		j.Detail = why
 		return
 	}
-	least, most := bounds(g.claim.Ratio)
+	least, most, claimed := g.bounds()
 	above, below := least == 0 || r.Low >= least, most == 0 || r.High <= most
 	few := ""
 	switch {
@@ -132,56 +130,46 @@ func (g judge) ratio(j *Judgement) {
 	case least > 0 && r.High < least, most > 0 && r.Low > most:
 		j.Verdict = DoesNotHold
 	default:
-		j.Settled = j.Settled || near(r, least) || near(r, most)
+		j.Settled = j.Settled || g.near(r, least) || g.near(r, most)
 	}
-	j.Detail = g.claimedTimes(r, claimed(least, most)) + few
+	j.Detail = g.claimedTimes(r, claimed) + few
 }
 
-// near says whether the whole of an interval is near a bound; 0 is none.
-func near(r stats.Ratio, bound float64) bool {
-	return bound > 0 && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
+// near says whether the whole of an interval is near a bound; 0 is none. Those of what is equal are as near to each other.
+func (g judge) near(r stats.Ratio, bound float64) bool {
+	equal := g.claim.Ratio != nil && g.claim.Ratio.WithinPercent > 0
+	return bound > 0 && !equal && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
 }
 
 // enoughForEqual takes a claim of no difference that would hold back if it rests on fewer values than the verdict Equal does, and
 // says so: what is slow in few of its trials looks equal in three of them.
 func (g judge) enoughForEqual(j *Judgement) (few string) {
 	n := min(len(g.of.Values), len(g.to.Values))
-	if n >= stats.MinForEqual || g.exact {
+	if n >= stats.MinForEqual || g.exact || g.claim.Ratio == nil {
 		return ""
 	}
 	j.Verdict = CannotSay
 	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
 
-// bounds of a ratio; 0 is none.
-func bounds(c *v1alpha1.RatioClaim) (least, most float64) { return number(c.AtLeast), number(c.AtMost) }
-
-// claimed says what was claimed.
-func claimed(least, most float64) string {
+// bounds of what is claimed of a value or a ratio, and what that says; 0 is none.
+func (g judge) bounds() (least, most float64, claimed string) {
+	unit := g.unit()
+	if v := g.claim.Value; v != nil {
+		least, most = number(v.AtLeast), number(v.AtMost)
+	} else {
+		least, most = number(g.claim.Ratio.AtLeast), number(g.claim.Ratio.AtMost)
+	}
 	switch {
+	case least == 0 && most == 0:
+		most = 1 + float64(g.claim.Ratio.WithinPercent)/100
+		return 1 / most, most, fmt.Sprintf("equal within %d%%", g.claim.Ratio.WithinPercent)
 	case most == 0:
-		return "at least " + stats.Format(least) + "×"
+		return least, most, "at least " + stats.Format(least) + unit
 	case least == 0:
-		return "at most " + stats.Format(most) + "×"
+		return least, most, "at most " + stats.Format(most) + unit
 	}
-	return stats.Format(least) + "–" + stats.Format(most) + "×"
-}
-
-func (g judge) noDifference(j *Judgement) {
-	r, why := g.interval(g.of.Values, g.to.Values, g.claims)
-	if why != "" {
-		j.Detail = why
-		return
-	}
-	within, few := 1+float64(g.claim.NoDifference.WithinPercent)/100, ""
-	switch {
-	case r.Low > 1/within && r.High < within:
-		j.Verdict = Holds
-		few = g.enoughForEqual(j)
-	case r.Low > within || r.High < 1/within:
-		j.Verdict = DoesNotHold
-	}
-	j.Detail = g.claimedTimes(r, fmt.Sprintf("equal within %d%%", g.claim.NoDifference.WithinPercent)) + few
+	return least, most, stats.Format(least) + "–" + stats.Format(most) + unit
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
@@ -320,19 +308,29 @@ func (g judge) wrongWay(j *Judgement, steps []*stats.Point, tolerated float64) (
 func value(s *stats.Point, parameter string) string { return parameter + "=" + s.Parameters[parameter] }
 
 // times says a ratio with its interval: 3.31× (3.10–3.52×).
-func (g judge) times(r stats.Ratio) string {
-	if g.exact {
-		return factor(r.Value) + "×"
+func (g judge) times(r stats.Ratio) string { return g.claimedTimes(r, "") }
+
+// claimedTimes says a ratio with its interval, and what was claimed of it; of a value, the value: 1934 rows/s (1850–2020 rows/s).
+func (g judge) claimedTimes(r stats.Ratio, claimed string) string {
+	text, unit := factor, g.unit()
+	if g.claim.Value != nil {
+		text = stats.Format
 	}
-	return fmt.Sprintf("%s× (%s–%s×)", factor(r.Value), factor(r.Low), factor(r.High))
+	if claimed != "" {
+		claimed = "; claimed: " + claimed
+	}
+	if g.exact {
+		return text(r.Value) + unit
+	}
+	return fmt.Sprintf("%s%s (%s–%s%s%s)", text(r.Value), unit, text(r.Low), text(r.High), unit, claimed)
 }
 
-// claimedTimes says a ratio with its interval, and what was claimed of it.
-func (g judge) claimedTimes(r stats.Ratio, claimed string) string {
-	if g.exact {
-		return g.times(r)
+// unit of a value, with the space before it, or of a ratio.
+func (g judge) unit() string {
+	if g.claim.Value != nil {
+		return " " + g.of.Metric.Unit
 	}
-	return fmt.Sprintf("%s× (%s–%s×; claimed: %s)", factor(r.Value), factor(r.Low), factor(r.High), claimed)
+	return "×"
 }
 
 // factor with two decimals, or as few as four digits leave.

@@ -14,6 +14,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -34,10 +35,6 @@ func bySize(better string, rounds int, values ...float64) []stats.Point {
 	return list
 }
 
-func at(value string) v1alpha1.PointSelector {
-	return v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"rowsPerCommit": v1alpha1.SelectedText(value)}}
-}
-
 // number as the API has it; 0 is none.
 func number(v float64) v1alpha1.ClaimedNumber {
 	if v == 0 {
@@ -54,9 +51,11 @@ func judged(c v1alpha1.Claim, series []stats.Point) claims.Judgement {
 func TestJudge(t *testing.T) {
 	const six = 6
 	ratio := func(least, most float64) v1alpha1.Claim {
-		return v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: number(least), AtMost: number(most)}}
+		return v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtLeast: number(least), AtMost: number(most)}}
 	}
-	best := func(value string) v1alpha1.Claim { return v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at(value)}} }
+	best := func(value string) v1alpha1.Claim {
+		return v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows(value)}}
+	}
 	order := func(falling bool) v1alpha1.Claim {
 		direction := v1alpha1.DirectionRising
 		if falling {
@@ -65,7 +64,10 @@ func TestJudge(t *testing.T) {
 		return v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: direction, WithinPercent: 5}}
 	}
 	nearly := ratio(0.95, 1.05)
-	equal := v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("16"), To: at("4"), WithinPercent: 5}}
+	equal := v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("4"), WithinPercent: 5}}
+	value := func(least, most v1alpha1.ClaimedNumber) v1alpha1.Claim {
+		return v1alpha1.Claim{Value: &v1alpha1.ValueClaim{Of: testutil.AtRows("16"), AtLeast: least, AtMost: most}}
+	}
 	for name, tc := range map[string]struct {
 		claim   v1alpha1.Claim
 		series  []stats.Point
@@ -73,6 +75,12 @@ func TestJudge(t *testing.T) {
 		settled bool
 		says    string
 	}{
+		"value, reached":      {value("900", ""), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "; claimed: at least 900 rows/s)"},
+		"value, not reached":  {value("1100", ""), bySize("higher", six, 100, 500, 1000), claims.DoesNotHold, true, "1001 rows/s ("},
+		"value, exceeded":     {value("", "900"), bySize("lower", six, 100, 500, 1000), claims.DoesNotHold, true, "claimed: at most 900 rows/s"},
+		"value, at the bound": {value("1000", ""), bySize("higher", six, 100, 500, 1000), claims.CannotSay, true, "1000"},
+		"value around one":    {value("0.5", "2"), bySize("lower", six, 100, 500, 1), claims.Holds, true, "claimed: 0.5–2 rows/s"},
+		"value, few trials":   {value("900", ""), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials (2)"},
 		"ratio, at least":     {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "claimed: at least 8×"},
 		"ratio, too small":    {ratio(8, 0), bySize("higher", six, 100, 200, 320), claims.DoesNotHold, true, "3.2"},
 		"ratio, at most":      {ratio(0, 5), bySize("higher", six, 100, 200, 320), claims.Holds, true, "claimed: at most 5×"},
@@ -116,7 +124,7 @@ func TestJudge(t *testing.T) {
 func TestNoDifferenceOfRareStalls(t *testing.T) {
 	const times = 1000
 	random := rand.New(rand.NewPCG(5, 6))
-	claim := v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}}
+	claim := v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("4"), To: testutil.AtRows("1"), WithinPercent: 5}}
 	for trials, atMost := range map[int]int{3: 0, 6: 0, 9: 0, 10: times * 4 / 10, 30: times / 10} {
 		holds := 0
 		for range times {
@@ -170,7 +178,7 @@ func TestTooFewTrialsForManySteps(t *testing.T) {
 		t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
 	}
 	best := bySize("higher", 4, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 150)
-	j = judged(v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("1")}}, best)
+	j = judged(v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("1")}}, best)
 	if j.Verdict != claims.CannotSay || j.Detail != "too few trials (4): it takes 5 to tell points apart" {
 		t.Errorf("%s: %s", j.Verdict, j.Detail)
 	}
@@ -178,7 +186,7 @@ func TestTooFewTrialsForManySteps(t *testing.T) {
 
 // A metric that nothing was measured of is not worth another round.
 func TestUnknownMetric(t *testing.T) {
-	c := v1alpha1.Claim{Metric: "coffee", Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: "1"}}
+	c := v1alpha1.Claim{Metric: "coffee", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtLeast: "1"}}
 	if j := judged(c, nil); j.Verdict != claims.CannotSay || !j.Settled || j.Detail != "no metric named coffee was measured" {
 		t.Errorf("%+v", j)
 	}
@@ -191,11 +199,11 @@ func TestUnknownMetric(t *testing.T) {
 func TestPublished(t *testing.T) {
 	figures := func(values ...float64) (list []v1alpha1.PublishedFigure) {
 		for i, v := range values {
-			list = append(list, v1alpha1.PublishedFigure{Of: at(strconv.Itoa(1 << (2 * i))), Value: number(v)})
+			list = append(list, v1alpha1.PublishedFigure{Of: testutil.AtRows(strconv.Itoa(1 << (2 * i))), Value: number(v)})
 		}
 		return list
 	}
-	ratio := &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtLeast: "8"}
+	ratio := &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtLeast: "8"}
 	order := &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", WithinPercent: 5}
 	for name, tc := range map[string]struct {
 		claim   v1alpha1.Claim
@@ -204,18 +212,20 @@ func TestPublished(t *testing.T) {
 		says    string
 	}{
 		"none":             {v1alpha1.Claim{Ratio: ratio}, "higher", "", ""},
+		"value":            {v1alpha1.Claim{Value: &v1alpha1.ValueClaim{Of: testutil.AtRows("16"), AtLeast: "900"}, Published: figures(1, 1, 1000)}, "higher", claims.Holds, "1000 rows/s"},
+		"value, unknown":   {v1alpha1.Claim{Value: &v1alpha1.ValueClaim{Of: testutil.AtRows("16"), AtLeast: "900"}, Published: figures(1)}, "higher", claims.CannotSay, "too few figures"},
 		"one of two":       {v1alpha1.Claim{Ratio: ratio, Published: figures(100)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
 		"ratio":            {v1alpha1.Claim{Ratio: ratio, Published: figures(100, 500, 1000)}, "higher", claims.Holds, "10×"},
 		"ratio, not so":    {v1alpha1.Claim{Ratio: ratio, Published: figures(100, 500, 760)}, "higher", claims.DoesNotHold, "7.60×"},
-		"best":             {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
-		"best of less":     {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is better than rowsPerCommit=16: 7.60×"},
-		"best of two":      {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("16")}, Published: figures(100, 500, 500)}, "higher", claims.CannotSay, "1×"},
+		"best":             {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("16")}, Published: figures(100, 500, 760)}, "higher", claims.Holds, "rowsPerCommit=16 is the best; closest rival rowsPerCommit=4: 1.52×"},
+		"best of less":     {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("16")}, Published: figures(100, 500, 760)}, "lower", claims.DoesNotHold, "rowsPerCommit=1 is better than rowsPerCommit=16: 7.60×"},
+		"best of two":      {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("16")}, Published: figures(100, 500, 500)}, "higher", claims.CannotSay, "1×"},
 		"order":            {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500, 490)}, "higher", claims.Holds, "weakest step, from rowsPerCommit=4 to rowsPerCommit=16: 0.98×"},
 		"order, not so":    {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500, 400)}, "higher", claims.DoesNotHold, "0.80×"},
 		"order, gaps":      {v1alpha1.Claim{Monotonic: order, Published: figures(100, 500)}, "higher", claims.CannotSay, "no figure of rowsPerCommit=16"},
-		"no rival":         {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: at("1")}, Published: figures(100)}, "higher", claims.CannotSay, "too few figures"},
-		"no difference":    {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
-		"a difference":     {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: at("4"), To: at("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
+		"no rival":         {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("1")}, Published: figures(100)}, "higher", claims.CannotSay, "too few figures"},
+		"no difference":    {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("4"), To: testutil.AtRows("1"), WithinPercent: 5}, Published: figures(100, 101)}, "higher", claims.Holds, "1.01×"},
+		"a difference":     {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("4"), To: testutil.AtRows("1"), WithinPercent: 5}, Published: figures(100, 80)}, "higher", claims.DoesNotHold, "0.80×"},
 		"falling":          {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5}, Published: figures(300, 200, 100)}, "higher", claims.Holds, "3× from"},
 		"falling, it rose": {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Direction: v1alpha1.DirectionFalling, WithinPercent: 5}, Published: figures(300, 100, 200)}, "higher", claims.DoesNotHold, "from rowsPerCommit=16 to rowsPerCommit=4: 0.50×"},
 	} {
@@ -252,12 +262,12 @@ func TestTwoMetrics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := v1alpha1.Claim{
-				Metric: "commitMicros", Ratio: &v1alpha1.RatioClaim{Of: at(tc.of), To: at(tc.to), ToMetric: tc.metric, AtLeast: "2"},
+				Metric: "commitMicros", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows(tc.of), To: testutil.AtRows(tc.to), ToMetric: tc.metric, AtLeast: "2"},
 				Published: []v1alpha1.PublishedFigure{
-					{Of: at("1"), Value: "80"},
-					{Of: at("1"), Metric: "insertMicros", Value: "20"},
-					{Of: at("16"), Metric: "commitMicros", Value: "80"},
-					{Of: at("16"), Metric: "insertMicros", Value: "160"},
+					{Of: testutil.AtRows("1"), Value: "80"},
+					{Of: testutil.AtRows("1"), Metric: "insertMicros", Value: "20"},
+					{Of: testutil.AtRows("16"), Metric: "commitMicros", Value: "80"},
+					{Of: testutil.AtRows("16"), Metric: "insertMicros", Value: "160"},
 				},
 			}
 			j := claims.Judge([]v1alpha1.Claim{c}, measured, stats.PairedRatio)[0]
@@ -279,7 +289,7 @@ func TestCheck(t *testing.T) {
 		series = append(series, c)
 	}
 	of := func(variant, value string) v1alpha1.PointSelector {
-		s := at(value)
+		s := testutil.AtRows(value)
 		s.Variant = variant
 		return s
 	}
@@ -290,17 +300,17 @@ func TestCheck(t *testing.T) {
 	}{
 		"ratio":          {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}}, ""},
 		"number":         {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1.0"), To: of("default", "1")}}, ""},
-		"two variants":   {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: at("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
+		"two variants":   {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("1"), To: of("default", "1")}}, "of: rowsPerCommit=1 names 2 points but must name exactly one: default at"},
 		"no such value":  {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "2"), To: of("default", "1")}}, "of: tuned at rowsPerCommit=2 names no point"},
-		"no parameter":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"x": v1alpha1.SelectedText("1")}}}}, "bestAt: x=1 names no point of everything"},
-		"the same":       {v1alpha1.Claim{NoDifference: &v1alpha1.NoDifferenceClaim{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at clients=5, rowsPerCommit=1"},
+		"no parameter":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Parameters: map[string]v1alpha1.SelectedValue{"x": testutil.SelectedText("1")}}}}, "bestAt: x=1 names no point of everything"},
+		"the same":       {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("tuned", "1")}}, "of and to name the same point, tuned at clients=5, rowsPerCommit=1"},
 		"all are best":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: tuned, Among: tuned}}, "names every point"},
 		"best variant":   {v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: tuned}}, ""},
 		"order":          {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Among: tuned}}, ""},
 		"mixed order":    {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit"}}, "differ in more than rowsPerCommit"},
 		"order of what":  {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "x", Among: tuned}}, "has no parameter x"},
 		"order of one":   {v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit", Among: of("tuned", "1")}}, "names 1 points, but an order takes at least 3"},
-		"published":      {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}, Published: []v1alpha1.PublishedFigure{{Of: at("7"), Value: "1"}}}, "published: rowsPerCommit=7 names no point"},
+		"published":      {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}, Published: []v1alpha1.PublishedFigure{{Of: testutil.AtRows("7"), Value: "1"}}}, "published: rowsPerCommit=7 names no point"},
 		"published once": {v1alpha1.Claim{Ratio: &v1alpha1.RatioClaim{Of: of("tuned", "1"), To: of("default", "1")}, Published: []v1alpha1.PublishedFigure{{Of: of("tuned", "1"), Value: "1"}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,9 +328,9 @@ func TestErrorOverClaims(t *testing.T) {
 	const runs, rounds = 2000, 6
 	noise := rand.New(rand.NewPCG(3, 4))
 	list := []v1alpha1.Claim{
-		{Ratio: &v1alpha1.RatioClaim{Of: at("4"), To: at("1"), AtLeast: "1"}},
-		{Ratio: &v1alpha1.RatioClaim{Of: at("16"), To: at("1"), AtMost: "1"}},
-		{BestAt: &v1alpha1.BestAtClaim{At: at("1")}},
+		{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("4"), To: testutil.AtRows("1"), AtLeast: "1"}},
+		{Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("16"), To: testutil.AtRows("1"), AtMost: "1"}},
+		{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("1")}},
 	}
 	wrong := 0
 	for range runs {

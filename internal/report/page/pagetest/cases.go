@@ -163,7 +163,7 @@ func Failed() Case {
 	parameters := map[string]string{"rowsPerCommit": "1"}
 	m.Report.Outcome, m.Report.Message = "Failed", "LoaderFailed: trial 1 (rowsPerCommit=1): Table 't' already exists"
 	m.Report.Planned = 66
-	m.Report.Points = []stats.Point{stats.Summarized(parameters, nil)}
+	m.Report.Points = []stats.Point{stats.Looks{}.Summarized(stats.Point{Parameters: parameters})}
 	m.Report.Records = []*result.Record{{
 		Version: 1, Trial: 1, Attempt: 1, Instance: 1, Parameters: parameters, Outcome: result.OutcomeFailed, Cause: "SQL",
 		Message: "Table 't' already exists", Recorded: time.Date(2026, 11, 22, 18, 30, 1, 0, time.UTC),

@@ -73,7 +73,7 @@ func (m *maker) measure(
 		}
 	}
 	for i, p := range points {
-		m.Report.Points = append(m.Report.Points, stats.Summarized(p, byPoint[i]))
+		m.Report.Points = append(m.Report.Points, stats.Looks{}.Summarized(stats.Point{Parameters: p, Records: byPoint[i]}))
 	}
 	m.Report.Planned = number
 }
