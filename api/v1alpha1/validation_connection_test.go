@@ -281,7 +281,9 @@ const ofTo = `of: {parameters: {rowsPerCommit: "16"}}, to: {parameters: {rowsPer
 
 func TestEnvtestClaimRules(t *testing.T) {
 	ratio := func(s string) string { return claim("ratio: {" + ofTo + ", " + s + "}") }
-	ratioOf := func(s string) string { return claim("ratio: {of: " + s + ", to: {parameters: {rowsPerCommit: 1}}, withinPercent: 5}") }
+	ratioOf := func(s string) string {
+		return claim("ratio: {of: " + s + ", to: {parameters: {rowsPerCommit: 1}}, withinPercent: 5}")
+	}
 	figures := func(n int) string {
 		return claim("ratio: {" + ofTo + `, atLeast: "8"}, published: [` +
 			strings.Repeat(`{of: {parameters: {rowsPerCommit: "1"}}, value: "78"},`, n) + "]")
