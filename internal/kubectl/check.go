@@ -18,7 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/validation"
@@ -127,7 +126,7 @@ func (c *checker) checkRun(ctx context.Context, object *unstructured.Unstructure
 	if warning != "" {
 		warning = "; warning: " + warning
 	}
-	deadline := duration.HumanDuration(lifecycle.Deadline(run, p))
+	deadline := duration.HumanDuration(plan.Deadline(run, p))
 	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(run, p), deadline, warning), nil
 }
 

@@ -15,55 +15,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
-const (
-	// spareTime is for what the deadlines of trials do not bound: databases and predecessors that are being removed, and results
-	// that are being written.
-	spareTime   = 10 * time.Minute
-	maxDeadline = 365 * 24 * time.Hour
-)
-
-// Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
-// for or, by default, as long as all trials and all allowed disturbances may take: an attempt waits for its loader, and works for
-// workSeconds; a new server, of which each disturbance may need one, is waited for and primed.
-func Deadline(run *v1alpha1.BenchmarkRun, p *plan.Plan) time.Duration {
-	if requested := run.Spec.DeadlineSeconds; requested != nil {
-		return time.Duration(*requested) * time.Second
-	}
-	t := &run.Spec.Trials
-	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
-	if p != nil {
-		attempts += int64(len(p.Trials))
-		if t.MinSeconds != nil {
-			attempts += int64(len(p.Points)) // pilots
-		}
-	}
-	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
-	switch {
-	case t.Server == v1alpha1.ServerPerTrial:
-		servers = attempts
-	case p != nil && len(p.Variants) > 0:
-		servers = (servers + int64(p.Rounds)) * int64(len(p.Variants))
-	}
-	start := int64(t.StartDeadlineSeconds)
-	seconds := attempts*(start+workSeconds(run, p)) + servers*(start+2*int64(ptr.Deref(t.PrimeSeconds, 0)))
-	if seconds >= int64(maxDeadline/time.Second) {
-		return maxDeadline
-	}
-	return time.Duration(seconds)*time.Second + spareTime
-}
-
-// quietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take. It may need
-// a new database, and its warm-up.
-func (s *situation) quietTime() time.Duration {
-	t := &s.run.Spec.Trials
-	seconds := 2*int64(t.StartDeadlineSeconds) + workSeconds(s.run, s.plan) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
-	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
-}
-
 // deadline of a run. By default it moves on with its progress: however slow it is, it has time for the next attempt, and one that
 // is stuck ends soon.
 func deadline(s *situation) time.Time {
-	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(Deadline(s.run, s.plan) + s.pausedFor())
+	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(plan.Deadline(s.run, s.plan) + s.pausedFor())
 	if s.run.Spec.DeadlineSeconds == nil {
 		latest = earlier(latest, s.movingDeadline())
 	}
@@ -104,7 +59,7 @@ const leastMove = 10 * time.Second
 
 // movingDeadline is a quiet time after the last progress. It is never earlier than before, and stays while nothing can be seen.
 func (s *situation) movingDeadline() time.Time {
-	before, moved := s.run.Status.Deadline, s.lastProgress().Add(s.quietTime())
+	before, moved := s.run.Status.Deadline, s.lastProgress().Add(plan.QuietTime(s.run, s.plan))
 	if before != nil && (s.seen.ObserveFailed || moved.Sub(before.Time) < leastMove) {
 		return before.Time
 	}
@@ -174,7 +129,8 @@ func bound(s *situation, d Decision) Decision {
 	if over := !s.now.Before(deadline(s)); !over || kept || progress {
 		return d
 	}
-	message := fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): %s", s.quietTime(), d.Message)
+	message := fmt.Sprintf("the run made no progress for %s (spec.deadlineSeconds is not set): %s",
+		plan.QuietTime(s.run, s.plan), d.Message)
 	if requested := s.run.Spec.DeadlineSeconds; requested != nil {
 		message = fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): %s",
 			time.Duration(*requested)*time.Second, d.Message)

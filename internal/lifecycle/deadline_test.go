@@ -16,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -24,15 +25,15 @@ import (
 func TestDefaultDeadline(t *testing.T) {
 	run := oneAxis(3, 2)
 	run.Spec.Trials.StartDeadlineSeconds, run.Spec.Trials.DeadlineSeconds, run.Spec.Trials.MaxInvalid = 10, 100, ptr.To[int32](1)
-	if got, want := Deadline(run, planOf(t, run)), (6+2)*110*time.Second+2*10*time.Second+10*time.Minute; got != want {
+	if got, want := plan.Deadline(run, planOf(t, run)), (6+2)*110*time.Second+2*10*time.Second+10*time.Minute; got != want {
 		t.Errorf("deadline is %s, want %s", got, want)
 	}
 	run.Spec.Trials.DeadlineSeconds = 31536000
-	if got := Deadline(run, planOf(t, run)); got != 365*24*time.Hour {
+	if got := plan.Deadline(run, planOf(t, run)); got != 365*24*time.Hour {
 		t.Errorf("the longest deadline is %s", got)
 	}
 	run.Spec.DeadlineSeconds = ptr.To[int32](5)
-	if got := Deadline(run, nil); got != 5*time.Second {
+	if got := plan.Deadline(run, nil); got != 5*time.Second {
 		t.Errorf("asked for 5 seconds, got %s", got)
 	}
 }
@@ -112,7 +113,7 @@ func defaultRun(repetitions int32) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-const defaultQuiet = 120*time.Second + spareTime
+const defaultQuiet = 120*time.Second + 10*time.Minute
 
 // A run that makes no progress ends when one attempt could have ended, and not when all could have.
 func TestStuckRunEndsSoon(t *testing.T) {
@@ -209,7 +210,7 @@ func TestDefaultDeadlineIsBounded(t *testing.T) {
 		attempt.Job.CreationTimestamp = metav1.NewTime(at)
 		seen := &Observed{Attempts: []Attempt{attempt}, Instances: []Instance{instanceOf(1, "u")}}
 		if d := next(t, run, seen, at); d.Failure != nil {
-			if took := at.Sub(now); took < Deadline(run, planOf(t, run)) || took > Deadline(run, planOf(t, run))+time.Minute {
+			if took := at.Sub(now); took < plan.Deadline(run, planOf(t, run)) || took > plan.Deadline(run, planOf(t, run))+time.Minute {
 				t.Errorf("it ended after %s", took)
 			}
 			return

@@ -443,9 +443,9 @@ func TestWarmUpOfAnInstance(t *testing.T) {
 // Every disturbance may cost the server, and the next one is primed.
 func TestDefaultDeadlineHasRoomForWarmUps(t *testing.T) {
 	run := oneAxis(3, 2)
-	without := Deadline(run, planOf(t, run))
+	without := plan.Deadline(run, planOf(t, run))
 	run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
-	if got, want := Deadline(run, planOf(t, run)), without+4*time.Minute; got != want {
+	if got, want := plan.Deadline(run, planOf(t, run)), without+4*time.Minute; got != want {
 		t.Errorf("deadline is %s, want %s", got, want)
 	}
 }

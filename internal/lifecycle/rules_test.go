@@ -21,6 +21,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/hosttuning"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -499,13 +500,13 @@ func TestDefaultDeadlineFollowsTheWork(t *testing.T) {
 	} {
 		run := oneAxis(1, 6)
 		tc.change(run)
-		if got := workSeconds(run, planOf(t, run)); got != tc.want {
+		if got := plan.WorkSeconds(run, planOf(t, run)); got != tc.want {
 			t.Errorf("%s: %d s, want %d", name, got, tc.want)
 		}
 	}
 	run := oneAxis(1, 6)
 	limited(1)(run)
-	if got, want := Deadline(run, planOf(t, run)), 7900*time.Second; got != want { // 10 attempts, 4 servers, 10 minutes
+	if got, want := plan.Deadline(run, planOf(t, run)), 7900*time.Second; got != want { // 10 attempts, 4 servers, 10 minutes
 		t.Errorf("six trials of one second have %s, want %s", got, want)
 	}
 }

@@ -1,19 +1,61 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lifecycle
+package plan
 
 import (
-	"math"
 	"strconv"
+	"time"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/trial"
 )
+
+const (
+	// spareTime is for what the deadlines of trials do not bound: databases and predecessors that are being removed, and results
+	// that are being written.
+	spareTime   = 10 * time.Minute
+	maxDeadline = 365 * 24 * time.Hour
+)
+
+// Deadline is how long a run may take at most from its start, without the time for which it is suspended or queued: what it asks
+// for or, by default, as long as all trials and all allowed disturbances may take: an attempt waits for its loader, and works for
+// WorkSeconds; a new server, of which each disturbance may need one, is waited for and primed.
+func Deadline(run *v1alpha1.BenchmarkRun, p *Plan) time.Duration {
+	if requested := run.Spec.DeadlineSeconds; requested != nil {
+		return time.Duration(*requested) * time.Second
+	}
+	t := &run.Spec.Trials
+	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	if p != nil {
+		attempts += int64(len(p.Trials))
+		if t.MinSeconds != nil {
+			attempts += int64(len(p.Points)) // pilots
+		}
+	}
+	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	switch {
+	case t.Server == v1alpha1.ServerPerTrial:
+		servers = attempts
+	case p != nil && len(p.Variants) > 0:
+		servers = (servers + int64(p.Rounds)) * int64(len(p.Variants))
+	}
+	start := int64(t.StartDeadlineSeconds)
+	seconds := attempts*(start+WorkSeconds(run, p)) + servers*(start+2*int64(ptr.Deref(t.PrimeSeconds, 0)))
+	if seconds >= int64(maxDeadline/time.Second) {
+		return maxDeadline
+	}
+	return time.Duration(seconds)*time.Second + spareTime
+}
+
+// QuietTime is for how long a run without spec.deadlineSeconds may make no progress: as long as one attempt may take. It may need
+// a new database, and its warm-up.
+func QuietTime(run *v1alpha1.BenchmarkRun, p *Plan) time.Duration {
+	t := &run.Spec.Trials
+	seconds := 2*int64(t.StartDeadlineSeconds) + WorkSeconds(run, p) + 2*int64(ptr.Deref(t.PrimeSeconds, 0))
+	return min(maxDeadline, time.Duration(seconds)*time.Second+spareTime)
+}
 
 // By default, an attempt of which the time to measure and the rows to prepare are known has so long besides what it measures, ten
 // times what it measures, and a second for so many rows: a slow machine is not a reason to end a run.
@@ -26,12 +68,12 @@ const (
 	sysbenchSeconds = 60
 )
 
-// workSeconds is how long an attempt may take once its loader runs: as long as the longest of its variants, or in slices as
+// WorkSeconds is how long an attempt may take once its loader runs: as long as the longest of its variants, or in slices as
 // long as that for each.
-func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
+func WorkSeconds(run *v1alpha1.BenchmarkRun, p *Plan) int64 {
 	longest := int64(0)
-	for variant := range plan.Sides(run) {
-		longest = max(longest, workOf(plan.Side(run, variant, 1), p))
+	for variant := range Sides(run) {
+		longest = max(longest, workOf(Side(run, variant, 1), p))
 	}
 	if p != nil && p.Alternation == v1alpha1.AlternateSlices {
 		longest *= int64(len(p.Variants))
@@ -40,7 +82,7 @@ func workSeconds(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
 }
 
 // workOf a run without variants: trials.deadlineSeconds or, if that is the default and the work is known, what it may take.
-func workOf(run *v1alpha1.BenchmarkRun, p *plan.Plan) int64 {
+func workOf(run *v1alpha1.BenchmarkRun, p *Plan) int64 {
 	most := int64(run.Spec.Trials.DeadlineSeconds)
 	if most != int64(v1alpha1.DefaultTrialDeadlineSeconds) || p == nil {
 		return most
@@ -115,50 +157,4 @@ func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows 
 	}
 	return value("tables", int64(ptr.Deref(s.Tables, 0)), 1) *
 		value("tableSize", int64(ptr.Deref(s.TableSize, 0)), sysbenchRows), true
-}
-
-// pilotMargin is by how much the rows of trials exceed those of their pilot: chance makes some trials faster.
-const pilotMargin = 1.1
-
-// rowsAt is how many rows the trials of a point insert, as a pilot has decided; 0 is as many as the workload asks for. pilot says
-// that this is still to be found out. The first decision holds, for all variants.
-func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
-	if s.run.Spec.Trials.MinSeconds == nil {
-		return 0, false
-	}
-	for _, r := range s.seen.Records {
-		if r.Outcome == result.OutcomePilot && s.trial(r.Trial).Point == point {
-			return r.Rows, false
-		}
-	}
-	return 0, true
-}
-
-// recording is the record of an attempt that has ended. That of a pilot decides about the rows.
-func (s *situation) recording(a Attempt) RecordAttempt {
-	action := RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)}
-	t := s.trial(a.Trial)
-	if a.Verdict.Outcome != result.OutcomeAccepted || t == nil {
-		return action
-	}
-	if _, pilot := s.rowsAt(t.Point); pilot {
-		action.Attempt.Verdict.Outcome = result.OutcomePilot
-		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[t.Point])[0], a.Verdict.Summary.Totals,
-			ptr.Deref(s.run.Spec.Trials.MinSeconds, 0))
-	}
-	return action
-}
-
-// enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number
-// is rounded up to two digits, so that a person can say it.
-func enoughRows(requested int64, pilot result.Totals, seconds int32) int64 {
-	if pilot.Micros <= 0 {
-		return requested
-	}
-	need := float64(pilot.Rows) * float64(seconds) * 1e6 / float64(pilot.Micros) * pilotMargin
-	if need <= float64(requested) {
-		return requested
-	}
-	unit := math.Pow10(max(0, len(strconv.FormatInt(int64(need), 10))-2))
-	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
 }
