@@ -104,7 +104,7 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Enum=Reused;PerRound;PerTrial
 	Server ServerLifetime `json:"server,omitempty"`
 
-	// primeSeconds for which at most a new instance makes the first trial's load unmeasured. For CommitSize, BulkInsert and
+	// primeSeconds is how long a new instance makes the first trial's load unmeasured, at most. For CommitSize, BulkInsert and
 	// IIBench, unless server is PerTrial. From 0 to 3600; defaults to 30.
 	// +optional
 	// +kubebuilder:default=30

@@ -223,7 +223,7 @@ type PairStatus struct {
 	// +kubebuilder:validation:MinProperties=1
 	Parameters map[string]ParameterValue `json:"parameters,omitempty"`
 
-	// verdict in which Equal is within equivalentWithinPercent.
+	// verdict of the pair: Equal is within equivalentWithinPercent.
 	// +optional
 	// +kubebuilder:validation:Enum=Faster;Slower;Equal;NoDifferenceShown;CannotSay
 	Verdict Verdict `json:"verdict,omitempty"`

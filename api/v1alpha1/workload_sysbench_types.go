@@ -174,8 +174,7 @@ type SysbenchWorkload struct {
 	// +benchrun:sweep:max=6
 	Options map[string]SysbenchOption `json:"options,omitempty"`
 
-	// sweep of values to measure. Unset: those above. A script takes those of tables, tableSize and scale that it
-	// uses.
+	// sweep of values to measure. Unset: those above. A script takes those of tables, tableSize and scale that it uses.
 	// +optional
 	Sweep *SysbenchSweep `json:"sweep,omitempty"`
 

@@ -66,12 +66,17 @@ func TestPlacesOfClaim(t *testing.T) {
 	}
 	durable, lazy := place{median: 250, mean: 9870, cpus: 4}, place{median: 250, mean: 260, cpus: 4}
 	for variant, want := range map[string][]place{"durable": {durable}, "lazy": {lazy}, "": {durable, lazy}} {
-		claim := v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{Among: v1alpha1.PointSelector{Variant: variant}}}
-		if got := c.placesOf(&claim); !slices.Equal(got, want) {
-			t.Errorf("%q: %+v, want %+v", variant, got, want)
-		}
-		if got := measured(t, s, 0).placesOf(&claim); len(got) > 0 {
-			t.Errorf("nothing is measured, but %+v", got)
+		of := v1alpha1.PointSelector{Variant: variant}
+		for kind, claim := range map[string]*v1alpha1.Claim{
+			"value": {Value: &v1alpha1.ValueClaim{Of: of}}, "ratio": {Ratio: &v1alpha1.RatioClaim{Of: of, To: of}},
+			"best": {BestAt: &v1alpha1.BestAtClaim{Among: of}}, "order": {Monotonic: &v1alpha1.MonotonicClaim{Among: of}},
+		} {
+			if got := c.placesOf(claim); !slices.Equal(got, want) {
+				t.Errorf("%s of %q: %+v, want %+v", kind, variant, got, want)
+			}
+			if got := measured(t, s, 0).placesOf(claim); len(got) > 0 {
+				t.Errorf("nothing is measured, but %+v", got)
+			}
 		}
 	}
 }

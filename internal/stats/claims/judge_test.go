@@ -79,6 +79,7 @@ func TestJudge(t *testing.T) {
 		"value, not reached":  {value("1100", ""), bySize("higher", six, 100, 500, 1000), claims.DoesNotHold, true, "1001 rows/s ("},
 		"value, exceeded":     {value("", "900"), bySize("lower", six, 100, 500, 1000), claims.DoesNotHold, true, "claimed: at most 900 rows/s"},
 		"value, at the bound": {value("1000", ""), bySize("higher", six, 100, 500, 1000), claims.CannotSay, true, "1000"},
+		"value, small":        {value("0.0012", ""), bySize("higher", six, 1, 1, 0.0015), claims.Holds, true, "rows/s (0.001"},
 		"value around one":    {value("0.5", "2"), bySize("lower", six, 100, 500, 1), claims.Holds, true, "claimed: 0.5–2 rows/s"},
 		"value, few trials":   {value("900", ""), bySize("higher", 2, 100, 500, 1000), claims.CannotSay, false, "too few trials (2)"},
 		"ratio, at least":     {ratio(8, 0), bySize("higher", six, 100, 500, 1000), claims.Holds, true, "claimed: at least 8×"},
