@@ -111,9 +111,9 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 			if d.Config.Workload.Type != string(v1alpha1.WorkloadSysbench) && run.Spec.Workload.Limits.Seconds == nil && stage == "" {
 				Expect(d.Totals.StoppedBy).To(Equal(result.StoppedByRows), name)
 			}
-			t := d.Totals
+			t, of := d.Totals, document.Identity // which a variant in it does not have
 			rows = append(rows, fmt.Sprintf("%d %d: %d rows, %d transactions, %d statements, %d µs",
-				d.Identity.Trial, d.Identity.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
+				of.Trial, of.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
 		}
 	}
 	Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
