@@ -6,6 +6,7 @@ package kubectl
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -99,6 +100,15 @@ intervals allow for that, so that two runs show differences of more than about 9
 // errFailOnWhat is returned if nothing is a regression.
 var errFailOnWhat = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
 
+// comparedFormat is the form of a comparison that -o names.
+func comparedFormat(name string) (report.ComparedFormat, error) {
+	formats := report.ComparedFormats()
+	if i := slices.IndexFunc(formats, func(f report.ComparedFormat) bool { return f.Name == name }); i >= 0 {
+		return formats[i], nil
+	}
+	return report.ComparedFormat{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(comparedNames(), ", "))
+}
+
 func comparedNames() []string {
 	var names []string
 	for _, f := range report.ComparedFormats() {
@@ -112,12 +122,10 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	if command.Flags().Changed("fail-on-regression") {
 		threshold = o.threshold.fraction
 	}
-	formats := report.ComparedFormats()
-	format := slices.IndexFunc(formats, func(f report.ComparedFormat) bool { return f.Name == o.output })
-	if format < 0 {
-		return fmt.Errorf("-o %s is not known; use one of %s", o.output, strings.Join(comparedNames(), ", "))
-	}
+	format, err := comparedFormat(o.output)
 	switch {
+	case err != nil:
+		return err
 	case !slices.Contains(report.Certainties(), o.failOn):
 		return fmt.Errorf("--fail-on %s is not known; use one of %s", o.failOn, strings.Join(report.Certainties(), ", "))
 	case command.Flags().Changed("fail-on") && threshold < 0:
@@ -128,17 +136,23 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 		return err
 	}
 	compared.Threshold, compared.FailOn = threshold, report.Certainty(o.failOn)
-	if err := formats[format].Print(streams.Out, compared); err != nil {
+	if err := answered(streams.Out, compared, format); !o.allowUndecided || !errors.Is(err, verdictError{ExitCannotSay}) {
+		return err
+	}
+	return nil
+}
+
+// answered prints a comparison. The error is the exit code that its ruling has.
+func answered(out io.Writer, compared *report.Compared, format report.ComparedFormat) error {
+	if err := format.Print(out, compared); err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
 	switch compared.Ruling() {
-	case report.Regression:
+	case report.Regression, report.Different:
 		return verdictError{ExitRegression}
 	case report.Undecided:
-		if !o.allowUndecided {
-			return verdictError{ExitCannotSay}
-		}
-	case report.Fine:
+		return verdictError{ExitCannotSay}
+	case report.Fine, report.Reproduced:
 	}
 	return nil
 }

@@ -59,7 +59,8 @@ Only the specification of the bundle is created, without labels, annotations and
 all of it, and asks for confirmation; --yes confirms.
 Programs of the bundle run with the rights of Pods of the namespace, and can read what the specification mounts.
 
-You can repeat the command: a run with that name and the same specification is used and not created again.
+You can repeat the command: a run with that name and the same specification is used and not created again. The run that the
+bundle is of cannot be: use --name where that is.
 Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot be compared, 3 error.`,
 		Example: `  # Repeat somebody else's measurement.
   kubectl benchrun reproduce commit-size.tgz
@@ -71,8 +72,9 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
   kubectl benchrun reproduce commit-size.tgz --name again --within 10%`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			if o.output != "text" && o.output != "json" {
-				return fmt.Errorf("-o %s is not known; use text or json", o.output)
+			format, err := comparedFormat(o.output)
+			if err != nil {
+				return err
 			}
 			b, err := openBundle(arguments[0])
 			if err != nil {
@@ -82,11 +84,15 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 			if err != nil {
 				return err
 			}
-			return o.reproduce(command.Context(), cl, namespace, b)
+			compared, err := o.reproduce(command.Context(), cl, namespace, b)
+			if err != nil {
+				return err
+			}
+			return answered(streams.Out, compared, format)
 		},
 	}
 	command.Flags().StringVar(&o.name, "name", "", "name of the run here (default: that in the bundle)")
-	command.Flags().StringVarP(&o.output, "output", "o", o.output, "text or json")
+	command.Flags().StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
 	command.Flags().Var(&o.within, "within", "largest difference that counts as none, for example 10%")
 	command.Flags().Var(&o.betweenRuns, "between-runs",
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
@@ -94,57 +100,29 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	return command
 }
 
-// reproduce measures and compares. Its error is an exit code if there is an answer.
-func (o *reproduction) reproduce(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) error {
+// reproduce measures and compares.
+func (o *reproduction) reproduce(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (*report.Compared, error) {
 	there, err := report.FromResults(b.Results)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wanted, err := runIn(b, there)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wanted.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: cmp.Or(o.name, wanted.Name)}
 	if err := o.create(ctx, cl, wanted); err != nil {
-		return err
+		return nil, err
 	}
 	run, err := o.waitFor(ctx, cl, client.ObjectKeyFromObject(wanted))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	here, err := published(ctx, cl, run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := report.Reproduce(there, here.Report, o.within.fraction, o.betweenRuns.fraction)
-	if err != nil {
-		return err
-	}
-	if err := o.print(r); err != nil {
-		return err
-	}
-	return exitOf(r)
-}
-
-// exitOf is nil if everything is reproduced, and otherwise an exit code: something differs, or something cannot be compared.
-func exitOf(r *report.Reproduction) error {
-	counts := r.Counts()
-	switch {
-	case counts[report.Reproduced] == len(r.Points) && len(r.Points) > 0:
-		return nil
-	case counts[report.NotComparable]+counts[report.Reproduced] == len(r.Points):
-		return verdictError{ExitCannotSay}
-	}
-	return verdictError{ExitRegression}
-}
-
-func (o *reproduction) print(r *report.Reproduction) error {
-	if o.output == "text" {
-		return r.Print(o.streams.Out)
-	}
-	enc := json.NewEncoder(o.streams.Out)
-	enc.SetIndent("", " ")
-	return enc.Encode(r)
+	return report.Reproduce(there, here.Report, o.within.fraction, o.betweenRuns.fraction)
 }
 
 // create a run, unless there is one that asks for the same.

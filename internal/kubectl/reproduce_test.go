@@ -6,8 +6,8 @@ package kubectl
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -28,15 +29,15 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 	t.Helper()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	o.streams = streams
-	if o.output == "" {
-		o.output = "text"
-	}
 	if o.wait == nil {
 		o.wait = func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error {
 			return nil
 		}
 	}
-	err := o.reproduce(t.Context(), clusterWith(objects...), "bench", b)
+	compared, err := o.reproduce(t.Context(), clusterWith(objects...), "bench", b)
+	if err == nil {
+		err = answered(out, compared, must.Get(comparedFormat("text"))(t))
+	}
 	return out.String(), err
 }
 
@@ -44,6 +45,7 @@ func bundleOf(t *testing.T, name string, objects []client.Object) *bundle.Bundle
 	t.Helper()
 	path := must.Get(exported(t, name, objects))(t)
 	b := must.Get(openBundle(path))(t)
+	b.Results = regexp.MustCompile(`("uid": )"[^"]*"`).ReplaceAll(b.Results, []byte(`$1"that of another cluster"`))
 	return b
 }
 
@@ -56,8 +58,7 @@ func TestReproduceComparesWithWhatIsThere(t *testing.T) {
 		want   string
 	}{
 		{1, 0, ExitFine, "commit-size: all 2 points are reproduced"},
-		{1.3, 0, ExitRegression, "faster here at 2 of 2 points"},
-		{0.7, 0, ExitRegression, "slower here at 2 of 2 points"},
+		{1.3, 0, ExitRegression, "different at 2 of 2 points"},
 		{1.02, 0.1, ExitFine, "all 2 points are reproduced"},
 	} {
 		out, err := reproducing(t, b, &reproduction{within: percentage{fraction: c.within}}, finishedRun(t, "commit-size", c.factor)...)
@@ -71,36 +72,12 @@ func TestReproduceComparesWithWhatIsThere(t *testing.T) {
 	}
 }
 
-// The exit code: one difference decides, then one point without an answer.
-func TestReproduceExitCodes(t *testing.T) {
-	for _, tc := range []struct {
-		verdicts []report.ReproductionVerdict
-		want     error
-	}{
-		{nil, verdictError{ExitCannotSay}},
-		{[]report.ReproductionVerdict{report.Reproduced, report.Reproduced}, nil},
-		{[]report.ReproductionVerdict{report.Reproduced, report.NotComparable}, verdictError{ExitCannotSay}},
-		{[]report.ReproductionVerdict{report.NotComparable}, verdictError{ExitCannotSay}},
-		{[]report.ReproductionVerdict{report.Reproduced, report.NotComparable, report.SlowerHere}, verdictError{ExitRegression}},
-		{[]report.ReproductionVerdict{report.FasterHere, report.Reproduced}, verdictError{ExitRegression}},
-		{[]report.ReproductionVerdict{report.OtherRatio}, verdictError{ExitRegression}},
-	} {
-		r := new(report.Reproduction)
-		for _, v := range tc.verdicts {
-			r.Points = append(r.Points, report.ReproducedPoint{Verdict: v})
-		}
-		if got := exitOf(r); !errors.Is(got, tc.want) {
-			t.Errorf("%v: %v, want %v", tc.verdicts, got, tc.want)
-		}
-	}
-}
-
 // What is shown while it waits does not mix with the answer. A run that fails ends the command; one without an answer about
 // its variants does not.
 func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {
-		return &reproduction{output: "json", wait: func(
+		return &reproduction{wait: func(
 			_ context.Context, streams genericiooptions.IOStreams, _ client.Client, key client.ObjectKey,
 		) error {
 			_, _ = streams.Out.Write([]byte("waiting for " + key.Name))
@@ -108,9 +85,8 @@ func TestReproduceWaits(t *testing.T) {
 		}}
 	}
 	out := must.Get(reproducing(t, b, waiting(verdictError{ExitCannotSay}), finishedRun(t, "commit-size", 1)...))(t)
-	var printed report.Reproduction
-	if err := json.Unmarshal([]byte(out), &printed); err != nil || printed.Name != "commit-size" || len(printed.Points) != 2 {
-		t.Errorf("%v: %s", err, out)
+	if !strings.HasPrefix(out, "commit-size: all 2 points are reproduced") {
+		t.Errorf("it says %s", out)
 	}
 	failed := errors.New("it failed")
 	if _, err := reproducing(t, b, waiting(failed), finishedRun(t, "commit-size", 1)...); !errors.Is(err, failed) {
@@ -156,8 +132,8 @@ func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 // What was created is measured, and compared when it has finished. The output has the answer and nothing else.
 func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
-	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
-	o := &reproduction{name: "again", output: "json", yes: true, streams: streams, wait: func(
+	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+	o := &reproduction{name: "again", yes: true, streams: streams, wait: func(
 		ctx context.Context, _ genericiooptions.IOStreams, cl client.Client, created client.ObjectKey,
 	) error {
 		if (created != client.ObjectKey{Namespace: "bench", Name: "again"}) {
@@ -177,12 +153,9 @@ func TestReproduceMeasures(t *testing.T) {
 		measured.ResourceVersion = existing.ResourceVersion
 		return cl.Update(ctx, measured)
 	}}
-	if err := o.reproduce(t.Context(), clusterWith(), "bench", b); !errors.Is(err, verdictError{ExitRegression}) {
-		t.Errorf("the error is %v", err)
-	}
-	var printed report.Reproduction
-	if err := json.Unmarshal(out.Bytes(), &printed); err != nil || printed.Counts()[report.SlowerHere] != 2 {
-		t.Errorf("%v: %s", err, out)
+	compared := must.Get(o.reproduce(t.Context(), clusterWith(), "bench", b))(t)
+	if compared.Ruling() != report.Different || compared.Pairs[1].Verdict != stats.Slower {
+		t.Errorf("%+v", compared)
 	}
 	if !strings.HasSuffix(errOut.String(), "\nrun again is created in namespace bench\n") {
 		t.Errorf("it says %q", errOut)
@@ -196,7 +169,7 @@ func TestReproduceFlags(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		{[]string{path, "-o", "pdf"}, "-o pdf is not known; use text or json"},
+		{[]string{path, "-o", "pdf"}, "-o pdf is not known; use one of text, markdown, json, junit"},
 		{[]string{path, "--within", "1000%"}, "from 0 to below 1000, for example 5% or 0.5%"},
 		{[]string{path, "--within", "999%"}, "no cluster is configured"},
 		{[]string{"no-such-file.tgz"}, "no such file"},
@@ -237,7 +210,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		) error {
 			return stop
 		}}
-		if err := o.reproduce(t.Context(), cl, "bench", b); !errors.Is(err, stop) {
+		if _, err := o.reproduce(t.Context(), cl, "bench", b); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
 		created := must.Get(find(t.Context(), cl, "bench", name))(t)
@@ -262,7 +235,7 @@ func TestReproduceAsksFirst(t *testing.T) {
 		t.Error("it is waited for")
 		return nil
 	}
-	err := (&reproduction{streams: streams, output: "text", wait: waited}).reproduce(t.Context(), cl, "bench", b)
+	_, err := (&reproduction{streams: streams, wait: waited}).reproduce(t.Context(), cl, "bench", b)
 	if !errors.Is(err, errNoConsent) {
 		t.Errorf("the error is %v", err)
 	}

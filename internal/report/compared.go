@@ -44,6 +44,8 @@ type Compared struct {
 	FailOn Certainty `json:"-"`
 	// BetweenRuns is the standard deviation between equal runs that was assumed, as a fraction; nil if the two were interleaved.
 	BetweenRuns *float64 `json:"-"`
+	// within is the fraction that counts as no difference from what was measured elsewhere; nil if that is not the question.
+	within *float64
 }
 
 // Ruling is what a comparison means for a pipeline.
@@ -54,6 +56,9 @@ const (
 	Fine Ruling = "Fine"
 	// Regression: the variant is slower by more than the threshold.
 	Regression Ruling = "Regression"
+	// Reproduced and Different: what was measured elsewhere is, or is not, what was measured here.
+	Reproduced Ruling = "Reproduced"
+	Different  Ruling = "Different"
 	// Undecided: there is no answer.
 	Undecided Ruling = "Undecided"
 )
@@ -76,6 +81,9 @@ func Certainties() []string { return []string{string(Possible), string(Probable)
 // the threshold as surely as FailOn asks. It is Fine if the interval excludes a loss above the threshold, or if there is another
 // answer; with Possible, that two are equal is none where the threshold is below what counts as equal.
 func (c *Compared) Of(p *stats.Paired) Ruling {
+	if c.within != nil {
+		return c.reproduction(p)
+	}
 	loss, _, most := p.Loss()
 	if c.FailOn == Possible {
 		loss = most
@@ -91,20 +99,23 @@ func (c *Compared) Of(p *stats.Paired) Ruling {
 	return Undecided
 }
 
-// Ruling of all pairs: one Regression is one of all, and otherwise one pair that is Undecided, or a point that only one
-// side has.
+// Ruling of all pairs: one Regression or difference is one of all, and otherwise one pair that is Undecided, or a point that only
+// one side has.
 func (c *Compared) Ruling() Ruling {
 	all := Fine
+	if c.within != nil {
+		all = Reproduced
+	}
 	if len(c.Unpaired) > 0 || len(c.Pairs) == 0 {
 		all = Undecided
 	}
 	for i := range c.Pairs {
-		switch c.Of(&c.Pairs[i]) {
-		case Regression:
-			return Regression
+		switch of := c.Of(&c.Pairs[i]); of {
+		case Regression, Different:
+			return of
 		case Undecided:
-			all = Undecided
-		case Fine:
+			all = of
+		case Fine, Reproduced:
 		}
 	}
 	return all

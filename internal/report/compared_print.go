@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -40,6 +41,8 @@ func (r Ruling) inWords() string {
 		return "REGRESSION"
 	case Undecided:
 		return "CANNOT SAY"
+	case Reproduced, Different:
+		return strings.ToUpper(string(r))
 	case Fine:
 	}
 	return "OK"
@@ -47,6 +50,9 @@ func (r Ruling) inWords() string {
 
 // answer of all pairs in a sentence: the worst regression, or what a run says of its pairs.
 func (c *Compared) answer() string {
+	if c.within != nil {
+		return c.reproduced()
+	}
 	worst, regressions := -1, 0
 	for i := range c.Pairs {
 		if c.Of(&c.Pairs[i]) != Regression {
@@ -78,6 +84,15 @@ func (c *Compared) regression() string {
 
 // rule says which points are regressions.
 func (c *Compared) rule() string {
+	switch {
+	case c.within != nil && *c.within > 0:
+		return fmt.Sprintf("A point is reproduced if its interval excludes a difference of %[1]s%%, and different if the interval is "+
+			"beyond %[1]s%%.", stats.Format(100**c.within))
+	case c.within != nil:
+		return "A point is reproduced if no difference is shown, and its interval excludes a factor of two."
+	case c.Threshold < 0:
+		return ""
+	}
 	worse := "its ratio is worse by more than %s%%"
 	if c.FailOn == Possible {
 		worse = "the interval does not exclude a loss of more than %s%%"
@@ -116,13 +131,11 @@ func (c *Compared) size() string {
 // blocks of a comparison: the table, how it was made, and what must be read with it.
 func (c *Compared) blocks() []block {
 	table := block{rows: c.table().Texts(), lines: c.Method}
-	if m := c.Pairs[0].Metric; m.Name != "" {
+	if m := c.Pairs[0].Metric; m.Better != "" {
 		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
 			table.lines...)
 	}
-	if c.Threshold >= 0 {
-		table.lines = append(table.lines, c.rule())
-	}
+	table.lines = appendNew(table.lines, c.rule())
 	var open []string
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; c.Of(p) == Undecided {

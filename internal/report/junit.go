@@ -101,15 +101,15 @@ func (r *Report) pointCase(class string, p *stats.Point) junitCase {
 	return c
 }
 
-// pairCase has failed for a regression, and is skipped if nothing can be said.
+// pairCase has failed for a regression or a difference, and is skipped if nothing can be said.
 func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
 	c := junitCase{Name: pairName(p), ClassName: class}
 	switch of {
-	case Regression:
-		c.Failure = reason(string(Regression), p.String())
+	case Regression, Different:
+		c.Failure = reason(string(of), p.String())
 	case Undecided:
 		c.Skipped = reason("", p.String())
-	case Fine:
+	case Fine, Reproduced:
 		c.SystemOut = p.String()
 	}
 	return c

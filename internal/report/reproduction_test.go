@@ -4,41 +4,53 @@
 package report_test
 
 import (
-	"bytes"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
-// measuredRun is a report of a point with these values.
-func measuredRun(better string, values ...float64) *report.Report {
-	parameters := map[string]string{"rowsPerCommit": "16"}
-	var records []*result.Record
-	for i, v := range values {
-		record := testutil.Record(i+1, 1, parameters, v)
-		record.Summary.Metrics[0].Better = better
-		records = append(records, record)
+// measuredRun is a report of points with these values.
+func measuredRun(better, name string, points ...[]float64) *report.Report {
+	r := runOf(name, points...)
+	for i := range r.Points {
+		r.Points[i].Metric.Better = better
+		for _, record := range r.Points[i].Records {
+			record.Summary.Metrics[0].Better = better
+		}
 	}
-	return &report.Report{Run: run("Complete", ""), Points: []stats.Point{stats.Looks{}.Summarized(stats.Point{Parameters: parameters, Records: records})}}
-}
-
-func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Reproduction {
-	t.Helper()
-	r := must.Get(report.Reproduce(there, here, within, betweenRuns))(t)
 	return r
 }
 
-// A run with variants has ratios, and one without has values.
-func TestReproduceAnotherKind(t *testing.T) {
-	if r, err := report.Reproduce(reportOfComparison(), small(), 0, 0); err == nil {
-		t.Errorf("%+v", r)
+func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Compared {
+	t.Helper()
+	return must.Get(report.Reproduce(there, here, within, betweenRuns))(t)
+}
+
+// comparedText is what is printed of a comparison.
+func comparedText(t *testing.T, c *report.Compared) string {
+	t.Helper()
+	var b strings.Builder
+	must.Do(t, report.ComparedText(&b, c))
+	return b.String()
+}
+
+// What cannot be compared is an error: a run with variants has ratios, and one without has values; a run is not another one than
+// itself; one that lacks trials is not whole.
+func TestReproduceRefuses(t *testing.T) {
+	unfinished := runOf("here", around100)
+	unfinished.Planned++
+	for want, here := range map[string]*report.Report{
+		"the other has none": reportOfComparison(), "is the one that the bundle is of": runOf("there", around100),
+		"something is missing from its results": unfinished,
+	} {
+		if _, err := report.Reproduce(runOf("there", around100), here, 0, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
@@ -51,89 +63,80 @@ func TestReproduce(t *testing.T) {
 		}
 		return values
 	}
+	const tooWide = "cannot say at 1 of 1 points"
 	for name, c := range map[string]struct {
-		better  string
-		here    []float64
-		within  float64
-		verdict report.ReproductionVerdict
-		detail  string
+		better string
+		here   []float64
+		within float64
+		ruling report.Ruling
+		says   string
 	}{
-		"the same":               {"higher", times(1), 0, report.Reproduced, ""},
-		"more":                   {"higher", times(1.2), 0, report.FasterHere, ""},
-		"less":                   {"higher", times(0.8), 0, report.SlowerHere, ""},
-		"more, lower is better":  {"lower", times(1.2), 0, report.SlowerHere, ""},
-		"less, lower is better":  {"lower", times(0.8), 0, report.FasterHere, ""},
-		"more, within":           {"higher", times(1.05), 0.1, report.Reproduced, ""},
+		"the same":               {"higher", times(1), 0, report.Reproduced, "there: reproduced, 6 trials each  REPRODUCED"},
+		"more":                   {"higher", times(1.2), 0, report.Different, "different at 1 of 1 points"},
+		"less":                   {"higher", times(0.8), 0, report.Different, "slower"},
+		"more, lower is better":  {"lower", times(1.2), 0, report.Different, "higher"},
+		"more, within":           {"higher", times(1.05), 0.1, report.Reproduced, "excludes a difference of 10%"},
 		"less, within":           {"higher", times(0.95), 0.1, report.Reproduced, ""},
-		"more than within":       {"higher", times(1.2), 0.1, report.FasterHere, ""},
-		"less than within":       {"higher", times(0.8), 0.1, report.SlowerHere, ""},
-		"more, by within or not": {"higher", []float64{1050, 1200, 1100, 1190, 1150, 1120}, 0.1, report.NotComparable, "vary too much"},
-		"less, by within or not": {"higher", []float64{950, 800, 900, 810, 850, 880}, 0.1, report.NotComparable, "vary too much"},
+		"more than within":       {"higher", times(1.2), 0.1, report.Different, ""},
+		"less than within":       {"higher", times(0.8), 0.1, report.Different, ""},
+		"more, by within or not": {"higher", []float64{1050, 1200, 1100, 1190, 1150, 1120}, 0.1, report.Undecided, tooWide},
+		"less, by within or not": {"higher", []float64{950, 800, 900, 810, 850, 880}, 0.1, report.Undecided, tooWide},
 		"the same, within":       {"higher", times(1), 0.1, report.Reproduced, ""},
-		"scatter within 2":       {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0, report.Reproduced, ""},
-		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.NotComparable, "vary too much"},
-		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.NotComparable, "vary too much"},
-		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.NotComparable, "vary too much"},
-		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.NotComparable, "vary too much"},
-		"too few":                {"higher", []float64{1000}, 0, report.NotComparable, "too few trials (6 and 1)"},
-		"nothing":                {"higher", nil, 0, report.NotComparable, "it was not measured here"},
+		"scatter within 2":       {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0, report.Reproduced, "excludes a factor of two"},
+		"scatter up to 2.5":      {"higher", []float64{700, 1300, 800, 2500, 1000, 1500}, 0, report.Undecided, tooWide},
+		"scatter down to 0.45":   {"higher", []float64{450, 1100, 700, 1300, 800, 1000}, 0, report.Undecided, tooWide},
+		"scatter":                {"higher", []float64{200, 3000, 400, 2500, 1000, 900}, 0, report.Undecided, tooWide},
+		"scatter, little within": {"higher", []float64{700, 1300, 800, 1200, 1000, 900}, 0.1, report.Undecided, tooWide},
+		"too few":                {"higher", []float64{1000}, 0, report.Undecided, "too few trials (6 and 1)"},
 	} {
-		got := reproduced(t, measuredRun(c.better, there...), measuredRun(c.better, c.here...), c.within, 0).Points[0]
-		if got.Verdict != c.verdict || !strings.Contains(got.Detail, c.detail) || c.detail == "" && got.Detail != "" {
-			t.Errorf("%s: %+v, want %s %q", name, got, c.verdict, c.detail)
+		got := reproduced(t, measuredRun(c.better, "there", there), measuredRun(c.better, "here", c.here), c.within, 0)
+		if text := comparedText(t, got); got.Ruling() != c.ruling || !strings.Contains(text, c.says) {
+			t.Errorf("%s: %s, want %s and %q:\n%s", name, got.Ruling(), c.ruling, c.says, text)
 		}
 	}
-	missing := reproduced(t, measuredRun("higher", there...), &report.Report{}, 0, 0)
-	if p := missing.Points[0]; p.Verdict != report.NotComparable || p.Detail != "it was not measured here" {
-		t.Errorf("%+v", p)
+}
+
+// One point that differs decides, and then one without an answer or without a value here.
+func TestReproducePoints(t *testing.T) {
+	same, more, wide := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{1500, 1510, 1490, 1505, 1495, 1501},
+		[]float64{200, 3000, 400, 2500, 1000, 900}
+	for want, here := range map[string][][]float64{
+		"all 2 points are reproduced":                   {same, same},
+		"different at 1, cannot say at 1 of 2 points":   {wide, more},
+		"reproduced at 1, cannot say at 1 of 2 points":  {same},
+		"different at 1, reproduced at 1 of 2 points":   {more, same},
+		"cannot say at 2 of 2 points, 6 trials each  C": {wide, wide},
+	} {
+		if text := comparedText(t, reproduced(t, runOf("there", same, same), runOf("here", here...), 0, 0)); !strings.Contains(text, want) {
+			t.Errorf("%q:\n%s", want, text)
+		}
 	}
 }
 
 // What is printed of a point is there first, then here; the ratio is of here to there.
 func TestReproduceDirection(t *testing.T) {
 	there, here := []float64{1000, 1010, 990, 1005, 995, 1001}, []float64{2000, 2020, 1980, 2010, 1990, 2002}
-	p := reproduced(t, measuredRun("higher", there...), measuredRun("higher", here...), 0, 0).Points[0]
-	if p.There != "1000 rows/s" || p.Here != "2001 rows/s" || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
+	c := reproduced(t, runOf("there", there), runOf("again", here), 0, 0)
+	p := c.Pairs[0]
+	if p.Baseline != "there" || p.BaselineValues[0] != 1000 || math.Abs(p.Ratio-2) > 0.02 || p.Low < 1.9 || p.High > 2.1 {
 		t.Errorf("%+v", p)
 	}
 }
 
 // Numbers of different meaning are not compared.
 func TestReproduceOtherMetric(t *testing.T) {
-	values := []float64{1000, 1010, 990, 1005, 995, 1001}
-	for name, change := range map[string]func(*stats.Point){
-		"name": func(p *stats.Point) { p.Metric.Name = "transactionsPerSecond" }, "unit": func(p *stats.Point) { p.Metric.Unit = "rows/min" },
+	for name, change := range map[string]func(*result.Metric){
+		"name": func(m *result.Metric) { m.Name = "transactionsPerSecond" }, "unit": func(m *result.Metric) { m.Unit = "rows/min" },
 	} {
-		here := measuredRun("higher", values...)
-		change(&here.Points[0])
-		p := reproduced(t, measuredRun("higher", values...), here, 0, 0).Points[0]
-		if p.Verdict != report.NotComparable || p.Detail != "what was measured is not the same metric" || p.Ratio != 0 {
-			t.Errorf("another %s: %+v", name, p)
+		here := runOf("here", around100)
+		change(&here.Points[0].Metric)
+		for _, record := range here.Records {
+			change(&record.Summary.Metrics[0])
 		}
-	}
-}
-
-// The intervals of several points hold together: each is wider than it would be alone.
-func TestReproducePointsTogether(t *testing.T) {
-	values := []float64{1000, 1010, 990, 1005, 995, 1001, 1003, 997}
-	there, here := measuredRun("higher", values...), measuredRun("higher", values...)
-	alone := reproduced(t, there, here, 0, 0).Points[0]
-	for i := range 9 {
-		another := there.Points[0]
-		another.Parameters = map[string]string{"rowsPerCommit": strconv.Itoa(100 + i)}
-		there.Points, here.Points = append(there.Points, another), append(here.Points, another)
-	}
-	together := reproduced(t, there, here, 0, 0).Points[0]
-	if together.Low >= alone.Low || together.High <= alone.High {
-		t.Errorf("%+v of ten points, %+v of one", together, alone)
-	}
-}
-
-// Without a point there is nothing that could be reproduced.
-func TestReproduceNothing(t *testing.T) {
-	r := reproduced(t, &report.Report{}, measuredRun("higher", 1000), 0, 0)
-	if got := r.Answer(); got != "there is nothing to compare" || len(r.Points) > 0 {
-		t.Errorf("%s: %+v", got, r.Points)
+		c := reproduced(t, runOf("there", around100), here, 0, 0)
+		if text := comparedText(t, c); c.Ruling() != report.Undecided || !strings.Contains(text, "different metrics: rowsPerSecond") {
+			t.Errorf("another %s: %s", name, text)
+		}
 	}
 }
 
@@ -145,112 +148,109 @@ func TestReproduceDifferences(t *testing.T) {
 		fingerprint.Kernel = "6.6.0"
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
-	text := strings.Join(reproduced(t, there, here, 0, 0).Differences, "\n")
+	text := comparedText(t, reproduced(t, there, here, 0, 0))
 	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
-		t.Errorf("the differences are %s", text)
+		t.Errorf("the differences are missing:\n%s", text)
 	}
-	comparison := reportOfComparison()
+	comparison := variantsHere()
 	for _, record := range comparison.Records {
 		record.Sides[0].Place.DatabaseNode = "elsewhere"
 	}
-	text = strings.Join(reproduced(t, reportOfComparison(), comparison, 0, 0).Differences, "\n")
-	if !strings.Contains(text, "database node: worker → elsewhere") {
-		t.Errorf("the differences of the comparisons are %s", text)
+	if text = comparedText(t, reproduced(t, reportOfComparison(), comparison, 0, 0)); !strings.Contains(text, "database node: worker → elsewhere") {
+		t.Errorf("the differences of runs with variants are missing:\n%s", text)
 	}
-	if got := reproduced(t, runOf("there", around100), runOf("there", around100), 0, 0).Differences; len(got) > 0 {
-		t.Errorf("the differences of the same are %q", got)
+	c := reproduced(t, runOf("there", around100), runOf("here", around100), 0, 0)
+	if len(c.Differences)+len(c.Otherwise) > 0 {
+		t.Errorf("the same differs in %q, %q", c.Differences, c.Otherwise)
 	}
 }
 
-// A comparison is reproduced if its ratios are: the machine may be another one.
-func TestReproduceComparison(t *testing.T) {
+// variantsHere is another run of the same variants.
+func variantsHere() *report.Report {
+	r := reportOfComparison()
+	r.UID = "another"
+	return r
+}
+
+// A run with variants is reproduced if its ratios are: the machine may be another one.
+func TestReproduceVariants(t *testing.T) {
 	there := reportOfComparison()
 	there.Pairs = there.Pairs[:2]
 	for name, c := range map[string]struct {
 		ratio, low, high, within float64
-		verdict                  report.ReproductionVerdict
-		detail                   string
+		ruling                   report.Ruling
 	}{
-		"the same":               {3, 2.8, 3.21, 0, report.Reproduced, ""},
-		"overlap":                {3.3, 3.1, 3.5, 0, report.Reproduced, ""},
-		"more":                   {4, 3.3, 5, 0, report.OtherRatio, ""},
-		"less":                   {1.1, 1.05, 1.2, 0, report.OtherRatio, ""},
-		"more, within":           {3.3, 3.22, 3.4, 0.25, report.Reproduced, ""},
-		"more, by within or not": {4, 3.3, 5, 0.25, report.NotComparable, "vary too much: the ratio is between 1.03 and 1.79"},
-		"more than within":       {5, 4.5, 5.5, 0.25, report.OtherRatio, ""},
-		"less than within":       {1.1, 1.05, 1.2, 0.25, report.OtherRatio, ""},
-		"the same, within":       {3, 2.8, 3.21, 0.15, report.Reproduced, ""},
-		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.NotComparable, "vary too much: the ratio is between 0.87 and 1.15"},
-		"scatter up to a triple": {3, 2, 9, 0, report.NotComparable, "vary too much: the ratio is between 0.62 and 3.21"},
-		"scatter down to half":   {3, 1.4, 4, 0, report.NotComparable, "vary too much"},
-		"no answer":              {0, 0, math.Inf(1), 0, report.NotComparable, "cannot say"},
+		"the same":               {3, 2.8, 3.21, 0, report.Reproduced},
+		"overlap":                {3.3, 3.1, 3.5, 0, report.Reproduced},
+		"more":                   {4, 3.3, 5, 0, report.Different},
+		"less":                   {1.1, 1.05, 1.2, 0, report.Different},
+		"more, within":           {3.3, 3.22, 3.4, 0.25, report.Reproduced},
+		"more, by within or not": {4, 3.3, 5, 0.25, report.Undecided},
+		"more than within":       {5, 4.5, 5.5, 0.25, report.Different},
+		"less than within":       {1.1, 1.05, 1.2, 0.25, report.Different},
+		"the same, within":       {3, 2.8, 3.21, 0.15, report.Reproduced},
+		"the same, too wide":     {3, 2.8, 3.21, 0.1, report.Undecided},
+		"scatter up to a triple": {3, 2, 9, 0, report.Undecided},
+		"scatter down to half":   {3, 1.4, 4, 0, report.Undecided},
+		"no answer":              {0, 0, math.Inf(1), 0, report.Undecided},
 	} {
-		here := reportOfComparison()
+		here := variantsHere()
 		here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = c.ratio, c.low, c.high
 		if c.ratio == 0 {
 			here.Pairs[0].Verdict = stats.CannotSay
 		}
 		r := reproduced(t, there, here, c.within, 0)
-		if p := r.Points[0]; p.Verdict != c.verdict || !strings.Contains(p.Detail, c.detail) || r.Points[1].Verdict != report.Reproduced {
-			t.Errorf("%s: %+v", name, r.Points)
+		if got := r.Of(&r.Pairs[0]); got != c.ruling || r.Of(&r.Pairs[1]) != report.Reproduced {
+			t.Errorf("%s: %s, and %+v", name, got, r.Pairs)
 		}
 	}
-	here := reportOfComparison()
+	here := variantsHere()
 	here.Pairs = here.Pairs[:1]
-	must.Same(t, "reproduced", "reproduced at 1, cannot say at 1 of 2 points", reproduced(t, there, here, 0, 0).Answer())
+	text := comparedText(t, reproduced(t, there, here, 0, 0))
+	for _, want := range []string{
+		"durable-or-not: reproduced at 1, cannot say at 1 of 2 points, 2 rounds  CANNOT SAY", "lazy / durable", "only in there", "REPRODUCED",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+	here.Pairs[0].Variant, here.Pairs[0].Baseline = "durable", "lazy"
+	here.Pairs[0].Values, here.Pairs[0].BaselineValues = here.Pairs[0].BaselineValues, here.Pairs[0].Values
+	if c, err := report.Reproduce(there, here, 0, 0); err == nil {
+		t.Errorf("other pairs: %+v", c.Pairs)
+	}
 }
 
 // The ratio of ratios is of here to there, and its interval has both of theirs.
-func TestReproduceComparisonDirection(t *testing.T) {
-	there, here := reportOfComparison(), reportOfComparison()
+func TestReproduceVariantsDirection(t *testing.T) {
+	there, here := reportOfComparison(), variantsHere()
 	here.Pairs[0].Ratio, here.Pairs[0].Low, here.Pairs[0].High = 4.5, 4, 5
-	// Its own comparison has the same variant and point, and another baseline.
-	other := here.Pairs[0]
-	other.Baseline, other.Ratio, other.Low, other.High = "same", 1, 0.9, 1.1
-	here.Pairs = append(here.Pairs, other)
-	p := reproduced(t, there, here, 0, 0).Points[0]
-	if p.There != "3.00 (2.80–3.21)" || p.Here != "4.50 (4.00–5.00)" || p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 {
+	c := reproduced(t, there, here, 0, 0)
+	p := c.Pairs[0]
+	if p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 || p.BaselineValues[0] != there.Pairs[0].Values[0]/there.Pairs[0].BaselineValues[0] {
 		t.Errorf("%+v", p)
 	}
-	without := reportOfComparison()
-	without.Pairs[0].Low, without.Pairs[0].High = 0, math.Inf(1)
-	p = reproduced(t, without, here, 0, 0).Points[0]
-	if p.Verdict != report.NotComparable || !strings.HasPrefix(p.Detail, "there was no answer there: ") || p.There != "no ratio" {
-		t.Errorf("%+v", p)
+	if text := p.String(); text != "ratio is 50% higher with here than with there (25–79%)" {
+		t.Errorf("it says %s", text)
+	}
+	for _, open := range []*report.Report{there, here} {
+		open.Pairs[0].Verdict, open.Pairs[0].Low, open.Pairs[0].High, open.Pairs[0].Cause = stats.CannotSay, 0, math.Inf(1), stats.TooFewRounds
+		c = reproduced(t, there, here, 0, 0)
+		if p := &c.Pairs[0]; c.Of(p) != report.Undecided || !strings.Contains(comparedText(t, c), "too few rounds (2)") {
+			t.Errorf("%+v", p)
+		}
 	}
 }
 
 // Somewhere else, a run may be another 3% slower by chance: a difference of 7% is none then.
 func TestReproduceBetweenRuns(t *testing.T) {
-	there, here := measuredRun("higher", 1000, 1001, 1002, 1003, 1004, 1005), measuredRun("higher", 930, 931, 932, 933, 934, 935)
-	if p := reproduced(t, there, here, 0, 0).Points[0]; p.Verdict != report.SlowerHere {
-		t.Errorf("nothing assumed: %+v", p)
+	there, here := runOf("there", []float64{1000, 1001, 1002, 1003, 1004, 1005}), runOf("here", []float64{930, 931, 932, 933, 934, 935})
+	if c := reproduced(t, there, here, 0, 0); c.Ruling() != report.Different {
+		t.Errorf("nothing assumed: %s", comparedText(t, c))
 	}
-	r := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
-	if p := r.Points[0]; p.Verdict != report.Reproduced || *r.BetweenRunsPercent != 3 {
-		t.Errorf("3%% between runs: %+v", p)
-	}
-	var b bytes.Buffer
-	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "standard deviation of 3% from run to run (--between-runs)") {
-		t.Errorf("%v: %s", err, &b)
-	}
-}
-
-func TestReproductionPrinted(t *testing.T) {
-	r := reproduced(t, measuredRun("higher", 1000, 1010, 990, 1005, 995, 1001), measuredRun("higher", 1002, 1009, 991, 1004, 996, 1000), 0, 0)
-	var b bytes.Buffer
-	must.Do(t, r.Print(&b))
-	for _, want := range []string{"# commit-size: reproduced\n", "1000 rows/s", "reproduced", "nothing that Benchrun knows of"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("it lacks %q:\n%s", want, &b)
-		}
-	}
-	r.Differences, r.Points[0].Verdict, r.Points[0].Detail = []string{"kernel: 6.1 there, 6.6 here"}, report.NotComparable, "why"
-	b.Reset()
-	must.Do(t, r.Print(&b))
-	for _, want := range []string{"cannot say at 1 of 1 points", "- kernel: 6.1 there, 6.6 here", "- rowsPerCommit=16: why"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("it lacks %q:\n%s", want, &b)
-		}
+	c := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
+	text := comparedText(t, c)
+	if c.Ruling() != report.Reproduced || !strings.Contains(text, "standard deviation of 3% from run to run (--between-runs)") {
+		t.Errorf("3%% between runs: %s", text)
 	}
 }

@@ -118,7 +118,7 @@ func judgedCells(p *stats.Paired) []Cell {
 func verdictWords(p *stats.Paired) string {
 	switch p.Verdict {
 	case stats.Faster, stats.Slower:
-		if p.Metric.Better == "lower" {
+		if p.Metric.Better != "higher" {
 			return p.Change()
 		}
 	case stats.Equal:

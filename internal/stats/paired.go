@@ -126,7 +126,7 @@ func (p *Paired) difference() string {
 		return fmt.Sprintf("%s takes %s× as long as %s (%s×)", p.Variant, digits(p.Ratio, 2), p.Baseline, span(p.Low, p.High))
 	case p.isTime():
 		return fmt.Sprintf("%s takes %s than %s (%s)", p.Variant, change, p.Baseline, changes)
-	case p.Metric.Better == "lower":
+	case p.Metric.Better != "higher":
 		return fmt.Sprintf("%s is %s with %s than with %s (%s)", p.Metric.Name, change, p.Variant, p.Baseline, changes)
 	}
 	return fmt.Sprintf("%s is %s than %s (%s)", p.Variant, change, p.Baseline, changes)
@@ -135,7 +135,7 @@ func (p *Paired) difference() string {
 // isSpeedup says whether a difference is told as a factor of the speed, and isSlowdown whether as one of the time.
 func (p *Paired) isSpeedup() bool {
 	speed, _, _ := p.speed()
-	return p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better != "lower")
+	return p.Verdict == Faster && speed >= timesFrom && (p.isTime() || p.Metric.Better == "higher")
 }
 
 func (p *Paired) isSlowdown() bool { return p.isTime() && p.Ratio >= timesFrom }
@@ -152,7 +152,7 @@ func (p *Paired) change() (text, interval string) {
 	switch {
 	case p.isTime():
 		more, less = "more time", "less time"
-	case p.Metric.Better == "lower":
+	case p.Metric.Better != "higher":
 		more, less = "higher", "lower"
 	}
 	if p.Ratio > 1 {
