@@ -167,7 +167,7 @@ var (
 // meantValue is a value as a server takes it, and why not as written.
 func meantValue(value string) (set, why string) {
 	set = value
-	if found := commented.FindStringSubmatch(set); found != nil {
+	if found := commented.FindStringSubmatch(set); found != nil && !quoted.MatchString(set) {
 		set, why = found[1], "what follows is no comment, but part of the value"
 	}
 	if found := quoted.FindStringSubmatch(set); found != nil {

@@ -23,6 +23,8 @@ func TestMeant(t *testing.T) {
 		{"x", "48MB ; half", "x", "48M", `write "48M"`},
 		{"x", "'O_DIRECT'", "x", "O_DIRECT", `write "O_DIRECT" in place of "'O_DIRECT'": the quotation marks`},
 		{"x", `""`, "x", "", `write "" in place of`},
+		{"x", `"SET a; # b"`, "x", "SET a; # b", "the quotation marks"},
+		{"x", `"a" # b`, "x", "a", "the quotation marks"},
 		// What servers take, or what only they can judge.
 		{"x", "", "x", "", ""},
 		{"x", "1e3", "x", "1e3", ""},

@@ -39,9 +39,10 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 		cluster: c, streams: streams, dryRun: dryRunNone,
 		print: genericclioptions.NewPrintFlags("created").WithTypeSetter(scheme()),
 	}
-	var names, images, settings []string
+	var names, settings []string
+	others := alternatives{say: func(line string) { say(streams.ErrOut, line) }}
 	command := &cobra.Command{
-		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--set PATH=VALUE]...",
+		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--grid PATH=VALUE,VALUE...]... [--variant NAME=FILE]... [--set PATH=VALUE]...",
 		Short: "Start a run",
 		Long: `Start a run from a file.
 
@@ -49,9 +50,12 @@ With a file of one run, NAME is another name than the file's, and --set sets fie
 that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
 and structured values as YAML.
 
---image compares versions of a server: each image becomes a variant, named after its tag, and the first is the baseline. They
-differ in nothing but the image, whose name says of which engine it is. Claims, trials.repetitions and trials.precision
-of the file are left out, and that is said.`,
+Three flags make a run without variants one with variants, at most 16; of several, all combinations. Claims, trials.repetitions
+and trials.precision of the file are left out, and that is said.
+  --image    versions of a server, named after their tags; the name of an image says of which engine it is
+  --grid     values of a field of the database, or of database, workload or loader; the first is the baseline's
+  --variant  the settings and variables of an option file in place of the run's, which is the baseline. What names files, places or
+             secrets of its server, or cannot be read back, is left out, and that is said line by line.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 
@@ -61,6 +65,13 @@ of the file are left out, and that is said.`,
   # Three versions, in as many rounds as the answer takes.
   kubectl benchrun run -f config/samples/commit-size.yaml --image mariadb:10.11,mariadb:11.8,mysql:9.7 --watch
 
+  # Nine combinations of two settings.
+  kubectl benchrun run -f config/samples/sysbench.yaml --grid settings.bufferPoolSize=128Mi,512Mi,1Gi \
+    --grid variables.innodb_io_capacity=200,2000,20000
+
+  # Is our my.cnf better than the defaults?
+  kubectl benchrun run -f config/samples/sysbench.yaml --variant prod=/etc/mysql/my.cnf --watch
+
   # Print what would be created, to keep it in a file.
   kubectl benchrun run -f config/samples/commit-size.yaml sizes --set trials.repetitions=6 --dry-run=client -o yaml`,
 		Args: cobra.MaximumNArgs(1),
@@ -69,8 +80,8 @@ of the file are left out, and that is said.`,
 				return errNoFile
 			}
 			objects, err := o.read(names)
-			if err == nil && len(images) > 0 {
-				err = o.compareImages(objects, images)
+			if err == nil {
+				err = others.apply(objects)
 			}
 			if err == nil {
 				err = changed(objects, arguments, settings)
@@ -82,7 +93,9 @@ of the file are left out, and that is said.`,
 		},
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
-	command.Flags().StringSliceVar(&images, "image", nil, "compare these images of the database server; the first is the baseline")
+	command.Flags().StringSliceVar(&others.images, "image", nil, "compare these images of the database server; the first is the baseline")
+	command.Flags().StringArrayVar(&others.grids, "grid", nil, "compare these values of a field: PATH=VALUE,VALUE...")
+	command.Flags().StringArrayVar(&others.files, "variant", nil, "compare with the options of a server's file: NAME=my.cnf")
 	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
 	o.print.AddFlags(command)
 	command.Flags().StringVar(&o.dryRun, "dry-run", o.dryRun, "none or client (check and print, send nothing)")

@@ -1,0 +1,308 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubectl
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	containername "github.com/google/go-containerregistry/pkg/name"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/benchrun-dev/benchrun/internal/engine"
+)
+
+// alternatives are the flags of run that make a run without variants one with variants: all combinations of what they name, of
+// which the first is the baseline.
+type alternatives struct {
+	images, grids, files []string
+	// say what is left out of the run, in a line.
+	say func(line string)
+}
+
+// choice is one of those between which a flag lets variants differ.
+type choice struct {
+	name, title string
+	// spec is laid over the run, from which the paths are removed before.
+	spec   map[string]any
+	remove []any
+}
+
+// maxVariants is how many a run may have.
+const maxVariants = 16
+
+// apply the flags to the run of a file.
+func (a *alternatives) apply(objects []*unstructured.Unstructured) error {
+	if len(a.images)+len(a.grids)+len(a.files) == 0 {
+		return nil
+	}
+	if len(objects) != 1 {
+		return fmt.Errorf("--image, --grid and --variant take a file with one run, but there are %d", len(objects))
+	}
+	run := objects[0]
+	if _, has, _ := unstructured.NestedFieldNoCopy(run.Object, "spec", "variants"); has {
+		return fmt.Errorf("run %s has variants already: --image, --grid and --variant need a run without", run.GetName())
+	}
+	spec, _, err := unstructured.NestedMap(run.Object, "spec")
+	if err != nil {
+		return err
+	}
+	axes, err := a.axes(spec)
+	if err != nil {
+		return err
+	}
+	variants, err := combined(spec, axes)
+	if err != nil {
+		return err
+	}
+	if left := withoutRepetitions(spec); len(left) > 0 {
+		a.say("left out, because rounds say how often variants are measured: " + strings.Join(left, ", "))
+	}
+	spec["variants"] = variants
+	run.Object["spec"] = spec
+	return nil
+}
+
+// axes are the choices of each flag.
+func (a *alternatives) axes(spec map[string]any) (axes [][]choice, err error) {
+	if spec == nil {
+		return nil, errors.New("the run has no spec")
+	}
+	add := func(choices []choice, wrong error) {
+		axes, err = append(axes, choices), errors.Join(err, wrong)
+	}
+	if len(a.images) > 0 {
+		add(imageChoices(spec, a.images))
+	}
+	for _, grid := range a.grids {
+		add(gridChoices(grid))
+	}
+	if len(a.files) > 0 && err == nil {
+		add(a.fileChoices(spec))
+	}
+	return axes, err
+}
+
+// combined are the variants that have one choice of each axis. The run has the first ones, and a variant those that are others.
+func combined(spec map[string]any, axes [][]choice) ([]any, error) {
+	n := 1
+	for _, axis := range axes {
+		if n *= len(axis); n > maxVariants {
+			return nil, fmt.Errorf("these are more than %d variants: name fewer images, values or files", maxVariants)
+		}
+		layOver(spec, axis[0].spec)
+	}
+	var variants []any
+	taken := map[string]bool{}
+	for i := range n {
+		var names, titles []string
+		variant, removed := map[string]any{}, []any{}
+		rest, size := i, n
+		for _, axis := range axes {
+			size /= len(axis)
+			c := axis[rest/size]
+			names, titles = append(names, c.name), append(titles, c.title)
+			if rest >= size {
+				layOver(variant, c.spec)
+				removed = append(removed, c.remove...)
+			}
+			rest %= size
+		}
+		name := freeVariant(strings.Join(names, "-"), taken)
+		taken[name] = true
+		variant["name"], variant["title"] = name, strings.Join(titles, ", ")
+		if len(removed) > 0 {
+			variant["remove"] = removed
+		}
+		variants = append(variants, variant)
+	}
+	return variants, nil
+}
+
+// layOver a map another one, key by key.
+func layOver(below, above map[string]any) {
+	for key, value := range above {
+		over, isMap := value.(map[string]any)
+		if under, both := below[key].(map[string]any); isMap && both {
+			layOver(under, over)
+		} else if isMap {
+			below[key] = map[string]any{}
+			layOver(below[key].(map[string]any), over) //nolint:forcetypeassert // just made
+		} else {
+			below[key] = value
+		}
+	}
+}
+
+// withoutRepetitions takes what has no place in a run with variants out of a specification, and names it.
+func withoutRepetitions(spec map[string]any) (left []string) {
+	trials, _ := spec["trials"].(map[string]any)
+	for _, name := range []string{"repetitions", "precision"} {
+		if _, found := trials[name]; found {
+			left = append(left, "trials."+name)
+			delete(trials, name)
+		}
+	}
+	if _, found := spec["claims"]; found {
+		left = append(left, "claims")
+		delete(spec, "claims")
+	}
+	return left
+}
+
+// gridChoices are the values of a field: PATH=VALUE,VALUE. The path is one that a variant has, or one in its database.
+func gridChoices(grid string) ([]choice, error) {
+	fieldPath, values, found := strings.Cut(grid, "=")
+	list := strings.Split(values, ",")
+	if !found || len(list) < fewest {
+		return nil, fmt.Errorf("--grid %s: write PATH=VALUE,VALUE with at least two values", grid)
+	}
+	fieldPath = strings.TrimPrefix(fieldPath, "spec.")
+	if first, _, _ := strings.Cut(fieldPath, "."); !slices.Contains([]string{"database", "workload", "loader"}, first) {
+		fieldPath = "database." + fieldPath
+	}
+	var choices []choice
+	for i, value := range list {
+		if slices.Contains(list[:i], value) {
+			return nil, fmt.Errorf("--grid %s: %s is listed twice", grid, value)
+		}
+		c := choice{name: value, title: fieldPath[strings.LastIndex(fieldPath, ".")+1:] + "=" + value, spec: map[string]any{}}
+		if err := set(c.spec, fieldPath, value); err != nil {
+			return nil, fmt.Errorf("--grid %s: %w", grid, err)
+		}
+		choices = append(choices, c)
+	}
+	return choices, nil
+}
+
+// fileChoices are the run as it is, and each of the option files, NAME=FILE, in place of its settings and variables.
+func (a *alternatives) fileChoices(spec map[string]any) ([]choice, error) {
+	database, _ := spec["database"].(map[string]any)
+	named, _ := database["engine"].(string)
+	image, _ := database["image"].(string)
+	e, err := engine.Named(named, image)
+	if err != nil {
+		return nil, err
+	}
+	choices := []choice{{name: "baseline", title: "as in the run's file"}}
+	for _, of := range a.files {
+		name, file, found := strings.Cut(of, "=")
+		if !found || name == "" || file == "" {
+			return nil, fmt.Errorf("--variant %s: write NAME=FILE, where FILE is an option file such as my.cnf", of)
+		}
+		options, err := readOptions(file, e)
+		if err != nil {
+			return nil, fmt.Errorf("--variant %s: %w", of, err)
+		}
+		for _, line := range options.left {
+			a.say("left out of variant " + name + ": " + line)
+		}
+		c := choice{name: name, title: file, spec: map[string]any{"database": options.database()}}
+		for _, field := range []string{"settings", "variables"} {
+			has, _ := database[field].(map[string]any)
+			for _, key := range slices.Sorted(maps.Keys(has)) {
+				if _, said, _ := unstructured.NestedFieldNoCopy(c.spec, "database", field, key); !said {
+					c.remove = append(c.remove, "database."+field+"."+key)
+				}
+			}
+		}
+		choices = append(choices, c)
+	}
+	return choices, nil
+}
+
+// digestDigits are enough of a digest to tell images apart.
+const digestDigits = 12
+
+// fewest are a baseline, and what is compared with it.
+const fewest = 2
+
+// imageChoices are images of the database server. The engine of the first one, or the one that the run names, is that of images
+// whose names do not say which they are of.
+func imageChoices(spec map[string]any, images []string) ([]choice, error) {
+	references, err := parseImages(images)
+	if err != nil {
+		return nil, err
+	}
+	database, _ := spec["database"].(map[string]any)
+	said := database["engine"]
+	delete(database, "engine")
+	if e := engine.OfImage(references[0].String()); e != nil {
+		said = e.Name
+	}
+	var choices []choice
+	for i, reference := range references {
+		of := map[string]any{"image": reference.String()}
+		if said != nil && engine.OfImage(reference.String()) == nil {
+			of["engine"] = said
+		}
+		choices = append(choices, choice{name: imageName(references, i), title: images[i], spec: map[string]any{"database": of}})
+	}
+	return choices, nil
+}
+
+// parseImages reads the names of images: at least two, and none is listed twice.
+func parseImages(images []string) ([]containername.Reference, error) {
+	if len(images) < fewest {
+		return nil, errors.New("name at least two images: the first is the baseline")
+	}
+	references, seen := make([]containername.Reference, len(images)), map[string]bool{}
+	for i, image := range images {
+		reference, err := containername.ParseReference(image)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not the name of an image: %w", image, err)
+		}
+		if seen[reference.Name()] {
+			return nil, fmt.Errorf("%s is listed twice: to see how far two runs of one image differ, write a run whose second "+
+				"variant names nothing", image)
+		}
+		seen[reference.Name()] = true
+		references[i] = reference
+	}
+	return references, nil
+}
+
+// imageName is the tag of an image, or the first digits of its digest; with the name of the repository before it if there are
+// several repositories.
+func imageName(references []containername.Reference, i int) string {
+	of := references[i]
+	name := strings.TrimPrefix(of.Identifier(), "sha256:")
+	if name != of.Identifier() {
+		name = name[:digestDigits]
+	}
+	if slices.ContainsFunc(references, func(r containername.Reference) bool { return repositoryOf(r) != repositoryOf(of) }) {
+		name = repositoryOf(of) + "-" + name
+	}
+	return name
+}
+
+// repositoryOf a reference is the repository's name without its folders.
+func repositoryOf(reference containername.Reference) string {
+	return path.Base(reference.Context().RepositoryStr())
+}
+
+// maxVariantName is how long the name of a variant may be.
+const maxVariantName = 20
+
+// freeVariant is a text as the name of a variant, with a number behind it if that is taken.
+func freeVariant(text string, taken map[string]bool) string {
+	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-")
+	name := shortened(label, "", maxVariantName)
+	for n := 2; taken[name]; n++ {
+		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
+	}
+	return name
+}
+
+// shortened is a name with a suffix, of which there are so many characters at most.
+func shortened(name, suffix string, most int) string {
+	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
+}
