@@ -97,7 +97,7 @@ docs-reference: ## Regenerate docs/reference: api.md from the API's comments, ku
 	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
 	  --templates-dir hack/tools/docs/templates --max-depth 20 --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
-	$(LIB) go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md docs/troubleshooting.md
+	$(LIB) go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md
 
 .PHONY: publications
 publications: deploy ## Measure each publication's small twin on the kind cluster, and write docs/publications.md; NAMES="000 004".

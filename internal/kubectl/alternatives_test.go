@@ -183,12 +183,13 @@ func TestGrid(t *testing.T) {
 {"database":{"settings":{"bufferPoolSize":"1Gi"}},"name":"1gi-200","title":"bufferPoolSize=1Gi, innodb_io_capacity=200"}
 {"database":{"settings":{"bufferPoolSize":"1Gi"},"variables":{"innodb_io_capacity":"2000"}},"name":"1gi-2000","title":"bufferPoolSize=1Gi, innodb_io_capacity=2000"}
 `, got)
-	got, _ = variantsOf(t, runWith("database: {image: \"mariadb:11.8\"}"), "--image", "mariadb:10.11,mysql:9.7", "--grid", "loader.transport=TCP,UnixSocket")
+	got, _ = variantsOf(t, runWith("database: {image: \"mariadb:11.8\"}"), "--image", "mariadb:10.11,mysql:9.7",
+		"--grid", "loader.separateFromDatabase=None,Preferred")
 	must.Same(t, "images and a field of the loader", `{"image":"mariadb:10.11"}`+
-		`{"name":"mariadb-10-11-tcp","title":"mariadb:10.11, transport=TCP"}
-{"loader":{"transport":"UnixSocket"},"name":"mariadb-10-11-unixs","title":"mariadb:10.11, transport=UnixSocket"}
-{"database":{"image":"mysql:9.7"},"name":"mysql-9-7-tcp","title":"mysql:9.7, transport=TCP"}
-{"database":{"image":"mysql:9.7"},"loader":{"transport":"UnixSocket"},"name":"mysql-9-7-unixsocket","title":"mysql:9.7, transport=UnixSocket"}
+		`{"name":"mariadb-10-11-none","title":"mariadb:10.11, separateFromDatabase=None"}
+{"loader":{"separateFromDatabase":"Preferred"},"name":"mariadb-10-11-prefer","title":"mariadb:10.11, separateFromDatabase=Preferred"}
+{"database":{"image":"mysql:9.7"},"name":"mysql-9-7-none","title":"mysql:9.7, separateFromDatabase=None"}
+{"database":{"image":"mysql:9.7"},"loader":{"separateFromDatabase":"Preferred"},"name":"mysql-9-7-preferred","title":"mysql:9.7, separateFromDatabase=Preferred"}
 `, got)
 }
 

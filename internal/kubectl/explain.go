@@ -123,7 +123,7 @@ func (m *snapshot) since(now time.Time) string {
 }
 
 func explainReason(reason string) []string {
-	a, known := Reasons[reason]
+	a, known := reasons()[reason]
 	switch {
 	case reason == notSeen:
 		return []string{"What to do: wait a few seconds. If nothing changes, is the operator running? `kubectl get pods -A -l " +
@@ -147,7 +147,7 @@ func (m *snapshot) blockedBy(explained string) []string {
 		}
 		text = append(text, fmt.Sprintf("%s: %s", of, c.Message))
 		if c.Status != metav1.ConditionTrue {
-			text = append(text, Reasons[c.Reason].remedy()...)
+			text = append(text, reasons()[c.Reason].remedy()...)
 		}
 	}
 	return text
@@ -174,7 +174,7 @@ func explainFinding(out io.Writer, code finding.Code) error {
 		return fmt.Errorf("finding %s does not exist; use one of %s", code, strings.Join(codes(), ", "))
 	}
 	text := []string{fmt.Sprintf("%s (%s)", code, e.Severity), "  " + e.Pattern(), e.Means}
-	text = append(text, Advice{Do: e.Do}.remedy()...)
+	text = append(text, advice{do: e.Do}.remedy()...)
 	_, err := io.WriteString(out, strings.Join(text, "\n")+"\n")
 	return err
 }
@@ -222,7 +222,8 @@ func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) [
 		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
 	}
 	for _, r := range attempts {
-		text = append(text, fmt.Sprintf("  trial %s: %s: %s", attemptTitle(r), r.Cause, r.Message), "    "+Causes[r.Cause].words())
+		text = append(text, fmt.Sprintf("  trial %s: %s: %s", attemptTitle(r), r.Cause, r.Message),
+			"    "+strings.Join(causes()[string(r.Cause)].lines(), " "))
 	}
 	return text
 }

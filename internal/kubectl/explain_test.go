@@ -37,8 +37,8 @@ func TestExplainQueued(t *testing.T) {
 	want := []string{
 		"Run sizes: Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
-		"It waits for its lane. One run is measured in a lane at a time.",
-		"What to do: wait, suspend or delete the holder of the lane, or use other lanes (spec.lane) for runs that cannot disturb each other.",
+		"it waits for its lane, in which one run measures at a time.",
+		"What to do: wait, suspend or delete the holder, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
 	must.Same(t, "what is got", want, got)
@@ -81,15 +81,15 @@ func TestExplainFailed(t *testing.T) {
 	want := []string{
 		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
-		"More attempts were invalidated than trials.maxInvalid allows.",
-		"What to do: remove the causes, which are listed below.",
+		"more than trials.maxInvalid attempts were disturbed.",
+		"What to do: remove the causes; the message has the last one.",
 		"So far: 14970 rows/s",
 		"ResultsAvailable: quota",
-		"What to do: fix what the message names: a quota, a policy, or another object with that name.",
+		"What to do: fix what the message names: a quota, a policy, or another object of that name.",
 		"Deadline: 2026-01-02 04:04:05 UTC (in 60m).",
 		"2 attempts did not count and were repeated:",
 		"  trial 3, attempt 1 (rowsPerCommit=16): Evicted: evicted because of memory",
-		"    The loader's Pod was evicted or preempted, or its node was drained. What to do: use nodes that are not drained while they measure.",
+		"    the loader's Pod was evicted or preempted, its node was tainted, or Kueue suspended the Job. What to do: use nodes that are not drained while they measure.",
 		"Warnings:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
 		"docs/troubleshooting.md explains every reason and cause in more detail.",
 	}
@@ -98,10 +98,10 @@ func TestExplainFailed(t *testing.T) {
 
 // TestExplainEverything: whatever the state, there are words for it; also before the operator has seen an object.
 func TestExplainEverything(t *testing.T) {
-	for reason := range Reasons {
+	for reason, a := range reasons() {
 		run := measuring()
 		setReady(&run.Status.Conditions, reason, "m")
-		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, Reasons[reason].Means) {
+		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, a.means) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}
@@ -229,25 +229,20 @@ func constants(t *testing.T, file, prefix string) []string {
 
 // TestAdvice: every reason and every cause is explained, and nothing else is.
 func TestAdvice(t *testing.T) {
-	known := map[string]Advice{}
-	for cause, a := range Causes {
-		known[string(cause)] = a
-	}
 	for _, tc := range []struct {
-		file, prefix string
-		table        map[string]Advice
-		least        int
+		explained map[string]advice
+		want      []string
+		least     int
 	}{
-		{"../../api/v1alpha1/condition_types.go", "Reason", Reasons, 40},
-		{"../result/cause.go", "Cause", known, 26},
+		{reasons(), constants(t, "../../api/v1alpha1/condition_types.go", "Reason"), 40},
+		{causes(), constants(t, "../result/cause.go", "Cause"), 26},
 	} {
-		want := constants(t, tc.file, tc.prefix)
-		if got := slices.Sorted(maps.Keys(tc.table)); !slices.Equal(got, want) || len(want) < tc.least {
-			t.Errorf("%s has %v, explained are %v", tc.file, want, got)
+		if got := slices.Sorted(maps.Keys(tc.explained)); !slices.Equal(got, tc.want) || len(got) < tc.least {
+			t.Errorf("explained are %v, want %v", got, tc.want)
 		}
-		for name, a := range tc.table {
-			if !strings.HasSuffix(a.Means, ".") || a.Do != "" && (!strings.HasSuffix(a.Do, ".") || strings.ToLower(a.Do[:1]) != a.Do[:1]) {
-				t.Errorf("%s: %q, %q: these are sentences, and the second continues one", name, a.Means, a.Do)
+		for name, a := range tc.explained {
+			if text := strings.Join(a.lines(), " "); !strings.HasSuffix(a.means, ".") || strings.ContainsAny(text, "`|") || strings.Contains(text, "](") {
+				t.Errorf("%s: %q is no sentence for a terminal", name, text)
 			}
 		}
 	}

@@ -176,7 +176,7 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 		record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
 	if record.Cause != "" {
 		say(out, fmt.Sprintf("%s: %s", record.Cause, record.Message))
-		say(out, Causes[record.Cause].words())
+		say(out, strings.Join(causes()[string(record.Cause)].lines(), " "))
 	}
 	if record.Summary != nil {
 		printSummary(record.Summary, out)
