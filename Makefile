@@ -93,11 +93,11 @@ manifests-chart:
 	@cp config/rbac/role.yaml config/rbac/benchmarkrun_{editor,viewer}_role.yaml charts/benchrun/files/
 
 .PHONY: docs-reference
-docs-reference: ## Regenerate docs/reference: api.md from the API's comments, kubectl.md from the plugin's help, findings.md.
+docs-reference: ## Regenerate docs/reference: api.md from the API's comments, kubectl.md from the plugin's help.
 	GOWORK=off go tool -modfile hack/tools/docs/go.mod crd-ref-docs --config hack/tools/docs/config.yaml \
 	  --templates-dir hack/tools/docs/templates --max-depth 20 --renderer markdown --log-level ERROR \
 	  --source-path api --output-path docs/reference/api.md
-	$(LIB) go run ./hack/reference docs/reference/kubectl.md docs/reference/findings.md
+	$(LIB) go run ./hack/reference docs/reference/kubectl.md
 
 .PHONY: publications
 publications: deploy ## Measure each publication's small twin on the kind cluster, and write docs/publications.md; NAMES="000 004".

@@ -6,7 +6,12 @@ package docs
 
 import _ "embed"
 
-// Troubleshooting explains the reasons of runs and the causes of invalidated attempts, in tables.
+// Reasons explains the reasons of runs and the causes of attempts that do not count, in tables.
 //
-//go:embed troubleshooting.md
-var Troubleshooting string
+//go:embed reference/reasons.md
+var Reasons string
+
+// Findings has what each finding means, and what to do, in tables.
+//
+//go:embed reference/findings.md
+var Findings string

@@ -4,13 +4,10 @@
 package main
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -22,18 +19,5 @@ func TestPage(t *testing.T) {
 	}
 	if home, err := os.UserHomeDir(); err == nil && strings.Contains(string(want), home) {
 		t.Error("the page names a folder of whoever made it")
-	}
-}
-
-// TestFindings: the page in the repository is that of the table, and has every code.
-func TestFindings(t *testing.T) {
-	want := must.Get(os.ReadFile("../../docs/reference/findings.md"))(t)
-	if got := string(findings()); got != string(want) {
-		t.Error("docs/reference/findings.md is not up to date: run `make docs-reference`")
-	}
-	for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
-		if !strings.Contains(string(want), "\n- **"+string(code)+"**: ") {
-			t.Errorf("docs/reference/findings.md does not explain %s", code)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchrun-dev/benchrun/docs"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -174,12 +175,27 @@ func TestTexts(t *testing.T) {
 		}
 		missing = slices.DeleteFunc(missing, func(c finding.Code) bool { return c == tc.of.Code })
 		e, known := finding.Table[tc.of.Code]
-		if !known || tc.of.Severity != e.Severity || e.Means == "" {
+		if !known || tc.of.Severity != e.Severity {
 			t.Errorf("%s: %+v is not what the table says: %+v", tc.of.Code, tc.of, e)
 		}
 	}
 	if len(missing) > 0 {
 		t.Errorf("codes without a sample: %v", missing)
+	}
+}
+
+// The page of findings has a row for each code and its text, under its severity, and no other.
+func TestPage(t *testing.T) {
+	optional := regexp.MustCompile(`(?:\[[^]]*\])+`)
+	warnings, notices, _ := strings.Cut(docs.Findings, "\n## Notices\n")
+	for code, e := range finding.Table {
+		of := map[finding.Severity]string{finding.Warning: warnings, finding.Notice: notices}[e.Severity]
+		if row := fmt.Sprintf("\n| `%s` | %s | ", code, optional.ReplaceAllString(e.Pattern(), "…")); !strings.Contains(of, row) {
+			t.Errorf("docs/reference/findings.md lacks, as a %s, %s", e.Severity, row)
+		}
+	}
+	if rows := strings.Count(docs.Findings, "\n| `"); rows != len(finding.Table) {
+		t.Errorf("the page has %d rows of %d findings", rows, len(finding.Table))
 	}
 }
 

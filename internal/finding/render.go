@@ -190,13 +190,11 @@ func written(v float64, format string) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// Entry is what the table says of a code.
+// Entry is what the table says of a code. docs/reference/findings.md has what it means for the number, and what to do.
 type Entry struct {
 	Severity Severity
 	// Text is the template of the line: see fill.
 	Text string
-	// Means is what the finding means for the number, Do what to do; Do is empty if there is nothing to be done.
-	Means, Do string
 }
 
 // Pattern is the text of a code with names in capital letters in place of what is measured or named. What is between brackets

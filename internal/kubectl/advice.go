@@ -11,7 +11,7 @@ import (
 	"github.com/benchrun-dev/benchrun/docs"
 )
 
-// advice explains a reason or a cause: what it means, and what to do, which is empty if there is nothing to be done.
+// advice explains a reason, a cause or a finding: what it means, and what to do, which is empty if there is nothing to be done.
 type advice struct{ means, do string }
 
 // lines are both, for a person; none of what is not explained.
@@ -30,10 +30,13 @@ func (a advice) remedy() []string {
 	return []string{"What to do: " + a.do}
 }
 
-// reasons and causes are what the page of troubleshooting says of them.
+// reasons, causes and findings are what their pages say of them.
 var (
-	reasons = sync.OnceValue(func() map[string]advice { return advised("## Reasons\n", "\n## ") })
-	causes  = sync.OnceValue(func() map[string]advice { return advised("## Causes of LoaderFailed\n", "\n### ") })
+	reasons = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Reasons\n", "\n## ") })
+	causes  = sync.OnceValue(func() map[string]advice {
+		return advised(docs.Reasons, "## Causes of LoaderFailed\n", "\n# ")
+	})
+	findings = sync.OnceValue(func() map[string]advice { return advised(docs.Findings, "## Warnings\n", "\n# ") })
 )
 
 var (
@@ -41,18 +44,19 @@ var (
 	pageLink   = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
 )
 
-// advised reads the tables between two places of the page: names in backquotes, what they mean, and what to do.
-func advised(from, to string) map[string]advice {
-	_, text, _ := strings.Cut(docs.Troubleshooting, from)
+// advised reads the tables between two places of a page: names in backquotes come first, and last what they mean, and what to do.
+func advised(page, from, to string) map[string]advice {
+	_, text, _ := strings.Cut(page, from)
 	text, _, _ = strings.Cut(text, to)
 	all := map[string]advice{}
 	for row := range strings.Lines(text) {
 		cells := strings.Split(row, "|") // before the first and after the last is nothing
-		if len(cells) != 5 {
+		if len(cells) < 5 {
 			continue
 		}
+		last := len(cells) - 2
 		for _, name := range quotedName.FindAllStringSubmatch(cells[1], -1) {
-			all[name[1]] = advice{sentence(cells[2]), sentence(cells[3])}
+			all[name[1]] = advice{sentence(cells[last-1]), sentence(cells[last])}
 		}
 	}
 	return all

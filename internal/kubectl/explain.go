@@ -36,7 +36,8 @@ func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
 With --finding, explain what a finding means for a number. This needs no cluster.
 
-docs/troubleshooting.md explains every reason and cause in more detail, docs/reference/findings.md every finding.`,
+docs/reference/reasons.md lists all reasons and causes, docs/reference/findings.md all findings;
+docs/troubleshooting.md says more.`,
 		Example: `  # Why does it not start?
   kubectl benchrun explain commit-size
 
@@ -96,7 +97,7 @@ func explanation(m *snapshot, invalidated []*result.Record, warnings []string, n
 	text = append(text, explainInvalidated(m.run, invalidated)...)
 	text = append(text, explainWarnings(warnings)...)
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
-		text = append(text, "docs/troubleshooting.md explains every reason and cause in more detail.")
+		text = append(text, "docs/troubleshooting.md says more.")
 	}
 	return text
 }
@@ -173,8 +174,7 @@ func explainFinding(out io.Writer, code finding.Code) error {
 	if !known {
 		return fmt.Errorf("finding %s does not exist; use one of %s", code, strings.Join(codes(), ", "))
 	}
-	text := []string{fmt.Sprintf("%s (%s)", code, e.Severity), "  " + e.Pattern(), e.Means}
-	text = append(text, advice{do: e.Do}.remedy()...)
+	text := append([]string{fmt.Sprintf("%s (%s)", code, e.Severity), "  " + e.Pattern()}, findings()[string(code)].lines()...)
 	_, err := io.WriteString(out, strings.Join(text, "\n")+"\n")
 	return err
 }

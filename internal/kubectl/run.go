@@ -54,8 +54,8 @@ Three flags make a run without variants one with variants, at most 16; of severa
 and trials.precision of the file are left out, and that is said.
   --image    versions of a server, named after their tags; the name of an image says of which engine it is
   --grid     values of a field of the database, or of database, workload or loader; the first is the baseline's
-  --variant  the settings and variables of an option file in place of the run's, which is the baseline. What names files, places or
-             secrets of its server, or cannot be read back, is left out, and that is said line by line.`,
+  --variant  the settings and variables of an option file in place of the run's, which is the baseline. What names files,
+             places or secrets of its server, or cannot be read back, is left out, and that is said line by line.`,
 		Example: `  # From a file, and watch it until it has finished.
   kubectl benchrun run -f config/samples/commit-size.yaml --watch
 

@@ -444,7 +444,7 @@ var disturbances = []result.Cause{
 
 // The documentation has every disturbance, and the reason of a run for every cause that fails an attempt.
 func TestEveryCauseIsDecidedAbout(t *testing.T) {
-	page := must.Get(os.ReadFile("../../docs/troubleshooting.md"))(t)
+	page := must.Get(os.ReadFile("../../docs/reference/reasons.md"))(t)
 	causes := allCauses(t)
 	if len(causes) < 26 {
 		t.Errorf("only %d causes were found: %v", len(causes), causes)
@@ -457,7 +457,7 @@ func TestEveryCauseIsDecidedAbout(t *testing.T) {
 			documented = string(c)
 		}
 		if !strings.Contains(string(page), "`"+documented+"`") {
-			t.Errorf("%s: docs/troubleshooting.md does not have %s", c, documented)
+			t.Errorf("%s: docs/reference/reasons.md does not have %s", c, documented)
 		}
 	}
 }

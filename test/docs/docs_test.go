@@ -87,7 +87,7 @@ func TestWidth(t *testing.T) {
 
 // TestTroubleshooting: every reason for which a run ends is explained. (Package lifecycle has the causes of attempts.)
 func TestTroubleshooting(t *testing.T) {
-	page := read(t, "docs/troubleshooting.md")
+	page := read(t, "docs/reference/reasons.md")
 	_, failed, _ := strings.Cut(read(t, "api/v1alpha1/condition_types.go"), "Reasons for which a run ends Failed.")
 	reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(failed, -1)
 	if len(reasons) < 13 {
@@ -95,7 +95,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 	for _, reason := range reasons {
 		if !strings.Contains(page, "| `"+reason[1]+"` |") {
-			t.Errorf("docs/troubleshooting.md has no row for %s", reason[1])
+			t.Errorf("docs/reference/reasons.md has no row for %s", reason[1])
 		}
 	}
 }
