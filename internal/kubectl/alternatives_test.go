@@ -65,47 +65,14 @@ spec:
   trials: {repetitions: 6, primeSeconds: 1}
 `
 	code, out, errs := runMain(t, run, "run", "-f", "-", "versions", "--image", "mariadb:10.11,mariadb:11.8,mysql:9.7", "--image", "percona/percona-server:8.4",
-		"--set", "alternation=Trials", "--set", "rounds.atMost=30", "--dry-run=client", "-o", "yaml")
-	want := `apiVersion: benchrun.dev/v1alpha1
-kind: BenchmarkRun
-metadata:
-  labels:
-    kueue.x-k8s.io/queue-name: q
-    mine: x
-  name: versions
-  namespace: lab
-spec:
-  alternation: Trials
-  database:
-    image: mariadb:10.11
-    settings:
-      binaryLog: false
-  rounds:
-    atMost: 30
-  seed: 7
-  title: Sizes
-  trials:
-    primeSeconds: 1
-  variants:
-  - name: mariadb-10-11
-    title: mariadb:10.11
-  - database:
-      image: mariadb:11.8
-    name: mariadb-11-8
-    title: mariadb:11.8
-  - database:
-      image: mysql:9.7
-    name: mysql-9-7
-    title: mysql:9.7
-  - database:
-      image: percona/percona-server:8.4
-    name: percona-server-8-4
-    title: percona/percona-server:8.4
-  workload:
-    commitSize:
-      rows: 10
-    type: CommitSize
-`
+		"--set", "alternation=Trials", "--set", "rounds.atMost=30", "--dry-run=client", "-o", "jsonpath={.metadata}{.spec}")
+	want := `{"labels":{"kueue.x-k8s.io/queue-name":"q","mine":"x"},"name":"versions","namespace":"lab"}` +
+		`{"alternation":"Trials","database":{"image":"mariadb:10.11","settings":{"binaryLog":false}},"rounds":{"atMost":30},"seed":7,"title":"Sizes",` +
+		`"trials":{"primeSeconds":1},"variants":[{"name":"mariadb-10-11","title":"mariadb:10.11"},` +
+		`{"database":{"image":"mariadb:11.8"},"name":"mariadb-11-8","title":"mariadb:11.8"},` +
+		`{"database":{"image":"mysql:9.7"},"name":"mysql-9-7","title":"mysql:9.7"},` +
+		`{"database":{"image":"percona/percona-server:8.4"},"name":"percona-server-8-4","title":"percona/percona-server:8.4"}],` +
+		`"workload":{"commitSize":{"rows":10},"type":"CommitSize"}}`
 	if d := cmp.Diff(want, out); code != ExitFine || d != "" ||
 		errs != "left out, because rounds say how often variants are measured: trials.repetitions\n" {
 		t.Error(code, errs, d)
@@ -131,30 +98,19 @@ func TestAlternativesErrors(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"no values":     {valid, []string{"--grid", "settings.binaryLog"}, "write PATH=VALUE,VALUE with at least two values"},
-		"one value":     {valid, []string{"--grid", "settings.bufferPoolSize=1Gi"}, "with at least two values"},
-		"a value twice": {valid, []string{"--grid", "variables.a=1,2,1"}, "--grid variables.a=1,2,1: 1 is listed twice"},
-		"no field":      {valid, []string{"--grid", "settings.poolSize=1,2"}, `spec.database.settings has no field "poolSize"; it has binaryLog, `},
-		"no size":       {valid, []string{"--grid", "settings.bufferPoolSize=1,much"}, "spec.database.settings.bufferPoolSize is a quantity"},
-		"too many": {
-			valid, []string{"--grid", "variables.a=1,2,3,4,5", "--grid", "variables.b=1,2,3,4", "--image", "a:1,a:2"},
-			"these are more than 16 variants",
-		},
+		"no values":                {valid, []string{"--grid", "settings.binaryLog"}, "write PATH=VALUE,VALUE with at least two values"},
+		"one value":                {valid, []string{"--grid", "settings.bufferPoolSize=1Gi"}, "with at least two values"},
+		"a value twice":            {valid, []string{"--grid", "variables.a=1,2,1"}, "--grid variables.a=1,2,1: 1 is listed twice"},
+		"no field":                 {valid, []string{"--grid", "settings.poolSize=1,2"}, `spec.database.settings has no field "poolSize"; it has binaryLog, `},
+		"no size":                  {valid, []string{"--grid", "settings.bufferPoolSize=1,much"}, "spec.database.settings.bufferPoolSize is a quantity"},
+		"too many":                 {valid, []string{"--grid", "variables.a=1,2,3,4,5", "--grid", "variables.b=1,2,3,4", "--image", "a:1,a:2"}, "these are more than 16 variants"},
 		"no file":                  {valid, []string{"--variant", "prod"}, "--variant prod: write NAME=FILE"},
 		"a file that is not there": {valid, []string{"--variant", "prod=none.cnf"}, "none.cnf: no such file"},
 		"no value in a file":       {valid, []string{"--variant", "prod=" + file}, file + `:2: innodb_buffer_pool_size: "much" is no value`},
 		"one image":                {valid, []string{"--image", "mariadb:11.8"}, "name at least two images"},
 		"two runs":                 {valid + "---\n" + valid, []string{"--image", "a:1,a:2"}, "--image, --grid and --variant take a file with one run, but there are 2"},
-		"variants": {
-			runWith("database: {}\n  variants: [{name: one}, {name: two}]"),
-			[]string{"--image", "a:1,a:2"},
-			"run a has variants already: --image, --grid and --variant need a run without",
-		},
-		"a name too long": {
-			valid,
-			[]string{"--image", "a:1,a:2", strings.Repeat("n", 41), "--dry-run=client"},
-			"a run's name has at most 40 characters",
-		},
+		"variants":                 {runWith("database: {}\n  variants: [{name: one}, {name: two}]"), []string{"--image", "a:1,a:2"}, "run a has variants already: --image, --grid and --variant need a run without"},
+		"a name too long":          {valid, []string{"--image", "a:1,a:2", strings.Repeat("n", 41), "--dry-run=client"}, "a run's name has at most 40 characters"},
 	} {
 		if code, _, errs := runMain(t, tc.stdin, append([]string{"run", "-f", "-"}, tc.arguments...)...); code != ExitError || !strings.Contains(errs, tc.says) {
 			t.Errorf("%s: %d %s", name, code, errs)

@@ -135,9 +135,7 @@ func TestExplainVariants(t *testing.T) {
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
 	must.Do(t, err)
 	record.Sides = []result.SideRecord{{Variant: "b", Instance: 2}}
-	if cm.Data[result.RecordKey], err = record.Encode(); err != nil {
-		t.Fatal(err)
-	}
+	cm.Data[result.RecordKey] = must.Get(record.Encode())(t)
 	cl := fakeCluster(run, cm)
 	attempts := must.Get(invalidated(t.Context(), cl, run))(t)
 	got := explanation(snapshotOf(run), attempts, run.Status.FindingTexts(), began)

@@ -198,10 +198,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 			}},
 		}
 		object["status"] = map[string]any{"startTime": "2026-01-02T03:04:05Z"}
-		var err error
-		if b.Benchmark, err = yaml.Marshal(object); err != nil {
-			t.Fatal(err)
-		}
+		b.Benchmark = must.Get(yaml.Marshal(object))(t)
 		cl := clusterWith()
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		stop := errors.New("it is created")

@@ -228,9 +228,7 @@ func TestNameReferences(t *testing.T) {
 	}
 	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
 	found := 0
-	if text, err = os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	text = must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	var crd struct {
 		Spec struct {
 			Versions []struct {

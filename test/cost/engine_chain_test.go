@@ -35,14 +35,8 @@ func TestChain(t *testing.T) {
 	db.Engine, db.Image, db.Variables = v1alpha1.EngineExample, "", nil
 	db.Settings = v1alpha1.ServerSettings{BufferPoolSize: ptr.To(resource.MustParse("3000000"))}
 	run.Spec.Loader.Transport = v1alpha1.TransportUnixSocket
-	plan, err := validation.PlanRun(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := database.Objects(run, 1, "", podutil.Images{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(validation.PlanRun(run))(t)
+	objects := must.Get(database.Objects(run, 1, "", podutil.Images{}))(t)
 	seen := 0
 	for _, object := range objects {
 		switch o := object.(type) {
@@ -61,14 +55,8 @@ func TestChain(t *testing.T) {
 	}
 	planned := plan.Trials[0]
 	attempt := trial.Attempt{Trial: planned, Point: plan.Points[planned.Point], Number: 1, Instance: 1}
-	job, err := trial.Job(run, attempt, podutil.Images{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := result.ParseConfig([]byte(job.Spec.Template.Spec.Containers[0].Env[0].Value))
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(trial.Job(run, attempt, podutil.Images{}))(t)
+	config := must.Get(result.ParseConfig([]byte(job.Spec.Template.Spec.Containers[0].Env[0].Value)))(t)
 	if s := config.Server; s.Engine != "Example" || s.Port != 4000 || s.Socket != result.SocketPath+"/example.sock" {
 		t.Errorf("the loader is to reach %+v", s)
 	}

@@ -63,9 +63,7 @@ func TestEnvtestNetworkPoliciesOfOthers(t *testing.T) {
 	if out := runs.Spec.Egress; len(out) != 3 || out[2].To[0].IPBlock.CIDR != "10.0.0.0/8" {
 		t.Errorf("%+v", out)
 	}
-	if objects, err = helm(t, images...); err != nil {
-		t.Fatal(err)
-	}
+	objects = must.Get(helm(t, images...))(t)
 	for _, object := range objects {
 		if object.GetKind() == "NetworkPolicy" {
 			t.Errorf("%s is there by default", object.GetName())

@@ -18,6 +18,7 @@ import (
 	reportpage "github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(context.Background(), m)) }
@@ -31,9 +32,7 @@ func pages(t *testing.T) map[string][]byte {
 		"failed": pagetest.Failed(), "single": pagetest.Single(), "requested": pagetest.Requested(),
 	} {
 		var b bytes.Buffer
-		if err := reportpage.Write(&b, c.Report, c.Details); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, reportpage.Write(&b, c.Report, c.Details))
 		all[name] = b.Bytes()
 	}
 	const variants, points = 14, 33 // as many as people publish of the microbenchmarks
@@ -41,9 +40,7 @@ func pages(t *testing.T) map[string][]byte {
 		"comparison": pagetest.Comparison(), "matrix": pagetest.Versions(variants, points),
 	} {
 		var b bytes.Buffer
-		if err := reportpage.Write(&b, c.Report, c.Details); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, reportpage.Write(&b, c.Report, c.Details))
 		all[name] = b.Bytes()
 	}
 	return all
@@ -59,9 +56,7 @@ var (
 func open(t *testing.T, text []byte, how browser.Look) *browser.Tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	return browser.Open(t, "file://"+file, how)
 }
 
@@ -72,9 +67,7 @@ func eval[T any](tab *browser.Tab, expression string) T { return browser.Eval[T]
 func printed(t *testing.T, tab *browser.Tab) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.pdf")
-	if err := os.WriteFile(file, tab.PDF(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, tab.PDF(), 0o600))
 	text, err := exec.CommandContext(t.Context(), "pdftotext", "-layout", file, "-").Output()
 	if err != nil {
 		t.Fatal("pdftotext: ", err)

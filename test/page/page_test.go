@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Nothing leaves a page, and the browser has nothing to complain of.
@@ -196,10 +197,7 @@ const measured = "../../docs/publications/001-innodb-bulk-insert/bulk-insert-sma
 // Pictures are small enough for the documentation.
 func TestPagePictures(t *testing.T) {
 	all := pages(t)
-	var err error
-	if all["measured"], err = os.ReadFile(measured); err != nil {
-		t.Fatal(err)
-	}
+	all["measured"] = must.Get(os.ReadFile(measured))(t)
 	wide := browser.Look{Width: 1100, Height: 900, Scheme: "light"}
 	tall := phone
 	tall.Height = 1400
@@ -218,8 +216,6 @@ func TestPagePictures(t *testing.T) {
 		if *images == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(*images, name), picture, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(*images, name), picture, 0o600))
 	}
 }

@@ -103,9 +103,7 @@ func imageFiles(t *testing.T, arch string) map[string][]byte {
 		case tar.TypeSymlink:
 			links[path.Base(at)] = path.Base(header.Linkname)
 		case tar.TypeReg:
-			if files[at], err = io.ReadAll(tr); err != nil {
-				t.Fatal(err)
-			}
+			files[at] = must.Get(io.ReadAll(tr))(t)
 			if strings.Contains(at, ".so") {
 				files[path.Base(at)] = files[at]
 			}

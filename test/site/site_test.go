@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // folder with the site.
@@ -134,8 +135,6 @@ func TestSiteFirstScreen(t *testing.T) {
 		}
 	}
 	if *picture != "" {
-		if err := os.WriteFile(*picture, tab.Picture(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(*picture, tab.Picture(), 0o600))
 	}
 }

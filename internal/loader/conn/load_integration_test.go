@@ -159,15 +159,10 @@ func TestIntegrationPrepared(t *testing.T) {
 // status are the session's counters; SHOW STATUS writes none of them but its own rows.
 func status(t *testing.T, s *Session) map[string]int64 {
 	t.Helper()
-	pairs, err := s.Pairs("SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_prepare', 'Com_stmt_execute', 'Handler_commit', 'Handler_write')")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs := must.Get(s.Pairs("SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_prepare', 'Com_stmt_execute', 'Handler_commit', 'Handler_write')"))(t)
 	all := map[string]int64{}
 	for name, value := range pairs {
-		if all[name], err = strconv.ParseInt(value, 10, 64); err != nil {
-			t.Fatal(err)
-		}
+		all[name] = must.Get(strconv.ParseInt(value, 10, 64))(t)
 	}
 	return all
 }
