@@ -85,21 +85,6 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestTroubleshooting: every reason for which a run ends is explained. (Package lifecycle has the causes of attempts.)
-func TestTroubleshooting(t *testing.T) {
-	page := read(t, "docs/reference/reasons.md")
-	_, failed, _ := strings.Cut(read(t, "api/v1alpha1/condition_types.go"), "Reasons for which a run ends Failed.")
-	reasons := regexp.MustCompile(`Reason\w+ = "(\w+)"`).FindAllStringSubmatch(failed, -1)
-	if len(reasons) < 13 {
-		t.Errorf("%d reasons were found in the code", len(reasons))
-	}
-	for _, reason := range reasons {
-		if !strings.Contains(page, "| `"+reason[1]+"` |") {
-			t.Errorf("docs/reference/reasons.md has no row for %s", reason[1])
-		}
-	}
-}
-
 // TestWorkloads: every workload has a page, and the index lists it.
 func TestWorkloads(t *testing.T) {
 	names := regexp.MustCompile(`self\.type == '(\w+)'\) == has`).FindAllStringSubmatch(read(t, "api/v1alpha1/workload_types.go"), -1)
