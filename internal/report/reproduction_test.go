@@ -31,14 +31,6 @@ func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns fl
 	return must.Get(report.Reproduce(there, here, within, betweenRuns))(t)
 }
 
-// comparedText is what is printed of a comparison.
-func comparedText(t *testing.T, c *report.Compared) string {
-	t.Helper()
-	var b strings.Builder
-	must.Do(t, report.ComparedText(&b, c))
-	return b.String()
-}
-
 // What cannot be compared is an error: a run with variants has ratios, and one without has values; a run is not another one than
 // itself; one that lacks trials is not whole.
 func TestReproduceRefuses(t *testing.T) {
@@ -90,7 +82,7 @@ func TestReproduce(t *testing.T) {
 		"too few":                {"higher", []float64{1000}, 0, report.Undecided, "too few trials (6 and 1)"},
 	} {
 		got := reproduced(t, measuredRun(c.better, "there", there), measuredRun(c.better, "here", c.here), c.within, 0)
-		if text := comparedText(t, got); got.Ruling() != c.ruling || !strings.Contains(text, c.says) {
+		if text := printedCompared(t, report.ComparedText, got); got.Ruling() != c.ruling || !strings.Contains(text, c.says) {
 			t.Errorf("%s: %s, want %s and %q:\n%s", name, got.Ruling(), c.ruling, c.says, text)
 		}
 	}
@@ -107,7 +99,7 @@ func TestReproducePoints(t *testing.T) {
 		"different at 1, reproduced at 1 of 2 points":   {more, same},
 		"cannot say at 2 of 2 points, 6 trials each  C": {wide, wide},
 	} {
-		if text := comparedText(t, reproduced(t, runOf("there", same, same), runOf("here", here...), 0, 0)); !strings.Contains(text, want) {
+		if text := printedCompared(t, report.ComparedText, reproduced(t, runOf("there", same, same), runOf("here", here...), 0, 0)); !strings.Contains(text, want) {
 			t.Errorf("%q:\n%s", want, text)
 		}
 	}
@@ -134,7 +126,7 @@ func TestReproduceOtherMetric(t *testing.T) {
 			change(&record.Summary.Metrics[0])
 		}
 		c := reproduced(t, runOf("there", around100), here, 0, 0)
-		if text := comparedText(t, c); c.Ruling() != report.Undecided || !strings.Contains(text, "different metrics: rowsPerSecond") {
+		if text := printedCompared(t, report.ComparedText, c); c.Ruling() != report.Undecided || !strings.Contains(text, "different metrics: rowsPerSecond") {
 			t.Errorf("another %s: %s", name, text)
 		}
 	}
@@ -148,7 +140,7 @@ func TestReproduceDifferences(t *testing.T) {
 		fingerprint.Kernel = "6.6.0"
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
-	text := comparedText(t, reproduced(t, there, here, 0, 0))
+	text := printedCompared(t, report.ComparedText, reproduced(t, there, here, 0, 0))
 	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
 		t.Errorf("the differences are missing:\n%s", text)
 	}
@@ -156,7 +148,7 @@ func TestReproduceDifferences(t *testing.T) {
 	for _, record := range comparison.Records {
 		record.Sides[0].Place.DatabaseNode = "elsewhere"
 	}
-	if text = comparedText(t, reproduced(t, reportOfComparison(), comparison, 0, 0)); !strings.Contains(text, "database node: worker → elsewhere") {
+	if text = printedCompared(t, report.ComparedText, reproduced(t, reportOfComparison(), comparison, 0, 0)); !strings.Contains(text, "database node: worker → elsewhere") {
 		t.Errorf("the differences of runs with variants are missing:\n%s", text)
 	}
 	c := reproduced(t, runOf("there", around100), runOf("here", around100), 0, 0)
@@ -206,7 +198,7 @@ func TestReproduceVariants(t *testing.T) {
 	}
 	here := variantsHere()
 	here.Pairs = here.Pairs[:1]
-	text := comparedText(t, reproduced(t, there, here, 0, 0))
+	text := printedCompared(t, report.ComparedText, reproduced(t, there, here, 0, 0))
 	for _, want := range []string{
 		"durable-or-not: reproduced at 1, cannot say at 1 of 2 points, 2 rounds  CANNOT SAY", "lazy / durable", "only in there", "REPRODUCED",
 	} {
@@ -236,7 +228,7 @@ func TestReproduceVariantsDirection(t *testing.T) {
 	for _, open := range []*report.Report{there, here} {
 		open.Pairs[0].Verdict, open.Pairs[0].Low, open.Pairs[0].High, open.Pairs[0].Cause = stats.CannotSay, 0, math.Inf(1), stats.TooFewRounds
 		c = reproduced(t, there, here, 0, 0)
-		if p := &c.Pairs[0]; c.Of(p) != report.Undecided || !strings.Contains(comparedText(t, c), "too few rounds (2)") {
+		if p := &c.Pairs[0]; c.Of(p) != report.Undecided || !strings.Contains(printedCompared(t, report.ComparedText, c), "too few rounds (2)") {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -246,10 +238,10 @@ func TestReproduceVariantsDirection(t *testing.T) {
 func TestReproduceBetweenRuns(t *testing.T) {
 	there, here := runOf("there", []float64{1000, 1001, 1002, 1003, 1004, 1005}), runOf("here", []float64{930, 931, 932, 933, 934, 935})
 	if c := reproduced(t, there, here, 0, 0); c.Ruling() != report.Different {
-		t.Errorf("nothing assumed: %s", comparedText(t, c))
+		t.Errorf("nothing assumed: %s", printedCompared(t, report.ComparedText, c))
 	}
 	c := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
-	text := comparedText(t, c)
+	text := printedCompared(t, report.ComparedText, c)
 	if c.Ruling() != report.Reproduced || !strings.Contains(text, "standard deviation of 3% from run to run (--between-runs)") {
 		t.Errorf("3%% between runs: %s", text)
 	}
