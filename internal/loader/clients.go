@@ -32,7 +32,7 @@ type clients struct {
 	// slices are what the clock says of them, when all clients have ended.
 	slices record.Slices
 	// between makes these.
-	between func(context.Context, alternate.Clock, func() result.Slice) *pauses
+	between func(context.Context, clock, func() result.Slice) *pauses
 }
 
 func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {

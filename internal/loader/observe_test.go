@@ -281,10 +281,34 @@ func TestPauses(t *testing.T) {
 	p.Go(time.Millisecond)
 	p.endSlice()
 	a := &attempt{}
-	if a.paused(p); a.pagesInPauses == nil || *a.pagesInPauses != 35 || a.idle == nil || a.idle.CPUMicros != 20*20-10*10+40*40-30*30 {
+	if a.paused(p); a.pagesInPauses == nil || *a.pagesInPauses != 35 || a.idle == nil || a.idle.CPUMicros != 30*30-20*20+50*50-40*40 {
 		t.Errorf("%v pages, want 35; idle %+v", a.pagesInPauses, a.idle)
 	}
 	must.Same(t, "slices", []result.Slice{{Micros: 400, Statements: 9, Rows: 18}, {Micros: 500, Statements: 1, Rows: 2}}, a.slices)
+}
+
+// A server may have a quota before its first turn, and has one where that held it back in its last one.
+func TestPausesOfAQuota(t *testing.T) {
+	of := func(limit, throttled int64) *result.ProcessFacts {
+		return &result.ProcessFacts{CPULimitMillis: limit, ThrottledMicros: throttled}
+	}
+	for name, tc := range map[string]struct {
+		seen []*result.ProcessFacts
+		want []time.Duration
+	}{
+		"no limit":   {[]*result.ProcessFacts{of(0, 0), of(0, 0)}, []time.Duration{0, 0}},
+		"unknown":    {[]*result.ProcessFacts{nil, of(-1, -1)}, []time.Duration{0, 0}},
+		"not needed": {[]*result.ProcessFacts{of(1000, 7), of(1000, 7)}, []time.Duration{quotaPeriod, 0}},
+		"needed":     {[]*result.ProcessFacts{of(1000, 7), of(1000, 8), of(1000, 8)}, []time.Duration{quotaPeriod, quotaPeriod, 0}},
+	} {
+		p := &pauses{}
+		for i, facts := range tc.seen {
+			if got := p.quota(facts); got != tc.want[i] {
+				t.Errorf("%s: before turn %d %s, want %s", name, i+1, got, tc.want[i])
+			}
+			p.begun = true
+		}
+	}
 }
 
 // A counter that cannot be read once is not asked again, and nothing is said of it.

@@ -50,9 +50,16 @@ func (p *pauses) alternate(
 // pagesAtMost bounds a question for the counter: others wait for the turn.
 const pagesAtMost = time.Second
 
+// clock of what is measured in slices.
+type clock interface {
+	alternate.Clock
+	// Quota sets the period of the CPU quota that holds the server back; 0 is none.
+	Quota(period time.Duration)
+}
+
 // pauses are the turns of others. They are an alternate.Clock: that of what is measured.
 type pauses struct {
-	clock alternate.Clock
+	clock clock
 	// counter is how many pages the server has written back so far.
 	counter func() (int64, error)
 	// before is the counter at the end of the last turn, and pages what was written in all pauses.
@@ -66,6 +73,8 @@ type pauses struct {
 	left    *result.ProcessFacts
 	since   time.Time
 	idle    result.Idle
+	// throttled is for how long its CPU limit had held the server back before the last turn.
+	throttled int64
 	// cost is what the loader consumed in its slices: between them, it may have measured another side.
 	cost meter
 	// counted is what counts of all slices so far, and each what counted of them one by one, which is sum together.
@@ -74,7 +83,7 @@ type pauses struct {
 	sum     result.Slice
 }
 
-func (a *attempt) between(ctx context.Context, clock alternate.Clock, counted func() result.Slice) *pauses {
+func (a *attempt) between(ctx context.Context, clock clock, counted func() result.Slice) *pauses {
 	p := &pauses{clock: clock, counted: counted, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
 	if w := newWatch(a.cfg.Server); w.client != nil {
 		p.process = func() (*result.ProcessFacts, error) { return w.client.Read(ctx) }
@@ -118,9 +127,11 @@ func (p *pauses) Stop() {
 }
 
 func (p *pauses) Go(length time.Duration) time.Duration {
+	facts := p.processFacts()
+	p.clock.Quota(p.quota(facts))
 	if p.begun {
 		p.pages += p.count() - p.before
-		used := result.Observed{Before: p.left, After: p.processFacts()}
+		used := result.Observed{Before: p.left, After: facts}
 		if facts, known := used.Used(); known {
 			p.idle.Micros += time.Since(p.since).Microseconds()
 			p.idle.CPUMicros += facts.UserMicros + facts.SystemMicros
@@ -130,6 +141,21 @@ func (p *pauses) Go(length time.Duration) time.Duration {
 	p.begun = true
 	p.cost.begin()
 	return p.clock.Go(length)
+}
+
+// quotaPeriod is that of the kubelet, unless somebody changes it.
+const quotaPeriod = 100 * time.Millisecond
+
+// quota is the period of the CPU quota of a server that was held back in its last turn; before the first, of one that may be.
+func (p *pauses) quota(facts *result.ProcessFacts) time.Duration {
+	if facts == nil || facts.CPULimitMillis <= 0 {
+		return 0
+	}
+	before := p.throttled
+	if p.throttled = facts.ThrottledMicros; p.begun && before == p.throttled {
+		return 0
+	}
+	return quotaPeriod
 }
 
 func (p *pauses) processFacts() *result.ProcessFacts {

@@ -34,6 +34,24 @@ type Clock struct {
 	drained, longestDrain time.Duration
 	// lastP95 is the 95th percentile of the transactions' times that was known last; 0 is none.
 	lastP95 time.Duration
+	limited
+}
+
+// limited is a server that its CPU quota holds back. While others are measured, it saves a period's quota, which it spends at the
+// beginning of its slice; and what it does comes in bursts, one in each period.
+type limited struct{ period time.Duration }
+
+// Quota sets the period of the quota, from the next slice on; 0 is none.
+func (l *limited) Quota(period time.Duration) { l.period = period }
+
+// periods are the length of a slice whose window begins when the saved quota is spent, and lasts whole periods; and when it begins.
+func (l *limited) periods(length, ramp time.Duration) (whole, later time.Duration) {
+	if l.period == 0 {
+		return length, ramp
+	}
+	const least = 2
+	later = max(ramp, l.period)
+	return later + max((length-later+l.period/2)/l.period, least)*l.period, later
 }
 
 // window is the part of a slice that counts: from its steady state until its end is asked for. What is answered before and after
@@ -116,18 +134,19 @@ const (
 // and what counts would always begin at the same place among these.
 func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	if c.slices++; c.alone() {
-		return length, 0
+		return c.periods(length, 0)
 	}
 	p95 := c.p95()
 	length = max(length, min(leastP95s*p95, c.limit/leastSlices))
 	if p95 == 0 {
-		return length, length / 4
+		return c.periods(length, length/4)
 	}
 	_, spread := math.Modf(float64(c.slices) * golden)
-	return length, min(p95+time.Duration(spread*float64(p95)), length/4)
+	return c.periods(length, min(p95+time.Duration(spread*float64(p95)), length/4))
 }
 
-func (c *Clock) alone() bool { return len(c.gates) == 1 }
+// alone says whether a slice is so many whole transactions: not those of which the last may wait for the server's next period.
+func (c *Clock) alone() bool { return len(c.gates) == 1 && c.period == 0 }
 
 // Stop ends a slice: no transaction begins, those under way end, and only then it returns.
 func (c *Clock) Stop() {

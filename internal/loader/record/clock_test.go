@@ -202,6 +202,29 @@ func locking(work, held time.Duration) server {
 	}
 }
 
+// quotaPeriod is that of limitedTo.
+const quotaPeriod = 100 * time.Millisecond
+
+// limitedTo one CPU, by a quota of two: they work until it is used up, and stand still until the next period.
+func limitedTo(work time.Duration) server {
+	free, spent, period := time.Duration(0), time.Duration(0), time.Duration(0)
+	return func(now time.Duration, chance *rand.Rand) time.Duration {
+		free = max(free, now)
+		for left := exponential(chance, work); left > 1; {
+			if now := free / quotaPeriod; now != period {
+				period, spent = now, 0
+			}
+			ends := (period + 1) * quotaPeriod
+			if part := min(left, quotaPeriod-spent, 2*(ends-free)); part > 1 {
+				free, spent, left = free+part/2, spent+part, left-part
+			} else {
+				free = ends
+			}
+		}
+		return free - now
+	}
+}
+
 // side is a server with its clients.
 type side struct {
 	serve     server
@@ -306,6 +329,7 @@ func TestSlicesTellTheTruth(t *testing.T) {
 		"saturated":    {func() server { return saturated(ms) }, func() server { return saturated(2 * ms) }},
 		"group commit": {func() server { return grouping(4 * ms) }, func() server { return grouping(8 * ms) }},
 		"row locks":    {func() server { return locking(10*ms, ms) }, func() server { return locking(20*ms, 2*ms) }},
+		"CPU limit":    {func() server { return independent(20 * ms) }, func() server { return limitedTo(ms / 2) }},
 		"stalls":       {func() server { return independent(6 * ms) }, func() server { return stalling(6*ms, 300*ms, 5000) }},
 	} {
 		list, offAtMost, closely := []int{1, 64}, 0.1, *transactions >= 1_000_000
@@ -335,6 +359,9 @@ func TestSlicesTellTheTruth(t *testing.T) {
 					sides := [2]*side{
 						simulate(servers[0](), clients, true, nil, &stop, 8), simulate(servers[1](), clients, true, nil, &stop, 9),
 					}
+					if name == "CPU limit" {
+						sides[1].clock.Quota(quotaPeriod)
+					}
 					chance := rand.New(rand.NewPCG(1, 1))
 					for least := int64(0); least < int64(*transactions); {
 						least = math.MaxInt64
@@ -352,7 +379,7 @@ func TestSlicesTellTheTruth(t *testing.T) {
 					}
 				})
 				programs := [2]float64{}
-				synctest.Test(t, func(t *testing.T) { programs = inHalts(t, servers, clients) })
+				synctest.Test(t, func(t *testing.T) { programs = inHalts(t, servers, clients, name == "CPU limit") })
 				if ratio := programs[1] / programs[0] / (alone[1] / alone[0]); math.Abs(ratio-1) > offAtMost {
 					t.Errorf("the ratio of programs is %.4f of what it is without slices", ratio)
 				} else {
@@ -374,8 +401,8 @@ func TestSlicesTellTheTruth(t *testing.T) {
 	}
 }
 
-// inHalts are the rates of two programs that are halted in turns.
-func inHalts(t *testing.T, servers [2]func() server, clients int) (rates [2]float64) {
+// inHalts are the rates of two programs that are halted in turns. The second server may have a quota.
+func inHalts(t *testing.T, servers [2]func() server, clients int, quota bool) (rates [2]float64) {
 	var stop atomic.Bool
 	var sides [2]*side
 	var clocks [2]*Halting
@@ -388,6 +415,9 @@ func inHalts(t *testing.T, servers [2]func() server, clients int) (rates [2]floa
 			Statements: func() (int64, error) { return s.begun.Load(), nil },
 			Idle:       func() (bool, error) { return s.begun.Load() == s.answered.Load(), nil },
 		}
+	}
+	if quota {
+		clocks[1].Quota(quotaPeriod)
 	}
 	chance := rand.New(rand.NewPCG(1, 1))
 	for i, c := range clocks {

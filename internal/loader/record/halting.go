@@ -46,9 +46,11 @@ type Halting struct {
 	up     bool
 	slices workload.Slices
 	turns  int
+	limited
 }
 
-// reading is of the server's counter, at the middle of the time that it took.
+// reading is of the server's counter, at the middle of the time that it took: a server that its quota holds back counts nothing
+// while it lets a question wait.
 type reading struct {
 	at         time.Time
 	statements int64
@@ -59,6 +61,9 @@ func (h *Halting) read() reading {
 	n, err := h.Statements()
 	if err != nil {
 		h.Failed(err)
+	}
+	if h.period > 0 {
+		return reading{before, n}
 	}
 	return reading{before.Add(time.Since(before) / 2), n}
 }
@@ -75,7 +80,6 @@ func (h *Halting) Go(length time.Duration) time.Duration {
 	if err := h.Program.Continue(); err != nil {
 		h.Failed(err)
 	}
-	began := time.Now()
 	timer := time.NewTimer(ramp)
 	defer timer.Stop()
 	select {
@@ -83,17 +87,17 @@ func (h *Halting) Go(length time.Duration) time.Duration {
 	case <-h.Ended:
 	}
 	h.opened = h.read()
-	return max(length-time.Since(began), 0)
+	return max(length-ramp-time.Since(h.opened.at), 0)
 }
 
 func (h *Halting) steady(length time.Duration) (whole, ramp time.Duration) {
 	if h.turns++; h.slices.Counted == 0 {
-		return length, length / 4
+		return h.periods(length, length/4)
 	}
 	mean := time.Duration(float64(h.Clients) * float64(h.slices.Windows) / float64(h.slices.Counted))
 	length = max(length, min(leastStatements*mean, h.Limit/leastSlices))
 	_, spread := math.Modf(float64(h.turns) * golden)
-	return length, min(time.Duration(rampStatements*(1+spread)*float64(mean)), length/4)
+	return h.periods(length, min(time.Duration(rampStatements*(1+spread)*float64(mean)), length/4))
 }
 
 // Stop implements alternate.Clock: it returns when the server executes nothing for the program.
