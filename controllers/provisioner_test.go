@@ -173,9 +173,7 @@ func TestEnvtestResultsThatDoNotArriveWhole(t *testing.T) {
 			says: "ForeignResult",
 		},
 		// It is whole, and not what this attempt was asked for.
-		"the document is another trial's": {
-			document: func(d *result.Document) { d.Identity.Trial = 2 }, says: "is of trial 2",
-		},
+		"the document is another trial's": {document: func(d *result.Document) { d.Identity.Trial = 2 }, says: "is of trial 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -296,11 +296,9 @@ func TestEnvtestClaimRules(t *testing.T) {
 		return spec("claims: [" + strings.Join(list, ", ") + "], workload: {commitSize: {sweep: {rowsPerCommit: [1, 4, 16]}}}")
 	}
 	checkRules(t, minimal, map[string]rule{
-		"ratio":         {allowed: []string{ratio(`atLeast: "8"`), ratio(`atMost: "7.25"`), ratio(`atLeast: "0.5", atMost: "2"`)}},
-		"ratio's bound": {refused: []string{claim("ratio: {" + ofTo + "}"), ratio(`atLeast: "1", withinPercent: 5`)}, says: "set withinPercent, or atLeast, atMost or both"},
-		"numbers": {
-			refused: []string{ratio(`atLeast: "0"`), ratio(`atLeast: "0.0"`)}, says: "write a number above 0 in quotes",
-		},
+		"ratio":           {allowed: []string{ratio(`atLeast: "8"`), ratio(`atMost: "7.25"`), ratio(`atLeast: "0.5", atMost: "2"`)}},
+		"ratio's bound":   {refused: []string{claim("ratio: {" + ofTo + "}"), ratio(`atLeast: "1", withinPercent: 5`)}, says: "set withinPercent, or atLeast, atMost or both"},
+		"numbers":         {refused: []string{ratio(`atLeast: "0"`), ratio(`atLeast: "0.0"`)}, says: "write a number above 0 in quotes"},
 		"form of numbers": {refused: []string{ratio(`atLeast: "-1"`), ratio(`atLeast: "1e3"`), ratio(`atLeast: "8x"`)}, says: "should match"},
 		"quotes":          {refused: []string{ratio("atLeast: 8")}, says: "must be of type string"},
 		"values": {
@@ -310,9 +308,7 @@ func TestEnvtestClaimRules(t *testing.T) {
 			refused: []string{ratioOf("{parameters: {rowsPerCommit: " + strings.Repeat("a", 257) + "}}")},
 			says:    "may not be more than 256 bytes",
 		},
-		"a value with a point": {
-			refused: []string{ratioOf("{parameters: {rowsPerCommit: 1.5}}")}, says: "rowsPerCommit",
-		},
+		"a value with a point": {refused: []string{ratioOf("{parameters: {rowsPerCommit: 1.5}}")}, says: "rowsPerCommit"},
 		"one of four": {
 			refused: []string{
 				claim("statement: nothing"), claim("ratio: {" + ofTo + `, atLeast: "8"}, value: {of: {variant: a}, atLeast: "8"}`),

@@ -358,9 +358,7 @@ func TestEnvtestTPROCHRules(t *testing.T) {
 			refused: []string{spec("workload: {limits: {errorPercent: 5}}")},
 			says:    "limits.errorPercent is not for TPROCHLoad and Custom",
 		},
-		"swept parameter": {
-			refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...), says: "unknown field",
-		},
+		"swept parameter": {refused: append(sweeps("rowsPerChunk", "5"), sweeps("rowsPerCommit", "5")...), says: "unknown field"},
 		"swept scale factor": {
 			allowed: sweeps("scaleFactor", `"0.01"`, `"1"`, `"1000"`), refused: sweeps("scaleFactor", `"0"`, `"0.001"`, "big", `"1001"`),
 			says: "scaleFactor must be 0.01 to 1000",

@@ -81,10 +81,8 @@ func TestPlanVariants(t *testing.T) {
 		pairs  []PlannedPair
 		says   string
 	}{
-		"one point": {func(*v1alpha1.BenchmarkRun) {}, []PlannedPair{{Variant: 1}}, ""},
-		"another baseline": {
-			func(s *v1alpha1.BenchmarkRun) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, "",
-		},
+		"one point":        {func(*v1alpha1.BenchmarkRun) {}, []PlannedPair{{Variant: 1}}, ""},
+		"another baseline": {func(s *v1alpha1.BenchmarkRun) { s.Spec.Baseline = "lazy" }, []PlannedPair{{Variant: 0}}, ""},
 		"a part of the points": {func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Workload.CommitSize.Sweep = sweep(1, 4, 16)
 			s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: sweep(16, 8, 4)}}
@@ -181,11 +179,9 @@ func TestShortValues(t *testing.T) {
 		"short ones":           {[]*string{new("a,b"), new("a,c"), new(""), nil}, []string{"a,b", "a,c", `""`, "?"}},
 		"one of the full size": {[]*string{&long}, []string{long}},
 		"a long one":           {[]*string{new(long + "y")}, []string{long[1:] + "…"}},
-		"an item more": {
-			[]*string{new(list), new(list + ",hash=on"), new("unset")}, []string{"…", "…,hash=on", "unset"},
-		},
-		"an item twice": {[]*string{new(list + ",a,a"), new(list + ",b")}, []string{"…,a,a", "…,b"}},
-		"one list":      {[]*string{new(list), new("unset")}, []string{list[:maxValue-1] + "…", "unset"}},
+		"an item more":         {[]*string{new(list), new(list + ",hash=on"), new("unset")}, []string{"…", "…,hash=on", "unset"}},
+		"an item twice":        {[]*string{new(list + ",a,a"), new(list + ",b")}, []string{"…,a,a", "…,b"}},
+		"one list":             {[]*string{new(list), new("unset")}, []string{list[:maxValue-1] + "…", "unset"}},
 	} {
 		must.Same(t, name, tc.want, shortValues(tc.values))
 	}

@@ -225,9 +225,7 @@ func TestIntegrationOwnFileThatIsNoGood(t *testing.T) {
 			two + "\nCREATE TABLE x (a INT, a INT);", "", asItIs, result.CauseSQL,
 			[]string{"statement 2 of schemaFrom, line 2, CREATE TABLE x (a INT, a INT): Error 1060", "Duplicate column name 'a'"},
 		},
-		"no table": {
-			"CREATE TABLE others (a INT)", "", asItIs, result.CauseConfiguration, []string{"there is no table own"},
-		},
+		"no table": {"CREATE TABLE others (a INT)", "", asItIs, result.CauseConfiguration, []string{"there is no table own"}},
 		"no column": {
 			two, "", func(_ *bulkinsert.Parameters, d *result.Data) { d.Columns = []string{"a", "c", "d"} }, result.CauseConfiguration,
 			[]string{"table own has no column c, d"},

@@ -145,9 +145,7 @@ func TestSysbenchPods(t *testing.T) {
 			Script: "oltp_insert", Clients: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
 		},
 		"events": {Script: "oltp_read_write", Clients: 2, TableSize: ptr.To[int64](500), Events: 301},
-		"tpcc": {
-			Script: "tpcc", Clients: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1,
-		},
+		"tpcc":   {Script: "tpcc", Clients: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newSysbenchTrial(t, p)

@@ -442,9 +442,7 @@ func TestIntegrationTPROCHOwnFilesThatAreNoGood(t *testing.T) {
 		"a row twice": {
 			"nation.tbl", "\n1|", "\n0|", result.CauseCheckFailed, []string{"NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written"},
 		},
-		"dates of two sorts": {
-			"orders.tbl", "1996-", "96/", result.CauseCheckFailed, []string{"warnings: ORDERS: "},
-		},
+		"dates of two sorts": {"orders.tbl", "1996-", "96/", result.CauseCheckFailed, []string{"warnings: ORDERS: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTPROCHLoad(t, func(p *tprochload.Parameters) { p.ForeignKeyChecks = false })

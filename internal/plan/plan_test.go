@@ -244,9 +244,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 				s.Workload.CommitSize.Sweep.RowsPerCommit = []v1alpha1.CommitSizeRowsPerCommit{16, 1}
 			},
 		},
-		"Sweep": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} },
-		},
+		"Sweep": {func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} }},
 		"Trials": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Precision = &v1alpha1.PrecisionSpec{Min: 6, Max: 12} },
@@ -260,16 +258,12 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Transport = v1alpha1.TransportUnixSocket },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Loader.Scratch = &v1alpha1.ScratchSpec{} },
 		},
-		"Variants": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}} },
-		},
-		"Baseline":    {func(s *v1alpha1.BenchmarkRunSpec) { s.Baseline = "b" }},
-		"Rounds":      {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds = &v1alpha1.RoundsSpec{AtMost: 7} }},
-		"Alternation": {func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = v1alpha1.AlternateRuns }},
-		"EquivalentWithinPercent": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.EquivalentWithinPercent = ptr.To[int32](3) },
-		},
-		"Placement": {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement = v1alpha1.PlacementAny }},
+		"Variants":                {func(s *v1alpha1.BenchmarkRunSpec) { s.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}} }},
+		"Baseline":                {func(s *v1alpha1.BenchmarkRunSpec) { s.Baseline = "b" }},
+		"Rounds":                  {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds = &v1alpha1.RoundsSpec{AtMost: 7} }},
+		"Alternation":             {func(s *v1alpha1.BenchmarkRunSpec) { s.Alternation = v1alpha1.AlternateRuns }},
+		"EquivalentWithinPercent": {func(s *v1alpha1.BenchmarkRunSpec) { s.EquivalentWithinPercent = ptr.To[int32](3) }},
+		"Placement":               {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement = v1alpha1.PlacementAny }},
 		"Seed": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = ptr.To[int64](2) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = ptr.To[int64](0) },

@@ -212,9 +212,7 @@ func TestPlanRefusals(t *testing.T) {
 			  "options": {"a": "1", "b": "1"}}]}}`, "",
 			"a sweep varies at most 6 parameters, not 7",
 		},
-		"an empty list": {
-			`{"type": "CommitSize", "commitSize": {"sweep": {}}}`, "", "workload.commitSize.sweep lists no values",
-		},
+		"an empty list": {`{"type": "CommitSize", "commitSize": {"sweep": {}}}`, "", "workload.commitSize.sweep lists no values"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

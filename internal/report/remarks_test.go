@@ -16,9 +16,7 @@ import (
 func TestClaimLines(t *testing.T) {
 	got := claimLines([]claims.Judgement{
 		{Name: "slow", Statement: "ten times", Verdict: claims.PremiseMissing, Detail: "needs a disk; without that: 3×"},
-		{
-			Name: "log", Verdict: claims.Holds, Detail: "1×", Published: claims.CannotSay, PublishedDetail: "no figure of t2-no-log",
-		},
+		{Name: "log", Verdict: claims.Holds, Detail: "1×", Published: claims.CannotSay, PublishedDetail: "no figure of t2-no-log"},
 		{Name: "best", Verdict: claims.CannotSay, Detail: "1×", Published: claims.DoesNotHold, PublishedDetail: "0.90×"},
 	})
 	want := []string{

@@ -139,9 +139,7 @@ func TestCompareSeparateNeeded(t *testing.T) {
 func TestSeparateInWords(t *testing.T) {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	for want, p := range map[string]*stats.Paired{
-		"new is 10% slower than old (7.1–13%)": {
-			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92, 89},
-		},
+		"new is 10% slower than old (7.1–13%)": {BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92, 89}},
 		"cannot say whether new differs from old: too few trials (4 and 3): an answer takes at least 4 on each side": {
 			BaselineValues: []float64{100, 101, 99, 102}, Values: []float64{90, 91, 92},
 		},

@@ -101,9 +101,7 @@ func TestTransitionsOfARun(t *testing.T) {
 				fmt.Sprintf(attempt, 3, "Invalidated reason Evicted message drained"), fmt.Sprintf(attempt, 4, "Failed reason SQL message syntax"),
 			},
 		},
-		"started": {
-			counted: 1, started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{starts(2)},
-		},
+		"started":        {counted: 1, started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{starts(2)}},
 		"started before": {counted: 1, started: "r-t1-a1", old: measuring, current: measuring, records: "o"},
 		"recorded, and the next started": {
 			started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{accepted(1), starts(2)},
@@ -115,10 +113,8 @@ func TestTransitionsOfARun(t *testing.T) {
 			counted: 1, old: measuring, current: complete, records: "oo",
 			want: []string{accepted(2), "run ns/r from Measuring to Complete reason Complete message message of Complete"},
 		},
-		"failed": {old: measuring, current: failed, want: []string{"run ns/r from Measuring to Failed reason Rejected message quota"}},
-		"failed, and finished": {
-			old: failed, current: append(conditions("Rejected", v1alpha1.ConditionFinished), failed[1]),
-		},
+		"failed":               {old: measuring, current: failed, want: []string{"run ns/r from Measuring to Failed reason Rejected message quota"}},
+		"failed, and finished": {old: failed, current: append(conditions("Rejected", v1alpha1.ConditionFinished), failed[1])},
 	} {
 		run := testutil.MakeRun("r", "ns").Obj()
 		old := statusAfter(run, tc.counted, tc.old)

@@ -45,9 +45,7 @@ var publications = map[string][]side{
 		{"bulk-off", "without", []string{"database.image"}, nil},
 		{"bulk", "unique-off", []string{"database.image"}, nil},
 	},
-	"001-innodb-bulk-insert-small": {
-		{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil},
-	},
+	"001-innodb-bulk-insert-small": {{"bulk", "bulk-off", []string{"workload.tprochLoad.uniqueChecks"}, nil}},
 	"002-tpcc-four-configurations": {
 		{"t2", "t1", []string{
 			"database.hostTuning.ioScheduler", "database.hostTuning.swappiness",

@@ -311,16 +311,10 @@ func TestRetries(t *testing.T) {
 		fails []int
 		want  []string
 	}{
-		"never": {nil, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT"}},
-		"at its first statement": {
-			[]int{5}, []string{"12", "34", "5", "COMMIT", "67", "ROLLBACK", "67", "8", "COMMIT"},
-		},
-		"at its last statement": {
-			[]int{3}, []string{"12", "34", "5", "ROLLBACK", "12", "34", "5", "COMMIT", "67", "8", "COMMIT"},
-		},
-		"at its end": {
-			[]int{7}, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT", "ROLLBACK", "67", "8", "COMMIT"},
-		},
+		"never":                  {nil, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT"}},
+		"at its first statement": {[]int{5}, []string{"12", "34", "5", "COMMIT", "67", "ROLLBACK", "67", "8", "COMMIT"}},
+		"at its last statement":  {[]int{3}, []string{"12", "34", "5", "ROLLBACK", "12", "34", "5", "COMMIT", "67", "8", "COMMIT"}},
+		"at its end":             {[]int{7}, []string{"12", "34", "5", "COMMIT", "67", "8", "COMMIT", "ROLLBACK", "67", "8", "COMMIT"}},
 		"again and again": {
 			[]int{2, 4, 7, 10},
 			[]string{
