@@ -114,9 +114,7 @@ func combined(spec map[string]any, axes [][]choice) ([]any, error) {
 			}
 			rest %= size
 		}
-		name := freeVariant(strings.Join(names, "-"), taken)
-		taken[name] = true
-		variant["name"], variant["title"] = name, strings.Join(titles, ", ")
+		variant["name"], variant["title"] = freeVariant(strings.Join(names, "-"), taken), strings.Join(titles, ", ")
 		if len(removed) > 0 {
 			variant["remove"] = removed
 		}
@@ -290,7 +288,7 @@ func repositoryOf(reference containername.Reference) string {
 // maxVariantName is how long the name of a variant may be.
 const maxVariantName = 20
 
-// freeVariant is a text as the name of a variant, with a number behind it if that is taken.
+// freeVariant takes a text as the name of a variant, with a number behind it if that is taken.
 func freeVariant(text string, taken map[string]bool) string {
 	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -299,6 +297,7 @@ func freeVariant(text string, taken map[string]bool) string {
 	for n := 2; taken[name]; n++ {
 		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
 	}
+	taken[name] = true
 	return name
 }
 
