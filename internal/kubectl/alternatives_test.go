@@ -192,8 +192,7 @@ innodb_redo_log_capacity=1G
 !include more.cnf
 `,
 		"conf.d/b.cnf": "[mysqld]\ntmp_table_size=2M\n", "conf.d/a.cnf": "[server]\ntmp_table_size=1M\n", "conf.d/readme": "nothing",
-		"more.cnf": "[mysqld]\nlog-bin=binlog\n",
-		"loop.cnf": "[mysqld]\n!include loop.cnf\n", "early.cnf": "a=1\n", "open.cnf": "[mysqld\n", "odd.cnf": "[mysqld]\n!source x\n", "empty.cnf": "[mysqld]\n=1\n",
+		"more.cnf": "[mysqld]\nlog-bin=binlog\n", "loop.cnf": "[mysqld]\n!include loop.cnf\n", "early.cnf": "a=1\n", "open.cnf": "[mysqld\n", "odd.cnf": "[mysqld]\n!source x\n", "empty.cnf": "[mysqld]\n=1\n",
 		"files.cnf": "[mysqld]\ninnodb_log_file_size=32M\ninnodb_log_files_in_group=3\n", "zip.cnf": "[mysqld]\n!include none.cnf\n",
 	} {
 		must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))

@@ -289,17 +289,15 @@ func TestPauses(t *testing.T) {
 
 // A server may have a quota before its first turn, and has one where that held it back in its last one.
 func TestPausesOfAQuota(t *testing.T) {
-	of := func(limit, throttled int64) *result.ProcessFacts {
-		return &result.ProcessFacts{CPULimitMillis: limit, ThrottledMicros: throttled}
-	}
+	type facts = result.ProcessFacts
 	for name, tc := range map[string]struct {
-		seen []*result.ProcessFacts
+		seen []*facts
 		want []time.Duration
 	}{
-		"no limit":   {[]*result.ProcessFacts{of(0, 0), of(0, 0)}, []time.Duration{0, 0}},
-		"unknown":    {[]*result.ProcessFacts{nil, of(-1, -1)}, []time.Duration{0, 0}},
-		"not needed": {[]*result.ProcessFacts{of(1000, 7), of(1000, 7)}, []time.Duration{quotaPeriod, 0}},
-		"needed":     {[]*result.ProcessFacts{of(1000, 7), of(1000, 8), of(1000, 8)}, []time.Duration{quotaPeriod, quotaPeriod, 0}},
+		"no limit":   {[]*facts{{}, {}}, []time.Duration{0, 0}},
+		"unknown":    {[]*facts{nil, {CPULimitMillis: -1, ThrottledMicros: -1}}, []time.Duration{0, 0}},
+		"not needed": {[]*facts{{CPULimitMillis: 900, ThrottledMicros: 7}, {CPULimitMillis: 900, ThrottledMicros: 7}}, []time.Duration{quotaPeriod, 0}},
+		"needed":     {[]*facts{{CPULimitMillis: 900}, {CPULimitMillis: 900, ThrottledMicros: 1}, {CPULimitMillis: 900, ThrottledMicros: 1}}, []time.Duration{quotaPeriod, quotaPeriod, 0}},
 	} {
 		p := &pauses{}
 		for i, facts := range tc.seen {
