@@ -214,13 +214,16 @@ innodb_redo_log_capacity=1G
 		left                string
 	}{
 		{
-			"my.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true},
+			"my.cnf", &engine.MariaDB,
+			map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true},
 			with("aria_pagecache_buffer_size", "1536M"),
 			"5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; 17: ssl_key: it says where a server is, or who reaches it; " +
 				"21: plugin_load_add: it is no variable, so that it could not be read back; 22: [mysqld-8.4]: only servers of that version read this group",
 		},
 		{
-			"my.cnf", &engine.MySQL, map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("innodb_log_file_size", "48M"),
+			"my.cnf", &engine.MySQL,
+			map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true},
+			with("innodb_log_file_size", "48M"),
 			"5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; 17: ssl_key: it says where a server is, or who reaches it; " +
 				"22: [mysqld-8.4]: only servers of that version read this group",
 		},

@@ -233,7 +233,8 @@ func TestAdvice(t *testing.T) {
 		least     int
 	}{
 		{reasons(), constants(t, "../../api/v1alpha1/condition_types.go", "Reason"), 40},
-		{causes(), constants(t, "../result/cause.go", "Cause"), 26}, {findings(), codes(), 46},
+		{causes(), constants(t, "../result/cause.go", "Cause"), 26},
+		{findings(), codes(), 46},
 	} {
 		if got := slices.Sorted(maps.Keys(tc.explained)); !slices.Equal(got, tc.want) || len(got) < tc.least {
 			t.Errorf("explained are %v, want %v", got, tc.want)

@@ -6,6 +6,7 @@ package kubectl
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,10 +72,15 @@ func (r *optionReader) read(file string) error {
 	if slices.Contains(r.files, file) {
 		return fmt.Errorf("%s includes itself", file)
 	}
-	if info, err := os.Stat(file); err == nil && info.Size() > maxOptionFile {
-		return fmt.Errorf("%s has %d bytes; at most %d are read", file, info.Size(), maxOptionFile)
+	opened, err := os.Open(file) //nolint:gosec // the user has named it, or one that includes it
+	if err != nil {
+		return err
 	}
-	text, err := os.ReadFile(file)
+	defer opened.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(opened, maxOptionFile+1))
+	if err == nil && len(text) > maxOptionFile {
+		err = fmt.Errorf("%s has more than %d bytes", file, maxOptionFile)
+	}
 	if err != nil {
 		return err
 	}

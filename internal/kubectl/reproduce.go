@@ -101,7 +101,9 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 }
 
 // reproduce measures and compares.
-func (o *reproduction) reproduce(ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle) (*report.Compared, error) {
+func (o *reproduction) reproduce(
+	ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle,
+) (*report.Compared, error) {
 	there, err := report.FromResults(b.Results)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func newRun(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	var names, settings []string
 	others := alternatives{say: func(line string) { say(streams.ErrOut, line) }}
 	command := &cobra.Command{
-		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--grid PATH=VALUE,VALUE...]... [--variant NAME=FILE]... [--set PATH=VALUE]...",
+		Use:   "run -f FILE [NAME] [--image IMAGE,IMAGE...] [--grid PATH=VALUE,...]... [--variant NAME=FILE]... [--set PATH=VALUE]...",
 		Short: "Start a run",
 		Long: `Start a run from a file.
 
@@ -93,8 +93,8 @@ and trials.precision of the file are left out, and that is said.
 		},
 	}
 	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file with runs; - is the standard input")
-	command.Flags().StringSliceVar(&others.images, "image", nil, "compare these images of the database server; the first is the baseline")
-	command.Flags().StringArrayVar(&others.grids, "grid", nil, "compare these values of a field: PATH=VALUE,VALUE...")
+	command.Flags().StringSliceVar(&others.images, "image", nil, "compare these images of the server; the first is the baseline")
+	command.Flags().StringArrayVar(&others.grids, "grid", nil, "compare these values of a field: PATH=VALUE,...")
 	command.Flags().StringArrayVar(&others.files, "variant", nil, "compare with the options of a server's file: NAME=my.cnf")
 	command.Flags().StringArrayVar(&settings, "set", nil, "set a field of the specification: PATH=VALUE")
 	o.print.AddFlags(command)

@@ -56,8 +56,8 @@ func (c *Compared) pairRatios(there, here *Report) error {
 		ours[pairName(&here.Pairs[i])] = &here.Pairs[i]
 	}
 	c.Pairs, c.Unpaired, c.BetweenRuns = nil, nil, nil
-	c.Method = []string{"Values are the ratios of the rounds; the interval reaches from the lowest that those of there and here allow " +
-		"to the highest."}
+	c.Method = []string{"Values are the ratios of the rounds; the interval reaches from the lowest ratio that those of there and " +
+		"here allow to the highest."}
 	for i := range there.Pairs {
 		theirs := &there.Pairs[i]
 		parameters := map[string]string{"pair": theirs.Variant + " / " + theirs.Baseline}

@@ -37,21 +37,20 @@ type Clock struct {
 	limited
 }
 
-// limited is a server that its CPU quota holds back. While others are measured, it saves a period's quota, which it spends at the
-// beginning of its slice; and what it does comes in bursts, one in each period.
+// limited is a server that its CPU quota holds back. While others are measured it saves that of a period, which it spends first
+// in its slice; and what it does comes in bursts, one in each period.
 type limited struct{ period time.Duration }
 
 // Quota sets the period of the quota, from the next slice on; 0 is none.
 func (l *limited) Quota(period time.Duration) { l.period = period }
 
-// periods are the length of a slice whose window begins when the saved quota is spent, and lasts whole periods; and when it begins.
+// periods are the length of a slice whose window begins when what was saved is spent, and lasts whole periods; and when it begins.
 func (l *limited) periods(length, ramp time.Duration) (whole, later time.Duration) {
 	if l.period == 0 {
 		return length, ramp
 	}
-	const least = 2
 	later = max(ramp, l.period)
-	return later + max((length-later+l.period/2)/l.period, least)*l.period, later
+	return later + max((length-later).Round(l.period), 2*l.period), later
 }
 
 // window is the part of a slice that counts: from its steady state until its end is asked for. What is answered before and after

@@ -211,10 +211,10 @@ func limitedTo(work time.Duration) server {
 	return func(now time.Duration, chance *rand.Rand) time.Duration {
 		free = max(free, now)
 		for left := exponential(chance, work); left > 1; {
-			if now := free / quotaPeriod; now != period {
+			if now := free.Truncate(quotaPeriod); now != period {
 				period, spent = now, 0
 			}
-			ends := (period + 1) * quotaPeriod
+			ends := period + quotaPeriod
 			if part := min(left, quotaPeriod-spent, 2*(ends-free)); part > 1 {
 				free, spent, left = free+part/2, spent+part, left-part
 			} else {
