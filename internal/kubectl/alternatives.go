@@ -64,8 +64,7 @@ func (a *alternatives) apply(objects []*unstructured.Unstructured) error {
 	if left := withoutRepetitions(spec); len(left) > 0 {
 		a.say("left out, because rounds say how often variants are measured: " + strings.Join(left, ", "))
 	}
-	spec["variants"] = variants
-	run.Object["spec"] = spec
+	spec["variants"], run.Object["spec"] = variants, spec
 	return nil
 }
 

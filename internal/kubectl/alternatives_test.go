@@ -207,26 +207,16 @@ innodb_redo_log_capacity=1G
 		all[name] = value
 		return all
 	}
+	const ofBoth, ofVersion = "5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; " +
+		"17: ssl_key: it says where a server is, or who reaches it; ", "22: [mysqld-8.4]: only servers of that version read this group"
 	for _, tc := range []struct {
 		file                string
 		e                   *engine.Engine
 		settings, variables map[string]any
 		left                string
 	}{
-		{
-			"my.cnf", &engine.MariaDB,
-			map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true},
-			with("aria_pagecache_buffer_size", "1536M"),
-			"5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; 17: ssl_key: it says where a server is, or who reaches it; " +
-				"21: plugin_load_add: it is no variable, so that it could not be read back; 22: [mysqld-8.4]: only servers of that version read this group",
-		},
-		{
-			"my.cnf", &engine.MySQL,
-			map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true},
-			with("innodb_log_file_size", "48M"),
-			"5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; 17: ssl_key: it says where a server is, or who reaches it; " +
-				"22: [mysqld-8.4]: only servers of that version read this group",
-		},
+		{"my.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("aria_pagecache_buffer_size", "1536M"), ofBoth + "21: plugin_load_add: it is no variable, so that it could not be read back; " + ofVersion},
+		{"my.cnf", &engine.MySQL, map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("innodb_log_file_size", "48M"), ofBoth + ofVersion},
 		{"files.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "96Mi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
 	} {
 		got := must.Get(readOptions(at(tc.file), tc.e))(t)
