@@ -44,7 +44,7 @@ type limited struct{ period time.Duration }
 // Quota sets the period of the quota, from the next slice on; 0 is none.
 func (l *limited) Quota(period time.Duration) { l.period = period }
 
-// periods are the length of a slice whose window begins when what was saved is spent, and lasts whole periods; and when it begins.
+// periods are the length of a slice whose window begins when what was saved is spent and lasts whole periods, and when it begins.
 func (l *limited) periods(length, ramp time.Duration) (whole, later time.Duration) {
 	if l.period == 0 {
 		return length, ramp
