@@ -19,7 +19,11 @@ func (a advice) lines() []string {
 	if a.means == "" {
 		return nil
 	}
-	return append([]string{a.means}, a.remedy()...)
+	means := a.means
+	if first, _, _ := strings.Cut(means, " "); !strings.Contains(first, ".") { // no field's path
+		means = strings.ToUpper(means[:1]) + means[1:]
+	}
+	return append([]string{means}, a.remedy()...)
 }
 
 // remedy is a line that says what to do, or none.

@@ -37,7 +37,7 @@ func TestExplainQueued(t *testing.T) {
 	want := []string{
 		"Run sizes: Queued since 03:04:05 UTC (4m), 0 of 3 trials measured.",
 		"  " + message,
-		"it waits for its lane, in which one run measures at a time.",
+		"It waits for its lane, in which one run measures at a time.",
 		"What to do: wait, suspend or delete the holder, or use other lanes (spec.lane) for runs that cannot disturb each other.",
 		"docs/troubleshooting.md says more.",
 	}
@@ -81,7 +81,7 @@ func TestExplainFailed(t *testing.T) {
 	want := []string{
 		"Run sizes: TooManyInvalid, 7 of 33 trials measured.",
 		"  4 attempts were invalidated",
-		"more than trials.maxInvalid attempts were disturbed.",
+		"More than trials.maxInvalid attempts were disturbed.",
 		"What to do: remove the causes; the message has the last one.",
 		"So far: 14970 rows/s",
 		"ResultsAvailable: quota",
@@ -89,7 +89,7 @@ func TestExplainFailed(t *testing.T) {
 		"Deadline: 2026-01-02 04:04:05 UTC (in 60m).",
 		"2 attempts did not count and were repeated:",
 		"  trial 3, attempt 1 (rowsPerCommit=16): Evicted: evicted because of memory",
-		"    the loader's Pod was evicted or preempted, its node was tainted, or Kueue suspended the Job. What to do: use nodes that are not drained while they measure.",
+		"    The loader's Pod was evicted or preempted, its node was tainted, or Kueue suspended the Job. What to do: use nodes that are not drained while they measure.",
 		"Warnings:", "  a", "  b", "  c", "  d", "  e", "  and 2 more: see kubectl benchrun report",
 		"docs/troubleshooting.md says more.",
 	}
@@ -101,7 +101,7 @@ func TestExplainEverything(t *testing.T) {
 	for reason, a := range reasons() {
 		run := measuring()
 		setReady(&run.Status.Conditions, reason, "m")
-		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, a.means) {
+		if text := strings.Join(explanation(snapshotOf(run), nil, nil, began), "\n"); !strings.Contains(text, a.lines()[0]) {
 			t.Errorf("%s is not explained: %s", reason, text)
 		}
 	}

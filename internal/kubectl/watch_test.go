@@ -335,7 +335,7 @@ const recordOfSecond = "The Pod is gone. Trial 3, attempt 2 (rowsPerCommit=16): 
 	"rowsPerSecond: 11840 rows/s\nwarning: short\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 const recordOfFirst = "The Pod is gone. Trial 3, attempt 1 (rowsPerCommit=16): Invalidated, recorded 2026-01-02 03:04:05 UTC.\n" +
-	"Evicted: evicted because of memory\nthe loader's Pod was evicted or preempted, its node was tainted, or Kueue suspended the Job. " +
+	"Evicted: evicted because of memory\nThe loader's Pod was evicted or preempted, its node was tainted, or Kueue suspended the Job. " +
 	"What to do: use nodes that are not drained while they measure.\n\n--- what the program printed, measure ---\nqueries: 7\n\n--- what the program printed, cleanup ---\ngone\n"
 
 // TestLogsForbidden: without permission the error says so, whatever the record has.
