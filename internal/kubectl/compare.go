@@ -93,28 +93,24 @@ intervals allow for that, so that two runs show differences of more than about 9
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
 	flags.StringVar(&o.metric, "metric", "", "metric to compare (default: the headline)")
 	flags.BoolVar(&o.allowUndecided, "allow-undecided", false, "exit with 0 instead of 2 if a point has no answer")
-	flags.StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
+	flags.StringVarP(&o.output, "output", "o", o.output, comparedForms)
 	return command
 }
 
 // errFailOnWhat is returned if nothing is a regression.
 var errFailOnWhat = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
 
+// comparedForms are the names of all forms of a comparison.
+const comparedForms = "one of text, markdown, json, junit"
+
 // comparedFormat is the form of a comparison that -o names.
 func comparedFormat(name string) (report.ComparedFormat, error) {
-	formats := report.ComparedFormats()
-	if i := slices.IndexFunc(formats, func(f report.ComparedFormat) bool { return f.Name == name }); i >= 0 {
-		return formats[i], nil
-	}
-	return report.ComparedFormat{}, fmt.Errorf("-o %s is not known; use one of %s", name, strings.Join(comparedNames(), ", "))
-}
-
-func comparedNames() []string {
-	var names []string
 	for _, f := range report.ComparedFormats() {
-		names = append(names, f.Name)
+		if f.Name == name {
+			return f, nil
+		}
 	}
-	return names
+	return report.ComparedFormat{}, fmt.Errorf("-o %s is not known; use %s", name, comparedForms)
 }
 
 func (o *comparing) run(command *cobra.Command, from *opener, streams genericiooptions.IOStreams, arguments []string) error {

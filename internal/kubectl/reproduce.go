@@ -92,7 +92,7 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 		},
 	}
 	command.Flags().StringVar(&o.name, "name", "", "name of the run here (default: that in the bundle)")
-	command.Flags().StringVarP(&o.output, "output", "o", o.output, "one of "+strings.Join(comparedNames(), ", "))
+	command.Flags().StringVarP(&o.output, "output", "o", o.output, comparedForms)
 	command.Flags().Var(&o.within, "within", "largest difference that counts as none, for example 10%")
 	command.Flags().Var(&o.betweenRuns, "between-runs",
 		"standard deviation between results of equal runs, for example 2%; 0 if a restart of the server changes nothing")
