@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	samplefiles "github.com/benchrun-dev/benchrun/test/samples"
 )
@@ -116,7 +117,9 @@ func judge(ctx SpecContext, run *v1alpha1.BenchmarkRun) {
 				of.Trial, of.Attempt, t.Rows, t.Transactions, t.Statements, t.Micros))
 		}
 	}
-	Expect(csvRows(results["results.csv"])).To(ConsistOf(rows))
+	// A long one is packed.
+	contents := need(clusterfiles.Read(ctx, cluster, namespace, run.Status.Results.ConfigMap))
+	Expect(csvRows(string(need(result.UnpackFile("results.csv", contents))))).To(ConsistOf(rows))
 }
 
 // measuredIn a document is what counts: of each stage, and of each variant.
