@@ -160,12 +160,10 @@ func TestAnnouncements(t *testing.T) {
 		"a first status":   {status: status(0, 0)},
 		"admitted":         {status: status(0, 0, v1alpha1.ConditionAdmitted), want: []announcement{normal(v1alpha1.ConditionAdmitted, "Admit")}},
 		"database answers": {status: status(0, 0, v1alpha1.ConditionDatabaseReady), want: []announcement{normal(v1alpha1.ConditionDatabaseReady, "Provide")}},
-		"as before": {
-			old: status(1, 1, v1alpha1.ConditionDatabaseReady), status: status(1, 1, v1alpha1.ConditionDatabaseReady), records: "ox",
-		},
-		"no longer": {old: status(0, 0, v1alpha1.ConditionDatabaseReady), status: noLonger},
-		"once more": {old: noLonger, status: status(0, 0, v1alpha1.ConditionDatabaseReady), want: []announcement{normal(v1alpha1.ConditionDatabaseReady, "Provide")}},
-		"suspended": {status: status(0, 0, v1alpha1.ConditionSuspended), want: []announcement{normal(v1alpha1.ConditionSuspended, "Suspend")}},
+		"as before":        {old: status(1, 1, v1alpha1.ConditionDatabaseReady), status: status(1, 1, v1alpha1.ConditionDatabaseReady), records: "ox"},
+		"no longer":        {old: status(0, 0, v1alpha1.ConditionDatabaseReady), status: noLonger},
+		"once more":        {old: noLonger, status: status(0, 0, v1alpha1.ConditionDatabaseReady), want: []announcement{normal(v1alpha1.ConditionDatabaseReady, "Provide")}},
+		"suspended":        {status: status(0, 0, v1alpha1.ConditionSuspended), want: []announcement{normal(v1alpha1.ConditionSuspended, "Suspend")}},
 		"complete, told once": {
 			old:    status(1, 0, v1alpha1.ConditionDatabaseReady),
 			status: status(2, 0, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionComplete, v1alpha1.ConditionFinished, v1alpha1.ConditionReady), records: "oo",

@@ -415,9 +415,7 @@ func TestEnvtestVariantRules(t *testing.T) {
 			later: []string{lazy("workload: {commitSize: {sweep: {rowsPerCommit: [2, 3]}}}")},
 			says:  "variant lazy has no point in common with the baseline durable",
 		},
-		"bounds of an overlay": {
-			refused: []string{lazy("database: {settings: {flushLogAtTrxCommit: 4}}")}, says: "less than or equal to 3",
-		},
+		"bounds of an overlay": {refused: []string{lazy("database: {settings: {flushLogAtTrxCommit: 4}}")}, says: "less than or equal to 3"},
 		"unknown field of an overlay": {
 			refused: []string{lazy("database: {setings: {}}"), lazy("trials: {order: Sequential}"), lazy("loader: {pod: 2}")},
 			says:    "unknown field",

@@ -243,9 +243,7 @@ func TestEnvtestRules(t *testing.T) {
 			refused: []string{spec("workload: {commitSize: {sweep: {}}}"), spec("workload: {commitSize: {points: [{}]}}")},
 			says:    "should have at least 1 properties",
 		},
-		"no values": {
-			refused: []string{spec(commits("")), spec("workload: {commitSize: {points: []}}")}, says: "should have at least 1 items",
-		},
+		"no values": {refused: []string{spec(commits("")), spec("workload: {commitSize: {points: []}}")}, says: "should have at least 1 items"},
 		"swept values": {
 			allowed: []string{spec(commits("100")), spec("workload: {commitSize: {points: [{rowsPerCommit: 7}]}}")},
 			refused: []string{spec(commits("101")), spec("workload: {commitSize: {points: [{rowsPerCommit: 1}, {rowsPerCommit: 101}]}}")},

@@ -83,9 +83,7 @@ func TestEnvtestToolRules(t *testing.T) {
 			[]string{sysbench("churn: -1"), sysbench("sweep: {churn: [-1]}")},
 			"greater than or equal to 0",
 		},
-		"key": {
-			minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key",
-		},
+		"key": {minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key"},
 		"commands": {
 			minimalSysbench,
 			[]string{sysbench("script: null, scriptFrom: {name: s, key: k, commands: [check]}"), sysbench("script: null, scriptFrom: {name: s, key: k, commands: []}")},

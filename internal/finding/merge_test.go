@@ -98,9 +98,7 @@ func TestMergedTexts(t *testing.T) {
 					"have no latency",
 			},
 		},
-		"connections": {
-			list{finding.Anew("sysbench", 2), finding.Anew("sysbench", 1)}, []string{"sysbench reconnected 1–2× during the measurement"},
-		},
+		"connections": {list{finding.Anew("sysbench", 2), finding.Anew("sysbench", 1)}, []string{"sysbench reconnected 1–2× during the measurement"}},
 		"settings": {
 			list{finding.FlushedLate("innodb_flush_log_at_trx_commit", "0"), finding.FlushedLate("innodb_flush_log_at_trx_commit", "2"), finding.Rounded("v", "8000000", "8388608", 4.9), finding.Rounded("v", "4000000", "4194304", 4.9)},
 			[]string{

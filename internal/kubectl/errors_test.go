@@ -106,9 +106,7 @@ func TestErrors(t *testing.T) {
 			[]string{"watch", "a"},
 			`User "eve" cannot get. Ask for the role benchrun-benchmarkrun-editor`,
 		},
-		"forbidden to create": {
-			serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "-f", sample}, "Ask for the role",
-		},
+		"forbidden to create": {serve(t, apiKinds(map[string]answer{runs: forbidden})), []string{"run", "-f", sample}, "Ask for the role"},
 		"not logged in": {
 			serve(t, apiKinds(map[string]answer{runs + "/a": {http.StatusUnauthorized, status(401, metav1.StatusReasonUnauthorized, "Unauthorized")}})),
 			[]string{"watch", "a"},

@@ -202,9 +202,7 @@ func TestNextWithAttempts(t *testing.T) {
 		"ended": {seen: Observed{Attempts: []Attempt{gone}}, want: measuring(RecordAttempt{
 			Attempt: judged(gone, deleted), Parameters: parameters,
 		}, trialOne)},
-		"ended, and its Job is going": {
-			seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished, jobGoing)}}, want: measuring(Wait{}, trialOne),
-		},
+		"ended, and its Job is going": {seen: Observed{Attempts: []Attempt{attemptOf(1, 1, vanished, jobGoing)}}, want: measuring(Wait{}, trialOne)},
 		"ended, of a trial that is not planned": {seen: Observed{Attempts: []Attempt{attemptOf(9, 1, vanished)}}, want: measuring(RecordAttempt{
 			Attempt: judged(attemptOf(9, 1, vanished), deleted),
 		}, trialOne)},

@@ -429,9 +429,7 @@ func TestNextWaitsForKueue(t *testing.T) {
 			want: failsWith(v1alpha1.ReasonDatabaseNotStarted,
 				"the database was not up within trials.startDeadlineSeconds (300): "+heldDatabase),
 		},
-		"loader": {
-			seen: Observed{Instances: up, Attempts: []Attempt{attemptOf(1, 1, heldJob)}}, want: waits(trialOne + ": " + heldLoader),
-		},
+		"loader": {seen: Observed{Instances: up, Attempts: []Attempt{attemptOf(1, 1, heldJob)}}, want: waits(trialOne + ": " + heldLoader)},
 		"loader, in Kueue's words": {
 			seen: Observed{Instances: up, Attempts: []Attempt{attemptOf(1, 1, heldJob, fullForJob)}},
 			want: waits(trialOne + ": " + heldLoader + ": insufficient unused quota for cpu"),

@@ -76,9 +76,7 @@ func TestIntegrationCustomFailures(t *testing.T) {
 			"seq 1 30; printf 'at last'", nil, result.CauseToolFailed,
 			[]string{"ended with exit code 0 but", "its last 20 lines: 12 | 13 |", "| 30 | at last"},
 		},
-		"fails": {
-			"echo cannot connect >&2; exit 7", nil, result.CauseToolFailed, []string{"exit code 7", "its last 1 lines: cannot connect"},
-		},
+		"fails":     {"echo cannot connect >&2; exit 7", nil, result.CauseToolFailed, []string{"exit code 7", "its last 1 lines: cannot connect"}},
 		"is killed": {"kill -9 $$", nil, result.CauseToolFailed, []string{"signal killed"}},
 		"is not there": {
 			"", func(c *custom.Parameters) { c.Command = []string{"/nonsense"} }, result.CauseToolFailed, []string{"/nonsense", "no such file"},

@@ -141,11 +141,9 @@ function event() con:query("SELECT SLEEP(0.05)") end
 // Two Pods with a warm-up each: what both did is in the tables, in the histogram and in the numbers.
 func TestSysbenchPods(t *testing.T) {
 	for name, p := range map[string]sysbench.Parameters{
-		"oltp_insert": {
-			Script: "oltp_insert", Clients: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1,
-		},
-		"events": {Script: "oltp_read_write", Clients: 2, TableSize: ptr.To[int64](500), Events: 301},
-		"tpcc":   {Script: "tpcc", Clients: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1},
+		"oltp_insert": {Script: "oltp_insert", Clients: 3, Tables: ptr.To[int32](2), TableSize: ptr.To[int64](500), Seconds: 2, WarmupSeconds: 1},
+		"events":      {Script: "oltp_read_write", Clients: 2, TableSize: ptr.To[int64](500), Events: 301},
+		"tpcc":        {Script: "tpcc", Clients: 2, Scale: ptr.To[int32](1), Seconds: 2, WarmupSeconds: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newSysbenchTrial(t, p)

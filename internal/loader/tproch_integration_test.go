@@ -436,9 +436,7 @@ func TestIntegrationTPROCHOwnFilesThatAreNoGood(t *testing.T) {
 		reason         result.Cause
 		words          []string
 	}{
-		"a field too few": {
-			"region.tbl", "|AFRICA|", "|", result.CauseConfiguration, []string{"region.tbl, line 1: 2 fields for 3 columns"},
-		},
+		"a field too few": {"region.tbl", "|AFRICA|", "|", result.CauseConfiguration, []string{"region.tbl, line 1: 2 fields for 3 columns"}},
 		"a row twice": {
 			"nation.tbl", "\n1|", "\n0|", result.CauseCheckFailed, []string{"NATION: 1, the first: Duplicate entry '0'", "25 sent, 24 written"},
 		},

@@ -487,12 +487,10 @@ func TestCPULimitMillis(t *testing.T) {
 		resources corev1.ResourceRequirements
 		want      int64
 	}{
-		"unset":  {corev1.ResourceRequirements{}, 1000},
-		"a half": {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 500},
-		"none":   {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}, 0},
-		"requests only": {
-			corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 0,
-		},
+		"unset":         {corev1.ResourceRequirements{}, 1000},
+		"a half":        {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 500},
+		"none":          {corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}, 0},
+		"requests only": {corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 0},
 	} {
 		run.Spec.Database.Resources = tc.resources
 		if got := plan.CPULimitMillis(&run.Spec.Database); got != tc.want {

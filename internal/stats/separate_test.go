@@ -36,21 +36,15 @@ func TestCompareSeparate(t *testing.T) {
 		cause             stats.Cause
 		ratio, low, high  float64
 	}{
-		"slower": {
-			"higher", []float64{100, 101, 99, 102}, []float64{90, 91, 92, 89}, stats.Slower, "", 0.9005, 89.0 / 102, 92.0 / 99,
-		},
-		"more is slower": {
-			"lower", []float64{100, 101, 99, 102}, []float64{110, 111, 112, 109}, stats.Slower, "", 1.0995, 109.0 / 102, 112.0 / 99,
-		},
-		"faster": {"higher", []float64{100, 101, 99, 102}, []float64{300, 301, 302, 299}, stats.Faster, "", 2.99, 299.0 / 102, 302.0 / 99},
-		"equal":  {"higher", []float64{100, 101, 99, 100}, []float64{100, 100, 101, 99}, stats.Equal, "", 1, 99.0 / 101, 101.0 / 99},
-		"noise": {
-			"higher", []float64{100, 120, 90, 130}, []float64{100, 120, 90, 130}, stats.CannotSay, stats.Noise, 1, 90.0 / 130, 130.0 / 90,
-		},
-		"too few": {"higher", []float64{100, 101, 99}, []float64{50, 51, 49}, stats.CannotSay, stats.TooFewRounds, 0.5, 0, math.Inf(1)},
-		"none":    {"higher", nil, []float64{50, 51, 49}, stats.CannotSay, stats.TooFewRounds, 0, 0, math.Inf(1)},
-		"zero":    {"higher", []float64{0, 1, 2, 3}, []float64{1, 2, 3, 4}, stats.CannotSay, stats.NoRatio, 0, 0, math.Inf(1)},
-		"missing": {"higher", []float64{1, 2, 3, 4}, []float64{1, 2, math.NaN(), 4}, stats.CannotSay, stats.NoRatio, 0, 0, math.Inf(1)},
+		"slower":         {"higher", []float64{100, 101, 99, 102}, []float64{90, 91, 92, 89}, stats.Slower, "", 0.9005, 89.0 / 102, 92.0 / 99},
+		"more is slower": {"lower", []float64{100, 101, 99, 102}, []float64{110, 111, 112, 109}, stats.Slower, "", 1.0995, 109.0 / 102, 112.0 / 99},
+		"faster":         {"higher", []float64{100, 101, 99, 102}, []float64{300, 301, 302, 299}, stats.Faster, "", 2.99, 299.0 / 102, 302.0 / 99},
+		"equal":          {"higher", []float64{100, 101, 99, 100}, []float64{100, 100, 101, 99}, stats.Equal, "", 1, 99.0 / 101, 101.0 / 99},
+		"noise":          {"higher", []float64{100, 120, 90, 130}, []float64{100, 120, 90, 130}, stats.CannotSay, stats.Noise, 1, 90.0 / 130, 130.0 / 90},
+		"too few":        {"higher", []float64{100, 101, 99}, []float64{50, 51, 49}, stats.CannotSay, stats.TooFewRounds, 0.5, 0, math.Inf(1)},
+		"none":           {"higher", nil, []float64{50, 51, 49}, stats.CannotSay, stats.TooFewRounds, 0, 0, math.Inf(1)},
+		"zero":           {"higher", []float64{0, 1, 2, 3}, []float64{1, 2, 3, 4}, stats.CannotSay, stats.NoRatio, 0, 0, math.Inf(1)},
+		"missing":        {"higher", []float64{1, 2, 3, 4}, []float64{1, 2, math.NaN(), 4}, stats.CannotSay, stats.NoRatio, 0, 0, math.Inf(1)},
 	} {
 		c := separate(1).CompareSeparate(test.better, test.baseline, test.variant)
 		if c.Verdict != test.verdict || c.Cause != test.cause || !c.Decided {

@@ -86,11 +86,9 @@ func TestTransitionsOfARun(t *testing.T) {
 		records string
 		want    []string
 	}{
-		"nothing":        {},
-		"a first status": {current: measuring, want: []string{"run ns/r from Pending to Measuring reason Measuring message message of Measuring"}},
-		"another message": {
-			old: measuring, current: func() []metav1.Condition { c := conditions("Measuring"); c[0].Message = "x"; return c }(),
-		},
+		"nothing":             {},
+		"a first status":      {current: measuring, want: []string{"run ns/r from Pending to Measuring reason Measuring message message of Measuring"}},
+		"another message":     {old: measuring, current: func() []metav1.Condition { c := conditions("Measuring"); c[0].Message = "x"; return c }()},
 		"one more":            {counted: 1, old: measuring, current: measuring, records: "oo", want: []string{accepted(2)}},
 		"none":                {counted: 2, old: measuring, current: measuring, records: "oo"},
 		"the records unknown": {counted: 5, old: measuring, current: measuring, records: "oo"},

@@ -251,9 +251,7 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 		"running":        {jobWith(), []corev1.Pod{loader(phase(corev1.PodRunning))}, trial.StageRunning, ""},
 		"node is lost":   {jobWith(), []corev1.Pod{loader(phase(corev1.PodUnknown))}, trial.StageRunning, ""},
 		"Pod has failed": {jobWith(), []corev1.Pod{loader(left(1, message("pod", "")))}, trial.StageRunning, ""},
-		"two have ended": {
-			jobWith(), []corev1.Pod{loader(left(0, message("pod", ""))), loader(left(0, message("pod", "")))}, trial.StageRunning, "",
-		},
+		"two have ended": {jobWith(), []corev1.Pod{loader(left(0, message("pod", ""))), loader(left(0, message("pod", "")))}, trial.StageRunning, ""},
 		"being told to stop, for the deadline": {
 			jobWith(condition(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded)),
 			[]corev1.Pod{loader(phase(corev1.PodRunning), beingDeleted)},

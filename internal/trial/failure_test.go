@@ -99,10 +99,8 @@ func TestJudgeFailure(t *testing.T) {
 				"the summary has another version: format 2, this program reads format 1"},
 		},
 		"memory": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory)}, memory},
-		"memory comes before what the loader says": {
-			failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), outOfMemory)}, memory,
-		},
-		"memory comes before deletion": {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, beingDeleted)}, memory},
+		"memory comes before what the loader says": {failedJob, []corev1.Pod{loader(leftFailure(result.CauseSQL), outOfMemory)}, memory},
+		"memory comes before deletion":             {failedJob, []corev1.Pod{loader(left(137, ""), outOfMemory, beingDeleted)}, memory},
 
 		"deleted": {failedJob, []corev1.Pod{loader(interrupted, beingDeleted)}, invalid(result.CausePodDeleted, "the loader's Pod was deleted")},
 		"deleted comes before what the loader says": {
@@ -346,9 +344,7 @@ func TestJudgeSuspendedInMidAttempt(t *testing.T) {
 		"its Pod is going":   {suspendedJob("bench"), []corev1.Pod{going}, invalid(result.CauseEvicted, taken)},
 		"its Pod has ended":  {suspendedJob("bench"), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, taken)},
 		"one of two had run": {suspendedJob("bench"), []corev1.Pod{pending, interrupted}, invalid(result.CauseEvicted, taken)},
-		"by a person": {
-			suspendedJob(""), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, "the loader's Job was suspended"),
-		},
+		"by a person":        {suspendedJob(""), []corev1.Pod{interrupted}, invalid(result.CauseEvicted, "the loader's Job was suspended")},
 		"after it has failed": {suspendedJob("bench", failed), []corev1.Pod{loader(leftFailure(result.CauseSQL))}, verdict{
 			result.OutcomeFailed, result.CauseSQL, "the loader says so", true,
 		}},

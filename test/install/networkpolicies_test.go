@@ -79,12 +79,10 @@ func TestEnvtestDefaultsOfSharedClusters(t *testing.T) {
 		has, lacks  []string
 		mayPolicies bool
 	}{
-		"by default": {nil, []string{"--lanes=default", "--max-turn=24h"}, []string{"--network-policies"}, false},
-		"of one's own": {
-			[]string{"--set=lanes=null", "--set-string=maxTurn="}, nil, []string{"--lanes=default", "--max-turn=24h"}, false,
-		},
-		"two lanes": {[]string{"--set=lanes={default,nvme}"}, []string{"--lanes=default,nvme"}, nil, false},
-		"policies":  {[]string{"--set=networkPolicies.perRun=true"}, []string{"--network-policies"}, nil, true},
+		"by default":   {nil, []string{"--lanes=default", "--max-turn=24h"}, []string{"--network-policies"}, false},
+		"of one's own": {[]string{"--set=lanes=null", "--set-string=maxTurn="}, nil, []string{"--lanes=default", "--max-turn=24h"}, false},
+		"two lanes":    {[]string{"--set=lanes={default,nvme}"}, []string{"--lanes=default,nvme"}, nil, false},
+		"policies":     {[]string{"--set=networkPolicies.perRun=true"}, []string{"--network-policies"}, nil, true},
 		"policies, in a Role": {
 			[]string{"--set=networkPolicies.perRun=true", "--set=watchNamespaces={default}"}, []string{"--network-policies"}, nil, true,
 		},

@@ -62,9 +62,7 @@ func TestHandshake(t *testing.T) {
 		"an old one": {"5.5.5-10.1.48-MariaDB", 1 << 15, 1 << 15, 0, 0, 0, agreement{version: "10.1.48-MariaDB"}},
 		"a MySQL":    {"8.4.3", 1<<24 | mysqlBit, 1<<24 | mysqlBit, 0x04, 0, 0, agreement{version: "8.4.3", endless: true}},
 		"a MySQL, where the same bytes mean nothing": {"8.4.3", 1<<15 | mysqlBit, 1 << 15, 0x04, 0, 0, agreement{version: "8.4.3"}},
-		"a client that has no room for it": {
-			"11.8.3-MariaDB", 1 << 15, 1<<15 | mysqlBit, 0x04, 0, 0, agreement{version: "11.8.3-MariaDB"},
-		},
+		"a client that has no room for it":           {"11.8.3-MariaDB", 1 << 15, 1<<15 | mysqlBit, 0x04, 0, 0, agreement{version: "11.8.3-MariaDB"}},
 	} {
 		greeting := greetingOf(tc.version, tc.server, tc.own)
 		out := &tape{answers: []string{greeting[:3], greeting[3:20], greeting[20:], "more"}}

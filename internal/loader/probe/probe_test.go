@@ -29,16 +29,12 @@ damaged line
 
 func TestMountOf(t *testing.T) {
 	for path, want := range map[string]mount{
-		"/": {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
-		"/var/lib/mysql": {
-			device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota",
-		},
-		"/var/lib/mysql/data": {
-			device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota",
-		},
-		"/var/lib/mysqlx":    {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
-		"/var/lib/mysql two": {device: "8:17", point: "/var/lib/mysql two", filesystem: "xfs", source: "/dev/sdb1", options: "rw"},
-		"/mem/x":             {device: "0:41", point: "/mem", filesystem: "overlay", source: "overlay", options: "ro,lowerdir=/a:/b"},
+		"/":                   {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
+		"/var/lib/mysql":      {device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota"},
+		"/var/lib/mysql/data": {device: "8:17", point: "/var/lib/mysql", filesystem: "xfs", source: "/dev/sdb1", options: "rw,noatime,attr2,noquota"},
+		"/var/lib/mysqlx":     {device: "254:0", point: "/", filesystem: "ext4", source: "/dev/vda", options: "rw,relatime,discard"},
+		"/var/lib/mysql two":  {device: "8:17", point: "/var/lib/mysql two", filesystem: "xfs", source: "/dev/sdb1", options: "rw"},
+		"/mem/x":              {device: "0:41", point: "/mem", filesystem: "overlay", source: "overlay", options: "ro,lowerdir=/a:/b"},
 	} {
 		got, found := mountOf(mountinfo, path)
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(mount{})); diff != "" || !found {

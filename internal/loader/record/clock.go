@@ -133,7 +133,7 @@ const (
 // and what counts would always begin at the same place among these.
 func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	if c.slices++; c.alone() {
-		return c.periods(length, 0)
+		return length, 0
 	}
 	p95 := c.p95()
 	length = max(length, min(leastP95s*p95, c.limit/leastSlices))
@@ -144,8 +144,8 @@ func (c *Clock) steady(length time.Duration) (whole, ramp time.Duration) {
 	return c.periods(length, min(p95+time.Duration(spread*float64(p95)), length/4))
 }
 
-// alone says whether a slice is so many whole transactions: not those of which the last may wait for the server's next period.
-func (c *Clock) alone() bool { return len(c.gates) == 1 && c.period == 0 }
+// alone says whether a slice is so many whole transactions: the first, or all if none waits for the next period of a quota.
+func (c *Clock) alone() bool { return len(c.gates) == 1 && (c.period == 0 || c.slices == 1) }
 
 // Stop ends a slice: no transaction begins, those under way end, and only then it returns.
 func (c *Clock) Stop() {

@@ -43,6 +43,22 @@ func TestClock(t *testing.T) {
 	})
 }
 
+// Of a single client all counts, also where its server may have a quota: its load may be over before that is spent. Where the server
+// was held back, what counts begins when it is spent, and lasts whole periods.
+func TestClockOfAQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewClock(time.Time{})
+		c.Slice(1, 0)
+		c.Quota(quotaPeriod)
+		for i, want := range []time.Duration{430 * time.Millisecond, 730 * time.Millisecond} {
+			time.Sleep(c.Go(430 * time.Millisecond))
+			if c.Stop(); c.Counted() != want {
+				t.Errorf("after %d slices of 430 ms, %s count, want %s", i+1, c.Counted(), want)
+			}
+		}
+	})
+}
+
 // A slice ends when the last transaction has ended, which takes no time that counts, and the next one does not begin before the
 // next slice.
 func TestClockWaitsForTransactions(t *testing.T) {
