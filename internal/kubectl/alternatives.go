@@ -57,7 +57,7 @@ func (a *alternatives) apply(objects []*unstructured.Unstructured) error {
 	if err != nil {
 		return err
 	}
-	variants, err := combined(spec, axes)
+	variants, err := combined(axes)
 	if err != nil {
 		return err
 	}
@@ -68,13 +68,18 @@ func (a *alternatives) apply(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// axes are the choices of each flag.
+// axes are the choices of each flag, of which the run has the first ones.
 func (a *alternatives) axes(spec map[string]any) (axes [][]choice, err error) {
-	if spec == nil {
+	switch {
+	case spec == nil:
 		return nil, errors.New("the run has no spec")
+	case len(a.grids) > 0 && len(a.files) > 0:
+		return nil, errors.New("--grid sets what the file of --variant stands in place of: use one of them")
 	}
 	add := func(choices []choice, wrong error) {
-		axes, err = append(axes, choices), errors.Join(err, wrong)
+		if axes, err = append(axes, choices), errors.Join(err, wrong); err == nil {
+			layOver(spec, choices[0].spec)
+		}
 	}
 	if len(a.images) > 0 {
 		add(imageChoices(spec, a.images))
@@ -88,14 +93,13 @@ func (a *alternatives) axes(spec map[string]any) (axes [][]choice, err error) {
 	return axes, err
 }
 
-// combined are the variants that have one choice of each axis. The run has the first ones, and a variant those that are others.
-func combined(spec map[string]any, axes [][]choice) ([]any, error) {
+// combined are the variants that have one choice of each axis: what the run has not, as it has the first ones.
+func combined(axes [][]choice) ([]any, error) {
 	n := 1
 	for _, axis := range axes {
 		if n *= len(axis); n > maxVariants {
 			return nil, fmt.Errorf("these are more than %d variants: name fewer images, values or files", maxVariants)
 		}
-		layOver(spec, axis[0].spec)
 	}
 	var variants []any
 	taken := map[string]bool{}
@@ -126,14 +130,16 @@ func combined(spec map[string]any, axes [][]choice) ([]any, error) {
 func layOver(below, above map[string]any) {
 	for key, value := range above {
 		over, isMap := value.(map[string]any)
-		if under, both := below[key].(map[string]any); isMap && both {
-			layOver(under, over)
-		} else if isMap {
-			below[key] = map[string]any{}
-			layOver(below[key].(map[string]any), over) //nolint:forcetypeassert // just made
-		} else {
+		if !isMap {
 			below[key] = value
+			continue
 		}
+		under, _ := below[key].(map[string]any)
+		if under == nil {
+			under = map[string]any{}
+			below[key] = under
+		}
+		layOver(under, over)
 	}
 }
 
@@ -200,7 +206,7 @@ func (a *alternatives) fileChoices(spec map[string]any) ([]choice, error) {
 		for _, line := range options.left {
 			a.say("left out of variant " + name + ": " + line)
 		}
-		c := choice{name: name, title: file, spec: map[string]any{"database": options.database()}}
+		c := choice{name: name, title: path.Base(file), spec: map[string]any{"database": options.database()}}
 		for _, field := range []string{"settings", "variables"} {
 			has, _ := database[field].(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(has)) {

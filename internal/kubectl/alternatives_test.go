@@ -104,6 +104,7 @@ func TestAlternativesErrors(t *testing.T) {
 		"no field":                 {valid, []string{"--grid", "settings.poolSize=1,2"}, `spec.database.settings has no field "poolSize"; it has binaryLog, `},
 		"no size":                  {valid, []string{"--grid", "settings.bufferPoolSize=1,much"}, "spec.database.settings.bufferPoolSize is a quantity"},
 		"too many":                 {valid, []string{"--grid", "variables.a=1,2,3,4,5", "--grid", "variables.b=1,2,3,4", "--image", "a:1,a:2"}, "these are more than 16 variants"},
+		"grid and file":            {valid, []string{"--grid", "variables.a=1,2", "--variant", "prod=" + file}, "use one of them"},
 		"no file":                  {valid, []string{"--variant", "prod"}, "--variant prod: write NAME=FILE"},
 		"a file that is not there": {valid, []string{"--variant", "prod=none.cnf"}, "none.cnf: no such file"},
 		"no value in a file":       {valid, []string{"--variant", "prod=" + file}, file + `:2: innodb_buffer_pool_size: "much" is no value`},
@@ -155,7 +156,7 @@ func TestVariantOfFile(t *testing.T) {
 	must.Same(t, "the variants", `{"settings":{"binaryLog":false,"bufferPoolSize":"64Mi"},"variables":{"max_connections":"9","sync_binlog":"1"}}`+
 		`{"name":"baseline","title":"as in the run's file"}
 {"database":{"settings":{"bufferPoolSize":"1536Mi"},"variables":{"sync_binlog":"0"}},"name":"prod",`+
-		`"remove":["database.settings.binaryLog","database.variables.max_connections"],"title":"`+file+`"}
+		`"remove":["database.settings.binaryLog","database.variables.max_connections"],"title":"prod.cnf"}
 `, got)
 	must.Same(t, "what is said", "left out of variant prod: "+file+":2: datadir: it says where a server is, or who reaches it\n", said)
 }
@@ -176,6 +177,7 @@ max-connections=200
 sql_mode = "ANSI_QUOTES,STRICT # no comment"
 init_connect='SET NAMES utf8mb4'
 skip-name-resolve
+loose-skip-innodb_change_buffering
 skip-innodb_adaptive_flushing
 disable-log-bin
 innodb_log_file_size=48M
@@ -193,30 +195,32 @@ innodb_redo_log_capacity=1G
 `,
 		"conf.d/b.cnf": "[mysqld]\ntmp_table_size=2M\n", "conf.d/a.cnf": "[server]\ntmp_table_size=1M\n", "conf.d/readme": "nothing",
 		"more.cnf": "[mysqld]\nlog-bin=binlog\n", "loop.cnf": "[mysqld]\n!include loop.cnf\n", "early.cnf": "a=1\n", "open.cnf": "[mysqld\n", "odd.cnf": "[mysqld]\n!source x\n", "empty.cnf": "[mysqld]\n=1\n",
-		"files.cnf": "[mysqld]\ninnodb_log_file_size=32M\ninnodb_log_files_in_group=3\n", "zip.cnf": "[mysqld]\n!include none.cnf\n",
+		"capacity.cnf": "[mysqld]\ninnodb_redo_log_capacity=1G\ninnodb_log_files_in_group=3\n",
+		"files.cnf":    "[mysqld]\ninnodb_log_file_size=32M\ninnodb_log_files_in_group=3\n", "zip.cnf": "[mysqld]\n!include none.cnf\n",
 	} {
 		must.Do(t, os.MkdirAll(filepath.Dir(at(name)), 0o700))
 		must.Do(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	variables := map[string]any{
 		"loose_innodb_adaptive_hash_index": "0", "max_connections": "200", "sql_mode": "ANSI_QUOTES,STRICT # no comment",
-		"init_connect": "SET NAMES utf8mb4", "skip_name_resolve": "ON", "innodb_adaptive_flushing": "OFF", "tmp_table_size": "2M",
+		"init_connect": "SET NAMES utf8mb4", "skip_name_resolve": "ON", "loose_innodb_change_buffering": "OFF", "innodb_adaptive_flushing": "OFF", "tmp_table_size": "2M",
 	}
 	with := func(name, value string) map[string]any {
 		all := maps.Clone(variables)
 		all[name] = value
 		return all
 	}
-	const ofBoth, ofVersion = "5: user: it says where a server is, or who reaches it; 16: report_password: it may hold a secret; " +
-		"17: ssl_key: it says where a server is, or who reaches it; ", "22: [mysqld-8.4]: only servers of that version read this group"
+	const ofBoth, ofVersion = "5: user: it says where a server is, or who reaches it; 17: report_password: it may hold a secret; " +
+		"18: ssl_key: it says where a server is, or who reaches it; ", "23: [mysqld-8.4]: only servers of that version read this group"
 	for _, tc := range []struct {
 		file                string
 		e                   *engine.Engine
 		settings, variables map[string]any
 		left                string
 	}{
-		{"my.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("aria_pagecache_buffer_size", "1536M"), ofBoth + "21: plugin_load_add: it is no variable, so that it could not be read back; " + ofVersion},
+		{"my.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("aria_pagecache_buffer_size", "1536M"), ofBoth + "22: plugin_load_add: it is no variable, so that it could not be read back; " + ofVersion},
 		{"my.cnf", &engine.MySQL, map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("innodb_log_file_size", "48M"), ofBoth + ofVersion},
+		{"capacity.cnf", &engine.MySQL, map[string]any{"redoLogSize": "1Gi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
 		{"files.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "96Mi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
 	} {
 		got := must.Get(readOptions(at(tc.file), tc.e))(t)

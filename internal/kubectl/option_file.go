@@ -35,10 +35,13 @@ func readOptions(file string, e *engine.Engine) (*options, error) {
 	}
 	if files, _ := r.into.variables["innodb_log_files_in_group"].(string); files != "" && r.redo != nil {
 		n, err := strconv.ParseInt(files, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("innodb_log_files_in_group: %q is no number", files)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("innodb_log_files_in_group: %q is no number of files", files)
 		}
-		r.into.settings["redoLogSize"] = resource.NewQuantity(n*r.redo.Value(), resource.BinarySI).String() // the whole
+		one := e.Options.RedoLogSize(r.redo.Value(), 1)
+		if whole := n * r.redo.Value(); e.Options.RedoLogSize(whole, n).Value == one.Value { // of an engine with several files
+			r.into.settings["redoLogSize"] = resource.NewQuantity(whole, resource.BinarySI).String()
+		}
 	}
 	return r.into, nil
 }
@@ -85,13 +88,13 @@ func (r *optionReader) read(file string) error {
 		return err
 	}
 	r.files = append(r.files, file)
+	defer func() { r.files = r.files[:len(r.files)-1] }()
 	group := ""
 	for i, line := range strings.Split(string(text), "\n") {
 		if group, err = r.line(fmt.Sprintf("%s:%d", file, i+1), group, strings.TrimSpace(line)); err != nil {
 			return fmt.Errorf("%s:%d: %w", file, i+1, err)
 		}
 	}
-	r.files = r.files[:len(r.files)-1]
 	return nil
 }
 
@@ -154,10 +157,14 @@ func (r *optionReader) include(line string) error {
 func (r *optionReader) option(place, line string) error {
 	name, value, valued := strings.Cut(uncommented(line), "=")
 	name, value, _ = engine.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
+	plain, loose := strings.CutPrefix(name, "loose_")
 	if !valued {
-		name, value = flag(name)
+		plain, value = flag(plain)
 	}
-	plain, o := strings.TrimPrefix(name, "loose_"), r.engine.Options
+	if name = plain; loose {
+		name = "loose_" + plain
+	}
+	o := r.engine.Options
 	if why := r.engine.Unfit(plain); why != "" {
 		r.into.left = append(r.into.left, fmt.Sprintf("%s: %s: %s", place, plain, why))
 		return nil

@@ -287,6 +287,13 @@ func TestPauses(t *testing.T) {
 	must.Same(t, "slices", []result.Slice{{Micros: 400, Statements: 9, Rows: 18}, {Micros: 500, Statements: 1, Rows: 2}}, a.slices)
 }
 
+// quotas are those of a clock's slices.
+type quotas struct{ of []time.Duration }
+
+func (q *quotas) Quota(period time.Duration)          { q.of = append(q.of, period) }
+func (*quotas) Go(length time.Duration) time.Duration { return length }
+func (*quotas) Stop()                                 {}
+
 // A server may have a quota before its first turn, and has one where that held it back in its last one.
 func TestPausesOfAQuota(t *testing.T) {
 	type facts = result.ProcessFacts
@@ -299,13 +306,13 @@ func TestPausesOfAQuota(t *testing.T) {
 		"not needed": {[]*facts{{CPULimitMillis: 900, ThrottledMicros: 7}, {CPULimitMillis: 900, ThrottledMicros: 7}}, []time.Duration{quotaPeriod, 0}},
 		"needed":     {[]*facts{{CPULimitMillis: 900}, {CPULimitMillis: 900, ThrottledMicros: 1}, {CPULimitMillis: 900, ThrottledMicros: 1}}, []time.Duration{quotaPeriod, quotaPeriod, 0}},
 	} {
-		p := &pauses{}
-		for i, facts := range tc.seen {
-			if got := p.quota(facts); got != tc.want[i] {
-				t.Errorf("%s: before turn %d %s, want %s", name, i+1, got, tc.want[i])
-			}
-			p.begun = true
+		clock := &quotas{}
+		p := &pauses{clock: clock, counter: func() (int64, error) { return 0, nil }}
+		for _, facts := range tc.seen {
+			p.process = func() (*result.ProcessFacts, error) { return facts, nil }
+			p.Go(0)
 		}
+		must.Same(t, name, tc.want, clock.of)
 	}
 }
 

@@ -198,6 +198,8 @@ type comparedDocument struct {
 	Answer  string `json:"answer"`
 	// ThresholdPercent is left out if nothing is a regression.
 	ThresholdPercent *float64 `json:"thresholdPercent,omitempty"`
+	// WithinPercent is the difference that counts as none from what was measured elsewhere; left out of other comparisons.
+	WithinPercent *float64 `json:"withinPercent,omitempty"`
 	// FailOn is how sure a loss of more than that must be.
 	FailOn Certainty `json:"failOn,omitempty"`
 	// BetweenRunsPercent is the standard deviation between equal runs that was assumed; left out if the two were interleaved.
@@ -218,6 +220,9 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	d := comparedDocument{Version: comparedVersion, Ruling: c.Ruling(), Answer: c.answer(), Compared: c}
 	if c.Threshold >= 0 {
 		d.ThresholdPercent, d.FailOn = percentOf(c.Threshold), cmp.Or(c.FailOn, Probable)
+	}
+	if c.within != nil {
+		d.WithinPercent = percentOf(*c.within)
 	}
 	if c.BetweenRuns != nil {
 		d.BetweenRunsPercent = percentOf(*c.BetweenRuns)

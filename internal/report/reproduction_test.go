@@ -242,6 +242,9 @@ func TestReproduceBetweenRuns(t *testing.T) {
 	}
 	c := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
 	text := printedCompared(t, report.ComparedText, c)
+	if within := printedCompared(t, report.ComparedJSON, c); !strings.Contains(within, `"withinPercent": 0`) {
+		t.Errorf("it does not say within what: %s", within)
+	}
 	if c.Ruling() != report.Reproduced || !strings.Contains(text, "standard deviation of 3% from run to run (--between-runs)") {
 		t.Errorf("3%% between runs: %s", text)
 	}

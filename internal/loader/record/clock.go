@@ -32,6 +32,8 @@ type Clock struct {
 	done   atomic.Bool
 	// drained is the time in which transactions under way at the ends of slices were waited for.
 	drained, longestDrain time.Duration
+	// parted says that not all of a slice counted.
+	parted bool
 	// lastP95 is the 95th percentile of the transactions' times that was known last; 0 is none.
 	lastP95 time.Duration
 	limited
@@ -164,7 +166,10 @@ func (c *Clock) Stop() {
 	}
 	c.state.Store(^int64(to))
 	drain := time.Since(asked)
-	c.drained, c.longestDrain = c.drained+drain, max(c.longestDrain, drain)
+	c.longestDrain = max(c.longestDrain, drain)
+	if !c.alone() {
+		c.drained, c.parted = c.drained+drain, true
+	}
 }
 
 // Finish says that a client has nothing left to do: from now on not all of them make the load, and nothing counts any more.
@@ -230,7 +235,7 @@ func (c *Clock) Slices() Slices {
 		return Slices{}
 	}
 	s := Slices{Counted: c.Counted(), LongestDrain: c.longestDrain}
-	if !c.alone() {
+	if c.parted || !c.alone() {
 		s.Outside = c.Now() - s.Counted + c.drained
 	}
 	return s

@@ -56,6 +56,11 @@ func TestClockOfAQuota(t *testing.T) {
 				t.Errorf("after %d slices of 430 ms, %s count, want %s", i+1, c.Counted(), want)
 			}
 		}
+		c.Quota(0) // and of the last slice all counts again
+		time.Sleep(c.Go(430 * time.Millisecond))
+		if c.Stop(); c.Slices() != (Slices{Counted: 1160 * time.Millisecond, Outside: 107500 * time.Microsecond}) {
+			t.Errorf("%+v", c.Slices())
+		}
 	})
 }
 
