@@ -50,7 +50,7 @@ With a file of one run, NAME is another name than the file's, and --set sets fie
 that "kubectl explain brun.spec" shows; after a list of named objects, such as variants, comes a name. Write lists with commas,
 and structured values as YAML.
 
-Three flags make a run without variants one with variants, at most 16; of several, all combinations. Claims, trials.repetitions
+Three flags make a run without variants one with variants, at most 16: all combinations. Claims, trials.repetitions
 and trials.precision of the file are left out, and that is said.
   --image    versions of a server, named after their tags; the name of an image says of which engine it is
   --grid     values of a field of the database, or of database, workload or loader; the first is the baseline's
