@@ -80,13 +80,8 @@ func (c *Compared) judgedClaims() []claims.Judgement {
 		}
 		return list
 	}
-	d := c.design()
-	interval := func(of, to []float64, comparisons int) (stats.Ratio, string) {
-		d.Comparisons, d.Together = comparisons, false
-		return d.Interval(of, to)
-	}
 	list := c.Run.Spec.Claims
-	judged := claims.Judge(list, measured, interval)
+	judged := claims.Judge(list, measured, c.design().Interval)
 	checkPremises(list, judged, func(i int) []place { return c.placesOf(&list[i]) })
 	return judged
 }

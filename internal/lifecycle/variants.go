@@ -124,7 +124,7 @@ func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 func answerStatus(c *analysis.Compared) v1alpha1.AnswerStatus {
 	a := stats.AnswerOf(c.Overall, c.Pairs)
 	return v1alpha1.AnswerStatus{
-		Text: stats.BriefAnswer(c.Overall, c.Pairs), Detail: cut(a.Text, maxComparisonText), Verdict: a.Verdict,
+		Text: a.Brief, Detail: cut(a.Text, maxComparisonText), Verdict: a.Verdict,
 		RatioStatus: ratioStatus(a.Pair),
 	}
 }

@@ -92,8 +92,8 @@ func claimLines(list []claims.Judgement) []string {
 		}
 		lines = append(lines, line)
 	}
-	if len(lines) > 1 {
-		lines = append(lines, "intervals: 95% confidence across all claims")
+	if len(lines) > 0 {
+		lines = append(lines, "each end of these intervals holds at 95% confidence, across all claims")
 	}
 	return lines
 }

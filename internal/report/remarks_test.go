@@ -23,7 +23,7 @@ func TestClaimLines(t *testing.T) {
 		`slow, "ten times", **premise missing**: needs a disk; without that: 3×`,
 		"log **holds**: 1×; the published data cannot say: no figure of t2-no-log",
 		"best **cannot say**: 1×; in the published data it does not hold: 0.90×",
-		"intervals: 95% confidence across all claims",
+		"each end of these intervals holds at 95% confidence, across all claims",
 	}
 	must.Same(t, "lines", want, got)
 }

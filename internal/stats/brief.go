@@ -34,34 +34,6 @@ func Brief(points []Point) string {
 	return fitting(longest...)
 }
 
-// BriefAnswer is what all pairs of a comparison show, in at most 40 characters: the largest difference, without the baseline's
-// name; empty if there are no pairs. AnswerOf has all of it.
-func BriefAnswer(overall, list []Paired) string {
-	all, t, n := tally(overall), tally(list), len(list)
-	switch {
-	case n == 0:
-		return ""
-	case n == 1:
-		return fitting(list[0].briefs("")...)
-	case all.largest >= 0:
-		return fitting(overall[all.largest].briefs(" overall")...)
-	case t.differ > 0:
-		most := &list[t.largest]
-		return fitting(append(most.briefs(fmt.Sprintf("; %d of %d %s", t.differ, n, t.verb())), most.briefs("")...)...)
-	case t.equal > 0 && t.equal < n:
-		return fitting(fmt.Sprintf("%d of %d equal within %d%%", t.equal, n, list[0].EquivalencePercent))
-	case t.equal == n || t.none == n:
-		return fitting(list[0].briefs("")[1:]...)
-	case t.none > 0:
-		return fitting(fmt.Sprintf("no difference shown for %d of %d", t.none, n))
-	case len(overall) == 1 && overall[0].measured():
-		return fitting(overall[0].briefs(" overall")...)
-	case sameCause(list) != "":
-		return fitting(list[0].briefCause())
-	}
-	return fitting(fmt.Sprintf("cannot say for %d %s", n, t.things()))
-}
-
 // briefs are what a pair says, with something at the end, from the most words to the fewest.
 func (p *Paired) briefs(end string) []string {
 	between := fmt.Sprintf(" (%.2f–%.2f)", p.Low, p.High)
@@ -301,35 +273,4 @@ func (p *Paired) brief() string {
 		return digits(p.Ratio, 2) + "× as long"
 	}
 	return p.Change()
-}
-
-// overallAnswer is the answer of the overall pairs, with what single points say: of the largest difference or, if all are equal,
-// that they are. It is empty if the overall pairs have no answer, or if the points themselves say as much.
-func overallAnswer(overall, pairs []Paired) Answer {
-	all, points := tally(overall), tally(pairs)
-	var a Answer
-	switch {
-	case points.equal == len(pairs):
-		return Answer{}
-	case all.largest >= 0, len(overall) == 1 && all.equal == 1:
-		o := &overall[max(all.largest, 0)]
-		a = answerBy(o, o.where())
-	case len(overall) > 1 && all.equal == len(overall):
-		a = Answer{Verdict: Equal, Text: fmt.Sprintf("all variants are equal to %s within %d%% over all points", overall[0].Baseline,
-			overall[0].EquivalencePercent)}
-	default:
-		return Answer{}
-	}
-	if points.differ == 0 {
-		a.Text += "; no single point is shown to differ"
-		return a
-	}
-	most := &pairs[points.largest]
-	who := ""
-	if points.variants > 1 {
-		who = most.Variant + " "
-	}
-	a.Text += fmt.Sprintf("; %d of %d %s %s, most %sat %s: %s", points.differ, len(pairs), points.things(), points.verb(), who,
-		Label(most.Parameters), most.brief())
-	return a
 }

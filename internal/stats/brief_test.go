@@ -108,6 +108,9 @@ func TestBriefAnswer(t *testing.T) {
 		{nil, []stats.Paired{unused}, "cannot say: setting not exercised"},
 		{nil, []stats.Paired{missed}, "cannot say: offered rate not reached"},
 		{[]stats.Paired{faster}, []stats.Paired{faster, equal}, "lazy 1.7× as fast (1.6–1.9×) overall"},
+		{[]stats.Paired{equal}, []stats.Paired{equal, noisy}, "equal within 5% (0.97–1.03) overall"},
+		{[]stats.Paired{equal}, []stats.Paired{equal, faster}, "equal overall; 1 of 2 points differs"},
+		{[]stats.Paired{equal, equal}, []stats.Paired{equal, noisy}, "all equal within 5% overall"},
 		{nil, []stats.Paired{equal, faster, noisy}, "lazy 1.7× as fast; 1 of 3 differs"},
 		{[]stats.Paired{noisy}, []stats.Paired{equal, equal}, "equal within 5%"},
 		{nil, []stats.Paired{equal, noisy}, "1 of 2 equal within 5%"},
@@ -116,7 +119,7 @@ func TestBriefAnswer(t *testing.T) {
 		{nil, []stats.Paired{noisy, noisy}, "cannot say: too much noise"},
 		{nil, []stats.Paired{noisy, missed}, "cannot say for 2 points"},
 	} {
-		got := stats.BriefAnswer(tc.overall, tc.list)
+		got := stats.AnswerOf(tc.overall, tc.list).Brief
 		if got != tc.want || utf8.RuneCountInString(got) > 40 {
 			t.Errorf("answer %q, want %q", got, tc.want)
 		}

@@ -93,6 +93,8 @@ type Design struct {
 	// BetweenRuns is the standard deviation, as a fraction, by which the medians of equal runs differ from one run to the next.
 	// Only CompareSeparate needs it: trials of one run do not show it.
 	BetweenRuns float64
+	// given is the error of one comparison; 0 is the share that Comparisons and Together leave it.
+	given float64
 }
 
 // Comparison of a variant with the baseline at one point.
@@ -155,8 +157,9 @@ func (d Design) Compare(better string, baseline, variant []float64) Comparison {
 	return c
 }
 
-// Interval of the ratio of one variant's values to those of another, or why there is none.
-func (d Design) Interval(of, to []float64) (r Ratio, why string) {
+// Interval of the ratio of one variant's values to another's, which misses the true one with a probability, or why there is none.
+func (d Design) Interval(of, to []float64, level float64) (r Ratio, why string) {
+	d.given = level
 	c := d.Compare("higher", to, of)
 	if c.Bounded() && c.Cause != Contradiction {
 		return Ratio{Value: c.Ratio, Low: c.Low, High: c.High}, ""
@@ -194,7 +197,10 @@ func (d Design) FirstLook() int {
 // level is the error of one comparison.
 func (d Design) level() float64 {
 	level := ErrorProbability / float64(max(1, d.Comparisons))
-	if d.Together {
+	switch {
+	case d.given > 0:
+		return d.given
+	case d.Together:
 		return level / 2
 	}
 	return level

@@ -172,7 +172,7 @@ func TestOneRoundSaysTheOpposite(t *testing.T) {
 		if within := got.Low <= got.Ratio && got.Ratio <= got.High; !within && (got.Verdict != stats.CannotSay || got.Cause != stats.Contradiction) {
 			t.Errorf("outlier %g: %+v", outlier, got)
 		}
-		if _, why := four.Interval(variant, baseline); (why == "") != (got.Cause != stats.Contradiction) {
+		if _, why := four.Interval(variant, baseline, 0.05); (why == "") != (got.Cause != stats.Contradiction) {
 			t.Errorf("outlier %g: claims are told %q of %+v", outlier, why, got)
 		}
 	}

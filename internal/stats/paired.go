@@ -4,12 +4,9 @@
 package stats
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -164,127 +161,6 @@ func (p *Paired) change() (text, interval string) {
 // isTime says whether the values are times, of which less is better.
 func (p *Paired) isTime() bool {
 	return p.Metric.Better == "lower" && slices.Contains([]string{"s", "ms", "µs", "ns"}, p.Metric.Unit)
-}
-
-// Answer is what pairs show, in words.
-type Answer struct {
-	Text string
-	// Verdict of the pair or, if they say the same, of all.
-	Verdict Verdict
-	// Pair that the text begins with; nil: it is about several.
-	Pair *Paired
-}
-
-// Sentence begins with a capital letter, unless its first word is a name.
-func (a Answer) Sentence() string {
-	if a.Pair != nil && a.Pair.Answered() || a.Text == "" {
-		return a.Text
-	}
-	r, n := utf8.DecodeRuneInString(a.Text)
-	return string(unicode.ToUpper(r)) + a.Text[n:]
-}
-
-// tallied counts what pairs say.
-type tallied struct {
-	differ, equal, none int
-	// largest is the index of the largest difference, or -1; variants is how many there are.
-	largest, variants int
-}
-
-func tally(list []Paired) tallied {
-	t := tallied{largest: -1}
-	variants := map[string]bool{}
-	size := func(p *Paired) float64 { return math.Abs(math.Log(p.Ratio)) }
-	for i := range list {
-		p := &list[i]
-		variants[p.Variant] = true
-		switch p.Verdict {
-		case Faster, Slower:
-			if t.differ++; t.largest < 0 || size(p) > size(&list[t.largest]) {
-				t.largest = i
-			}
-		case Equal:
-			t.equal++
-		case NoDifferenceShown:
-			t.none++
-		case CannotSay:
-		}
-	}
-	t.variants = len(variants)
-	return t
-}
-
-// things that were counted.
-func (t *tallied) things() string {
-	if t.variants > 1 {
-		return "pairs"
-	}
-	return "points"
-}
-
-func (t *tallied) verb() string {
-	if t.differ == 1 {
-		return "differs"
-	}
-	return "differ"
-}
-
-// AnswerOf says what all pairs of a comparison show: over all points together if that is known, and then the largest difference;
-// empty if there are none.
-func AnswerOf(overall, list []Paired) Answer {
-	t := tally(list)
-	switch len(list) {
-	case 0:
-		return Answer{}
-	case 1:
-		return answerBy(&list[0], at(list[0].Parameters))
-	}
-	if a := overallAnswer(overall, list); a.Text != "" {
-		return a
-	}
-	switch n := len(list); {
-	case t.differ > 0:
-		p := &list[t.largest]
-		return answerBy(p, fmt.Sprintf("%s; %d of %d %s %s", at(p.Parameters), t.differ, n, t.things(), t.verb()))
-	case t.equal == n:
-		return Answer{Text: fmt.Sprintf("equal within %d%% for all %d %s", list[0].EquivalencePercent, n, t.things()), Verdict: Equal}
-	case t.none == n:
-		return Answer{Text: fmt.Sprintf("no difference shown for any of %d %s", n, t.things()), Verdict: NoDifferenceShown}
-	case t.equal+t.none == 0 && len(overall) == 1 && overall[0].measured():
-		return answerBy(&overall[0], fmt.Sprintf("; cannot say for any of %d %s", n, t.things()))
-	default:
-		return Answer{Text: undecided(list, t.equal, t.none, t.things()), Verdict: CannotSay}
-	}
-}
-
-// answerBy is what a pair says, with something at the end.
-func answerBy(p *Paired, end string) Answer { return Answer{p.String() + end, p.Verdict, p} }
-
-// undecided is the answer of several pairs of which none differs and not all are equal: so many are, of so many no
-// difference is shown, and of the others nothing can be said.
-func undecided(list []Paired, equal, none int, things string) string {
-	others, n := "cannot say for the others", len(list)
-	switch {
-	case equal > 0:
-		if equal+none == n {
-			others = "no difference shown for the others"
-		}
-		return fmt.Sprintf("equal within %d%% for %d of %d %s; %s", list[0].EquivalencePercent, equal, n, things, others)
-	case none > 0:
-		return fmt.Sprintf("no difference shown for %d of %d %s; %s", none, n, things, others)
-	default:
-		return cmp.Or(sameCause(list), fmt.Sprintf("cannot say for any of %d %s", n, things))
-	}
-}
-
-// sameCause is why nothing can be said of any pair, or empty if one says something.
-func sameCause(list []Paired) string {
-	for i := range list {
-		if list[i].Verdict != CannotSay || list[i].Why() != list[0].Why() {
-			return ""
-		}
-	}
-	return "cannot say: " + list[0].Why()
 }
 
 func at(parameters map[string]string) string {

@@ -78,33 +78,18 @@ func TestAnswer(t *testing.T) {
 		list []stats.Paired
 		want string
 	}{
-		"nothing":   {nil, ""},
-		"one":       {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1% slower than durable (4.9–9.2%)"},
-		"one point": {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1"},
-		"points": {
-			[]stats.Paired{pair("higher", slightly, "16"), pair("higher", threefold, "1"), pair("higher", equal, "1024")},
-			"lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1; 2 of 3 points differ",
-		},
-		"variants": {
-			[]stats.Paired{pair("higher", threefold), other},
-			"lazy is 3.1× as fast as durable (2.8–3.4×); 2 of 2 pairs differ",
-		},
-		"all equal": {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "equal within 5% for all 2 points"},
-		"some equal": {
-			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")},
-			"equal within 5% for 1 of 2 points; no difference shown for the others",
-		},
-		"none": {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference shown for any of 2 points"},
-		"few of both": {
-			[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")},
-			"no difference shown for 1 of 2 points; cannot say for the others",
-		},
+		"nothing":            {nil, ""},
+		"one":                {[]stats.Paired{pair("higher", slower)}, "lazy is 7.1% slower than durable (4.9–9.2%)"},
+		"one point":          {[]stats.Paired{pair("higher", threefold, "1")}, "lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1"},
+		"points":             {[]stats.Paired{pair("higher", slightly, "16"), pair("higher", threefold, "1"), pair("higher", equal, "1024")}, "lazy is 3.1× as fast as durable (2.8–3.4×) at rowsPerCommit=1; 2 of 3 points differ"},
+		"variants":           {[]stats.Paired{pair("higher", threefold), other}, "lazy is 3.1× as fast as durable (2.8–3.4×); 2 of 2 pairs differ"},
+		"all equal":          {[]stats.Paired{pair("higher", equal, "1"), pair("higher", equal, "2")}, "equal within 5% for all 2 points"},
+		"some equal":         {[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2")}, "equal within 5% for 1 of 2 points; no difference shown for the others"},
+		"none":               {[]stats.Paired{pair("higher", none, "1"), pair("higher", none, "2")}, "no difference shown for any of 2 points"},
+		"few of both":        {[]stats.Paired{pair("higher", none, "1"), pair("higher", few, "2")}, "no difference shown for 1 of 2 points; cannot say for the others"},
 		"for several causes": {[]stats.Paired{pair("higher", noisy, "1"), pair("higher", few, "2")}, "cannot say for any of 2 points"},
-		"equal or unknown": {
-			[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2"), pair("higher", few, "3")},
-			"equal within 5% for 1 of 3 points; cannot say for the others",
-		},
-		"too few": {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds (3): an answer takes at least 4"},
+		"equal or unknown":   {[]stats.Paired{pair("higher", equal, "1"), pair("higher", none, "2"), pair("higher", few, "3")}, "equal within 5% for 1 of 3 points; cannot say for the others"},
+		"too few":            {[]stats.Paired{pair("higher", few, "1"), pair("higher", few, "2")}, "cannot say: too few rounds (3): an answer takes at least 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			must.Same(t, "text", tc.want, stats.AnswerOf(nil, tc.list).Text)

@@ -61,10 +61,10 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 	return Ratio{Value: math.Exp(e.mean), Low: math.Exp(e.mean - half), High: math.Exp(e.mean + half)}
 }
 
-// PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that holds
-// at 95% for so many comparisons together. If there is none it says why.
-func PairedRatio(of, to []float64, comparisons int) (r Ratio, why string) {
-	n, level := min(len(of), len(to)), ErrorProbability/float64(max(1, comparisons))
+// PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that misses
+// the true one with the probability of level. If there is none it says why.
+func PairedRatio(of, to []float64, level float64) (r Ratio, why string) {
+	n := min(len(of), len(to))
 	if least := leastTrials(MinForRanks, level); n < least {
 		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, least)
 	}

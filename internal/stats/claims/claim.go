@@ -288,7 +288,7 @@ func figureOf(c *v1alpha1.Claim, of *stats.Point, metric, claimed string) float6
 }
 
 // exactly is the Interval of figures that are taken as exact.
-func exactly(of, to []float64, _ int) (stats.Ratio, string) {
+func exactly(of, to []float64, _ float64) (stats.Ratio, string) {
 	ratio := of[0] / to[0]
 	return stats.Ratio{Value: ratio, Low: ratio, High: ratio}, ""
 }

@@ -42,9 +42,9 @@ type Judgement struct {
 	Settled bool `json:"-"`
 }
 
-// Interval compares the values of two points that were measured in the same rounds: their ratio, with an interval that holds at
-// 95% for so many comparisons together. If there is no interval it says why.
-type Interval func(of, to []float64, comparisons int) (ratio stats.Ratio, why string)
+// Interval compares the values of two points that were measured in the same rounds: their ratio, with an interval that misses the
+// true one with the probability of level, half of it at each end. If there is no interval it says why.
+type Interval func(of, to []float64, level float64) (ratio stats.Ratio, why string)
 
 // Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
 // 5%.
@@ -97,6 +97,16 @@ type judge struct {
 	exact bool
 }
 
+// compare two points in one of so many tests, each of which may be wrong. What wrongly holds is wrong at one end of an interval, what
+// is wrongly denied at the other: each end has the claim's whole error or, between two bounds, half of it.
+func (g judge) compare(of, to *stats.Point, tests int) (stats.Ratio, string) {
+	level := stats.ErrorProbability / float64(g.claims*tests)
+	if least, most := g.bounds(); least == 0 || most == 0 {
+		level *= 2
+	}
+	return g.interval(of.Values, to.Values, level)
+}
+
 func (g judge) judge(j *Judgement) {
 	switch {
 	case g.of != nil:
@@ -113,12 +123,12 @@ func (g judge) judge(j *Judgement) {
 const nearBound = 0.05
 
 func (g judge) ratio(j *Judgement) {
-	r, why := g.interval(g.of.Values, g.to.Values, g.claims)
+	r, why := g.compare(g.of, g.to, 1)
 	if why != "" {
 		j.Detail = why
 		return
 	}
-	least, most, claimed := g.bounds()
+	least, most := g.bounds()
 	above, below := least == 0 || r.Low >= least, most == 0 || r.High <= most
 	few := ""
 	switch {
@@ -132,7 +142,7 @@ func (g judge) ratio(j *Judgement) {
 	default:
 		j.Settled = j.Settled || g.near(r, least) || g.near(r, most)
 	}
-	j.Detail = g.claimedTimes(r, claimed) + few
+	j.Detail = g.claimedTimes(r, g.claimed()) + few
 }
 
 // near says whether the whole of an interval is near a bound; 0 is none. Those of what is equal are as near to each other.
@@ -152,24 +162,34 @@ func (g judge) enoughForEqual(j *Judgement) (few string) {
 	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
 
-// bounds of what is claimed of a value or a ratio, and what that says; 0 is none.
-func (g judge) bounds() (least, most float64, claimed string) {
+// bounds of what is claimed of a value or a ratio; 0 is none.
+func (g judge) bounds() (least, most float64) {
+	switch v, r := g.claim.Value, g.claim.Ratio; {
+	case v != nil:
+		return number(v.AtLeast), number(v.AtMost)
+	case r == nil:
+		return 0, 0
+	case r.WithinPercent > 0:
+		most = 1 + float64(r.WithinPercent)/100
+		return 1 / most, most
+	default:
+		return number(r.AtLeast), number(r.AtMost)
+	}
+}
+
+// claimed says what is claimed of a value or a ratio.
+func (g judge) claimed() string {
+	least, most := g.bounds()
 	unit := g.unit()
-	if v := g.claim.Value; v != nil {
-		least, most = number(v.AtLeast), number(v.AtMost)
-	} else {
-		least, most = number(g.claim.Ratio.AtLeast), number(g.claim.Ratio.AtMost)
-	}
-	switch {
-	case least == 0 && most == 0:
-		most = 1 + float64(g.claim.Ratio.WithinPercent)/100
-		return 1 / most, most, fmt.Sprintf("equal within %d%%", g.claim.Ratio.WithinPercent)
+	switch r := g.claim.Ratio; {
+	case r != nil && r.WithinPercent > 0:
+		return fmt.Sprintf("equal within %d%%", r.WithinPercent)
 	case most == 0:
-		return least, most, "at least " + stats.Format(least) + unit
+		return "at least " + stats.Format(least) + unit
 	case least == 0:
-		return least, most, "at most " + stats.Format(most) + unit
+		return "at most " + stats.Format(most) + unit
 	}
-	return least, most, stats.Format(least) + "–" + stats.Format(most) + unit
+	return stats.Format(least) + "–" + stats.Format(most) + unit
 }
 
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
@@ -177,7 +197,7 @@ func (g judge) bounds() (least, most float64, claimed string) {
 // it is not takes one other that is better than all: the error is divided among the others.
 func (g judge) bestAt(j *Judgement) {
 	best, other := g.best(g.in), g.best(g.out)
-	rival, nearest, why := g.closest(best, g.out, g.claims*len(g.in))
+	rival, nearest, why := g.closest(best, g.out, len(g.in))
 	if why != "" {
 		j.Detail = why
 		return
@@ -187,7 +207,7 @@ func (g judge) bestAt(j *Judgement) {
 		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), g.times(nearest))
 		return
 	}
-	claimed, worst, why := g.closest(other, g.in, g.claims*len(g.out))
+	claimed, worst, why := g.closest(other, g.in, len(g.out))
 	if why != "" {
 		j.Detail = why
 		return
@@ -236,11 +256,11 @@ func (g judge) best(list []*stats.Point) *stats.Point {
 }
 
 // better is how many times as good one is as the other.
-func (g judge) better(one, other *stats.Point, comparisons int) (stats.Ratio, string) {
+func (g judge) better(one, other *stats.Point, tests int) (stats.Ratio, string) {
 	if g.lower {
 		one, other = other, one
 	}
-	return g.interval(one.Values, other.Values, comparisons)
+	return g.compare(one, other, tests)
 }
 
 // monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if
@@ -256,12 +276,12 @@ func (g judge) monotonic(j *Judgement) {
 		return
 	}
 	last := len(steps) - 1
-	whole, why := g.interval(steps[last].Values, steps[0].Values, g.claims)
+	whole, why := g.compare(steps[last], steps[0], 1)
 	holds := whole.Low > 1
 	weakest, at := stats.Ratio{Low: math.Inf(1)}, 0
 	for i := 0; i < last && why == ""; i++ {
 		var r stats.Ratio
-		if r, why = g.interval(steps[i+1].Values, steps[i].Values, g.claims); why == "" && r.Low < weakest.Low {
+		if r, why = g.compare(steps[i+1], steps[i], 1); why == "" && r.Low < weakest.Low {
 			weakest, at = r, i
 		}
 		holds = holds && r.Low > tolerated
@@ -285,7 +305,7 @@ func (g judge) monotonic(j *Judgement) {
 func (g judge) wrongWay(j *Judgement, steps []*stats.Point, tolerated float64) (denied bool, few string) {
 	last, of := len(steps)-1, g.claim.Monotonic.Parameter
 	deny := func(from, to *stats.Point, bound float64) bool {
-		r, why := g.interval(to.Values, from.Values, g.claims*(last+1))
+		r, why := g.compare(to, from, last+1)
 		if why != "" {
 			few = why
 			return false
