@@ -193,9 +193,7 @@ func TestIntegrationPodsStoppedByTheLimit(t *testing.T) {
 
 func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 	fresh := func() *trial {
-		tr := newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = 3 })
-		tr.cfg.ConnectSeconds = 1
-		return tr
+		return newBulkInsert(t, func(p *bulkinsert.Parameters) { p.Clients = 3 })
 	}
 	reasons := func(outcomes []podOutcome) (text string) {
 		for _, o := range outcomes {
@@ -210,9 +208,9 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 		pods []int
 		want string
 	}{
-		"one is missing": {[]int{0, 1}, "BarrierTimeout: 2 of the 3 loader Pods arrived within 1s; missing: Pod 2\n" +
+		"one is missing": {[]int{0, 1}, "BarrierTimeout: 2 of the 3 loader Pods arrived within 10s; missing: Pod 2\n" +
 			"Interrupted: Pod 0, which leads, has ended\n"},
-		"who leads is missing": {[]int{2}, "BarrierTimeout: Pod 0 of the 3 loader Pods, which prepares the tables, did not arrive within 1s\n"},
+		"who leads is missing": {[]int{2}, "BarrierTimeout: Pod 0 of the 3 loader Pods, which prepares the tables, did not arrive within 10s\n"},
 		"no such Pod":          {[]int{3}, "Configuration: checking the loader's configuration: workload BulkInsert: this is Pod 3, but the loader Pods (3) are numbered from 0\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 func acquire(t *testing.T, db *sql.DB, run string, attempt int) (*Keeper, error) {
 	t.Helper()
 	id := result.Identity{RunUID: run, Trial: 1, Attempt: attempt, PodUID: "pod"}
-	return Acquire(t.Context(), db, testDialect, &result.Server{Schema: testSchema, Borrowed: true}, id, time.Second)
+	return Acquire(t.Context(), db, testDialect, &result.Server{Schema: testSchema, Borrowed: true}, id, 5*time.Second)
 }
 
 func mustAcquire(t *testing.T, db *sql.DB, run string, attempt int) *Keeper {
