@@ -17,7 +17,7 @@ import (
 const (
 	// Rules is the number of the rules by which this package judges. A change to a verdict or an interval of values that were
 	// recorded adds one, and freezes what they say anew.
-	Rules = 1
+	Rules = 2
 	// ErrorProbability is the probability that any interval of a comparison, of all points and at any of its looks, misses the true
 	// ratio.
 	ErrorProbability = 0.05

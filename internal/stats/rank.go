@@ -61,8 +61,8 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 	return Ratio{Value: math.Exp(e.mean), Low: math.Exp(e.mean - half), High: math.Exp(e.mean + half)}
 }
 
-// PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that misses
-// the true one with the probability of level. If there is none it says why.
+// PairedRatio of the values of one point to those of another, which were measured in the same rounds, with an interval that
+// misses the true one with the probability of level. If there is none it says why.
 func PairedRatio(of, to []float64, level float64) (r Ratio, why string) {
 	n := min(len(of), len(to))
 	if least := leastTrials(MinForRanks, level); n < least {

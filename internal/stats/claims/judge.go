@@ -97,8 +97,8 @@ type judge struct {
 	exact bool
 }
 
-// compare two points in one of so many tests, each of which may be wrong. What wrongly holds is wrong at one end of an interval, what
-// is wrongly denied at the other: each end has the claim's whole error or, between two bounds, half of it.
+// compare two points in one of so many tests, each of which may be wrong. What wrongly holds is wrong at one end of an interval,
+// what is wrongly denied at the other: each end has the claim's whole error or, between two bounds, half of it.
 func (g judge) compare(of, to *stats.Point, tests int) (stats.Ratio, string) {
 	level := stats.ErrorProbability / float64(g.claims*tests)
 	if least, most := g.bounds(); least == 0 || most == 0 {
