@@ -4,6 +4,8 @@
 package kubectl
 
 import (
+	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +24,8 @@ import (
 // which the first is the baseline.
 type alternatives struct {
 	images, grids, files []string
+	// fields of the grids so far.
+	fields []string
 	// say what is left out of the run, in a line.
 	say func(line string)
 }
@@ -34,8 +38,9 @@ type choice struct {
 	remove []any
 }
 
-// maxVariants is how many a run may have.
-const maxVariants = 16
+// How many digits of a digest tell images apart; how many choices are a baseline and another one; how many variants a run may
+// have, and how long their names may be.
+const digestDigits, fewest, maxVariants, maxVariantName = 12, 2, 16, 20
 
 // apply the flags to the run of a file.
 func (a *alternatives) apply(objects []*unstructured.Unstructured) error {
@@ -85,7 +90,7 @@ func (a *alternatives) axes(spec map[string]any) (axes [][]choice, err error) {
 		add(imageChoices(spec, a.images))
 	}
 	for _, grid := range a.grids {
-		add(gridChoices(grid))
+		add(a.gridChoices(grid))
 	}
 	if len(a.files) > 0 && err == nil {
 		add(a.fileChoices(spec))
@@ -160,16 +165,20 @@ func withoutRepetitions(spec map[string]any) (left []string) {
 }
 
 // gridChoices are the values of a field: PATH=VALUE,VALUE. The path is one that a variant has, or one in its database.
-func gridChoices(grid string) ([]choice, error) {
-	fieldPath, values, found := strings.Cut(grid, "=")
-	list := strings.Split(values, ",")
-	if !found || len(list) < fewest {
-		return nil, fmt.Errorf("--grid %s: write PATH=VALUE,VALUE with at least two values", grid)
+func (a *alternatives) gridChoices(grid string) ([]choice, error) {
+	fieldPath, values, _ := strings.Cut(grid, "=")
+	list, err := csv.NewReader(strings.NewReader(values)).Read()
+	if err != nil || len(list) < fewest {
+		return nil, fmt.Errorf(`--grid %s: write PATH=VALUE,VALUE with at least two values; "a,b" is one with a comma`, grid)
 	}
 	fieldPath = strings.TrimPrefix(fieldPath, "spec.")
 	if first, _, _ := strings.Cut(fieldPath, "."); !slices.Contains([]string{"database", "workload", "loader"}, first) {
 		fieldPath = "database." + fieldPath
 	}
+	if slices.Contains(a.fields, fieldPath) {
+		return nil, fmt.Errorf("--grid %s: there are two grids of this field: write all values in one", grid)
+	}
+	a.fields = append(a.fields, fieldPath)
 	var choices []choice
 	for i, value := range list {
 		if slices.Contains(list[:i], value) {
@@ -219,12 +228,6 @@ func (a *alternatives) fileChoices(spec map[string]any) ([]choice, error) {
 	}
 	return choices, nil
 }
-
-// digestDigits are enough of a digest to tell images apart.
-const digestDigits = 12
-
-// fewest are a baseline, and what is compared with it.
-const fewest = 2
 
 // imageChoices are images of the database server. The engine of the first one, or the one that the run names, is that of images
 // whose names do not say which they are of.
@@ -290,15 +293,12 @@ func repositoryOf(reference containername.Reference) string {
 	return path.Base(reference.Context().RepositoryStr())
 }
 
-// maxVariantName is how long the name of a variant may be.
-const maxVariantName = 20
-
 // freeVariant takes a text as the name of a variant, with a number behind it if that is taken.
 func freeVariant(text string, taken map[string]bool) string {
 	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
-	name := shortened(label, "", maxVariantName)
+	name := shortened(cmp.Or(label, "empty"), "", maxVariantName)
 	for n := 2; taken[name]; n++ {
 		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
 	}

@@ -101,6 +101,7 @@ func TestAlternativesErrors(t *testing.T) {
 		"no values":                {valid, []string{"--grid", "settings.binaryLog"}, "write PATH=VALUE,VALUE with at least two values"},
 		"one value":                {valid, []string{"--grid", "settings.bufferPoolSize=1Gi"}, "with at least two values"},
 		"a value twice":            {valid, []string{"--grid", "variables.a=1,2,1"}, "--grid variables.a=1,2,1: 1 is listed twice"},
+		"a field twice":            {valid, []string{"--grid", "variables.a=1,2", "--grid", "database.variables.a=3,4"}, "there are two grids of this field"},
 		"no field":                 {valid, []string{"--grid", "settings.poolSize=1,2"}, `spec.database.settings has no field "poolSize"; it has binaryLog, `},
 		"no size":                  {valid, []string{"--grid", "settings.bufferPoolSize=1,much"}, "spec.database.settings.bufferPoolSize is a quantity"},
 		"too many":                 {valid, []string{"--grid", "variables.a=1,2,3,4,5", "--grid", "variables.b=1,2,3,4", "--image", "a:1,a:2"}, "these are more than 16 variants"},
@@ -144,6 +145,11 @@ func TestGrid(t *testing.T) {
 {"loader":{"separateFromDatabase":"Preferred"},"name":"mariadb-10-11-prefer","title":"mariadb:10.11, separateFromDatabase=Preferred"}
 {"database":{"image":"mysql:9.7"},"name":"mysql-9-7-none","title":"mysql:9.7, separateFromDatabase=None"}
 {"database":{"image":"mysql:9.7"},"loader":{"separateFromDatabase":"Preferred"},"name":"mysql-9-7-preferred","title":"mysql:9.7, separateFromDatabase=Preferred"}
+`, got)
+	got, _ = variantsOf(t, runWith("database: {}"), "--grid", `variables.sql_mode="ANSI_QUOTES,STRICT_ALL_TABLES",`)
+	must.Same(t, "values with commas, and none", `{"variables":{"sql_mode":"ANSI_QUOTES,STRICT_ALL_TABLES"}}`+
+		`{"name":"ansi-quotes-strict-a","title":"sql_mode=ANSI_QUOTES,STRICT_ALL_TABLES"}
+{"database":{"variables":{"sql_mode":""}},"name":"empty","title":"sql_mode="}
 `, got)
 }
 
