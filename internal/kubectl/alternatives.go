@@ -274,23 +274,19 @@ func parseImages(images []string) ([]containername.Reference, error) {
 	return references, nil
 }
 
-// imageName is the tag of an image, or the first digits of its digest; with the name of the repository before it if there are
-// several repositories.
+// imageName is the tag of an image, or the first digits of its digest; with the name of the repository, without its folders, before
+// it if there are several.
 func imageName(references []containername.Reference, i int) string {
 	of := references[i]
+	repository := func(r containername.Reference) string { return path.Base(r.Context().RepositoryStr()) }
 	name := strings.TrimPrefix(of.Identifier(), "sha256:")
 	if name != of.Identifier() {
 		name = name[:digestDigits]
 	}
-	if slices.ContainsFunc(references, func(r containername.Reference) bool { return repositoryOf(r) != repositoryOf(of) }) {
-		name = repositoryOf(of) + "-" + name
+	if slices.ContainsFunc(references, func(r containername.Reference) bool { return repository(r) != repository(of) }) {
+		name = repository(of) + "-" + name
 	}
 	return name
-}
-
-// repositoryOf a reference is the repository's name without its folders.
-func repositoryOf(reference containername.Reference) string {
-	return path.Base(reference.Context().RepositoryStr())
 }
 
 // freeVariant takes a text as the name of a variant, with a number behind it if that is taken.

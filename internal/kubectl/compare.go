@@ -20,9 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// equalWithinPercent is the difference of two runs that counts as none.
-const equalWithinPercent = 5
-
 // betweenRuns is the standard deviation between equal runs, unless the user knows it.
 func betweenRuns() percentage { return percentage{fraction: stats.DefaultBetweenRuns, below: 100} }
 
@@ -44,7 +41,8 @@ func newCompare(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 
   RUN                the run's own verdicts about its variants
   RUN:base RUN:new   two variants of a run, paired by round
-  BASELINE NEW       two runs that were not interleaved: the difference includes all else that changed between them
+  BASELINE NEW       two runs that were not interleaved: the difference includes all else that changed between them; of runs
+                     with variants, whether their ratios agree: exit code 0, or 1 if they do not
 
 A run is a name in the cluster, or a file: results.json, an archive of export, or a folder that report --dir has written. A path
 has a /, or ends in .json or .tgz.
@@ -97,8 +95,11 @@ intervals allow for that, so that two runs show differences of more than about 9
 	return command
 }
 
-// errFailOnWhat is returned if nothing is a regression.
-var errFailOnWhat = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
+var (
+	errFailOnWhat  = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
+	errRatios      = errors.New("--metric and --fail-on-regression take RUN:VARIANT of runs with variants")
+	errOneArgument = errors.New("name two runs, two variants as RUN:VARIANT, or one run with variants")
+)
 
 // comparedForms are the names of all forms of a comparison.
 const comparedForms = "one of text, markdown, json, junit"
@@ -153,8 +154,6 @@ func answered(out io.Writer, compared *report.Compared, format report.ComparedFo
 	return nil
 }
 
-var errOneArgument = errors.New("name two runs, two variants as RUN:VARIANT, or one run with variants")
-
 // compare what the arguments name.
 func (o *comparing) compare(from *opener, arguments []string) (*report.Compared, error) {
 	opened := make([]*reference, len(arguments))
@@ -172,18 +171,21 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 		return report.CompareBaseline(opened[0].Report, o.metric)
 	}
 	a, b := opened[0], opened[1]
-	if a.UID == b.UID && a.variant != "" && b.variant != "" {
+	switch {
+	case a.UID == b.UID && a.variant != "" && b.variant != "":
 		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
+	case a.variant+b.variant != "" || !a.HasVariants() || !b.HasVariants():
+	case o.metric != "" || o.threshold.fraction > 0:
+		return nil, errRatios
+	default:
+		return report.Reproduce(a.Report, b.Report, [2]string{a.text(), b.text()}, 0, o.betweenRuns.fraction)
 	}
 	x, err := report.SideOf(a.Report, a.variant, o.metric, a.text())
-	if err != nil {
+	y, err2 := report.SideOf(b.Report, b.variant, o.metric, b.text())
+	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	y, err := report.SideOf(b.Report, b.variant, o.metric, b.text())
-	if err != nil {
-		return nil, err
-	}
-	return report.CompareSides(x, y, equalWithinPercent, o.betweenRuns.fraction)
+	return report.CompareSides(x, y, o.betweenRuns.fraction)
 }
 
 // percentage is a flag: a fraction, written like 5% or 0.5.

@@ -129,8 +129,7 @@ func TestCompareExitCodes(t *testing.T) {
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)
 		if code != test.code || !strings.Contains(out+errOut, test.says) {
-			t.Errorf("compare %v: exit code %d instead of %d, or it does not say %q:\n%s%s", test.arguments, code, test.code, test.says, out,
-				errOut)
+			t.Errorf("compare %v: exit code %d instead of %d, or it does not say %q:\n%s%s", test.arguments, code, test.code, test.says, out, errOut)
 		}
 		if code == ExitError && out != "" {
 			t.Errorf("compare %v: it printed an answer: %s", test.arguments, out)
@@ -142,6 +141,9 @@ func TestCompareExitCodes(t *testing.T) {
 const variantsFile = "../report/testdata/comparison.results.json"
 
 func TestCompareVariantsFile(t *testing.T) {
+	again := filepath.Join(t.TempDir(), "again.json")
+	text := strings.Replace(string(must.Get(os.ReadFile(variantsFile))(t)), `"uid": "`, `"uid": "2`, 1)
+	must.Do(t, os.WriteFile(again, []byte(text), 0o600))
 	for _, test := range []struct {
 		arguments []string
 		code      int
@@ -153,14 +155,16 @@ func TestCompareVariantsFile(t *testing.T) {
 		{[]string{variantsFile + ":durable", variantsFile + ":lazy", "--metric", "rowsPerSecond"}, ExitFine, "2 rounds  OK"},
 		{[]string{variantsFile + ":lazy", variantsFile + ":same"}, ExitCannotSay, "too few rounds (2)"},
 		{[]string{variantsFile + ":durable"}, ExitError, "name two runs, two variants as RUN:VARIANT, or one run with variants"},
-		{[]string{variantsFile, variantsFile}, ExitError, "run durable-or-not has variants: name it alone, or two of them as RUN:VARIANT"},
+		{[]string{variantsFile, variantsFile}, ExitError, "run durable-or-not is both of them"},
+		{[]string{variantsFile, variantsFile + ":lazy"}, ExitError, "run durable-or-not has variants: name it alone, or two of them as RUN:VARIANT"},
+		{[]string{variantsFile, again}, ExitCannotSay, "durable-or-not: reproduced at 3, cannot say at 1 of 4 points"},
+		{[]string{variantsFile, again, "--metric", "rowsPerSecond"}, ExitError, "--metric and --fail-on-regression take RUN:VARIANT"},
 		{[]string{variantsFile, "--metric", "other"}, ExitError, "has measured no other"},
 		{[]string{variantsFile + ":durable", variantsFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {
 		code, out, errOut := plugin(t, append([]string{"compare"}, test.arguments...)...)
 		if code != test.code || !strings.Contains(out+errOut, test.says) {
-			t.Errorf("compare %v: exit code %d instead of %d, or it does not say %q:\n%s%s", test.arguments, code, test.code, test.says, out,
-				errOut)
+			t.Errorf("compare %v: exit code %d instead of %d, or it does not say %q:\n%s%s", test.arguments, code, test.code, test.says, out, errOut)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (o *reproduction) reproduce(
 	if err != nil {
 		return nil, err
 	}
-	return report.Reproduce(there, here.Report, o.within.fraction, o.betweenRuns.fraction)
+	return report.Reproduce(there, here.Report, [2]string{"there", "here"}, o.within.fraction, o.betweenRuns.fraction)
 }
 
 // create a run, unless there is one that asks for the same.

@@ -283,9 +283,9 @@ func CompareVariants(r *Report, baseline, variant, metric string) (*Compared, er
 }
 
 // CompareSides compares two things that were not measured in the same rounds: runs, or variants of different runs. The
-// error of 5% is divided by the number of points that both have. Smaller differences than that of so many percent count
-// as none. The medians of equal runs differ by the fraction betweenRuns (see stats.Design).
-func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Compared, error) {
+// error of 5% is divided by the number of points that both have. Smaller differences than 5% count as none. The medians of equal
+// runs differ by the fraction betweenRuns (see stats.Design).
+func CompareSides(a, b *Side, betweenRuns float64) (*Compared, error) {
 	if a.uid != "" && a.uid == b.uid && a.name == b.name {
 		return nil, fmt.Errorf("both are %s: there is nothing to compare", a.name)
 	}
@@ -307,7 +307,7 @@ func CompareSides(a, b *Side, equivalencePercent int, betweenRuns float64) (*Com
 		return nil, err
 	}
 	design := stats.Design{
-		EquivalencePercent: float64(equivalencePercent), Comparisons: len(c.Pairs), BetweenRuns: betweenRuns,
+		EquivalencePercent: defaultDifference, Comparisons: len(c.Pairs), BetweenRuns: betweenRuns,
 	}
 	c.Method = append(separateMethod(a, b, names, len(c.Pairs)), betweenRunsText(betweenRuns))
 	for i := range c.Pairs {

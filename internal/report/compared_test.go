@@ -60,7 +60,7 @@ func compared(t *testing.T, a, b *report.Report, threshold float64) *report.Comp
 		side := must.Get(report.SideOf(r, "", "", "ref of "+r.Name))(t)
 		sides = append(sides, side)
 	}
-	c := must.Get(report.CompareSides(sides[0], sides[1], 5, 0))(t)
+	c := must.Get(report.CompareSides(sides[0], sides[1], 0))(t)
 	c.Threshold = threshold
 	return c
 }
@@ -146,12 +146,12 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		s := must.Get(report.SideOf(r, "", "", ""))(t)
 		return s
 	}
-	if _, err := report.CompareSides(side(good), side(good), 5, 0); err == nil || !strings.Contains(err.Error(), "both are main") {
+	if _, err := report.CompareSides(side(good), side(good), 0); err == nil || !strings.Contains(err.Error(), "both are main") {
 		t.Errorf("a run and itself: %v", err)
 	}
 	other := single()
 	other.UID, other.Planned = "other", 1
-	if _, err := report.CompareSides(side(good), side(other), 5, 0); err == nil || !strings.Contains(err.Error(), "no point in common") {
+	if _, err := report.CompareSides(side(good), side(other), 0); err == nil || !strings.Contains(err.Error(), "no point in common") {
 		t.Errorf("other points: %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestComparedNames(t *testing.T) {
 	if errA != nil || errB != nil {
 		t.Fatal(errA, errB)
 	}
-	if c, err := report.CompareSides(a, b, 5, 0); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
+	if c, err := report.CompareSides(a, b, 0); err != nil || c.Baseline != "./old/" || c.Variant != "./new/" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -183,7 +183,7 @@ func TestComparedMetric(t *testing.T) {
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}
-		c := must.Get(report.CompareSides(a, b, 5, 0))(t)
+		c := must.Get(report.CompareSides(a, b, 0))(t)
 		return c
 	}
 	if p := sides("clientCPUPerRow").Pairs[0]; p.Verdict != stats.Slower || p.Ratio != 2 {
@@ -285,7 +285,7 @@ func TestCompareVariantsOfTwoComparisons(t *testing.T) {
 		other.Name, other.UID = name, "other"
 		a := must.Get(report.SideOf(comparisonToCompare(), "durable", "", ""))(t)
 		b := must.Get(report.SideOf(other, "same", "", ""))(t)
-		c := must.Get(report.CompareSides(a, b, 5, 0))(t)
+		c := must.Get(report.CompareSides(a, b, 0))(t)
 		if p := c.Pairs[0]; !p.Separate || p.Verdict != stats.Slower || len(p.BaselineValues) != 6 ||
 			c.Baseline != "durable-or-not:durable" || c.Variant != name+":same" {
 			t.Errorf("%+v", c)

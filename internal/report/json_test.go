@@ -158,7 +158,7 @@ func TestStagesCompared(t *testing.T) {
 		side := must.Get(report.SideOf(r, "", "", r.Name))(t)
 		sides = append(sides, side)
 	}
-	c, err := report.CompareSides(sides[0], sides[1], 5, 0.03)
+	c, err := report.CompareSides(sides[0], sides[1], 0.03)
 	if err != nil || len(c.Pairs) != 2 || c.Pairs[0].Cause == stats.RateMissed || c.Pairs[1].Cause != stats.RateMissed {
 		t.Errorf("%v: %+v", err, c)
 	}

@@ -20,24 +20,23 @@ const maxReproducedFactor = 2
 
 var errVariantsDiffer = errors.New("one of the two runs has variants, and the other has none: nothing can be compared")
 
-// Reproduce compares two reports of the same specification: that of another laboratory, and that of this one. If within is above
-// 0, a point is reproduced if the interval excludes a difference of this fraction; a smaller one may be shown. Otherwise it is
-// reproduced if no difference is shown, and if the interval excludes a factor of two. The medians of equal runs differ by the
-// fraction betweenRuns (see stats.Design).
-func Reproduce(there, here *Report, within, betweenRuns float64) (*Compared, error) {
+// Reproduce compares two reports of the same measurement under these names. If within is above 0, a point is reproduced if the
+// interval excludes a difference of this fraction; a smaller one may be shown. Otherwise it is reproduced if no difference is
+// shown, and if the interval excludes a factor of two. The medians of equal runs differ by the fraction betweenRuns (stats.Design).
+func Reproduce(there, here *Report, names [2]string, within, betweenRuns float64) (*Compared, error) {
 	switch {
 	case there.HasVariants() != here.HasVariants():
 		return nil, errVariantsDiffer
 	case there.UID != "" && there.UID == here.UID:
-		return nil, fmt.Errorf("run %s is the one that the bundle is of: measure again under another name", here.Name)
+		return nil, fmt.Errorf("run %s is both of them: measure again under another name", here.Name)
 	}
-	theirs, err := SideOf(there, there.Baseline(), "", "there")
-	ours, err2 := SideOf(here, there.Baseline(), "", "here")
+	theirs, err := SideOf(there, there.Baseline(), "", names[0])
+	ours, err2 := SideOf(here, there.Baseline(), "", names[1])
 	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
 	theirs.name, ours.name = theirs.reference, ours.reference
-	c, err := CompareSides(theirs, ours, defaultDifference, betweenRuns)
+	c, err := CompareSides(theirs, ours, betweenRuns)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +55,18 @@ func (c *Compared) pairRatios(there, here *Report) error {
 		ours[pairName(&here.Pairs[i])] = &here.Pairs[i]
 	}
 	c.Pairs, c.Unpaired, c.BetweenRuns = nil, nil, nil
-	c.Method = []string{"Values are the ratios of the rounds; the interval reaches from the lowest ratio that those of there and " +
-		"here allow to the highest."}
+	c.Method = []string{fmt.Sprintf("Values are the ratios of the rounds; the interval reaches from the lowest ratio that those "+
+		"of %s and %s allow to the highest.", c.Baseline, c.Variant)}
 	for i := range there.Pairs {
 		theirs := &there.Pairs[i]
 		parameters := map[string]string{"pair": theirs.Variant + " / " + theirs.Baseline}
 		maps.Copy(parameters, theirs.Parameters)
 		if our := ours[pairName(theirs)]; our != nil {
-			c.Pairs = append(c.Pairs, ratioPair(theirs, our, parameters))
+			pair := ratioPair(theirs, our)
+			pair.Variant, pair.Baseline, pair.Parameters = c.Variant, c.Baseline, parameters
+			c.Pairs = append(c.Pairs, pair)
 		} else {
-			c.Unpaired = append(c.Unpaired, UnpairedPoint{"there", parameters})
+			c.Unpaired = append(c.Unpaired, UnpairedPoint{c.Baseline, parameters})
 		}
 	}
 	if len(c.Pairs) == 0 {
@@ -75,16 +76,15 @@ func (c *Compared) pairRatios(there, here *Report) error {
 }
 
 // ratioPair pairs the ratio of two variants there with that of the same two here.
-func ratioPair(theirs, ours *stats.Paired, parameters map[string]string) stats.Paired {
+func ratioPair(theirs, ours *stats.Paired) stats.Paired {
 	for _, open := range []stats.Paired{*theirs, *ours} {
 		if !open.Bounded() {
-			open.Variant, open.Baseline, open.Parameters, open.Values, open.BaselineValues = "here", "there", parameters, nil, nil
-			open.Verdict = stats.CannotSay
+			open.Values, open.BaselineValues, open.Verdict = nil, nil, stats.CannotSay
 			return open
 		}
 	}
 	p := stats.Paired{
-		Variant: "here", Baseline: "there", Parameters: parameters, Metric: result.Metric{Name: "ratio", Unit: "×"},
+		Metric: result.Metric{Name: "ratio", Unit: "×"},
 		Values: roundRatios(ours), BaselineValues: roundRatios(theirs), Comparison: stats.Comparison{
 			Ratio: ours.Ratio / theirs.Ratio, Low: ours.Low / theirs.High, High: ours.High / theirs.Low, Detectable: math.Inf(1),
 			Rounds: min(theirs.Rounds, ours.Rounds),

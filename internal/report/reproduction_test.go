@@ -28,7 +28,7 @@ func measuredRun(better, name string, points ...[]float64) *report.Report {
 
 func reproduced(t *testing.T, there, here *report.Report, within, betweenRuns float64) *report.Compared {
 	t.Helper()
-	return must.Get(report.Reproduce(there, here, within, betweenRuns))(t)
+	return must.Get(report.Reproduce(there, here, [2]string{"there", "here"}, within, betweenRuns))(t)
 }
 
 // What cannot be compared is an error: a run with variants has ratios, and one without has values; a run is not another one than
@@ -37,10 +37,10 @@ func TestReproduceRefuses(t *testing.T) {
 	unfinished := runOf("here", around100)
 	unfinished.Planned++
 	for want, here := range map[string]*report.Report{
-		"the other has none": reportOfComparison(), "is the one that the bundle is of": runOf("there", around100),
+		"the other has none": reportOfComparison(), "is both of them": runOf("there", around100),
 		"something is missing from its results": unfinished,
 	} {
-		if _, err := report.Reproduce(runOf("there", around100), here, 0, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := report.Reproduce(runOf("there", around100), here, [2]string{"there", "here"}, 0, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestReproduceVariants(t *testing.T) {
 	}
 	here.Pairs[0].Variant, here.Pairs[0].Baseline = "durable", "lazy"
 	here.Pairs[0].Values, here.Pairs[0].BaselineValues = here.Pairs[0].BaselineValues, here.Pairs[0].Values
-	if c, err := report.Reproduce(there, here, 0, 0); err == nil {
+	if c, err := report.Reproduce(there, here, [2]string{"there", "here"}, 0, 0); err == nil {
 		t.Errorf("other pairs: %+v", c.Pairs)
 	}
 }
