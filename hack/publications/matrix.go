@@ -100,22 +100,23 @@ func (c *conclusion) quote() string {
 	return "“" + text + "”"
 }
 
-// saidBy is whose the conclusion is.
-func (c *conclusion) saidBy() string {
-	if strings.HasPrefix(c.Statement, ours) || c.Statement == "" {
-		return "us"
-	}
-	return "author"
+// byUs says whether the conclusion is ours, and not one of its author's sentences.
+func (c *conclusion) byUs() bool { return strings.HasPrefix(c.Statement, ours) || c.Statement == "" }
+
+// matrix of the authors' sentences, and of what we read from their figures.
+func matrix(list []*publication) string {
+	return conclusionsOf(list, false) + "\n## What we read from their figures\n\n" + conclusionsOf(list, true)
 }
 
-// matrix of all publications and their conclusions, and a line that counts them.
-func matrix(list []*publication) string {
-	rows := [][]string{{"publication", "conclusion", "said by", "by its own figures", "here"}}
-	count := map[claims.Verdict]int{}
-	total, fullOnly := 0, 0
+// conclusionsOf publications, by us or by their authors, with a line that counts them.
+func conclusionsOf(list []*publication, byUs bool) string {
+	rows := [][]string{{"publication", "conclusion", "by its own figures", "here"}}
+	count, fullOnly := map[claims.Verdict]int{}, 0
 	for _, p := range list {
 		for _, c := range p.conclusions() {
-			total++
+			if c.byUs() != byUs {
+				continue
+			}
 			number, _, _ := strings.Cut(p.name, "-")
 			page := filepath.Base(reportsFolder) + "/" + p.pageFile()
 			at, here := page, "in full only"
@@ -129,11 +130,11 @@ func matrix(list []*publication) string {
 			if quote := c.quote(); quote != "" {
 				link += ": " + plain(quote)
 			}
-			rows = append(rows, []string{fmt.Sprintf("[%s](%s)", number, page), link, c.saidBy(), verdictCell(c.Published), here})
+			rows = append(rows, []string{fmt.Sprintf("[%s](%s)", number, page), link, verdictCell(c.Published), here})
 		}
 	}
 	decided := count[claims.Holds] + count[claims.DoesNotHold]
-	return table(rows) + fmt.Sprintf("\n%d of %d conclusions are decided here (hold: %d, do not hold: %d). "+
-		"Premise missing: %d; cannot say: %d; in full only: %d.\n", decided, total, count[claims.Holds],
+	return table(rows) + fmt.Sprintf("\n%d of %d are decided here (hold: %d, do not hold: %d). "+
+		"Premise missing: %d; cannot say: %d; in full only: %d.\n", decided, len(rows)-1, count[claims.Holds],
 		count[claims.DoesNotHold], count[claims.PremiseMissing], count[claims.CannotSay], fullOnly)
 }

@@ -274,8 +274,8 @@ func parseImages(images []string) ([]containername.Reference, error) {
 	return references, nil
 }
 
-// imageName is the tag of an image, or the first digits of its digest; with the name of the repository, without its folders, before
-// it if there are several.
+// imageName is the tag of an image, or the first digits of its digest; with the name of the repository before it, without its
+// folders, if there are several.
 func imageName(references []containername.Reference, i int) string {
 	of := references[i]
 	repository := func(r containername.Reference) string { return path.Base(r.Context().RepositoryStr()) }

@@ -22,7 +22,7 @@ var errVariantsDiffer = errors.New("one of the two runs has variants, and the ot
 
 // Reproduce compares two reports of the same measurement under these names. If within is above 0, a point is reproduced if the
 // interval excludes a difference of this fraction; a smaller one may be shown. Otherwise it is reproduced if no difference is
-// shown, and if the interval excludes a factor of two. The medians of equal runs differ by the fraction betweenRuns (stats.Design).
+// shown, and if the interval excludes a factor of two. Medians of equal runs differ by the fraction betweenRuns (stats.Design).
 func Reproduce(there, here *Report, names [2]string, within, betweenRuns float64) (*Compared, error) {
 	switch {
 	case there.HasVariants() != here.HasVariants():
