@@ -66,7 +66,7 @@ func ratioOf(values, reference []float64, level float64) Ratio {
 func PairedRatio(of, to []float64, level float64) (r Ratio, why string) {
 	n := min(len(of), len(to))
 	if least := leastTrials(MinForRanks, level); n < least {
-		return r, fmt.Sprintf("too few trials (%d): it takes %d to tell points apart", n, least)
+		return r, fmt.Sprintf("too few trials (%d): an answer takes at least %d", n, least)
 	}
 	if r = ratioOf(of, to, level); !r.Bounded() {
 		return r, "a value is missing, zero or negative"

@@ -200,12 +200,12 @@ func TestTrueOrderOfModes(t *testing.T) {
 func TestTooFewTrialsForManySteps(t *testing.T) {
 	series := bySize("higher", 3, 100, 200, 150, 300, 400, 500, 600, 700, 800, 900, 1000)
 	j := judged(v1alpha1.Claim{Monotonic: &v1alpha1.MonotonicClaim{Parameter: "rowsPerCommit"}}, series)
-	if j.Verdict != claims.CannotSay || j.Settled || !strings.HasSuffix(j.Detail, "; too few trials (3): it takes 4 to tell points apart") {
+	if j.Verdict != claims.CannotSay || j.Settled || !strings.HasSuffix(j.Detail, "; too few trials (3): an answer takes at least 4") {
 		t.Errorf("%s, settled %t: %s", j.Verdict, j.Settled, j.Detail)
 	}
 	best := bySize("higher", 3, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 150)
 	j = judged(v1alpha1.Claim{BestAt: &v1alpha1.BestAtClaim{At: testutil.AtRows("1")}}, best)
-	if j.Verdict != claims.CannotSay || j.Detail != "too few trials (3): it takes 4 to tell points apart" {
+	if j.Verdict != claims.CannotSay || j.Detail != "too few trials (3): an answer takes at least 4" {
 		t.Errorf("%s: %s", j.Verdict, j.Detail)
 	}
 }
