@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -50,7 +51,9 @@ var _ = Describe("a node", Serial, func() {
 			measuring(ctx, "stopped")
 			node := nodeOf(ctx, client.MatchingLabels{v1alpha1.LabelRun: "stopped", v1alpha1.LabelComponent: component})
 			managerElsewhere(ctx, node)
-			docker(ctx, "pause", node)
+			// A process that waits for its disk cannot be frozen just then.
+			Eventually(func() error { return exec.CommandContext(ctx, "docker", "pause", node).Run() }).WithContext(ctx).
+				WithTimeout(time.Minute).Should(Succeed())
 			DeferCleanup(func(ctx SpecContext) {
 				resume(ctx, node)
 				kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=2m", "node/"+node)
