@@ -130,7 +130,7 @@ line() {
 	echo "| $1 | $2 | $(kubectl get "benchmarkrun/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
 	if [ -n "${TABLE:-}" ]; then
 		echo "$(date -u +%FT%H:%MZ),${WORKLOAD:-CommitSize},${CLIENTS:-16},$1,$2,${BESIDE:-},$(kubectl get "benchmarkrun/$name" \
-			-o jsonpath="$of.verdict},$of.ratio},$of.low},$of.high},$of.rounds}"),$3" >>"$TABLE"
+			-o jsonpath="$of.verdict},$of.ratio},$of.low},$of.high},$of.rounds}"),$3,$(seconds "$2")" >>"$TABLE"
 	fi
 }
 
