@@ -128,7 +128,7 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	case command.Flags().Changed("fail-on") && threshold < 0:
 		return errFailOnWhat
 	}
-	compared, err := o.compare(from, arguments)
+	compared, err := o.compare(from, arguments, threshold >= 0)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func answered(out io.Writer, compared *report.Compared, format report.ComparedFo
 	return nil
 }
 
-// compare what the arguments name.
-func (o *comparing) compare(from *opener, arguments []string) (*report.Compared, error) {
+// compare what the arguments name; gated says that a regression is looked for.
+func (o *comparing) compare(from *opener, arguments []string, gated bool) (*report.Compared, error) {
 	opened := make([]*reference, len(arguments))
 	for i, a := range arguments {
 		ref, err := from.open(a)
@@ -175,7 +175,7 @@ func (o *comparing) compare(from *opener, arguments []string) (*report.Compared,
 	case a.UID == b.UID && a.variant != "" && b.variant != "":
 		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
 	case a.variant+b.variant != "" || !a.HasVariants() || !b.HasVariants():
-	case o.metric != "" || o.threshold.fraction > 0:
+	case o.metric != "" || gated:
 		return nil, errRatios
 	default:
 		return report.Reproduce(a.Report, b.Report, [2]string{a.text(), b.text()}, 0, o.betweenRuns.fraction)

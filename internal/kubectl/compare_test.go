@@ -158,7 +158,7 @@ func TestCompareVariantsFile(t *testing.T) {
 		{[]string{variantsFile, variantsFile}, ExitError, "run durable-or-not is both of them"},
 		{[]string{variantsFile, variantsFile + ":lazy"}, ExitError, "run durable-or-not has variants: name it alone, or two of them as RUN:VARIANT"},
 		{[]string{variantsFile, again}, ExitCannotSay, "durable-or-not: reproduced at 3, cannot say at 1 of 4 points"},
-		{[]string{variantsFile, again, "--metric", "rowsPerSecond"}, ExitError, "--metric and --fail-on-regression take RUN:VARIANT"},
+		{[]string{variantsFile, again, "--fail-on-regression", "0%"}, ExitError, "--metric and --fail-on-regression take RUN:VARIANT"},
 		{[]string{variantsFile, "--metric", "other"}, ExitError, "has measured no other"},
 		{[]string{variantsFile + ":durable", variantsFile + ":none"}, ExitError, "it has durable, lazy, same"},
 	} {

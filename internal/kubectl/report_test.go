@@ -151,7 +151,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 	}
 	_, after := measuredRun(t, "new", 0.9)
 	o := &opener{ctx: t.Context(), from: reader(run, []*corev1.ConfigMap{cm}), namespace: "bench"}
-	c := must.Get(new(comparing).compare(o, []string{"main", file(t, after)}))(t)
+	c := must.Get(new(comparing).compare(o, []string{"main", file(t, after)}, false))(t)
 	if c.Threshold = 0.05; c.Ruling() != report.Regression || c.Baseline != "main" || c.Variant != "new" {
 		t.Errorf("%+v", c)
 	}
