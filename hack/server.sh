@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8, and prints
-# how to reach it, as BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which
-# counts statements.
+# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8 (after
+# BENCHRUN_CLUSTER, so that a checkout with its own cluster has its own servers), and prints how to reach it, as
+# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts statements.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -22,7 +22,8 @@ same() {
 }
 
 up() {
-	local image engine name=benchrun-${1//[:.]/-} options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0 --skip-log-bin)
+	local image engine name=${BENCHRUN_CLUSTER:-benchrun}-${1//[:.]/-}
+	local options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0 --skip-log-bin)
 	# An option that no server knows, and one that is no variable: a test reads what is said of them.
 	options+=(--loose-nonsense=1 --symbolic-links=0)
 	case $1 in
