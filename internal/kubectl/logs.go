@@ -16,12 +16,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
+
+// logs opens the log of a container.
+type logs interface {
+	open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
+}
+
+// podLogs are those that the API server gives.
+type podLogs struct{ client kubernetes.Interface }
+
+func (l podLogs) open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+	return l.client.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
+}
 
 // logRequest is whose log to print.
 type logRequest struct {

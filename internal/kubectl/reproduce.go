@@ -31,8 +31,8 @@ import (
 
 // reproduction is the command and its flags.
 type reproduction struct {
-	// wait returns when an object has finished, as cluster.watch does.
-	wait    func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error
+	// wait returns when an object has finished, as watch does.
+	wait    func(context.Context, io.Writer, client.Client, client.ObjectKey) error
 	streams genericiooptions.IOStreams
 	name    string
 	output  string
@@ -44,7 +44,7 @@ type reproduction struct {
 }
 
 func newReproduce(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &reproduction{wait: c.watch, streams: streams, output: "text", within: percentage{below: 1000}, betweenRuns: betweenRuns()}
+	o := &reproduction{wait: watch, streams: streams, output: "text", within: percentage{below: 1000}, betweenRuns: betweenRuns()}
 	command := &cobra.Command{
 		Use:   "reproduce BUNDLE",
 		Short: "Measure a bundle again in this cluster, and compare point by point",
@@ -188,10 +188,8 @@ func alreadyThere(ctx context.Context, cl client.Reader, wanted *v1alpha1.Benchm
 // waitFor returns a run when it has finished. It is an error if it failed; variants without an answer have values all the same.
 func (o *reproduction) waitFor(ctx context.Context, cl client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
 	// What is shown on the way must not mix with the answer.
-	streams := o.streams
-	streams.Out = streams.ErrOut
 	answer := verdictError{}
-	if err := o.wait(ctx, streams, cl, key); err != nil && !errors.As(err, &answer) {
+	if err := o.wait(ctx, o.streams.ErrOut, cl, key); err != nil && !errors.As(err, &answer) {
 		return nil, err
 	}
 	return find(ctx, cl, key.Namespace, key.Name)

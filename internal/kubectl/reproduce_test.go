@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func reproducing(t *testing.T, b *bundle.Bundle, o *reproduction, objects ...cli
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	o.streams = streams
 	if o.wait == nil {
-		o.wait = func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error {
+		o.wait = func(context.Context, io.Writer, client.Client, client.ObjectKey) error {
 			return nil
 		}
 	}
@@ -78,9 +79,9 @@ func TestReproduceWaits(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	waiting := func(err error) *reproduction {
 		return &reproduction{wait: func(
-			_ context.Context, streams genericiooptions.IOStreams, _ client.Client, key client.ObjectKey,
+			_ context.Context, out io.Writer, _ client.Client, key client.ObjectKey,
 		) error {
-			_, _ = streams.Out.Write([]byte("waiting for " + key.Name))
+			_, _ = out.Write([]byte("waiting for " + key.Name))
 			return err
 		}}
 	}
@@ -134,7 +135,7 @@ func TestReproduceMeasures(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
 	o := &reproduction{name: "again", yes: true, streams: streams, wait: func(
-		ctx context.Context, _ genericiooptions.IOStreams, cl client.Client, created client.ObjectKey,
+		ctx context.Context, _ io.Writer, cl client.Client, created client.ObjectKey,
 	) error {
 		if (created != client.ObjectKey{Namespace: "bench", Name: "again"}) {
 			t.Errorf("%s is waited for", created)
@@ -203,7 +204,7 @@ func TestReproduceCreatesTheSpecificationOnly(t *testing.T) {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		stop := errors.New("it is created")
 		o := &reproduction{streams: streams, yes: true, wait: func(
-			context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey,
+			context.Context, io.Writer, client.Client, client.ObjectKey,
 		) error {
 			return stop
 		}}
@@ -228,7 +229,7 @@ func TestReproduceAsksFirst(t *testing.T) {
 	cl := clusterWith()
 	streams, in, _, problems := genericiooptions.NewTestIOStreams()
 	in.WriteString("y\n") // a pipe is nobody who has read what is shown
-	waited := func(context.Context, genericiooptions.IOStreams, client.Client, client.ObjectKey) error {
+	waited := func(context.Context, io.Writer, client.Client, client.ObjectKey) error {
 		t.Error("it is waited for")
 		return nil
 	}

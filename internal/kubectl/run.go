@@ -176,7 +176,7 @@ func (o *creation) all(ctx context.Context, objects []*unstructured.Unstructured
 		}
 	}
 	if o.watch {
-		return o.cluster.watch(ctx, o.streams, cl, client.ObjectKeyFromObject(objects[0]))
+		return watch(ctx, o.streams.Out, cl, client.ObjectKeyFromObject(objects[0]))
 	}
 	return nil
 }

@@ -30,8 +30,6 @@ type snapshot struct {
 	answer, soFar string
 	// hints are what could give an answer if there is none.
 	hints []string
-	// pace is what the loader does, if that is known.
-	pace string
 }
 
 func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
@@ -131,7 +129,7 @@ func (m *snapshot) answerSoFar() string {
 	return "So far: " + m.answer
 }
 
-// left is how much longer it takes, at the pace up to now; empty if that is unknown.
+// left is how much longer it takes, at the pace up to now; empty if that is unknown, or has passed.
 func (m *snapshot) left(now time.Time) string {
 	status := &m.run.Status
 	elapsed, err := time.ParseDuration(status.Elapsed)
@@ -141,8 +139,11 @@ func (m *snapshot) left(now time.Time) string {
 	suspended := time.Duration(ptr.Deref(status.SuspendedSeconds, 0)) * time.Second
 	each := max(0, elapsed-suspended) / time.Duration(m.done)
 	since := now.Sub(status.StartTime.Add(elapsed))
-	left := max(each*time.Duration(m.planned-m.done)-since, 0).Round(time.Second)
-	if left > time.Minute {
+	left := (each*time.Duration(m.planned-m.done) - since).Round(time.Second)
+	switch {
+	case left <= 0:
+		return ""
+	case left > time.Minute:
 		left = left.Round(5 * time.Second)
 	}
 	words := fmt.Sprintf("about %s left", left)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -120,34 +121,31 @@ type step struct {
 }
 
 // watched follows a run while changes are made to it, and returns what was printed.
-func watched(t *testing.T, cl client.Client, from logs, run *v1alpha1.BenchmarkRun, steps ...step) (string, string, error) {
+func watched(t *testing.T, cl client.Client, run *v1alpha1.BenchmarkRun, steps ...step) (string, error) {
 	t.Helper()
-	out, errs := new(buffer), new(buffer)
-	w := &watcher{
-		cl: cl, logs: from, screen: &plain{out: out, errors: errs}, namespace: "ns", name: run.Name, every: 10 * time.Millisecond,
-	}
+	out := new(buffer)
+	w := &watcher{cl: cl, key: client.ObjectKeyFromObject(run), every: 10 * time.Millisecond, out: out}
 	ended := make(chan error, 1)
 	go func() { ended <- w.follow(t.Context()) }()
 	for _, s := range steps {
-		if !awaited(func() bool { return strings.Contains(out.String()+errs.String(), s.printed) }) {
-			t.Fatalf("no %q in\n%s%s", s.printed, out, errs)
+		if !awaited(func() bool { return strings.Contains(out.String(), s.printed) }) {
+			t.Fatalf("no %q in\n%s", s.printed, out)
 		}
 		s.change()
 	}
 	select {
 	case err := <-ended:
-		return out.String(), errs.String(), err
+		return out.String(), err
 	case <-time.After(time.Minute):
 		t.Fatalf("it does not end: %s", out)
-		return "", "", nil
+		return "", nil
 	}
 }
 
 func TestWatchRun(t *testing.T) {
 	run := measuring()
-	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"))
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("no"))
-	out, errs, err := watched(t, cl, fakeLogs{err: forbidden}, run, step{"the rate is not available", func() {
+	cl := fakeCluster(run)
+	out, err := watched(t, cl, run, step{"7/33 trials", func() {
 		run.Status.Trials.Measured = ptr.To[int32](8)
 		setReady(&run.Status.Conditions, v1alpha1.ReasonPublishing, "every trial is measured")
 		if err := cl.Update(t.Context(), run); err != nil {
@@ -168,15 +166,12 @@ func TestWatchRun(t *testing.T) {
 		"sizes: Complete, 8/33 trials in 1m10s: 14970 rows/s at rowsPerCommit=1024\n" +
 		"kubectl benchrun report sizes prints the report.\n"
 	must.Same(t, "output", want, out)
-	if strings.Count(errs, "the rate is not available: ") != 1 || !strings.Contains(errs, "the role view") {
-		t.Errorf("that logs may not be read was not reported once: %q", errs)
-	}
 }
 
 func TestWatchFailure(t *testing.T) {
 	run := measuring()
 	setReady(&run.Status.Conditions, v1alpha1.ReasonLoaderFailed, "no privilege", v1alpha1.ConditionFinished, v1alpha1.ConditionFailed)
-	_, _, err := watched(t, fakeCluster(run), fakeLogs{}, run)
+	_, err := watched(t, fakeCluster(run), run)
 	if err == nil || err.Error() != "run sizes failed: LoaderFailed: no privilege" || errors.As(err, new(verdictError)) {
 		t.Error(err)
 	}
@@ -194,7 +189,7 @@ func TestWatchVariants(t *testing.T) {
 		}}
 		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, "round 4 of at most 20, lazy")
 		cl := fakeCluster(run)
-		out, _, err := watched(t, cl, fakeLogs{}, run, step{"3/20 rounds", func() {
+		out, err := watched(t, cl, run, step{"3/20 rounds", func() {
 			run.Status.Answer.Detail = "lazy is 3.1 times as fast"
 			setReady(&run.Status.Conditions, reason, "it has ended", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
 			if err := cl.Update(t.Context(), run); err != nil {
@@ -218,7 +213,7 @@ func TestWatchVariants(t *testing.T) {
 func TestWatchDeleted(t *testing.T) {
 	run := measuring()
 	cl := fakeCluster(run)
-	_, _, err := watched(t, cl, fakeLogs{}, run, step{"7/33 trials", func() {
+	_, err := watched(t, cl, run, step{"7/33 trials", func() {
 		if err := cl.Delete(t.Context(), run); err != nil {
 			t.Error(err)
 		}
@@ -226,43 +221,65 @@ func TestWatchDeleted(t *testing.T) {
 	if err == nil || err.Error() != "sizes was deleted" {
 		t.Error(err)
 	}
-	if _, _, err := watched(t, cl, fakeLogs{}, run); err == nil || err.Error() != "sizes was deleted" {
+	if _, err := watched(t, cl, run); err == nil || err.Error() != "sizes was deleted" {
 		t.Error(err)
 	}
 }
 
-// TestWarnedOnce: each Pod's log is refused in the same way.
-func TestWarnedOnce(t *testing.T) {
-	errs := new(buffer)
-	w := &watcher{screen: &plain{out: errs, errors: errs}}
-	w.withoutRate(nil)
-	w.withoutRate(errors.New("first"))
-	w.withoutRate(errors.New("second"))
-	if got := errs.String(); got != "the rate is not available: first\n" {
-		t.Errorf("%q", got)
+// TestLeft: it is unknown before the first trial, nor while nothing is measured; a pause does not count.
+func TestLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*snapshot)
+		want   string
+	}{
+		"at the last result": {func(*snapshot) {}, "about 4m20s left"},
+		"no trial yet":       {func(m *snapshot) { m.done, m.run.Status.Elapsed = 0, "" }, ""},
+		"queued":             {func(m *snapshot) { m.run.Status.Conditions[0].Reason = v1alpha1.ReasonQueued }, ""},
+		"may end early":      {func(m *snapshot) { m.mayEndEarly = true }, "at most about 4m20s left"},
+		"was suspended":      {func(m *snapshot) { m.run.Status.SuspendedSeconds = ptr.To[int64](35) }, "about 2m10s left"},
+	} {
+		m := snapshotOf(measuring())
+		tc.change(m)
+		must.Same(t, name, tc.want, m.left(began.Add(70*time.Second)))
 	}
+	must.Same(t, "left", "", snapshotOf(measuring()).left(began.Add(time.Hour)))
 }
 
-// TestWatchRate: the rate is that of the log, and only while that Pod runs.
-func TestWatchRate(t *testing.T) {
-	pod, second := loaderPod("sizes-t8-a1-0-x"), loaderPod("sizes-t8-a1-1-x")
-	second.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "1"}
-	w := &watcher{
-		cl: fakeCluster(pod, second), logs: fakeLogs{texts: map[string]string{pod.Name: `{"kind":"benchrun-progress","seconds":1,"phase":"measure","rows":1000}
-{"kind":"benchrun-progress","seconds":2,"phase":"measure","rows":12840}
-`}}, namespace: "ns", name: "sizes",
-		paces: make(chan string), logErrors: make(chan error), stopReading: func() {}, now: snapshotOf(measuring()),
+// TestWatchLines: what passes by in a moment is no line, what lasts is, once, and so is all that was measured.
+func TestWatchLines(t *testing.T) {
+	var out bytes.Buffer
+	w := &watcher{key: client.ObjectKey{Name: "pair"}, out: &out}
+	start := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for _, at := range []struct {
+		second, done int
+		doing        string
+	}{
+		{0, 0, "round 1, eager"},
+		{1, 0, "the server is starting"},
+		{9, 0, "the server is starting"},
+		{10, 0, "the image is being pulled"},
+		{19, 0, "the image is being pulled"},
+		{20, 0, "the image is being pulled"},
+		{40, 0, "the image is being pulled"},
+		{41, 1, "round 2, lazy"},
+		{42, 1, "the server is starting"},
+		{60, 2, "round 3, eager"},
+	} {
+		run := testutil.MakeVariants("pair", "ns", "eager", "lazy").Obj()
+		run.Status.Progress = fmt.Sprintf("%d/20", at.done)
+		setReady(&run.Status.Conditions, v1alpha1.ReasonMeasuring, at.doing)
+		w.now = snapshotOf(run)
+		w.show(start.Add(time.Duration(at.second) * time.Second))
 	}
-	w.read(t.Context())
-	for _, want := range []string{"measure", "measure 11,840 rows/s"} {
-		must.Same(t, "pace", want, <-w.paces)
-	}
-	w.now.pace = "measure 11,840 rows/s"
-	must.Do(t, w.cl.Delete(t.Context(), pod))
-	w.read(t.Context())
-	if w.now.pace != "" || w.loader != "" {
-		t.Errorf("%q of Pod %q is still shown", w.now.pace, w.loader)
-	}
+	const want = "pair: 0/20 rounds, Measuring: round 1, eager\n" +
+		"pair: 0/20 rounds, Measuring: the image is being pulled\n" +
+		"pair: 1/20 rounds, Measuring: round 2, lazy\n" +
+		"pair: 2/20 rounds, Measuring: round 3, eager\n"
+	must.Same(t, "lines", want, out.String())
+	out.Reset()
+	w = &watcher{key: client.ObjectKey{Name: "sizes"}, out: &out, now: snapshotOf(measuring())}
+	w.show(began.Add(75 * time.Second))
+	must.Same(t, "line", "sizes: 7/33 trials, Measuring: trial 8 of 33 (rowsPerCommit=16); about 4m15s left\n", out.String())
 }
 
 // recorded is the ConfigMap of an attempt, with what a program has printed.
