@@ -46,7 +46,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	if before := neighborsBefore(a.Job); before != nil {
 		record.Neighbors = result.Between(before, r.neighborhood(ctx, s.run, record.Place.DatabaseNode))
 	}
-	record.Parameters, record.Rows, record.Recorded = action.Parameters, action.Rows, r.recordedAt(a)
+	record.Parameters, record.Recorded = action.Parameters, r.recordedAt(a)
 	if s.seen.Newest.ConfigMap != "" {
 		record.Previous = ptr.To(result.Reference(s.seen.Newest))
 	}

@@ -124,16 +124,13 @@ func status(measured, invalidated int32, conditions ...string) v1alpha1.Benchmar
 	return s
 }
 
-// attempts of trials 1, 2 and so on: o counts, x is disturbed, p is a pilot.
+// attempts of trials 1, 2 and so on: o counts, x is disturbed.
 func attempts(outcomes string) *lifecycle.Observed {
 	seen := &lifecycle.Observed{}
 	for i, o := range outcomes {
 		r := &result.Record{Trial: i + 1, Attempt: 1, Outcome: result.OutcomeAccepted}
-		switch o {
-		case 'x':
+		if o == 'x' {
 			r.Outcome, r.Cause, r.Message = result.OutcomeInvalidated, result.CauseEvicted, "drained"
-		case 'p':
-			r.Outcome = result.OutcomePilot
 		}
 		seen.Records = append(seen.Records, r)
 	}
@@ -176,7 +173,6 @@ func TestAnnouncements(t *testing.T) {
 		"disturbed":                        {old: status(1, 0), status: status(1, 1), records: "ox", want: []announcement{evicted("2")}},
 		"disturbed again":                  {old: status(1, 1), status: status(1, 2), records: "xox", want: []announcement{evicted("3")}},
 		"several since":                    {old: status(1, 1), status: status(2, 3), records: "xoxox", want: []announcement{evicted("3"), evicted("5")}},
-		"after pilots":                     {old: status(1, 0), status: status(1, 1), records: "popx", want: []announcement{evicted("4")}},
 		"by the first status":              {status: status(0, 1), records: "x", want: []announcement{evicted("1")}},
 		"records are behind":               {old: status(3, 0), status: status(0, 1), records: "x"},
 		"disturbed too often, in an order": {old: status(0, 0), status: status(0, 1, v1alpha1.ConditionFailed), records: "x", want: []announcement{evicted("1"), failed}},

@@ -7,12 +7,10 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -103,61 +101,6 @@ func TestEnvtestTwoLoadersAndAStranger(t *testing.T) {
 	c.must(err)
 	if record.Cause != result.CauseForeignResult || !strings.Contains(record.Message, "other Pods have measured together") {
 		t.Errorf("record %+v", record)
-	}
-}
-
-// The first attempt at each point finds out how many rows last trials.minSeconds; all trials of the point insert so many.
-func TestEnvtestPilot(t *testing.T) {
-	c := newCluster(t)
-	requested := map[string]string{}
-	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-		config := c.configOf(job)
-		requested[strings.TrimPrefix(job.Name, "run-")] = fmt.Sprintf("%d s, %s", config.LimitSeconds, config.Workload.Parameters)
-		c.succeed(job, pod) // 100 rows in a second
-	}
-	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).With(func(r *v1alpha1.BenchmarkRun) {
-		r.Spec.Trials.Order, r.Spec.Trials.MinSeconds = v1alpha1.OrderSequential, ptr.To[int32](2)
-	}).Obj())
-	run := c.until("run", v1alpha1.ConditionComplete)
-	want := []string{
-		"run-t1-a1 Pilot", "run-t1-a2 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Pilot", "run-t3-a2 Accepted", "run-t4-a1 Accepted",
-	}
-	must.Same(t, "records", want, c.attemptNames())
-	pilot, trial := `2 s, {"asPublished":"None","commit":"Explicit","rows":1000000000,"rowsPerCommit":%d}`,
-		`0 s, {"asPublished":"None","commit":"Explicit","rows":220,"rowsPerCommit":%d}`
-	if diff := cmp.Diff(map[string]string{
-		"t1-a1": fmt.Sprintf(pilot, 1), "t1-a2": fmt.Sprintf(trial, 1), "t2-a1": fmt.Sprintf(trial, 1),
-		"t3-a1": fmt.Sprintf(pilot, 2), "t3-a2": fmt.Sprintf(trial, 2), "t4-a1": fmt.Sprintf(trial, 2),
-	}, requested); diff != "" {
-		t.Errorf("asked of the loaders (-want +got):\n%s", diff)
-	}
-	if run.Status.Progress != "4/4" || ptr.Deref(run.Status.Trials.Invalidated, 0) != 0 {
-		t.Errorf("progress %s, %+v", run.Status.Progress, run.Status.Trials)
-	}
-	if text := c.summary("run"); !strings.Contains(text, "- rowsPerCommit=2: 220 rows per trial; the pilot inserted 100 in 1.0 s\n") {
-		t.Errorf("the summary does not say what the pilots decided:\n%s", text)
-	}
-}
-
-// With variants, the pilot of one decides for all.
-func TestEnvtestPilotOfVariants(t *testing.T) {
-	c := newCluster(t)
-	rows := map[string]string{}
-	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
-		rows[strings.TrimPrefix(job.Name, "run-")] = string(c.configOf(job).Workload.Parameters)
-		c.succeed(job, pod) // 100 rows in a second
-	}
-	run := withVariants()
-	run.Spec.Trials.MinSeconds = ptr.To[int32](2)
-	c.apply(run)
-	run = c.until("run", v1alpha1.ConditionComplete)
-	want := map[string]string{}
-	for _, attempt := range []string{"t1-a2", "t2-a1", "t3-a1", "t4-a1"} {
-		want[attempt] = `{"asPublished":"None","commit":"Explicit","rows":220,"rowsPerCommit":1}`
-	}
-	want["t1-a1"] = `{"asPublished":"None","commit":"Explicit","rows":1000000000,"rowsPerCommit":1}`
-	if diff := cmp.Diff(want, rows); diff != "" || run.Status.Alternation != v1alpha1.AlternateTrials {
-		t.Errorf("%s, asked of the loaders (-want +got):\n%s", run.Status.Alternation, diff)
 	}
 }
 

@@ -239,11 +239,8 @@ func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condi
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		counts := slices.DeleteFunc(slices.Clone(seen.Records), func(r *result.Record) bool {
-			return r.Outcome == result.OutcomePilot // which no status counts
-		})
 		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
-		for _, r := range counts[min(len(counts), counted):] {
+		for _, r := range seen.Records[min(len(seen.Records), counted):] {
 			if r.Outcome == result.OutcomeInvalidated {
 				list = append(list, newAnnouncement(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
 					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message)))

@@ -112,13 +112,6 @@ type TrialsSpec struct {
 	// +kubebuilder:validation:Maximum=3600
 	PrimeSeconds *int32 `json:"primeSeconds,omitempty"`
 
-	// minSeconds of a trial of CommitSize or BulkInsert: a pilot makes the load of each point for this long first. If it inserts
-	// more than rows, trials insert 10% more than the pilot. Unset: no pilot. From 1 to 3600.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=3600
-	MinSeconds *int32 `json:"minSeconds,omitempty"`
-
 	// data is Recreate (for each trial), Keep (until a trial has written to them; for Sysbench scripts that share tables) or
 	// Restore (for Sysbench: each new server begins with a copy of the prepared data). Defaults to Recreate.
 	// +optional

@@ -2194,11 +2194,6 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(int32)
 		**out = **in
 	}
-	if in.MinSeconds != nil {
-		in, out := &in.MinSeconds, &out.MinSeconds
-		*out = new(int32)
-		**out = **in
-	}
 	if in.DataSeed != nil {
 		in, out := &in.DataSeed, &out.DataSeed
 		*out = new(int64)

@@ -37,8 +37,6 @@ type Compared struct {
 	Claims []claims.Judgement
 	// Warnings must be read with the answer.
 	Warnings []finding.Finding
-	// Rows are those that pilots have decided, by the label of the point.
-	Rows map[string]int64
 	// decidedBy is, by the label of a point, the round that decided the last of its pairs. The pairs are those of the judged rounds.
 	decidedBy map[string]int
 	judged    int
@@ -149,7 +147,7 @@ func OfVariants(
 	if err != nil {
 		return nil // it was refused before anything was measured
 	}
-	c.Alternation, c.records, c.Rows, c.decidedBy = p.Alternation, len(records), decidedRows(records), map[string]int{}
+	c.Alternation, c.records, c.decidedBy = p.Alternation, len(records), map[string]int{}
 	for i := range c.Variants {
 		c.Variants[i].Variables = variables[c.Variants[i].Name]
 	}
@@ -225,18 +223,4 @@ func MissedRate(r *result.Record) bool {
 	return r.Summary.Stage != "" && slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool {
 		return f.Code == finding.RateNotReached
 	})
-}
-
-// decidedRows are those of a run's pilots, by the label of their point. The first decision holds.
-func decidedRows(records []*result.Record) map[string]int64 {
-	var rows map[string]int64
-	for _, r := range records {
-		if label := stats.Label(r.Parameters); r.Outcome == result.OutcomePilot && rows[label] == 0 {
-			if rows == nil {
-				rows = map[string]int64{}
-			}
-			rows[label] = r.Rows
-		}
-	}
-	return rows
 }

@@ -6,9 +6,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +40,7 @@ func ended(s *situation) *Decision {
 			if s.abandoned(&a) {
 				a.Verdict = a.Verdict.Because(result.CausePodDeleted, "its Job was deleted, and stays because of its finalizers: "+
 					strings.Join(a.Job.Finalizers, ", "))
-				return s.measuring(s.recording(a))
+				return s.measuring(RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)})
 			}
 			continue // deleted without a record: the run was suspended, or somebody deleted the Job
 		}
@@ -50,7 +48,7 @@ func ended(s *situation) *Decision {
 			a.Verdict = s.notStarted(&a)
 		}
 		if a.Verdict.Stage == trial.StageEnded {
-			return s.measuring(s.recording(a))
+			return s.measuring(RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)})
 		}
 	}
 	return nil
@@ -160,7 +158,7 @@ func (s *situation) cold(instance int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.seen.Records, func(r *result.Record) bool {
-		return r.Served(instance) && (r.Outcome == result.OutcomeAccepted || r.Outcome == result.OutcomePilot)
+		return r.Served(instance) && r.Outcome == result.OutcomeAccepted
 	})
 }
 
@@ -189,7 +187,6 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 			})
 		}
 	}
-	a.Rows, a.Pilot = s.rowsAt(s.next.Point)
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		a.Nodes = s.boundLoaders()
 	}
@@ -214,9 +211,6 @@ func (s *situation) measuring(a Action) *Decision {
 			if len(s.next.Sides) == 1 {
 				message += ", variant " + s.plan.Variants[s.next.Sides[0]]
 			}
-		}
-		if _, pilot := s.rowsAt(s.next.Point); pilot {
-			message += ", pilot: finding how many rows take trials.minSeconds"
 		}
 	}
 	return &Decision{Action: a, Reason: v1alpha1.ReasonMeasuring, Message: message}
@@ -248,49 +242,3 @@ var reasonsOfCauses = map[result.Cause]string{
 
 // reasonOf is the run's reason for the cause of an attempt that failed.
 func reasonOf(c result.Cause) string { return cmp.Or(reasonsOfCauses[c], v1alpha1.ReasonLoaderFailed) }
-
-// pilotMargin is by how much the rows of trials exceed those of their pilot: chance makes some trials faster.
-const pilotMargin = 1.1
-
-// rowsAt is how many rows the trials of a point insert, as a pilot has decided; 0 is as many as the workload asks for. pilot says
-// that this is still to be found out. The first decision holds, for all variants.
-func (s *situation) rowsAt(point int) (rows int64, pilot bool) {
-	if s.run.Spec.Trials.MinSeconds == nil {
-		return 0, false
-	}
-	for _, r := range s.seen.Records {
-		if r.Outcome == result.OutcomePilot && s.trial(r.Trial).Point == point {
-			return r.Rows, false
-		}
-	}
-	return 0, true
-}
-
-// recording is the record of an attempt that has ended. That of a pilot decides about the rows.
-func (s *situation) recording(a Attempt) RecordAttempt {
-	action := RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)}
-	t := s.trial(a.Trial)
-	if a.Verdict.Outcome != result.OutcomeAccepted || t == nil {
-		return action
-	}
-	if _, pilot := s.rowsAt(t.Point); pilot {
-		action.Attempt.Verdict.Outcome = result.OutcomePilot
-		action.Rows = enoughRows(trial.Rows(s.run, s.plan.Points[t.Point])[0], a.Verdict.Summary.Totals,
-			ptr.Deref(s.run.Spec.Trials.MinSeconds, 0))
-	}
-	return action
-}
-
-// enoughRows are how many rows last so many seconds, by what a pilot has inserted: at least as many as are asked for. The number
-// is rounded up to two digits, so that a person can say it.
-func enoughRows(requested int64, pilot result.Totals, seconds int32) int64 {
-	if pilot.Micros <= 0 {
-		return requested
-	}
-	need := float64(pilot.Rows) * float64(seconds) * 1e6 / float64(pilot.Micros) * pilotMargin
-	if need <= float64(requested) {
-		return requested
-	}
-	unit := math.Pow10(max(0, len(strconv.FormatInt(int64(need), 10))-2))
-	return min(int64(math.Ceil(need/unit-1e-9)*unit), trial.MaxRows) // what multiplying adds is no reason to round up
-}

@@ -222,11 +222,10 @@ type (
 	StartAttempt struct{ Attempt trial.Attempt }
 	// ClaimAttempt makes a Job that exists that of the next attempt, if it is what the operator would have made.
 	ClaimAttempt struct{ Attempt trial.Attempt }
-	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record. Rows is what a pilot has decided.
+	// RecordAttempt fetches an accepted attempt's document and writes the attempt's record.
 	RecordAttempt struct {
 		Attempt    Attempt
 		Parameters map[string]string
-		Rows       int64
 	}
 	// RemoveJob deletes a Job if it still has that UID.
 	RemoveJob struct{ Job *batchv1.Job }

@@ -30,9 +30,6 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *Plan) time.Duration {
 	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
 	if p != nil {
 		attempts += int64(len(p.Trials))
-		if t.MinSeconds != nil {
-			attempts += int64(len(p.Points)) // pilots
-		}
 	}
 	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
 	switch {
@@ -122,9 +119,6 @@ func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
 		}
 	default:
 		return 0, false
-	}
-	if run.Spec.Trials.MinSeconds != nil {
-		limit = run.Spec.Trials.MinSeconds
 	}
 	if limit == nil {
 		return 0, false

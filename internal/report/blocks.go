@@ -85,7 +85,6 @@ func (r *Report) blocks() []block {
 		append(list, tableBlocks(r.RequestedTables())...),
 		listed("Claims", claimLines(r.Claims)),
 		listed("Warnings", r.AllWarnings()),
-		listed("Pilots", r.Pilots()),
 		listed("Discarded attempts", r.Discarded()),
 		r.environmentBlock(),
 	)

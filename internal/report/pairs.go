@@ -6,9 +6,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/stats"
@@ -116,31 +114,7 @@ func (r *Report) differences() []string {
 
 // Shared is what the variants have in common.
 func (r *Report) Shared() []string {
-	var list []string
-	list = append(list, "all variants of a round use the same seed and the same data")
-	if len(r.Rows) > 0 {
-		list = append(list, "rows per trial, set by the first pilot for all variants: "+r.pilots())
-	}
-	return list
-}
-
-// maxPilots is how many decisions about rows are listed.
-const maxPilots = 12
-
-// pilots are the rows that were decided.
-func (r *Report) pilots() string {
-	var parts []string
-	for _, point := range slices.Sorted(maps.Keys(r.Rows)) {
-		text := strconv.FormatInt(r.Rows[point], 10)
-		if point != "" {
-			text += " (" + point + ")"
-		}
-		parts = append(parts, text)
-	}
-	if more := len(parts) - maxPilots; more > 0 {
-		parts = append(parts[:maxPilots], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, ", ")
+	return []string{"all variants of a round use the same seed and the same data"}
 }
 
 // Discarded are attempts that do not count and, with variants, rounds in which not all of these were measured; a line for each.

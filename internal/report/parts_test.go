@@ -145,8 +145,8 @@ func TestSettings(t *testing.T) {
 		{Variant: "lazy", Document: server("0")}, {Variant: "durable", Document: server("1")}, {Variant: "idle", Document: server("0")},
 	}}
 	r := &report.Report{Variation: report.Variation{Variants: []report.Variant{{Name: "lazy"}, {Name: "durable", Baseline: true}, {Name: "idle"}}}}
-	r.AddSettings(&result.Record{Outcome: result.OutcomePilot, Sides: record.Sides}, doc)
-	must.Same(t, "settings of a pilot", 0, len(r.Settings))
+	r.AddSettings(&result.Record{Outcome: result.OutcomeInvalidated, Sides: record.Sides}, doc)
+	must.Same(t, "settings of an attempt that does not count", 0, len(r.Settings))
 	r.AddSettings(record, doc)
 	r.AddSettings(record, &result.Document{Sides: []result.SideDocument{{Variant: "lazy", Document: server("2")}}})
 	must.Same(t, "table", [][]string{

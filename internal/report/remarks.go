@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -155,18 +154,6 @@ func writeCSV(w io.Writer, rows [][]string) error {
 	}
 	cw.Flush()
 	return cw.Error()
-}
-
-// Pilots say how many rows they decided for the trials of their point.
-func (r *Report) Pilots() []string {
-	var list []string
-	for _, d := range r.Records {
-		if d.Outcome == result.OutcomePilot {
-			list = append(list, fmt.Sprintf("%s%d rows per trial; the pilot inserted %d in %.1f s", label(d.Parameters), d.Rows,
-				d.Summary.Totals.Rows, float64(d.Summary.Totals.Micros)/1e6))
-		}
-	}
-	return list
 }
 
 func (r *Report) disturbances() []string {

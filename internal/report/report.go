@@ -116,7 +116,7 @@ func (r *Report) Measurements() []Measurement {
 func (r *Report) Disturbed() []*result.Record {
 	var list []*result.Record
 	for _, record := range r.Records {
-		if record.Outcome != result.OutcomeAccepted && record.Outcome != result.OutcomePilot {
+		if record.Outcome != result.OutcomeAccepted {
 			list = append(list, record)
 		}
 	}

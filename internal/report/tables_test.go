@@ -321,22 +321,6 @@ func TestSummaryOfAnUnknownMachine(t *testing.T) {
 	}
 }
 
-// A pilot is neither a measurement nor a disturbance.
-func TestSummaryOfPilots(t *testing.T) {
-	r := pointsOf("higher", 20)
-	pilot := testutil.Record(1, 1, r.Points[0].Parameters, 20)
-	pilot.Outcome, pilot.Rows = result.OutcomePilot, 440
-	pilot.Summary.Totals.Rows, pilot.Summary.Totals.Micros = 400, 5_000_000
-	r.Records = append([]*result.Record{pilot}, r.Records...)
-	text := printed(t, report.Summary, r)
-	if want := "Pilots:\n- rowsPerCommit=a: 440 rows per trial; the pilot inserted 400 in 5.0 s\n"; !strings.Contains(text, want) {
-		t.Errorf("summary lacks %q:\n%s", want, text)
-	}
-	if strings.Contains(text, "Discarded attempts") || !strings.Contains(text, " 1 of ") {
-		t.Errorf("the pilot counts, or is called disturbed:\n%s", text)
-	}
-}
-
 // A title says what a run is, and stands before its name.
 func TestTitle(t *testing.T) {
 	r := pointsOf("higher", 1000)

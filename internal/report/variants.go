@@ -23,8 +23,6 @@ type Variation struct {
 	Variants []Variant `json:"variants,omitempty"`
 	// Variables of the servers that differ without being asked for, with the values of all variants.
 	Variables []analysis.ServerVariable `json:"variables,omitempty"`
-	// Rows that pilots have decided for the trials of all variants, by the label of the point; empty if there were none.
-	Rows map[string]int64 `json:"rows,omitempty"`
 }
 
 // Paired says how the values of a round were measured next to each other.
@@ -71,7 +69,6 @@ func (r *Report) compare(c *analysis.Compared) error {
 	r.Pairs, r.Overall, r.Records = c.Pairs, c.Overall, withoutHistograms(r.Records)
 	r.Variation = Variation{
 		Alternation: c.Alternation, TrialsPerRound: int(plan.TrialsPerRound(spec)), Rounds: c.Rounds, Variables: c.ServerVariables(),
-		Rows: c.Rows,
 	}
 	for i := range c.Variants {
 		v := &c.Variants[i]

@@ -178,22 +178,6 @@ func TestUndecidedPoints(t *testing.T) {
 	must.Same(t, "what is got", want, s.Undecided())
 }
 
-// The rows that pilots have decided are said once, for all variants.
-func TestComparisonSummaryOfPilots(t *testing.T) {
-	s := reportOfComparison()
-	s.Rows = map[string]int64{"rowsPerCommit=1": 4400, "rowsPerCommit=1024": 190_000}
-	want := "- rows per trial, set by the first pilot for all variants: 4400 (rowsPerCommit=1), 190000 (rowsPerCommit=1024)\n"
-	if text := printed(t, report.Summary, s); !strings.Contains(text, want) {
-		t.Errorf("summary lacks %q:\n%s", want, text)
-	}
-	for i := range 20 {
-		s.Rows[fmt.Sprintf("rowsPerCommit=%d", 2000+i)] = 1
-	}
-	if text := printed(t, report.Summary, s); !strings.Contains(text, "and 10 more\n") {
-		t.Errorf("summary lists all of %d:\n%s", len(s.Rows), text)
-	}
-}
-
 // pair is a run with variants of which one side is measured.
 func pair(t *testing.T) *analysis.Compared {
 	t.Helper()

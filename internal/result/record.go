@@ -26,8 +26,6 @@ const (
 	OutcomeInvalidated Outcome = "Invalidated"
 	// OutcomeFailed: a new attempt would fail in the same way, so that the run ends.
 	OutcomeFailed Outcome = "Failed"
-	// OutcomePilot: it was made to find out how many rows the trials of its point insert. Its own result does not count.
-	OutcomePilot Outcome = "Pilot"
 )
 
 // Record is what became of one attempt. Status and results are computed from the records and from nothing else.
@@ -52,8 +50,6 @@ type Record struct {
 	Sides []SideRecord `json:"sides,omitempty"`
 	// Summary is what the loader reported, or nil. That of an accepted attempt is complete: see Complete.
 	Summary *Summary `json:"summary,omitempty"`
-	// Rows is what a pilot has decided: how many rows every trial of its point inserts.
-	Rows int64 `json:"rows,omitempty"`
 	// Recorded is when the attempt ended or, if that is not known, when the operator wrote the record.
 	Recorded time.Time `json:"recorded"`
 	// Previous is the record before this one, or nil. Only records that are reachable from the newest one count.

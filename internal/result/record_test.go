@@ -198,7 +198,6 @@ func TestSameAttempt(t *testing.T) {
 		"other parameters":      {theirs: func(r *result.Record) { r.Parameters = map[string]string{"rowsPerCommit": "17"} }},
 		"another predecessor":   {theirs: func(r *result.Record) { r.Previous = nil }},
 		"another attempt":       {theirs: func(r *result.Record) { r.Attempt = 3 }},
-		"rows of a pilot":       {theirs: func(r *result.Record) { r.Rows = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nothing := func(*result.Record) {}

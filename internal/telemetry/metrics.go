@@ -140,9 +140,7 @@ const other = "Other"
 // Every series exists from the start, with zero: the first increment of one that did not exist is invisible to rate() and
 // increase().
 var (
-	outcomes = []result.Outcome{
-		result.OutcomeAccepted, result.OutcomeInvalidated, result.OutcomeFailed, result.OutcomePilot,
-	}
+	outcomes = []result.Outcome{result.OutcomeAccepted, result.OutcomeInvalidated, result.OutcomeFailed}
 	// disturbances are the causes of invalidated attempts. A cause that a loader reports may be any text.
 	disturbances = []result.Cause{
 		result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged,

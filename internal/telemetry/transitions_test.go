@@ -29,8 +29,7 @@ func conditions(reason string, isTrue ...string) []metav1.Condition {
 	return list
 }
 
-// attempts of trials 1, 2 and so on, each of three seconds and a second after the one before: o counts, x is disturbed, f failed,
-// p is a pilot.
+// attempts of trials 1, 2 and so on, each of three seconds and a second after the one before: o counts, x is disturbed, f failed.
 func attempts(kinds string) []*result.Record {
 	var list []*result.Record
 	start := now.Add(-time.Hour)
@@ -43,8 +42,6 @@ func attempts(kinds string) []*result.Record {
 			r.Outcome, r.Cause, r.Message = result.OutcomeInvalidated, result.CauseEvicted, "drained"
 		case 'f':
 			r.Outcome, r.Cause, r.Message = result.OutcomeFailed, result.CauseSQL, "syntax"
-		case 'p':
-			r.Outcome = result.OutcomePilot
 		}
 		list = append(list, r)
 	}
@@ -93,10 +90,10 @@ func TestTransitionsOfARun(t *testing.T) {
 		"none":                {counted: 2, old: measuring, current: measuring, records: "oo"},
 		"the records unknown": {counted: 5, old: measuring, current: measuring, records: "oo"},
 		"of all kinds": {
-			old: measuring, current: measuring, records: "poxf",
+			old: measuring, current: measuring, records: "oxf",
 			want: []string{
-				fmt.Sprintf(attempt, 1, "Pilot"), accepted(2),
-				fmt.Sprintf(attempt, 3, "Invalidated reason Evicted message drained"), fmt.Sprintf(attempt, 4, "Failed reason SQL message syntax"),
+				accepted(1), fmt.Sprintf(attempt, 2, "Invalidated reason Evicted message drained"),
+				fmt.Sprintf(attempt, 3, "Failed reason SQL message syntax"),
 			},
 		},
 		"started":        {counted: 1, started: "r-t2-a1", old: measuring, current: measuring, records: "o", want: []string{starts(2)}},

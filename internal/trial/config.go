@@ -9,7 +9,6 @@ package trial
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -41,7 +40,7 @@ func Validate(run *v1alpha1.BenchmarkRun, points ...plan.Point) (wrong plan.Poin
 }
 
 func validate(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, point plan.Point) error {
-	config, err := configure(run, parameters, Attempt{Point: point, Pilot: run.Spec.Trials.MinSeconds != nil})
+	config, err := configure(run, parameters, Attempt{Point: point})
 	if err != nil {
 		return err
 	}
@@ -163,22 +162,7 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	if a.Prime && registry.Primes(c) {
 		c.PrimeSeconds = int(ptr.Deref(run.Spec.Trials.PrimeSeconds, 0))
 	}
-	return c, errors.Join(configureRows(c, &run.Spec.Trials, a), configureFiles(c))
-}
-
-func configureRows(c *result.Config, t *v1alpha1.TrialsSpec, a Attempt) error {
-	seconds := int(ptr.Deref(t.MinSeconds, 0))
-	switch {
-	case a.Rows > 0:
-		return registry.SetRows(c, a.Rows)
-	case !a.Pilot:
-		return nil
-	case c.LimitSeconds > 0 && c.LimitSeconds <= seconds:
-		return fmt.Errorf("limits.seconds (%d) must be more than trials.minSeconds (%d): otherwise trials end too early",
-			c.LimitSeconds, seconds)
-	}
-	c.LimitSeconds = seconds
-	return registry.SetRows(c, workload.MaxRows)
+	return c, configureFiles(c)
 }
 
 func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
@@ -206,24 +190,6 @@ func configureFiles(c *result.Config) error {
 		c.Workload.FilesPath = result.FilesPath
 	}
 	return err
-}
-
-// MaxRows is the largest number of rows that an attempt can be asked to insert.
-const MaxRows = workload.MaxRows
-
-// Rows that the workload asks for at each of some points; 0 if it has no number of rows.
-func Rows(run *v1alpha1.BenchmarkRun, points ...plan.Point) []int64 {
-	all := make([]int64, len(points))
-	parameters, err := plan.ParametersOf(&run.Spec.Workload)
-	if err != nil {
-		return all
-	}
-	for i, point := range points {
-		if load, err := workloadAt(&run.Spec.Workload, parameters, point); err == nil {
-			all[i] = workload.Rows(load)
-		}
-	}
-	return all
 }
 
 func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {

@@ -38,12 +38,8 @@ type Attempt struct {
 	Number int
 	// Instance is the database instance that it measures.
 	Instance int
-	// Pilot: it finds out how many rows the trials of its point insert.
-	Pilot bool
 	// Metric is the headline of the run's plan; empty is the workload's own.
 	Metric string
-	// Rows that a pilot has decided; 0 is what the workload asks for.
-	Rows int64
 	// Prime: nothing was measured on the instance before.
 	Prime bool
 	// Nodes bind it to these nodes; none binds it to none.

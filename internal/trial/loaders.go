@@ -211,8 +211,6 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 		return "workload.sysbench.events is set, and a slice is bounded by seconds"
 	case run.Workload.IIBench.InStages():
 		return "stages have a measured phase each"
-	case run.Trials.MinSeconds != nil:
-		return "trials.minSeconds decides about the rows of all variants by a trial of one"
 	case run.Loader.Pods > 1:
 		return "one loader Pod measures all variants, and loader.pods is more"
 	case run.Loader.Transport == v1alpha1.TransportUnixSocket:

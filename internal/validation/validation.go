@@ -103,24 +103,6 @@ func checkExternal(c *analysis.Compared) error {
 	return nil
 }
 
-// checkPilots refuses variants that ask for different numbers of rows if a pilot decides about those of all.
-func checkPilots(c *analysis.Compared) error {
-	if c.Run.Spec.Trials.MinSeconds == nil || len(c.Run.Status.Conditions) > 0 {
-		return nil // what was accepted once stays so
-	}
-	rows := make([][]int64, len(c.Variants))
-	for i, v := range c.Variants {
-		rows[i] = trial.Rows(v.Run, v.Plan.Points...)
-	}
-	for _, pair := range c.Planned {
-		if a, b := rows[pair.Variant][pair.Of], rows[c.Baseline][pair.With]; a != b {
-			return fmt.Errorf("variant %s: rows is %d, but the baseline has %d: trials.minSeconds sets the number of rows for all "+
-				"variants; make the numbers equal or leave out trials.minSeconds", c.Variants[pair.Variant].Name, a, b)
-		}
-	}
-	return nil
-}
-
 // CheckSchema checks the SQL of a run's schemaFrom, as the loader does before it sends any of it.
 func CheckSchema(run *v1alpha1.BenchmarkRun, script string) error {
 	bounds := sqltext.Bounds{Schema: plan.Schema(run)}
@@ -182,9 +164,6 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	compared, err := analysis.PlanVariants(run, PlanRun)
 	if err == nil {
 		err = checkExternal(compared)
-	}
-	if err == nil {
-		err = checkPilots(compared)
 	}
 	if err == nil {
 		err = compared.CheckClaims()

@@ -49,53 +49,6 @@ func TestPlanRefusesClaims(t *testing.T) {
 	}
 }
 
-func TestMinSecondsRefused(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change func(*v1alpha1.BenchmarkRun)
-		want   string
-	}{
-		"fine": {func(*v1alpha1.BenchmarkRun) {}, ""},
-		"by time": {
-			func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Workload.CommitSize.Rows, r.Spec.Workload.Limits.Seconds = nil, ptr.To[int32](60)
-			},
-			"", // the pilot alone decides about the rows
-		},
-		"a limit below": {
-			func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload.Limits.Seconds = ptr.To[int32](5) },
-			"limits.seconds (5) must be more than trials.minSeconds (5): otherwise trials end too early (rowsPerCommit=1)",
-		},
-		"no rows": {
-			func(r *v1alpha1.BenchmarkRun) {
-				r.Spec.Workload = v1alpha1.WorkloadSpec{
-					Type: v1alpha1.WorkloadTPROCHLoad, TPROCHLoad: &v1alpha1.TPROCHLoadWorkload{ScaleFactor: "0.01"},
-				}
-			},
-			"trials.minSeconds is for workloads with a number of rows, BulkInsert and CommitSize: leave it out",
-		},
-	} {
-		run := twoPoints()
-		run.Spec.Trials.MinSeconds = ptr.To[int32](5)
-		tc.change(run)
-		got := ""
-		if _, err := validation.PlanRun(run); err != nil {
-			got = err.Error()
-		}
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
-	}
-	s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
-		s.Spec.Trials.MinSeconds = ptr.To[int32](5)
-		s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Rows: ptr.To[int64](7)}}
-	}).Obj()
-	want := "variant lazy: rows is 7, but the baseline has 100: trials.minSeconds sets the number of rows for all variants; make the numbers " +
-		"equal or leave out trials.minSeconds"
-	if _, err := validation.PlanRun(s); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
 // custom has so many points, and a text of so many bytes.
 func custom(points, bytes int) v1alpha1.WorkloadSpec {
 	w := &v1alpha1.CustomWorkload{

@@ -43,8 +43,6 @@ type Definition struct {
 	Shared bool
 	// Primes says that the load can be made on a new server before, for a bounded time: each client ends it after a transaction.
 	Primes bool
-	// Grows says that one of the parameters is rows, the number of rows to insert, and that a pilot may raise it.
-	Grows bool
 	// Validate checks what the API's schema cannot express about the parameters of one point. It is pure: the operator calls
 	// it before anything is created, the loader before the first connection. Errors name fields as the API does.
 	Validate func(cfg *result.Config) error

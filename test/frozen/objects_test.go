@@ -118,7 +118,8 @@ func sent(t *testing.T, cfg *result.Config) (text string, ours bool) {
 	if cfg.Workload.Data != nil || parameters["protocol"] == "LocalInfile" {
 		return "", false
 	}
-	must.Do(t, workload.SetRows(cfg, 20_000))
+	parameters["rows"] = 20_000
+	cfg.Workload.Parameters = must.Get(json.Marshal(parameters))(t)
 	w, err := registry.New(cfg)
 	if err != nil {
 		return err.Error(), true // a statement of more rows than these

@@ -84,7 +84,6 @@ type pointsView struct {
 	// Remarks are what must be read with rows of the table, by the numbers that these have.
 	Notes, Remarks []string
 	Parts          *report.Table
-	Pilots         []string
 }
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.

@@ -29,7 +29,6 @@ func (v *view) addPoints(r *report.Report) {
 		v.Failed = cmp.Or(r.Message, "no reason was recorded")
 	}
 	v.About = aboutRun(r)
-	v.Pilots = r.Pilots()
 	v.Best = stats.LeadOf(r.Points, stats.Number)
 	if points := r.Measured(); len(points) > 0 {
 		v.Points, v.Notes = r.PointsTable()

@@ -204,20 +204,6 @@ func TestDetailsAreBounded(t *testing.T) {
 	}
 }
 
-// What a pilot did is not shown.
-func TestPilotsDoNotCount(t *testing.T) {
-	c := pagetest.IIBench()
-	pilot := *c.Report.Records[0]
-	pilot.Outcome = result.OutcomePilot
-	c.Details, c.Report.Settings = &page.Details{}, nil
-	doc := &result.Document{Server: result.ServerFacts{Settings: []result.AppliedSetting{{Name: "of_a_pilot"}}}}
-	c.Details.Add(&pilot, doc)
-	c.Report.AddSettings(&pilot, doc)
-	if text := runPage(t, c); strings.Contains(text, "of_a_pilot") {
-		t.Error("the page shows what a pilot did")
-	}
-}
-
 // The matrix has a row for each point and one for all of them, and a cell for each variant; who points at one sees its interval.
 func TestMatrix(t *testing.T) {
 	const variants, points = 14, 33

@@ -20,7 +20,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "BulkInsert", Shared: true, Primes: true, Grows: true, Validate: workload.Checked(parameters), New: New,
+	Type: "BulkInsert", Shared: true, Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member bulkInsert at one point.

@@ -22,7 +22,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "CommitSize", Primes: true, Grows: true, Validate: workload.Checked(parameters), New: New,
+	Type: "CommitSize", Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member commitSize at one point.

@@ -101,28 +101,6 @@ func Primes(cfg *result.Config) bool {
 	return err == nil && d.Primes
 }
 
-// SetRows makes a load insert so many rows. It is an error if its number of rows is not for others to decide.
-func SetRows(cfg *result.Config, rows int64) error {
-	d, err := find(cfg)
-	switch {
-	case err != nil:
-		return err
-	case !d.Grows:
-		return fmt.Errorf("trials.minSeconds is for workloads with a number of rows, %s: leave it out", growing())
-	}
-	return named(cfg, workload.SetRows(cfg, rows))
-}
-
-func growing() string {
-	var names []string
-	for _, d := range definitions {
-		if d.Grows {
-			names = append(names, d.Type)
-		}
-	}
-	return strings.Join(names, " and ")
-}
-
 // New makes the load of the loader's own clients. It is an error if another program makes it.
 func New(cfg *result.Config) (workload.Workload, error) {
 	d, err := find(cfg)
