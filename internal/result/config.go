@@ -272,6 +272,16 @@ func (s *Summary) percentile(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
+// IsLatency says whether a metric is a percentile of a latency, or its maximum.
+func IsLatency(metric string) bool {
+	for column := range new(Latency).Percentiles() {
+		if strings.HasSuffix(metric, column) {
+			return true
+		}
+	}
+	return false
+}
+
 // Percentiles by what the columns of results.csv have behind the name of the operation.
 func (l *Latency) Percentiles() map[string]int64 {
 	return map[string]int64{

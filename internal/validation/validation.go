@@ -17,6 +17,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
@@ -36,10 +37,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
-	if err := checkVariables(run.Spec.Database.Variables); err != nil {
-		return p, err
-	}
-	if err := checkBytes(p.Bytes); err != nil {
+	if err := cmp.Or(checkVariables(run.Spec.Database.Variables), checkBytes(p.Bytes)); err != nil {
 		return p, err
 	}
 	var points []plan.Point
@@ -162,13 +160,10 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		return p, err
 	}
 	compared, err := analysis.PlanVariants(run, PlanRun)
-	if err == nil {
-		err = checkExternal(compared)
+	if err != nil {
+		return p, err
 	}
-	if err == nil {
-		err = compared.CheckClaims()
-	}
-	return p, err
+	return p, cmp.Or(checkExternal(compared), compared.CheckClaims())
 }
 
 // checkSides refuses what no run with variants can have.
@@ -219,8 +214,6 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		return v1alpha1.AlternateRuns, apart, nil
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
-	case run.Spec.Workload.Type == v1alpha1.WorkloadSysbench:
-		return v1alpha1.AlternateTrials, "sysbench is halted for slices where alternation: Slices asks for it", nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
 }
@@ -237,14 +230,31 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
 		}
 	}
-	switch {
+	switch latency := judgedLatency(&run.Spec); {
 	case whole != "":
+	case run.Spec.Workload.Sysbench != nil && latency != "":
+		whole = "metric is " + latency + ", and sysbench's latencies contain its pauses"
 	case slices.ContainsFunc(run.Spec.Variants, func(v v1alpha1.Variant) bool { return v.Loader != nil }):
 		whole = "the variants have loaders of their own"
 	case !trial.SameFiles(run):
 		whole = "the variants read different files, and one loader measures all"
 	}
 	return apart, whole
+}
+
+// judgedLatency is a latency that is the metric of the run or of one of its claims; empty if none is.
+func judgedLatency(spec *v1alpha1.BenchmarkRunSpec) string {
+	metrics := []string{spec.Metric}
+	for i := range spec.Claims {
+		metrics = append(metrics, spec.Claims[i].Metric)
+		if ratio := spec.Claims[i].Ratio; ratio != nil {
+			metrics = append(metrics, ratio.ToMetric)
+		}
+	}
+	if i := slices.IndexFunc(metrics, result.IsLatency); i >= 0 {
+		return metrics[i]
+	}
+	return ""
 }
 
 const notInSlices = "alternation: Slices: %s; use alternation: Trials"

@@ -265,9 +265,23 @@ func TestAlternationChosen(t *testing.T) {
 			},
 			v1alpha1.AlternateRuns, "variant durable: trials.server is PerTrial, and the servers of a round stay for all of its trials",
 		},
-		"a tool": {
-			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
-			"sysbench is halted for slices where alternation: Slices asks for it",
+		"sysbench": {func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateSlices, ""},
+		"a latency of sysbench": {
+			func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Metric = "transactionP99Micros" }, v1alpha1.AlternateTrials,
+			"metric is transactionP99Micros, and sysbench's latencies contain its pauses",
+		},
+		"a claim about one": {
+			func(s *v1alpha1.BenchmarkRun) {
+				sysbench(s)
+				s.Spec.Claims = v1alpha1.Claims{{Name: "same", Ratio: &v1alpha1.RatioClaim{
+					Of: v1alpha1.PointSelector{Variant: "lazy"}, To: v1alpha1.PointSelector{Variant: "durable"},
+					ToMetric: "transactionP95Micros", AtLeast: "1",
+				}}}
+			}, v1alpha1.AlternateTrials, "metric is transactionP95Micros, and sysbench's latencies contain its pauses",
+		},
+		"a program of one's own": {
+			func(s *v1alpha1.BenchmarkRun) { lazy(s); s.Spec.Workload = custom(1, 1) }, v1alpha1.AlternateTrials,
+			"variant durable: nobody counts what the program of workload Custom does in one",
 		},
 		"chosen before": {
 			func(s *v1alpha1.BenchmarkRun) {
