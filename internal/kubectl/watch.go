@@ -22,8 +22,8 @@ func newWatch(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a run until it has finished",
-		Long: `Follow a run until it has finished: a line for each trial, or round of variants, that has been measured, with how much longer
-it takes, and for what takes ten seconds or longer. The log of a loader has its current rate: see logs.
+		Long: `Follow a run until it has finished: a line for each trial, or round of variants, that has been measured, with how much
+longer it takes, and for what takes ten seconds or longer. The log of a loader has its current rate: see logs.
 
 The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for one that is Undecided; and 3 if it Failed.`,
 		Example: `  # Progress and remaining time.

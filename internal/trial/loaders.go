@@ -221,6 +221,21 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 	return ""
 }
 
+// JudgedLatency is a latency that is the metric of the run or of one of its claims; empty if none is.
+func JudgedLatency(spec *v1alpha1.BenchmarkRunSpec) string {
+	metrics := []string{spec.Metric}
+	for i := range spec.Claims {
+		metrics = append(metrics, spec.Claims[i].Metric)
+		if ratio := spec.Claims[i].Ratio; ratio != nil {
+			metrics = append(metrics, ratio.ToMetric)
+		}
+	}
+	if i := slices.IndexFunc(metrics, result.IsLatency); i >= 0 {
+		return metrics[i]
+	}
+	return ""
+}
+
 // offersRate says whether any point of the workload has a rate.
 func offersRate(s *v1alpha1.SysbenchWorkload) bool {
 	return ptr.Deref(s.RatePerSecond, 0) > 0 || s.Sweep != nil && len(s.Sweep.RatePerSecond) > 0 ||

@@ -17,7 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
@@ -230,7 +229,7 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 			whole = cmp.Or(whole, fmt.Sprintf("variant %s: %s", v.Name, why))
 		}
 	}
-	switch latency := judgedLatency(&run.Spec); {
+	switch latency := trial.JudgedLatency(&run.Spec); {
 	case whole != "":
 	case run.Spec.Workload.Sysbench != nil && latency != "":
 		whole = "metric is " + latency + ", and sysbench's latencies contain its pauses"
@@ -240,21 +239,6 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 		whole = "the variants read different files, and one loader measures all"
 	}
 	return apart, whole
-}
-
-// judgedLatency is a latency that is the metric of the run or of one of its claims; empty if none is.
-func judgedLatency(spec *v1alpha1.BenchmarkRunSpec) string {
-	metrics := []string{spec.Metric}
-	for i := range spec.Claims {
-		metrics = append(metrics, spec.Claims[i].Metric)
-		if ratio := spec.Claims[i].Ratio; ratio != nil {
-			metrics = append(metrics, ratio.ToMetric)
-		}
-	}
-	if i := slices.IndexFunc(metrics, result.IsLatency); i >= 0 {
-		return metrics[i]
-	}
-	return ""
 }
 
 const notInSlices = "alternation: Slices: %s; use alternation: Trials"
