@@ -21,7 +21,6 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || self.provisioner == 'StatefulSet'",message="hostTuning needs provisioner StatefulSet: the node is tuned before the server starts"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostTuning) || !has(self.hostTuning.ioScheduler) || !has(self.storage) || self.storage.medium != 'Memory'",message="hostTuning.ioScheduler needs a disk: leave it out with storage.medium Memory"
 // +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.blockIOClass)",message="storage.blockIOClass needs provisioner StatefulSet: the Pods of the MariaDB operator have no block I/O class"
-// +kubebuilder:validation:XValidation:rule="self.provisioner != 'MariaDBOperator' || !has(self.storage) || !has(self.storage.volumeBenchmark) || self.storage.volumeBenchmark == 'Disabled'",message="storage.volumeBenchmark Enabled needs provisioner StatefulSet: it is measured before the server starts"
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
@@ -212,23 +211,7 @@ type StorageSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`
 	BlockIOClass string `json:"blockIOClass,omitempty"`
-
-	// volumeBenchmark Enabled measures the volume for about 30 seconds before each server starts. Needs provisioner StatefulSet.
-	// Defaults to Disabled.
-	// +optional
-	// +kubebuilder:validation:Enum=Enabled;Disabled
-	VolumeBenchmark VolumeBenchmarkMode `json:"volumeBenchmark,omitempty"`
 }
-
-// VolumeBenchmarkMode is whether a volume is measured before the server starts.
-type VolumeBenchmarkMode string
-
-const (
-	// VolumeBenchmarkEnabled measures it.
-	VolumeBenchmarkEnabled VolumeBenchmarkMode = "Enabled"
-	// VolumeBenchmarkDisabled does not.
-	VolumeBenchmarkDisabled VolumeBenchmarkMode = "Disabled"
-)
 
 // ExternalSpec is a server that Benchrun neither creates nor removes.
 type ExternalSpec struct {

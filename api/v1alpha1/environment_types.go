@@ -136,14 +136,6 @@ type Environment struct {
 	// +kubebuilder:validation:Minimum=1
 	FdatasyncMeanMicros int64 `json:"fdatasyncMeanMicros,omitempty"`
 
-	// volumeBenchmark is the performance of the empty volume.
-	// +optional
-	// +listType=map
-	// +listMapKey=pattern
-	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:MinItems=1
-	VolumeBenchmark []VolumePattern `json:"volumeBenchmark,omitempty"`
-
 	// trialProbe has medians of what was probed before the trials.
 	// +optional
 	TrialProbe TrialProbe `json:"trialProbe,omitzero"`
@@ -165,35 +157,6 @@ type TrialProbe struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	WorkNanos int64 `json:"workNanos,omitempty"`
-}
-
-// VolumePattern is the performance of a volume for one kind of operations, one at a time.
-type VolumePattern struct {
-	// pattern of the operations, for example randomRead16KiB.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	Pattern string `json:"pattern,omitempty"`
-
-	// operationsPerSecond that were done.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	OperationsPerSecond *int64 `json:"operationsPerSecond,omitempty"`
-
-	// bytesPerSecond that were read or written.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	BytesPerSecond *int64 `json:"bytesPerSecond,omitempty"`
-
-	// medianMicros is the median latency.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	MedianMicros *int64 `json:"medianMicros,omitempty"`
-
-	// p99Micros is the 99th percentile of the latency.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	P99Micros *int64 `json:"p99Micros,omitempty"`
 }
 
 // HostTuningSpec is what a run changes in the kernel of its database's node. It affects everything that runs there.

@@ -201,16 +201,6 @@ func TestEnvtestRules(t *testing.T) {
 			},
 			says: "spec.database.storage.blockIOClass",
 		},
-		"volume benchmark": {
-			allowed: []string{
-				spec(`database: {storage: {volumeBenchmark: Enabled}}`), spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Disabled}}`),
-			},
-			refused: []string{spec(`database: {storage: {volumeBenchmark: "yes"}}`)}, says: `supported values: "Enabled", "Disabled"`,
-		},
-		"volume benchmark, provisioner": {
-			refused: []string{spec(`database: {provisioner: MariaDBOperator, storage: {volumeBenchmark: Enabled}}`)},
-			says:    "storage.volumeBenchmark Enabled needs provisioner StatefulSet",
-		},
 		"block I/O class of a disk": {
 			allowed: []string{spec(`database: {storage: {medium: NodeDisk, blockIOClass: x}}`)},
 			refused: []string{spec(`database: {storage: {medium: Memory, blockIOClass: x}}`)}, says: "a tmpfs has no disk to limit",

@@ -88,7 +88,6 @@ func runCommand(name string) *cobra.Command {
 func probeCommand() *cobra.Command {
 	var (
 		data, terminationLog string
-		volumeBenchmark      bool
 		await                result.HostSettings
 	)
 	cmd := command("probe", "Say what the node and the data directory are like", func(cmd *cobra.Command) error {
@@ -96,15 +95,10 @@ func probeCommand() *cobra.Command {
 		if err := node.Await(cmd.Context(), await); err != nil {
 			return fmt.Errorf("waiting until the node is tuned: %w", err)
 		}
-		found := probe.Read(cmd.Context(), "/", data)
-		if volumeBenchmark {
-			found.VolumeBenchmark = probe.VolumeBenchmark(cmd.Context(), data, probe.PatternTime)
-		}
-		return terminateWith(cmd, terminationLog, found)
+		return terminateWith(cmd, terminationLog, probe.Read(cmd.Context(), "/", data))
 	})
 	cmd.Flags().StringVar(&data, "data", "", "the database's data directory")
 	hostFlags(cmd, &await) // which it waits for
-	cmd.Flags().BoolVar(&volumeBenchmark, "volume-benchmark", false, "measure what the volume can do, in about 30 seconds")
 	terminationLogFlag(cmd, &terminationLog)
 	require(cmd, "data")
 	return cmd

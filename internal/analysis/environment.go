@@ -6,11 +6,8 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-
-	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -151,9 +148,6 @@ func APIEnvironment(at *Environment, external bool) v1alpha1.Environment {
 	return e
 }
 
-// maxPatterns is how many patterns of a volume benchmark the status has.
-const maxPatterns = 8
-
 // AddFingerprint copies what the probe found; the status leaves out the numbers that it could not find (-1).
 func AddFingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	if f == nil {
@@ -166,22 +160,4 @@ func AddFingerprint(e *v1alpha1.Environment, f *result.Fingerprint) {
 	e.Swappiness, e.TransparentHugePages = f.Swappiness, f.TransparentHugePages
 	e.FdatasyncMicros, e.FdatasyncMeanMicros = f.FdatasyncMicros.Median, f.FdatasyncMicros.Mean
 	e.BlockIO = f.BlockIO
-	e.VolumeBenchmark = volumePatterns(f.VolumeBenchmark)
-}
-
-// volumePatterns are those of a volume benchmark, each once.
-func volumePatterns(list []result.IOPattern) []v1alpha1.VolumePattern {
-	var patterns []v1alpha1.VolumePattern
-	for _, p := range list {
-		name := result.Truncate(p.Name, 63)
-		same := func(other v1alpha1.VolumePattern) bool { return other.Pattern == name }
-		if name == "" || len(patterns) == maxPatterns || slices.ContainsFunc(patterns, same) {
-			continue
-		}
-		patterns = append(patterns, v1alpha1.VolumePattern{
-			Pattern: name, OperationsPerSecond: ptr.To(max(0, p.PerSecond)), BytesPerSecond: ptr.To(max(0, p.BytesPerSecond)),
-			MedianMicros: ptr.To(max(0, p.Median)), P99Micros: ptr.To(max(0, p.P99)),
-		})
-	}
-	return patterns
 }

@@ -350,19 +350,6 @@ func TestBlockIORefused(t *testing.T) {
 	}
 }
 
-func TestVolumeIsMeasuredByTheProbe(t *testing.T) {
-	for mode, want := range map[v1alpha1.VolumeBenchmarkMode]bool{"": false, v1alpha1.VolumeBenchmarkDisabled: false, v1alpha1.VolumeBenchmarkEnabled: true} {
-		run := testutil.MakeRun("run", "ns").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.VolumeBenchmark = mode }).Obj()
-		for _, o := range objects(t, run, 1, "", images) {
-			if set, ok := o.(*appsv1.StatefulSet); ok {
-				if got := slices.Contains(set.Spec.Template.Spec.InitContainers[0].Args, "--volume-benchmark"); got != want {
-					t.Errorf("mode %q: the probe measures the volume: %t, want %t", mode, got, want)
-				}
-			}
-		}
-	}
-}
-
 // What a cluster gives users to asks for none, and still not to be root, whatever provides the database.
 func TestUsersAreLeftToTheCluster(t *testing.T) {
 	for _, provisioner := range []v1alpha1.Provisioner{v1alpha1.ProvisionerStatefulSet, v1alpha1.ProvisionerMariaDBOperator} {

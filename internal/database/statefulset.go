@@ -149,9 +149,6 @@ func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 // the second one waits until the node has what the run asks for: the server starts on a node that is tuned.
 func probeContainers(e *engine.Engine, run *v1alpha1.BenchmarkRun, images podutil.Images) []corev1.Container {
 	probe := podutil.Container(ProbeContainer, images.Loader, "probe", "--data="+e.Image.DataPath)
-	if run.Spec.Database.Storage.VolumeBenchmark == v1alpha1.VolumeBenchmarkEnabled {
-		probe.Args = append(probe.Args, "--volume-benchmark")
-	}
 	// The same as the server's, so that the Pod keeps its class of service; they do not add up.
 	probe.Resources = resources(&run.Spec.Database, e.Image.Memory)
 	probe.VolumeMounts = []corev1.VolumeMount{{Name: dataVolume, MountPath: e.Image.DataPath}}

@@ -312,18 +312,6 @@ func TestPodFingerprint(t *testing.T) {
 	}
 }
 
-func TestEnvironmentHasTheVolumeBenchmark(t *testing.T) {
-	var e v1alpha1.Environment
-	analysis.AddFingerprint(&e, &result.Fingerprint{VolumeBenchmark: []result.IOPattern{
-		{Name: "randomRead16KiB", PerSecond: 9000, BytesPerSecond: 147456000, Median: 90, P95: 200, P99: 300, Max: 4000},
-	}})
-	want := []v1alpha1.VolumePattern{{
-		Pattern: "randomRead16KiB", OperationsPerSecond: ptr.To[int64](9000), BytesPerSecond: ptr.To[int64](147456000),
-		MedianMicros: ptr.To[int64](90), P99Micros: ptr.To[int64](300),
-	}}
-	must.Same(t, "baseline", want, e.VolumeBenchmark)
-}
-
 // A run measures under the class that it asks for, or not at all.
 func TestBlockIOClass(t *testing.T) {
 	requested := func(r *v1alpha1.BenchmarkRun) { r.Spec.Database.Storage.BlockIOClass = "disk-100" }

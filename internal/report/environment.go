@@ -167,7 +167,6 @@ func (r *Report) Environment() *Table {
 		e := analysis.EnvironmentOf(r.Accepted())
 		if p := e.Fingerprint; p != nil {
 			add("", "fdatasync on the data volume", fdatasync(p.FdatasyncMicros))
-			add("", "the empty volume, one operation at a time", volumeBenchmark(p.VolumeBenchmark))
 		}
 		if p := e.Probe; p.FdatasyncMicros > 0 {
 			add("", "probes before the trials, medians", fmt.Sprintf("fdatasync %s (p95 %s), CPU %s", micros(p.FdatasyncMicros),
@@ -222,15 +221,6 @@ func medianAndMean(l result.FsyncLatency) string {
 
 // micros is a time, given in microseconds, with its unit.
 func micros[N int64 | float64](v N) string { return finding.Micros(float64(v), float64(v)) }
-
-// volumeBenchmark says what a volume can do; it is empty if that was not measured.
-func volumeBenchmark(list []result.IOPattern) string {
-	var parts []string
-	for _, p := range list {
-		parts = append(parts, fmt.Sprintf("%s %d/s (median %s, p99 %s)", p.Name, p.PerSecond, micros(p.Median), micros(p.P99)))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // tuned says what was changed on nodes, a line for each.
 func (r *Report) tuned() []string {

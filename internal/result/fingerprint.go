@@ -38,19 +38,6 @@ type Fingerprint struct {
 	CPUGovernor          string `json:"cpuGovernor"`
 	// FdatasyncMicros are latencies of a 4 KiB overwrite with fdatasync on the data volume.
 	FdatasyncMicros FsyncLatency `json:"fdatasyncMicros"`
-	// VolumeBenchmark is what the volume can do, pattern by pattern; empty unless it was asked for.
-	VolumeBenchmark []IOPattern `json:"volumeBenchmark,omitempty"`
-}
-
-// IOPattern is what a volume does of one kind of operations, one at a time. The latencies are in microseconds.
-type IOPattern struct {
-	Name           string `json:"name"`
-	PerSecond      int64  `json:"perSecond"`
-	BytesPerSecond int64  `json:"bytesPerSecond"`
-	Median         int64  `json:"median"`
-	P95            int64  `json:"p95"`
-	P99            int64  `json:"p99"`
-	Max            int64  `json:"max"`
 }
 
 // Limited says whether something limits the Pod on the disk of the data volume.
