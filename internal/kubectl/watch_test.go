@@ -105,7 +105,7 @@ func loaderPod(name string) *corev1.Pod {
 
 // awaited says whether a condition comes true in time.
 func awaited(condition func() bool) bool {
-	for range 4000 {
+	for range 60_000 {
 		if condition() {
 			return true
 		}
@@ -136,7 +136,7 @@ func watched(t *testing.T, cl client.Client, run *v1alpha1.BenchmarkRun, steps .
 	select {
 	case err := <-ended:
 		return out.String(), err
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("it does not end: %s", out)
 		return "", nil
 	}

@@ -92,6 +92,6 @@ var _ = Describe("a run", func() {
 		Eventually(func(g Gomega) {
 			g.Expect(kubectl(ctx, "get", "pods,jobs,pvc,secrets,statefulsets,services,configmaps", "-l", v1alpha1.LabelRun+"=gone", "-o", "name")).
 				To(BeEmpty())
-		}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	}, SpecTimeout(runTime))
 })

@@ -49,7 +49,7 @@ func measuring(ctx SpecContext, run string) {
 	kubectl(ctx, "wait", "--for=create", "--timeout=4m", "job/"+run+"-t1-a1")
 	Eventually(func() (string, error) {
 		return command(ctx, "logs", "-n", namespace, "job/"+run+"-t1-a1")
-	}).WithContext(ctx).WithTimeout(2*time.Minute).WithPolling(300*time.Millisecond).Should(ContainSubstring("measure"), "the loader's log")
+	}).WithContext(ctx).WithTimeout(patience).WithPolling(300*time.Millisecond).Should(ContainSubstring("measure"), "the loader's log")
 }
 
 // outcomes are the records of all attempts of a run, by name.

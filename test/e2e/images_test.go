@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -52,7 +51,7 @@ func upgrade(ctx context.Context, manager, loader string) {
 			}
 		}
 		g.Expect(cluster.Update(ctx, &d)).To(Succeed())
-	}).WithTimeout(time.Minute).Should(Succeed())
+	}).WithTimeout(patience).Should(Succeed())
 	out, err := commandWith(ctx, "", "rollout", "status", "-n", managerKey.Namespace, "deployment/"+managerKey.Name, "--timeout=2m")
 	Expect(err).NotTo(HaveOccurred(), out)
 }

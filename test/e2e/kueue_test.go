@@ -8,7 +8,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -106,8 +105,8 @@ func workloads(ctx SpecContext) map[string]bool {
 // nothingInQueue waits until Kueue has let go of all that there was.
 func nothingInQueue(ctx SpecContext) {
 	GinkgoHelper()
-	Eventually(workloads).WithContext(ctx).WithTimeout(2 * time.Minute).Should(BeEmpty())
-	Eventually(running).WithContext(ctx).WithTimeout(2 * time.Minute).Should(BeEmpty())
+	Eventually(workloads).WithContext(ctx).WithTimeout(patience).Should(BeEmpty())
+	Eventually(running).WithContext(ctx).WithTimeout(patience).Should(BeEmpty())
 }
 
 // waitsForKueue waits until a run says that it does so, and these words.
@@ -123,7 +122,7 @@ func waitsForKueue(ctx SpecContext, name string, words ...string) {
 			return ""
 		}
 		return ready.Reason + ": " + ready.Message
-	}).WithContext(ctx).WithTimeout(2 * time.Minute).Should(says)
+	}).WithContext(ctx).WithTimeout(patience).Should(says)
 	Expect(kubectl(ctx, "get", "brun", name)).To(ContainSubstring("WaitingForKueue"))
 }
 

@@ -143,6 +143,6 @@ spec:
 			var claims corev1.PersistentVolumeClaimList
 			g.Expect(cluster.List(ctx, &claims, client.InNamespace(namespace))).To(Succeed())
 			g.Expect(claims.Items).To(BeEmpty())
-		}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	}, SpecTimeout(12*time.Minute))
 })

@@ -120,7 +120,7 @@ func restoredTo(ctx context.Context, value string) {
 	Eventually(func() (string, error) {
 		leases, err := commandWith(ctx, "", "get", "leases", "-n", "benchrun-system", "-l", v1alpha1.LabelTunedNode, "-o", "name")
 		return swappiness() + leases, err
-	}).WithContext(ctx).WithTimeout(2 * time.Minute).Should(Equal(value))
+	}).WithContext(ctx).WithTimeout(patience).Should(Equal(value))
 }
 
 var _ = It("tunes the database's node where that is allowed, and restores it, also if the run is deleted", Serial, func(ctx SpecContext) {

@@ -8,7 +8,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -64,7 +63,7 @@ var _ = Describe("a server of the MariaDB operator's", func() {
 		for name := range runs {
 			kubectl(ctx, "delete", "benchmarkrun", name, "--wait=false")
 		}
-		Eventually(func() []string { return everything(ctx) }).WithContext(ctx).WithTimeout(2 * time.Minute).
+		Eventually(func() []string { return everything(ctx) }).WithContext(ctx).WithTimeout(patience).
 			Should(ConsistOf(before))
 		Expect(ask(ctx, "SHOW DATABASES LIKE 'benchrun%'")).To(BeEmpty())
 	}, SpecTimeout(runTime))

@@ -53,7 +53,7 @@ var _ = Describe("a node", Serial, func() {
 			managerElsewhere(ctx, node)
 			// A process that waits for its disk cannot be frozen just then.
 			Eventually(func() error { return exec.CommandContext(ctx, "docker", "pause", node).Run() }).WithContext(ctx).
-				WithTimeout(time.Minute).Should(Succeed())
+				WithTimeout(patience).Should(Succeed())
 			DeferCleanup(func(ctx SpecContext) {
 				resume(ctx, node)
 				kubectl(ctx, "wait", "--for=condition=Ready", "--timeout=2m", "node/"+node)

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -70,7 +69,7 @@ var _ = Describe("the kubectl plugin", func() {
 			code, out, errs := plugin(ctx, "", "logs", "sizes", "--trial", "1")
 			g.Expect(code).To(Equal(0), errs)
 			g.Expect(out).To(And(HavePrefix("The Pod is gone. Trial 1, attempt 1 (rowsPerCommit="), ContainSubstring("rowsPerSecond: ")))
-		}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 	}, SpecTimeout(2*runTime))
 
 	It("follows the loader's log while it measures", func(ctx SpecContext) {
@@ -82,7 +81,7 @@ var _ = Describe("the kubectl plugin", func() {
 		Eventually(func(g Gomega) {
 			_, out, errs := plugin(ctx, "", "logs", "long", "--trial", "1")
 			g.Expect(out).To(MatchRegexp(`(?m)^ *\d+ s: measure, \d+ rows`), errs)
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 		kubectl(ctx, "delete", "benchmarkrun/long", "--wait=false")
 	}, SpecTimeout(runTime))
 })

@@ -36,7 +36,7 @@ func eventuallyInNode(ctx context.Context, node, line string) {
 	GinkgoHelper()
 	Eventually(func() error {
 		return exec.CommandContext(ctx, "docker", "exec", node, "bash", "-c", line).Run()
-	}).WithContext(ctx).WithTimeout(2*time.Minute).WithPolling(300*time.Millisecond).Should(Succeed(), line)
+	}).WithContext(ctx).WithTimeout(patience).WithPolling(300*time.Millisecond).Should(Succeed(), line)
 }
 
 func controlPlane(ctx context.Context) string {
@@ -98,11 +98,11 @@ var _ = Describe("reliability", Serial, func() {
 		d.ended()
 		Eventually(func() bool {
 			return apierrors.IsNotFound(cluster.Get(ctx, client.ObjectKeyFromObject(ns), ns))
-		}).WithContext(ctx).WithTimeout(2 * time.Minute).WithPolling(300 * time.Millisecond).Should(BeTrue())
+		}).WithContext(ctx).WithTimeout(patience).WithPolling(300 * time.Millisecond).Should(BeTrue())
 		d.row("the namespace is gone, with all that the run made; its lane is free", time.Since(d.over), "–", "–", "–")
 		Eventually(func() (string, error) {
 			return commandWith(ctx, "", "-n", managerKey.Namespace, "get", "leases", "-o", "name")
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).ShouldNot(ContainSubstring(ns.Name))
+		}).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).ShouldNot(ContainSubstring(ns.Name))
 	}, SpecTimeout(runTime))
 
 	It("upgrade", func(ctx SpecContext) {
@@ -226,7 +226,7 @@ var _ = Describe("reliability", Serial, func() {
 		measuring(ctx, "crowded")
 		apply(ctx, crowd(ctx, "crowded", 160, 45))
 		kubectl(ctx, "wait", "--for=jsonpath={.status.phase}=Running", "--timeout=1m", "pod/crowd")
-		Eventually(func() (string, error) { return command(ctx, "logs", "crowd") }).WithContext(ctx).WithTimeout(time.Minute).
+		Eventually(func() (string, error) { return command(ctx, "logs", "crowd") }).WithContext(ctx).WithTimeout(patience).
 			WithPolling(300 * time.Millisecond).Should(ContainSubstring("1040"))
 		kubectl(ctx, "wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=3m", "pod/crowd")
 		var pod corev1.Pod
@@ -244,7 +244,7 @@ var _ = Describe("reliability", Serial, func() {
 		Eventually(func() string {
 			return kubectl(ctx, "run", "who", "--image=mariadb:11.8", "--dry-run=server", "-o", "yaml",
 				`--overrides={"spec":{"securityContext":{"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"who","image":"mariadb:11.8","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}]}}`)
-		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(time.Second).Should(ContainSubstring("runAsUser: 1000680000"))
+		}).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).Should(ContainSubstring("runAsUser: 1000680000"))
 		d.ended()
 		apply(ctx, mid("shifted"))
 		Expect(failure(d.tell(ctx, "shifted"))).To(BeEmpty())

@@ -40,6 +40,9 @@ import (
 // runTime is how long a small run may take on a slow and busy machine.
 const runTime = 8 * time.Minute
 
+// patience of a test with what is to come: others may compile on the same machine.
+const patience = 4 * time.Minute
+
 // takesMinutes starts a spec before shorter ones, so that two processes end at about the same time.
 const takesMinutes = SpecPriority(1)
 
@@ -243,7 +246,7 @@ const modest = `  loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", 
 // nothingRuns expects that soon nothing uses a node or a volume.
 func nothingRuns(ctx SpecContext) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	Eventually(func(g Gomega) { g.Expect(running(ctx)).To(BeEmpty()) }).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
 // running are the names of everything that uses a node or a volume.

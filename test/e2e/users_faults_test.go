@@ -8,7 +8,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -67,12 +66,12 @@ var _ = It("measures where the cluster says as which users Pods work, and refuse
 	Eventually(func() string {
 		out, _ := commandWith(ctx, asksForAUser, "apply", "--dry-run=server", "-f", "-")
 		return out
-	}).WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring(notAllowed))
+	}).WithContext(ctx).WithTimeout(patience).Should(ContainSubstring(notAllowed))
 
 	apply(ctx, small("own", "")+modest)
 	Eventually(func(g Gomega) {
 		g.Expect(kubectl(ctx, "describe", "benchmarkrun/own")).To(ContainSubstring(notAllowed))
-	}).WithContext(ctx).WithTimeout(time.Minute).Should(Succeed())
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 
 	withManagerFlag(ctx, "--cluster-users")
 	complete(ctx, "own") // with a server, a probe and loaders that asked for no user: they were not refused

@@ -125,7 +125,7 @@ var _ = Describe("a run with variants", func() {
 		Eventually(func() string {
 			return kubectl(ctx, "get", "brun,cm,pvc,secret", "-l", "app.kubernetes.io/name=benchrun")
 		}).
-			WithContext(ctx).WithTimeout(time.Minute).Should(ContainSubstring("No resources found"))
+			WithContext(ctx).WithTimeout(patience).Should(ContainSubstring("No resources found"))
 	}, SpecTimeout(15*time.Minute))
 
 	It("halts sysbench between its slices", takesMinutes, func(ctx SpecContext) {

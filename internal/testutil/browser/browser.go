@@ -140,7 +140,10 @@ func (tab *Tab) Requests() []string {
 	return slices.Clone(tab.requests)
 }
 
-// Must do something within half a minute.
+// patience with a browser: it may share the machine with compilers.
+const patience = 5 * time.Minute
+
+// Must do something.
 func Must[T any](tab *Tab, action chromedp.Action[T]) T {
 	tab.t.Helper()
 	// The first action of a tab makes the tab, which must not end with the time of the action.
@@ -156,7 +159,7 @@ func Must[T any](tab *Tab, action chromedp.Action[T]) T {
 		if err != nil {
 			tab.t.Fatal(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		tab.t.Fatal("the browser does not answer")
 	}
 	return value
