@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
@@ -213,9 +215,15 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		return v1alpha1.AlternateRuns, apart, nil
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
+	case run.Spec.Workload.Sysbench != nil && ptr.Deref(run.Spec.Workload.Sysbench.Seconds, minSlicedSeconds) < minSlicedSeconds:
+		return v1alpha1.AlternateTrials, fmt.Sprintf("sysbench.seconds is below %d, and the first and the last of its slices do not count",
+			minSlicedSeconds), nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
 }
+
+// minSlicedSeconds of sysbench have been shown to find in slices what is to be found (docs/statistics.md).
+const minSlicedSeconds = 10
 
 // notTogetherIn says why the servers of all variants cannot be up together, and why one loader cannot measure all; each is empty
 // if it can be.

@@ -265,7 +265,12 @@ func TestAlternationChosen(t *testing.T) {
 			},
 			v1alpha1.AlternateRuns, "variant durable: trials.server is PerTrial, and the servers of a round stay for all of its trials",
 		},
-		"sysbench": {func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateSlices, ""},
+		"sysbench":            {func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Workload.Sysbench.Seconds = ptr.To[int32](10) }, v1alpha1.AlternateSlices, ""},
+		"sysbench by default": {func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Workload.Sysbench.Seconds = nil }, v1alpha1.AlternateSlices, ""},
+		"a short sysbench": {
+			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
+			"sysbench.seconds is below 10, and the first and the last of its slices do not count",
+		},
 		"a latency of sysbench": {
 			func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Metric = "transactionP99Micros" }, v1alpha1.AlternateTrials,
 			"metric is transactionP99Micros, and sysbench's latencies contain its pauses",
