@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
@@ -210,14 +208,14 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		return asked, "", err
 	case v1alpha1.AlternateAutomatic:
 	}
-	switch {
+	switch s := run.Spec.Workload.Sysbench; {
 	case apart != "":
 		return v1alpha1.AlternateRuns, apart, nil
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
-	case run.Spec.Workload.Sysbench != nil && ptr.Deref(run.Spec.Workload.Sysbench.Seconds, minSlicedSeconds) < minSlicedSeconds:
-		return v1alpha1.AlternateTrials, fmt.Sprintf("sysbench.seconds is below %d, and the first and the last of its slices do not count",
-			minSlicedSeconds), nil
+	case s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds:
+		return v1alpha1.AlternateTrials, fmt.Sprintf("sysbench.seconds is below %d, and the first and the last of its slices do "+
+			"not count", minSlicedSeconds), nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
 }
