@@ -109,13 +109,11 @@ func (r *Report) differences() []string {
 		}
 		list = append(list, text)
 	}
-	return append(list, r.Shared()...)
+	return append(list, Shared)
 }
 
 // Shared is what the variants have in common.
-func (r *Report) Shared() []string {
-	return []string{"all variants of a round use the same seed and the same data"}
-}
+const Shared = "all variants of a round use the same seed and the same data"
 
 // Discarded are attempts that do not count and, with variants, rounds in which not all of these were measured; a line for each.
 func (r *Report) Discarded() []string {

@@ -144,3 +144,17 @@ func TestSummaryOfALoadWithInputsFits(t *testing.T) {
 		t.Errorf("%d bytes, %+v, %v", len(data), got, err)
 	}
 }
+
+// Percentiles and maxima of all operations are latencies; what a transaction costs, or how long a phase took, is none.
+func TestIsLatency(t *testing.T) {
+	for _, operation := range []string{"transaction", "commit", "statement", "query"} {
+		for column := range new(Latency).Percentiles() {
+			must.Same(t, operation+column, true, IsLatency(operation+column))
+		}
+	}
+	for _, metric := range []string{
+		"", DurationMetric, "transactionsPerSecond", "clientMicrosPerTransaction", "serverMicrosPerRow", "lineitemSeconds", "p99",
+	} {
+		must.Same(t, metric, false, IsLatency(metric))
+	}
+}

@@ -480,3 +480,20 @@ func TestSameFiles(t *testing.T) {
 		t.Errorf("one file is the same: %t; two files are: %t", same, trial.SameFiles(run))
 	}
 }
+
+// A latency is judged as the metric of the run, or of a claim of any form.
+func TestJudgedLatency(t *testing.T) {
+	const p99 = "transactionP99Micros"
+	for name, claim := range map[string]v1alpha1.Claim{
+		"value": {Metric: p99, Value: &v1alpha1.ValueClaim{}}, "ratio": {Metric: p99, Ratio: &v1alpha1.RatioClaim{}},
+		"best": {Metric: p99, BestAt: &v1alpha1.BestAtClaim{}}, "order": {Metric: p99, Monotonic: &v1alpha1.MonotonicClaim{}},
+		"other": {Ratio: &v1alpha1.RatioClaim{ToMetric: p99}},
+	} {
+		spec := v1alpha1.BenchmarkRunSpec{Claims: v1alpha1.Claims{{Metric: "transactionsPerSecond"}, claim}}
+		must.Same(t, name, p99, trial.JudgedLatency(&spec))
+		spec.Claims = spec.Claims[:1]
+		must.Same(t, name+", left out", "", trial.JudgedLatency(&spec))
+		spec.Metric = p99
+		must.Same(t, "the run's", p99, trial.JudgedLatency(&spec))
+	}
+}

@@ -208,12 +208,12 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 		return asked, "", err
 	case v1alpha1.AlternateAutomatic:
 	}
-	switch s := run.Spec.Workload.Sysbench; {
+	switch {
 	case apart != "":
 		return v1alpha1.AlternateRuns, apart, nil
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
-	case s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds:
+	case tooShort(run):
 		return v1alpha1.AlternateTrials, fmt.Sprintf("sysbench.seconds is below %d, and the first and the last of its slices do "+
 			"not count", minSlicedSeconds), nil
 	}
@@ -222,6 +222,16 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 
 // minSlicedSeconds of sysbench have been shown to find in slices what is to be found (docs/statistics.md).
 const minSlicedSeconds = 10
+
+// tooShort says whether a variant measures sysbench for less.
+func tooShort(run *v1alpha1.BenchmarkRun) bool {
+	for i := range run.Spec.Variants {
+		if s := plan.Side(run, i, 1).Spec.Workload.Sysbench; s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds {
+			return true
+		}
+	}
+	return false
+}
 
 // notTogetherIn says why the servers of all variants cannot be up together, and why one loader cannot measure all; each is empty
 // if it can be.

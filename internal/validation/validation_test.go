@@ -201,6 +201,10 @@ func TestAlternationRefused(t *testing.T) {
 			},
 			"alternation: Slices: variant durable: sysbench's schedule of a rate goes on while it is halted; use alternation: Trials",
 		},
+		"a tool's latency in slices": {
+			func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s); s.Spec.Metric = "transactionP99Micros" },
+			"alternation: Slices: metric is transactionP99Micros, and sysbench's latencies contain its pauses; use alternation: Trials",
+		},
 		"slices": {sliced, ""},
 		"slices of different points": {
 			func(s *v1alpha1.BenchmarkRun) {
@@ -270,6 +274,13 @@ func TestAlternationChosen(t *testing.T) {
 		"a short sysbench": {
 			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
 			"sysbench.seconds is below 10, and the first and the last of its slices do not count",
+		},
+		"a short one of a variant": {
+			func(s *v1alpha1.BenchmarkRun) {
+				sysbench(s)
+				s.Spec.Workload.Sysbench.Seconds = ptr.To[int32](10)
+				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{Sysbench: &v1alpha1.SysbenchWorkload{Seconds: ptr.To[int32](9)}}
+			}, v1alpha1.AlternateTrials, "sysbench.seconds is below 10, and the first and the last of its slices do not count",
 		},
 		"a latency of sysbench": {
 			func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Metric = "transactionP99Micros" }, v1alpha1.AlternateTrials,

@@ -24,7 +24,7 @@ type variantsView struct {
 	// Variables of the servers that differ without being asked for.
 	Variables *report.Table
 	// Shared is what the variants have in common.
-	Shared []string
+	Shared string
 	// Verdicts are the ratios, Rounds what was measured round by round.
 	Verdicts, Rounds []figure
 	// Causes is what a unit of work takes.
@@ -47,7 +47,7 @@ func (v *view) addVariants(r *report.Report) {
 		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", r.Rounds, r.Planned)
 	}
 	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
-	v.Differences, v.Variables, v.Shared = r.Variants, r.VariablesTable(), r.Shared()
+	v.Differences, v.Variables, v.Shared = r.Variants, r.VariablesTable(), report.Shared
 	v.Causes, v.Pairs, v.Reading = r.CostsTable(), r.PairsTable(), r.Reading()
 	// With one variant or one point, the table of the pairs says the same.
 	if m := r.MatrixTable(); m != nil && len(r.Variants) > 2 && len(m.Rows) > 1 {
