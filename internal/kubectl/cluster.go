@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -86,7 +88,9 @@ func (c *cluster) logs() (logs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return podLogs{clientset}, nil
+	return func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
+		return clientset.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
+	}, nil
 }
 
 // explained is an error in one line that says what to do, if the error is one that users meet.

@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -25,16 +24,7 @@ import (
 )
 
 // logs opens the log of a container.
-type logs interface {
-	open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
-}
-
-// podLogs are those that the API server gives.
-type podLogs struct{ client kubernetes.Interface }
-
-func (l podLogs) open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
-	return l.client.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
-}
+type logs func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 
 // logRequest is whose log to print.
 type logRequest struct {
@@ -130,7 +120,7 @@ func forPeople(line string) string {
 
 // copyLog prints a log without the lines of an encoded document, and what a loader does in words.
 func copyLog(ctx context.Context, from logs, pod *corev1.Pod, container string, follow bool, out io.Writer) error {
-	log, err := from.open(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: container, Follow: follow})
+	log, err := from(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: container, Follow: follow})
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,7 @@ The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for 
 
 // watch a run until it has finished.
 func watch(ctx context.Context, out io.Writer, cl client.Client, key client.ObjectKey) error {
-	w := &watcher{cl: cl, key: key, every: time.Second, out: out}
-	return w.follow(ctx)
+	return (&watcher{cl: cl, key: key, every: time.Second, out: out}).follow(ctx)
 }
 
 // watcher follows one run. It writes a line when more has been measured or another phase begins, and for what is done or waited

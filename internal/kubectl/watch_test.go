@@ -339,7 +339,7 @@ func TestLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := tc.of.print(t.Context(), fakeCluster(objects...), from, run, &out)
+			err := tc.of.print(t.Context(), fakeCluster(objects...), from.open, run, &out)
 			must.Same(t, "output", tc.want, out.String())
 			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v does not say %q", err, tc.says)
@@ -360,12 +360,12 @@ func TestLogsForbidden(t *testing.T) {
 	run := measuring()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods/log"}, "x", errors.New("no"))
 	cl := fakeCluster(run, loaderPod("sizes-t8-a1-0-x"), recorded(t, 8, 1, result.OutcomeAccepted, ""))
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}, run, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{err: forbidden}.open, run, new(bytes.Buffer)); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	// The Pod vanishes between two answers of the API server.
 	var out bytes.Buffer
-	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}, run, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
+	if err := (logRequest{trial: 8}).print(t.Context(), cl, fakeLogs{}.open, run, &out); err != nil || !strings.HasPrefix(out.String(), "The Pod is gone.") {
 		t.Error(err, out.String())
 	}
 }
@@ -375,7 +375,7 @@ func TestLogsOfSlices(t *testing.T) {
 	objects := finishedVariants(t, v1alpha1.AlternateSlices, func(d *result.Document) { d.Findings = []finding.Finding{finding.OfProgram("short")} })
 	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 	var out bytes.Buffer
-	err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}, run, &out)
+	err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}.open, run, &out)
 	for _, line := range []string{"one: rowsPerSecond: 1000 rows/s\n", "other: rowsPerSecond: 1000 rows/s\n", "warning: one: short\n", "warning: other: short\n"} {
 		if err != nil || !strings.Contains(out.String(), line) {
 			t.Errorf("%v: %q is missing in\n%s", err, line, &out)
@@ -383,7 +383,7 @@ func TestLogsOfSlices(t *testing.T) {
 	}
 	objects = finishedVariants(t, v1alpha1.AlternateRuns)
 	out.Reset()
-	if err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}, run, &out); err != nil ||
+	if err := (logRequest{trial: 1}).print(t.Context(), clusterWith(objects...), fakeLogs{}.open, run, &out); err != nil ||
 		!strings.HasPrefix(out.String(), "The Pod is gone. Trial 1, attempt 1, variant o") || !strings.Contains(out.String(), "\nrowsPerSecond: 1000 rows/s\n") {
 		t.Errorf("%v: %s", err, &out)
 	}
