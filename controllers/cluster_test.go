@@ -261,7 +261,13 @@ func (c *cluster) patiently(name, condition string) *v1alpha1.BenchmarkRun {
 // settle reconciles a few times more, so that what is left to do after the end is done.
 func (c *cluster) settle(name string) {
 	c.t.Helper()
-	for range 8 {
+	c.cycle(name, 8)
+}
+
+// cycle reconciles so many times, and lets the cluster react after each.
+func (c *cluster) cycle(name string, n int) {
+	c.t.Helper()
+	for range n {
 		c.reconcile(name)
 		c.react()
 	}

@@ -196,10 +196,7 @@ func TestEnvtestLoaderThatFitsNowhere(t *testing.T) {
 		}}
 	}
 	c.apply(testutil.MakeRun("run", "").Obj())
-	for range 6 {
-		c.reconcile("run")
-		c.react()
-	}
+	c.cycle("run", 6)
 	c.clock.Step(10 * time.Minute) // far beyond the deadline: objects carry the API server's time, not this clock's
 	failed := apimeta.FindStatusCondition(c.until("run", v1alpha1.ConditionFailed).Status.Conditions, v1alpha1.ConditionFailed)
 	want := regexp.MustCompile(`^trial 1: no loader ran .*: 0/1 nodes are available: 1 Insufficient cpu\.: no eligible node has enough cpu ` +

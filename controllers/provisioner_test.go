@@ -132,10 +132,7 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 			c := newCluster(t)
 			test.prepare(c)
 			c.apply(testutil.MakeRun("run", "").Obj())
-			for range 6 {
-				c.reconcile("run")
-				c.react()
-			}
+			c.cycle("run", 6)
 			object, kind := test.about(c)
 			warn(c, object, kind, "FailedMount", test.warning)
 			c.clock.Step(10e9)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -29,21 +31,38 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 )
 
-// quota of the test's namespace, of which so many are used. It is not recounted: the API server adds what is created, and the
-// controller that takes away what is deleted is not there.
-func (c *cluster) quota(what corev1.ResourceName, hard, used string) *corev1.ResourceQuota {
+// quota of the test's namespace, of which so many are used, both below ten, as the API server knows when this returns. It is not
+// recounted: the API server adds what is created, and the controller that takes away what is deleted is not there.
+func (c *cluster) quota(what corev1.ResourceName, hard, used string) {
 	c.t.Helper()
-	q := &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "few", Namespace: c.namespace},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{what: resource.MustParse(hard)}},
-	}
-	c.must(client.IgnoreAlreadyExists(api.Create(c.t.Context(), q)))
-	c.must(api.Get(c.t.Context(), client.ObjectKeyFromObject(q), q))
-	q.Spec.Hard[what] = resource.MustParse(hard)
-	c.must(api.Update(c.t.Context(), q))
+	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "few", Namespace: c.namespace}}
+	_, err := controllerutil.CreateOrUpdate(c.t.Context(), api, q, func() error {
+		q.Spec.Hard = corev1.ResourceList{what: resource.MustParse(hard)}
+		return nil
+	})
+	c.must(err)
 	q.Status.Hard, q.Status.Used = q.Spec.Hard, corev1.ResourceList{what: resource.MustParse(used)}
 	c.must(api.Status().Update(c.t.Context(), q))
-	return q
+	c.admits(what, used < hard)
+}
+
+// jobs is the name that a quota counts Jobs under.
+const jobs = "count/jobs.batch"
+
+func probePod(restart corev1.RestartPolicy) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"probe": ""}},
+		Spec:       corev1.PodSpec{RestartPolicy: restart, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+}
+
+// probes are what admits asks about, by the name that a quota counts them under.
+var probes = map[corev1.ResourceName]client.Object{
+	"count/benchmarkruns.benchrun.dev": testutil.MakeRun("probe", "").Obj(),
+	jobs:                               &batchv1.Job{Spec: batchv1.JobSpec{Template: probePod(corev1.RestartPolicyNever)}},
+	"count/statefulsets.apps": &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
+		Selector: metav1.SetAsLabelSelector(map[string]string{"probe": ""}), Template: probePod(corev1.RestartPolicyAlways),
+	}},
 }
 
 // whileRefused reconciles a run for some time, as often as it asks for, and returns how often that was.
@@ -68,13 +87,10 @@ func (c *cluster) whileRefused(name string, d time.Duration) int {
 // operator that starts meanwhile goes on counting.
 func TestEnvtestQuotaOfOneJob(t *testing.T) {
 	c := newCluster(t)
-	c.quota("count/jobs.batch", "1", "0")
+	c.quota(jobs, "1", "0")
 	c.apply(testutil.MakeRun("run", "").Repetitions(3).Obj())
 	for trials := int32(1); trials < 3; trials++ {
-		for range 20 {
-			c.reconcile("run")
-			c.react()
-		}
+		c.cycle("run", 20)
 		run := c.get("run")
 		ready := c.condition("run", v1alpha1.ConditionReady)
 		if ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "exceeded quota: few") {
@@ -89,7 +105,7 @@ func TestEnvtestQuotaOfOneJob(t *testing.T) {
 		if now := c.get("run").Status.Refusal.StartTime; !now.Equal(since) {
 			t.Errorf("refused since %s, and for a later operator since %s", since, now)
 		}
-		c.quota("count/jobs.batch", "1", "0")
+		c.quota(jobs, "1", "0")
 	}
 	run := c.until("run", v1alpha1.ConditionComplete)
 	if run.Status.Progress != "3/3" || run.Status.Refusal.Object != "" {
@@ -103,10 +119,7 @@ func TestEnvtestPolicyThatDenies(t *testing.T) {
 	c := newCluster(t)
 	c.deny()
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	for range 20 {
-		c.reconcile("run")
-		c.react()
-	}
+	c.cycle("run", 20)
 	if ready := c.condition("run", v1alpha1.ConditionReady); ready.Reason != v1alpha1.ReasonRefused || !strings.Contains(ready.Message, "no Jobs on Fridays") {
 		t.Errorf("it is %s: %s", ready.Reason, ready.Message)
 	}
@@ -131,10 +144,7 @@ func TestEnvtestRefusedIsNotRetriedAllTheTime(t *testing.T) {
 		},
 	})
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	for range 50 {
-		c.reconcile("run")
-		c.react()
-	}
+	c.cycle("run", 50)
 	if attempts != 1 {
 		t.Errorf("asked %d times within a second", attempts)
 	}
@@ -168,10 +178,7 @@ func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 	c := newCluster(t)
 	c.quota("count/statefulsets.apps", "0", "0")
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
-	for range 10 {
-		c.reconcile("run")
-		c.react()
-	}
+	c.cycle("run", 10)
 	c.whileRefused("run", 200*time.Second)
 	if run := c.get("run"); run.Status.Refusal.Object != "StatefulSet run-db1" || ptr.Deref(run.Status.RemovedInstances, 0) != 0 {
 		t.Errorf("refused %+v, removed %d", run.Status.Refusal, ptr.Deref(run.Status.RemovedInstances, 0))
@@ -184,7 +191,6 @@ func TestEnvtestQuotaOfStatefulSets(t *testing.T) {
 // Variants are checked by the API server: a run waits for room in a quota of runs.
 func TestEnvtestQuotaOfRuns(t *testing.T) {
 	c := newCluster(t)
-	c.quota("count/benchmarkruns.benchrun.dev", "1", "1")
 	c.quota("count/benchmarkruns.benchrun.dev", "2", "0")
 	c.apply(withVariants())
 	c.quota("count/benchmarkruns.benchrun.dev", "1", "1")
@@ -220,7 +226,7 @@ func (c *cluster) deny() {
 		},
 	}))
 	c.t.Cleanup(c.allow)
-	c.admits(false)
+	c.admits(jobs, false)
 }
 
 // allow Jobs again.
@@ -231,25 +237,23 @@ func (c *cluster) allow() {
 		c.must(client.IgnoreNotFound(api.Delete(context.WithoutCancel(c.t.Context()), o)))
 	}
 	if c.t.Context().Err() == nil {
-		c.admits(true)
+		c.admits(jobs, true)
 	}
 }
 
-// admits waits until the API server lets Jobs in, or does not.
-func (c *cluster) admits(want bool) {
+// admits waits until the API server lets such objects in, or does not: it reads quotas and policies some time after they are written.
+func (c *cluster) admits(what corev1.ResourceName, want bool) {
 	c.t.Helper()
-	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: c.namespace},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
-		}}},
-	}
+	var err error
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		if err := api.Create(c.t.Context(), job.DeepCopy(), client.DryRunAll); (err == nil) == want {
+		probe := probes[what].DeepCopyObject().(client.Object)
+		probe.SetNamespace(c.namespace)
+		probe.SetName("probe")
+		if err = api.Create(c.t.Context(), probe, client.DryRunAll); (err == nil) == want {
 			return
 		}
 	}
-	c.t.Fatalf("the policy does not work; Jobs admitted should be %t", want)
+	c.t.Fatalf("%s admitted should be %t: %v", what, want, err)
 }
 
 // forged is a record that looks exactly like one of the operator's, and that the operator did not write.

@@ -200,17 +200,14 @@ var errKilled = errors.New("the manager was killed")
 type mortal struct {
 	writes, dieAfter int
 	dead             bool
-	// leases are the numbers of the writes of Leases, and shared those of the objects of a database that runs share.
-	leases, shared []int
+	// leases are the numbers of the writes of Leases.
+	leases []int
 }
 
 // note a write that is about to take place.
 func (m *mortal) note(o client.Object) {
 	if _, lease := o.(*coordinationv1.Lease); lease {
 		m.leases = append(m.leases, m.writes+1)
-	}
-	if ofDatabase(o) && o.GetLabels()[v1alpha1.LabelRun] == "" {
-		m.shared = append(m.shared, m.writes+1)
 	}
 }
 
@@ -321,8 +318,7 @@ func crashEverywhere(t *testing.T, run *v1alpha1.BenchmarkRun, recording string)
 	fmt.Printf("crash after every write: n = %d\n", writes)
 }
 
-// killedAfter runs a scenario in which the manager is killed after a write, for each of these writes, several at a time: each has
-// a namespace and lanes of its own.
+// killedAfter runs a scenario for each of these writes, after which the manager is killed; several at a time.
 func killedAfter(t *testing.T, writes []int, scenario func(t *testing.T, n int)) {
 	t.Helper()
 	for _, n := range writes {
