@@ -85,6 +85,16 @@ offer_storage() {
 	kube apply -f "$HACK/storage.yaml" >/dev/null
 }
 
+# create NODE-IMAGE the cluster, or say why not and leave nothing. It may be tried again: kind waits half a minute for a node to
+# start, which is not enough on a machine that does other things.
+create() {
+	log "creating cluster $NAME"
+	if kind create cluster --retain --config "$HACK/kind.yaml" --image "$1" >&2; then return; fi
+	diagnose
+	delete
+	return 1
+}
+
 up() {
 	local images node_image key
 	images=$("$HACK/images.sh" node "$@")
@@ -102,11 +112,7 @@ up() {
 		fi
 	fi
 	if [ -z "$(nodes)" ]; then
-		log "creating cluster $NAME"
-		kind create cluster --config "$HACK/kind.yaml" --image "$node_image" >&2 || {
-			diagnose
-			die "kind could not create the cluster"
-		}
+		create "$node_image" || create "$node_image" || create "$node_image" || die "kind could not create the cluster"
 	fi
 	offer_storage
 	# shellcheck disable=SC2046 # one argument for each
