@@ -6,6 +6,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +21,18 @@ func (r *Report) Reading() string {
 	m := r.Pairs[0].Metric
 	return fmt.Sprintf("Values are medians in %s (%s is better). "+
 		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
-		m.Unit, m.Better, r.confidence()) + r.readingOverall()
+		m.Unit, m.Better, r.confidence()) + r.readingOverall() + r.readingUsual()
+}
+
+// readingUsual says what rounds this few do not exclude; empty if no difference is so small that it matters.
+func (r *Report) readingUsual() string {
+	for _, p := range slices.Concat(r.Overall, r.Pairs) {
+		if below := p.UsualBelow(); p.Answered() && p.Verdict != stats.Equal && math.Abs(math.Log(p.Ratio)) < below {
+			return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that "+
+				"of usual rounds.", p.Rounds, 200*below, 100*below)
+		}
+	}
+	return ""
 }
 
 // readingOverall says what the ratios over all points are; empty if there are none.

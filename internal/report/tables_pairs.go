@@ -69,6 +69,7 @@ func pairsTable(parameters []string, overall, pairs []stats.Paired, variants boo
 	}
 	t.add(inUnit(first.Metric.Unit, first.Baseline), func(i int) Cell { return medianOf(&all[i], all[i].BaselineValues) })
 	t.add(variant, func(i int) Cell { return medianOf(&all[i], all[i].Values) })
+	t.add(Column{Text: "worst", Unit: "of the median", Number: true, Wide: true}, func(i int) Cell { return worstCell(&all[i]) })
 	ratio := inUnit(RatioOfRounds, "ratio")
 	if first.Separate {
 		ratio.Unit = "median of all pairs of values"
@@ -96,6 +97,15 @@ func medianOf(p *stats.Paired, values []float64) Cell {
 		return None()
 	}
 	return MedianCell(values)
+}
+
+// worstCell has the worst round of each side.
+func worstCell(p *stats.Paired) Cell {
+	baseline, variant := p.Worst()
+	if math.IsNaN(baseline + variant) {
+		return None()
+	}
+	return Cell{Text: fmt.Sprintf("%.2f, %.2f", baseline, variant), Value: exact(variant), Number: true}
 }
 
 // judgedCells are the ratio of a pair, its interval, its rounds, and the verdict. In texts, differences stand out.

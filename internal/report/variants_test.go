@@ -155,6 +155,31 @@ func TestComparisonSummaryWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// Few rounds exclude no stalls: beside a difference that stalls would undo, and only there, the report says so.
+func TestReadingOfUsualRounds(t *testing.T) {
+	for _, tc := range []struct {
+		verdict stats.Verdict
+		ratio   float64
+		rounds  int
+		want    bool
+	}{
+		{stats.Faster, 1.2, 6, true},
+		{stats.Faster, 1.3, 6, false},
+		{stats.Slower, 0.8, 6, true},
+		{stats.Slower, 0.7, 6, false},
+		{stats.Faster, 1.06, 24, true},
+		{stats.Faster, 1.07, 24, false},
+		{stats.Equal, 1.01, 10, false},
+		{stats.CannotSay, 1.01, 6, false},
+	} {
+		s := &report.Report{Pairs: []stats.Paired{{Comparison: stats.Comparison{Verdict: tc.verdict, Ratio: tc.ratio, Rounds: tc.rounds}}}}
+		want := fmt.Sprintf("%d rounds do not exclude stalls in up to %d%% of a variant's trials", tc.rounds, 300/tc.rounds)
+		if got := strings.Contains(s.Reading(), want); got != tc.want {
+			t.Errorf("%+v: %q", tc, s.Reading())
+		}
+	}
+}
+
 // Points without an answer for the same reason are one sentence, with what it would have taken at each.
 func TestUndecidedPoints(t *testing.T) {
 	undecided := func(variant, value string, rounds int, detectable float64) stats.Paired {

@@ -71,6 +71,16 @@ func TestVerdictsInWords(t *testing.T) {
 	}
 }
 
+// One stalled round of eight moves neither median, and shows in the worst value of its side.
+func TestWorst(t *testing.T) {
+	for better, want := range map[string][2]float64{"higher": {0.9, 0.5}, "lower": {1.1, 1.2}} {
+		p := pair(better, slightly)
+		p.BaselineValues, p.Values = []float64{10, 9, 10, 11, 10, 10}, []float64{20, 20, 10, 20, 20, 24}
+		baseline, variant := p.Worst()
+		must.Same(t, better, want, [2]float64{baseline, variant})
+	}
+}
+
 func TestAnswer(t *testing.T) {
 	other := pair("higher", slightly)
 	other.Variant = "eager"
