@@ -74,8 +74,9 @@ func (c churn) came(ctx context.Context) int {
 	return int(job.Status.Succeeded)
 }
 
-// sixSizes is a run of short trials, so many of each of six commit sizes, whose database is on a node.
-func sixSizes(name, lane, node string, repetitions int) string {
+// alternating is a run of two variants that take turns in one attempt, so many rounds at two commit sizes, whose databases are on
+// a node.
+func alternating(name, lane, node string, rounds int) string {
 	return fmt.Sprintf(`
 apiVersion: benchrun.dev/v1alpha1
 kind: BenchmarkRun
@@ -87,12 +88,15 @@ spec:
     nodeSelector: {kubernetes.io/hostname: %s}
     settings: {bufferPoolSize: 64Mi, redoLogSize: 16Mi}
     storage: {size: 1Gi}
-    resources: {requests: {cpu: 100m}, limits: {cpu: "1", memory: 512Mi}}
-  workload: {type: CommitSize, commitSize: {rows: 200, sweep: {rowsPerCommit: [1, 4, 16, 64, 100, 200]}}}
-  trials: {repetitions: %d}
+    resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 512Mi}}
+  variants: [{name: durable}, {name: lazy, database: {settings: {flushLogAtTrxCommit: 0}}}]
+  alternation: Slices
+  rounds: {atMost: %d, until: All}
+  workload: {type: CommitSize, commitSize: {sweep: {rowsPerCommit: [1, 100]}}, limits: {seconds: 2}}
+  trials: {primeSeconds: 1}
   loader: {resources: {requests: {cpu: 50m}, limits: {cpu: "1", memory: 128Mi}}}
   seed: 42
-`, name, lane, node, repetitions)
+`, name, lane, node, rounds)
 }
 
 // managerAhead compiles a manager whose clock, the one that all its controllers and its election use, is 301 seconds ahead, and

@@ -269,18 +269,19 @@ var _ = Describe("reliability", Serial, func() {
 	}, SpecTimeout(runTime))
 
 	It("churn", func(ctx SpecContext) {
-		const runs, lanes, trials = 20, 4, 36
-		d := disturb(ctx, "20 runs in four lanes beside Pods of somebody else that come to their node and go, three at a time")
+		const runs, lanes, rounds, sizes = 20, 4, 6, 2
+		d := disturb(ctx, "20 runs of two variants in slices, in four lanes, beside Pods of somebody else that come to their node and "+
+			"go, three at a time")
 		node := workers(ctx)[0]
 		others := startChurn(ctx, node, 10_000)
 		var names []string
 		for i := range runs {
 			names = append(names, fmt.Sprintf("run%d", i+1))
-			apply(ctx, sixSizes(names[i], fmt.Sprintf("%s-%d", namespace, i%lanes+1), node, 6))
+			apply(ctx, alternating(names[i], fmt.Sprintf("%s-%d", namespace, i%lanes+1), node, rounds))
 		}
 		begun := time.Now()
 		var sum account
-		for _, a := range d.ledger.allComplete(ctx, names, trials, 90*time.Minute) {
+		for _, a := range d.ledger.allComplete(ctx, names, rounds*sizes, 90*time.Minute) {
 			sum.Measured, sum.Planned = sum.Measured+a.Measured, sum.Planned+a.Planned
 			sum.Invalidated, sum.Lost, sum.Doubled = sum.Invalidated+a.Invalidated, sum.Lost+a.Lost, sum.Doubled+a.Doubled
 		}
