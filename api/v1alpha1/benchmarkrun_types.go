@@ -205,13 +205,6 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Maximum=31536000
 	DeadlineSeconds *int32 `json:"deadlineSeconds,omitempty"`
 
-	// queueDeadlineSeconds ends it when it has waited this long for its lane, since it was created or resumed. Unset: no limit.
-	// From 1 to 31536000.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=31536000
-	QueueDeadlineSeconds *int32 `json:"queueDeadlineSeconds,omitempty"`
-
 	// cleanup is when the database of a finished run is removed: Always, OnSuccess (a failed run keeps it) or Never (with the
 	// run). Defaults to Always.
 	// +optional

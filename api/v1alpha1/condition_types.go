@@ -135,8 +135,6 @@ const (
 	// ReasonDeadlineExceeded: an attempt took longer than trials.deadlineSeconds, or the run longer than spec.deadlineSeconds;
 	// the message says what it waited for.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
-	// ReasonQueueDeadlineExceeded: the run waited for its lane for longer than spec.queueDeadlineSeconds; the message says for whom.
-	ReasonQueueDeadlineExceeded = "QueueDeadlineExceeded"
 	// ReasonTooManyErrors: more transactions than workload.limits.errorPercent were rolled back and tried again.
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonTooManyInvalid: attempts were disturbed more often than trials.maxInvalid allows.

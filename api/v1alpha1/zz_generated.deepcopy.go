@@ -145,11 +145,6 @@ func (in *BenchmarkRunSpec) DeepCopyInto(out *BenchmarkRunSpec) {
 		*out = new(int32)
 		**out = **in
 	}
-	if in.QueueDeadlineSeconds != nil {
-		in, out := &in.QueueDeadlineSeconds, &out.QueueDeadlineSeconds
-		*out = new(int32)
-		**out = **in
-	}
 	if in.TTLSecondsAfterFinished != nil {
 		in, out := &in.TTLSecondsAfterFinished, &out.TTLSecondsAfterFinished
 		*out = new(int32)

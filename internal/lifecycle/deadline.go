@@ -142,23 +142,3 @@ func (d *Decision) writes() bool {
 	_, records := d.Action.(RecordAttempt)
 	return records || d.Reason == v1alpha1.ReasonPublishing
 }
-
-// queueDeadline bounds the decision to wait for a lane: who has waited for as long as was asked ends, and says for whom. A run
-// waits since it could measure or, if it had the lane and has lost it, since then.
-func (s *situation) queueDeadline(d *Decision) *Decision {
-	requested := s.run.Spec.QueueDeadlineSeconds
-	if requested == nil {
-		return d
-	}
-	since := ready(s.run).Time
-	if c := pause(s.run); c != nil {
-		since = later(since, c.LastTransitionTime.Time)
-	}
-	most := time.Duration(*requested) * time.Second
-	if left := most - s.now.Sub(since); left > 0 {
-		d.After = Sooner(d.After, left)
-		return d
-	}
-	return fail(Failure{Reason: v1alpha1.ReasonQueueDeadlineExceeded, Message: fmt.Sprintf(
-		"the run waited for its lane for %s (spec.queueDeadlineSeconds): %s", most, d.Message)})
-}

@@ -203,8 +203,6 @@ func queued(s *situation) *Decision {
 	d.Unexpected = s.is(v1alpha1.ConditionAdmitted)
 	if a := s.removeEverything(); a != nil {
 		d.Action, d.Unexpected = a, true
-	} else if !d.Unexpected {
-		return s.queueDeadline(&d)
 	}
 	return &d
 }

@@ -204,7 +204,6 @@ func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	rest.Lane = ""
 	rest.Suspend = nil
 	rest.DeadlineSeconds = nil
-	rest.QueueDeadlineSeconds = nil
 	rest.TTLSecondsAfterFinished = nil
 	rest.Cleanup = ""
 	rest.ImagePullSecrets = nil

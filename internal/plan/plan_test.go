@@ -175,7 +175,6 @@ func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 	spec.Lane = "fast"
 	spec.Suspend = ptr.To(true)
 	spec.DeadlineSeconds = ptr.To[int32](1)
-	spec.QueueDeadlineSeconds = ptr.To[int32](1)
 	spec.Title, spec.Metric = "another", "commitP99Micros"
 	spec.TTLSecondsAfterFinished = ptr.To[int32](60)
 	spec.Cleanup = v1alpha1.CleanupNever
@@ -283,7 +282,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 		}
 	}
 	// A new field must be decided about.
-	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Metric", "Claims", "Lane", "Suspend", "DeadlineSeconds", "QueueDeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
+	fields := append(slices.Collect(maps.Keys(changes)), "Title", "Metric", "Claims", "Lane", "Suspend", "DeadlineSeconds", "TTLSecondsAfterFinished", "Cleanup", "ImagePullSecrets", "Results")
 	var have []string
 	for field := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		have = append(have, field.Name)

@@ -157,7 +157,7 @@ var (
 		v1alpha1.ReasonMariaDBOperatorMissing, v1alpha1.ReasonDatabaseUnreachable, v1alpha1.ReasonServerConfigurationRejected,
 		v1alpha1.ReasonSettingNotEffective, v1alpha1.ReasonBlockIOClassNotEffective, v1alpha1.ReasonLoaderNotStarted,
 		v1alpha1.ReasonBarrierTimeout, v1alpha1.ReasonLoaderFailed, v1alpha1.ReasonRecordsChanged,
-		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonQueueDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
+		v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonTooManyErrors,
 		v1alpha1.ReasonTooManyInvalid, v1alpha1.ReasonVariantInvalid, other,
 	}
 	// completions are the reasons of runs that are complete: those with variants have an answer, or none.
