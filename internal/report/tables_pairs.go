@@ -101,10 +101,10 @@ func medianOf(p *stats.Paired, values []float64) Cell {
 
 // worstCell has the worst round of each side.
 func worstCell(p *stats.Paired) Cell {
-	baseline, variant := p.Worst()
-	if math.IsNaN(baseline + variant) {
+	if len(p.BaselineValues) == 0 || len(p.Values) == 0 {
 		return None()
 	}
+	baseline, variant := p.Worst()
 	return Cell{Text: fmt.Sprintf("%.2f, %.2f", baseline, variant), Value: exact(variant), Number: true}
 }
 

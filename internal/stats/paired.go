@@ -87,25 +87,15 @@ func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
-// Worst are the worst values of the baseline and of the variant, as fractions of their medians; NaN without any. A stall in one of
+// Worst are the worst values of the baseline and of the variant, which have some, as fractions of their medians. A stall in one of
 // many rounds shows here, and hardly in the ratio.
 func (p *Paired) Worst() (baseline, variant float64) {
 	worst := slices.Min[[]float64]
 	if p.Metric.Better == "lower" {
 		worst = slices.Max[[]float64]
 	}
-	of := func(values []float64) float64 {
-		if len(values) == 0 {
-			return math.NaN()
-		}
-		return worst(values) / Summarize(values).Median
-	}
-	return of(p.BaselineValues), of(p.Values)
+	return worst(p.BaselineValues) / Summarize(p.BaselineValues).Median, worst(p.Values) / Summarize(p.Values).Median
 }
-
-// UsualBelow is the size, as a fraction, below which a difference that was found is that of usual rounds: n quiet rounds do not
-// exclude, at 95%, that 3/n of a variant's trials stall, and a stall that halves the rate of so many costs half of that.
-func (p *Paired) UsualBelow() float64 { return 1.5 / float64(p.Rounds) }
 
 // speed is how many times as fast the variant is, with its interval: the ratio of the values, or its inverse if lower is better.
 func (p *Paired) speed() (ratio, low, high float64) {
