@@ -24,13 +24,13 @@ func (r *Report) Reading() string {
 		m.Unit, m.Better, r.confidence()) + r.readingOverall() + r.readingUsual()
 }
 
-// readingUsual says what so few rounds do not exclude; empty if no difference is so small that it matters. By the rule of three, n
+// readingUsual says what so few rounds do not exclude; empty if none is so small that it matters. By the rule of three, n
 // quiet rounds leave it possible that 3/n of a variant's trials stall; if these halve its rate, it loses half of that.
 func (r *Report) readingUsual() string {
 	for _, p := range slices.Concat(r.Overall, r.Pairs) {
 		if below := 1.5 / float64(p.Rounds); p.Answered() && p.Verdict != stats.Equal && math.Abs(math.Log(p.Ratio)) < below {
-			return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that "+
-				"of usual rounds.", p.Rounds, 200*below, 100*below)
+			return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is "+
+				"that of usual rounds.", p.Rounds, 200*below, 100*below)
 		}
 	}
 	return ""

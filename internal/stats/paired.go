@@ -87,8 +87,8 @@ func (p *Paired) Answered() bool {
 	return p.Verdict == Faster || p.Verdict == Slower || p.Verdict == Equal
 }
 
-// Worst are the worst values of the baseline and of the variant, which have some, as fractions of their medians. A stall in one of
-// many rounds shows here, and hardly in the ratio.
+// Worst are the worst values of the baseline and of the variant, which have some, as fractions of their medians. A stall in one
+// of many rounds shows here, and hardly in the ratio.
 func (p *Paired) Worst() (baseline, variant float64) {
 	worst := slices.Min[[]float64]
 	if p.Metric.Better == "lower" {
