@@ -205,14 +205,18 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	return sides
 }
 
-// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, or held the others back. Its document
-// says that, which alone has what was measured of each.
+// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, held the others back, or made the data that
+// others begin with. Its document says that, which alone has what was measured of each.
 func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
+	a.Verdict = s.seen.Copied(s.run, a, doc.Document)
 	for i := range doc.Sides {
 		number := lifecycle.InstancesOf(s.run, a.Instance)[i]
 		summary := doc.Sides[i].Summarize(result.EncodedDocument{})
 		if a.Verdict = lifecycle.Throttled(s.run, a, &summary, number); a.Verdict.Outcome == result.OutcomeAccepted {
 			a.Verdict = s.seen.BusyInPauses(s.run, a, summary.Findings, number)
+		}
+		if a.Verdict.Outcome == result.OutcomeAccepted {
+			a.Verdict = s.seen.Copied(s.run, a, &doc.Sides[i].Document)
 		}
 		if a.Verdict.Outcome != result.OutcomeAccepted {
 			return

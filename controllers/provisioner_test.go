@@ -223,7 +223,8 @@ func (c *cluster) copies() []corev1.PersistentVolumeClaim {
 	return claims.Items
 }
 
-// All servers of a variant have the same copy. The copies are gone at the end.
+// All servers of a variant have the same copy, and what counts is measured on those that begin with it: the attempt that makes it is
+// invalid, which trials.maxInvalid does not count. The copies are gone at the end.
 func TestEnvtestVariantsCopyData(t *testing.T) {
 	c := newCluster(t)
 	used, uids := map[string]string{}, map[string]types.UID{}
@@ -241,10 +242,24 @@ func TestEnvtestVariantsCopyData(t *testing.T) {
 			uids[claim.Name] = claim.UID
 		}
 	}
-	c.apply(restoring())
-	c.until("run", v1alpha1.ConditionFinished)
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		doc := c.measured(job, pod)
+		for i := range doc.Sides {
+			doc.Sides[i].Tool = &result.ToolFacts{Data: result.DataKept}
+			if len(c.attemptNames()) == 0 {
+				doc.Sides[i].Tool.Data = result.DataPrepared
+			}
+		}
+		c.leave(job, pod, doc)
+	}
+	run := restoring()
+	run.Spec.Trials.MaxInvalid = ptr.To[int32](0)
+	c.apply(run)
+	c.until("run", v1alpha1.ConditionComplete)
+	must.Same(t, "records", []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted", "run-t2-a1 Accepted"}, c.attemptNames())
 	want := map[string]string{
 		"run-db1-0": "run-data-durable", "run-db2-0": "run-data-lazy", "run-db3-0": "run-data-durable", "run-db4-0": "run-data-lazy",
+		"run-db5-0": "run-data-durable", "run-db6-0": "run-data-lazy",
 	}
 	must.Same(t, "what the servers use", want, used)
 	if made := c.get("run").Status.DataCopies; len(made) != 2 {

@@ -29,7 +29,7 @@ spec:
     settings: {bufferPoolSize: 256Mi, redoLogSize: 256Mi, flushLogAtTrxCommit: 0, binaryLog: false}
     storage: {medium: NodeDisk, size: 4Gi}
   workload: {type: Sysbench, sysbench: {script: tpcc, scale: ${SCALE:-10}, seconds: 5}}
-  trials: {data: Restore, server: PerTrial, repetitions: $servers}
+  trials: {data: Restore, server: PerTrial, repetitions: $((servers - 1))}
 YAML
 echo "| server | on a node until up, s | then made by SQL, s | restored |"
 echo "| --- | ---: | ---: | --- |"
@@ -39,8 +39,10 @@ for ((i = 1; i <= servers; i++)); do
 	kubectl wait --for=condition=Ready --timeout=10m "pod/$pod" >/dev/null
 	up=$(($(condition "$pod" Ready) - $(condition "$pod" PodScheduled)))
 	restored=$(kubectl logs "$pod" -c restore)
-	wait_until 3600 kubectl get configmap "$run-t$i-a1"
-	echo "| $i | $up | $(prepared "$run-t$i-a1") | $restored |"
+	# The first attempt makes the data, and does not count.
+	attempt=$run-t$((i > 1 ? i - 1 : 1))-a$((i == 2 ? 2 : 1))
+	wait_until 3600 kubectl get configmap "$attempt"
+	echo "| $i | $up | $(prepared "$attempt") | $restored |"
 done
 kubectl wait --for=condition=Complete --timeout=10m "benchmarkrun/$run" >/dev/null
 kubectl delete "benchmarkrun/$run" --timeout=2m >/dev/null

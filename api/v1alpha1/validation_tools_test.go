@@ -70,18 +70,12 @@ func TestEnvtestToolRules(t *testing.T) {
 			minimalSysbench,
 			[]string{
 				sysbench("script: point-query"), sysbench("script: null, sweep: {script: [oltp_read_only, scan, insert]}"),
-				sysbench("sweep: {script: [scan]}"), sysbench("script: null, points: [{script: scan, churn: 0}, {script: scan, churn: 20000}]"),
+				sysbench("sweep: {script: [scan]}"), sysbench("script: null, points: [{script: scan, tables: 1}, {script: scan, tables: 2}]"),
 			},
 			[]string{
 				sysbench("script: points"), sysbench("sweep: {script: [scan, oltp-read-only]}"), sysbench("points: [{script: scans}]"),
 			},
 			`"points-covered-pk"`,
-		},
-		"churn": {
-			minimalSysbench,
-			[]string{sysbench("churn: 0"), sysbench("sweep: {churn: [0, 2000000000]}")},
-			[]string{sysbench("churn: -1"), sysbench("sweep: {churn: [-1]}")},
-			"greater than or equal to 0",
 		},
 		"key": {minimalSysbench, nil, []string{sysbench("script: null, scriptFrom: {name: scripts, key: ../own.lua}")}, "scriptFrom.key"},
 		"commands": {

@@ -48,12 +48,6 @@ type SysbenchTableSize int64
 // +kubebuilder:validation:Maximum=32767
 type SysbenchScale int32
 
-// SysbenchChurn is a number of transactions that write.
-//
-// +kubebuilder:validation:Minimum=0
-// +kubebuilder:validation:Maximum=2000000000
-type SysbenchChurn int64
-
 // SysbenchRate is a number of transactions per second; 0 is no limit.
 //
 // +kubebuilder:validation:Minimum=0
@@ -118,12 +112,6 @@ type SysbenchWorkload struct {
 	// +optional
 	// +benchrun:sweep=numbers of warehouses
 	Scale *SysbenchScale `json:"scale,omitempty"`
-
-	// churn is the number of transactions of oltp_write_only that fragment the prepared tables first. Not for tpcc, bulk_insert
-	// and your own scripts. From 0 to 2000000000. Unset: 0.
-	// +optional
-	// +benchrun:sweep=numbers of transactions
-	Churn *SysbenchChurn `json:"churn,omitempty"`
 
 	// ratePerSecond is the number of transactions started per second, over all clients, at random moments. Their latency includes
 	// the wait for a client. 0: as fast as possible. From 0 to 10000000; defaults to 0.

@@ -1777,11 +1777,6 @@ func (in *SysbenchPoint) DeepCopyInto(out *SysbenchPoint) {
 		*out = new(SysbenchScale)
 		**out = **in
 	}
-	if in.Churn != nil {
-		in, out := &in.Churn, &out.Churn
-		*out = new(SysbenchChurn)
-		**out = **in
-	}
 	if in.RatePerSecond != nil {
 		in, out := &in.RatePerSecond, &out.RatePerSecond
 		*out = new(SysbenchRate)
@@ -1855,11 +1850,6 @@ func (in *SysbenchSweep) DeepCopyInto(out *SysbenchSweep) {
 		*out = make([]SysbenchScale, len(*in))
 		copy(*out, *in)
 	}
-	if in.Churn != nil {
-		in, out := &in.Churn, &out.Churn
-		*out = make([]SysbenchChurn, len(*in))
-		copy(*out, *in)
-	}
 	if in.RatePerSecond != nil {
 		in, out := &in.RatePerSecond, &out.RatePerSecond
 		*out = make([]SysbenchRate, len(*in))
@@ -1914,11 +1904,6 @@ func (in *SysbenchWorkload) DeepCopyInto(out *SysbenchWorkload) {
 	if in.Scale != nil {
 		in, out := &in.Scale, &out.Scale
 		*out = new(SysbenchScale)
-		**out = **in
-	}
-	if in.Churn != nil {
-		in, out := &in.Churn, &out.Churn
-		*out = new(SysbenchChurn)
 		**out = **in
 	}
 	if in.RatePerSecond != nil {

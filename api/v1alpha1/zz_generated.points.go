@@ -275,13 +275,6 @@ type SysbenchSweep struct {
 	// +kubebuilder:validation:MaxItems=100
 	Scale []SysbenchScale `json:"scale,omitempty"`
 
-	// churn lists numbers of transactions.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=100
-	Churn []SysbenchChurn `json:"churn,omitempty"`
-
 	// ratePerSecond lists numbers of transactions per second.
 	// +optional
 	// +listType=set
@@ -319,10 +312,6 @@ type SysbenchPoint struct {
 	// scale of this point.
 	// +optional
 	Scale *SysbenchScale `json:"scale,omitempty"`
-
-	// churn of this point.
-	// +optional
-	Churn *SysbenchChurn `json:"churn,omitempty"`
 
 	// ratePerSecond of this point.
 	// +optional

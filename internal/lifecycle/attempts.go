@@ -70,13 +70,14 @@ func failed(s *situation) *Decision {
 		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
 	}
 	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
-	if s.Invalidated <= limit {
+	invalidated := s.Invalidated - s.seen.copied()
+	if invalidated <= limit {
 		return nil
 	}
 	last := s.lastInvalidated()
 	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
 		"invalidated attempts: %d (trials.maxInvalid allows %d); the last one was of trial %d%s: %s: %s",
-		s.Invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+		invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
 }
 
 // lastInvalidated is the record of the last attempt that was invalidated, or nil.

@@ -69,7 +69,7 @@ func (s *situation) goesOn() bool {
 	}
 	last := s.seen.Records[len(s.seen.Records)-1]
 	t := s.trial(last.Trial)
-	if t == nil || t.Round != s.next.Round || last.LastInstance() <= int(ptr.Deref(s.run.Status.RemovedInstances, 0)) {
+	if last.Cause == result.CauseDataCopied || t == nil || t.Round != s.next.Round || last.LastInstance() <= int(ptr.Deref(s.run.Status.RemovedInstances, 0)) {
 		return false
 	}
 	if !s.plan.Together() && !slices.Equal(t.Sides, s.next.Sides) {

@@ -254,6 +254,35 @@ func TestBusyInPausesOfManyTrials(t *testing.T) {
 	}
 }
 
+// The attempt that makes the data that further servers begin with does not count: once for each variant, where servers are new, and
+// where there is a copy.
+func TestCopied(t *testing.T) {
+	prepared := &result.Document{Tool: &result.ToolFacts{Data: result.DataPrepared}}
+	before := testutil.Record(1, 1, nil, 800)
+	before.Outcome, before.Cause = result.OutcomeInvalidated, result.CauseDataCopied
+	single := oneAxis(1, 2)
+	for name, tc := range map[string]struct {
+		run  *v1alpha1.BenchmarkRun
+		data v1alpha1.DataLifetime
+		doc  *result.Document
+		seen []*result.Record
+		want result.Outcome
+	}{
+		"made":                {testutil.Pair(), v1alpha1.DataRestore, prepared, nil, result.OutcomeInvalidated},
+		"made of the other":   {testutil.Pair(), v1alpha1.DataRestore, prepared, []*result.Record{before}, result.OutcomeInvalidated},
+		"made again":          {testutil.Pair(), v1alpha1.DataRestore, prepared, []*result.Record{before, before}, result.OutcomeAccepted},
+		"kept":                {testutil.Pair(), v1alpha1.DataKeep, prepared, nil, result.OutcomeAccepted},
+		"one server for all":  {single, v1alpha1.DataRestore, prepared, nil, result.OutcomeAccepted},
+		"made by no program":  {testutil.Pair(), v1alpha1.DataRestore, &result.Document{}, nil, result.OutcomeAccepted},
+		"begun with":          {testutil.Pair(), v1alpha1.DataRestore, &result.Document{Tool: &result.ToolFacts{Data: result.DataKept}}, nil, result.OutcomeAccepted},
+		"could not be copied": {testutil.Pair(), v1alpha1.DataRestore, &result.Document{Tool: prepared.Tool, Findings: []finding.Finding{finding.NotCopied("no")}}, nil, result.OutcomeAccepted},
+	} {
+		tc.run.Spec.Trials.Data = tc.data
+		a := &Attempt{Verdict: trial.Verdict{Outcome: result.OutcomeAccepted}}
+		must.Same(t, name, tc.want, (&Observed{Records: tc.seen}).Copied(tc.run, a, tc.doc).Outcome)
+	}
+}
+
 // An instance is numbered once, also if it was removed before anything was measured.
 func TestRemovedInstanceIsNotNumberedAgain(t *testing.T) {
 	run := oneAxis(1, 2)

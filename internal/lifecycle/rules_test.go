@@ -306,7 +306,7 @@ var disturbances = []result.Cause{
 	result.CauseServerRestarted, result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted,
 	result.CauseOutOfMemory, result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 	result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseNodeLost,
-	result.CauseThrottled, result.CauseBusyInPauses,
+	result.CauseThrottled, result.CauseBusyInPauses, result.CauseDataCopied,
 }
 
 // Every cause either disturbs an attempt or fails it. (The plugin's TestAdvice has the documentation explain each.)

@@ -87,6 +87,29 @@ func (o *Observed) BusyInPauses(run *v1alpha1.BenchmarkRun, a *Attempt, found []
 	return a.Verdict.Because(result.CauseBusyInPauses, fmt.Sprintf("variant %s: %s", variant, found[i].Text()))
 }
 
+// copied is how many attempts made the data that further servers begin with.
+func (o *Observed) copied() (n int) {
+	for _, r := range o.Records {
+		if r.Cause == result.CauseDataCopied {
+			n++
+		}
+	}
+	return n
+}
+
+// Copied is the verdict about an accepted attempt with what its loader says of one of its servers: invalid if that made the data
+// that further servers begin with. There is one such attempt of each variant, so that a copy that no server can begin with is not
+// made for ever.
+func (o *Observed) Copied(run *v1alpha1.BenchmarkRun, a *Attempt, doc *result.Document) trial.Verdict {
+	anew := len(run.Spec.Variants) > 0 || run.Spec.Trials.Server == v1alpha1.ServerPerTrial
+	failed := func(f finding.Finding) bool { return f.Code == finding.DataNotCopied }
+	if !plan.CopiesData(run) || !anew || doc.Tool == nil || doc.Tool.Data != result.DataPrepared || o.copied() >= plan.Sides(run) ||
+		slices.ContainsFunc(doc.Findings, failed) {
+		return a.Verdict
+	}
+	return a.Verdict.Because(result.CauseDataCopied, "the data were made and copied; what counts is measured on servers that begin with the copy")
+}
+
 func (s *situation) alternation() (v1alpha1.Alternation, string) {
 	chosen, why := s.plan.Alternation, s.plan.AlternationReason
 	if i := s.noRoom(); i != nil {

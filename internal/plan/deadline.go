@@ -137,7 +137,7 @@ func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows 
 	if swept := parameters["script"]; swept != "" {
 		script = swept
 	}
-	if script == "" || script == "tpcc" || s.Churn != nil || parameters["churn"] != "" {
+	if script == "" || script == "tpcc" {
 		return 0, false
 	}
 	value := func(name string, set, unset int64) int64 {

@@ -79,6 +79,8 @@ const (
 	CauseThrottled Cause = "Throttled"
 	// CauseBusyInPauses: a server worked while others were measured in slices, in a run that may be measured otherwise.
 	CauseBusyInPauses Cause = "BusyInPauses"
+	// CauseDataCopied: the server made the data that further servers begin with, and had them in memory, which these have not.
+	CauseDataCopied Cause = "DataCopied"
 	// CauseNotStarted: no loader Pod ran within trials.startDeadlineSeconds.
 	CauseNotStarted Cause = "NotStarted"
 )

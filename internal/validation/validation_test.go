@@ -397,10 +397,6 @@ func TestScriptsRefused(t *testing.T) {
 			"(script=bulk_insert)": sweepOf([]string{"scan", "bulk_insert"}, func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Trials.Data = v1alpha1.DataKeep
 		}),
-		"workload Sysbench: churn is for all scripts but tpcc, bulk_insert and your own: it writes to the tables that the others share " +
-			"(script=tpcc)": sweepOf([]string{"scan", "tpcc"}, func(s *v1alpha1.BenchmarkRunSpec) {
-			s.Workload.Sysbench.Churn = ptr.To[v1alpha1.SysbenchChurn](1)
-		}),
 		"workload Sysbench: options: range_size cannot be set with script read-only-10, whose options belong to its name, but for those " +
 			"that begin with mysql, db or rand: leave it out, or use one of sysbench's own scripts (script=read-only-10)": sweepOf([]string{"oltp_read_only", "read-only-10"}, func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Workload.Sysbench.Options = map[string]v1alpha1.SysbenchOption{"range_size": "10"}

@@ -26,14 +26,12 @@ type Parameters struct {
 	Script     string      `json:"script,omitempty"`
 	ScriptFrom *ScriptFrom `json:"scriptFrom,omitempty"`
 	// AsPublished is None, empty for None, or SysbenchTPCC: script tpcc then sends the statements of the published one.
-	AsPublished string `json:"asPublished,omitempty"`
-	Clients     int32  `json:"clients"`
-	Tables      *int32 `json:"tables,omitempty"`
-	TableSize   *int64 `json:"tableSize,omitempty"`
-	Scale       *int32 `json:"scale,omitempty"`
-	// Churn is how many transactions write to the tables after they were prepared.
-	Churn         int64 `json:"churn,omitempty"`
-	RatePerSecond int32 `json:"ratePerSecond,omitempty"`
+	AsPublished   string `json:"asPublished,omitempty"`
+	Clients       int32  `json:"clients"`
+	Tables        *int32 `json:"tables,omitempty"`
+	TableSize     *int64 `json:"tableSize,omitempty"`
+	Scale         *int32 `json:"scale,omitempty"`
+	RatePerSecond int32  `json:"ratePerSecond,omitempty"`
 	// Seconds and Events end the measured phase; 0 is unset.
 	Seconds       int32             `json:"seconds,omitempty"`
 	Events        int64             `json:"events,omitempty"`
@@ -73,7 +71,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		p.Seconds = defaultSeconds
 	}
 	return p, cmp.Or(
-		workload.AtLeast("clients", p.Clients, 1), workload.AtLeast("churn", p.Churn, 0),
+		workload.AtLeast("clients", p.Clients, 1),
 		p.checkScript(), p.checkCompat(), p.checkSize(), p.checkTables(cfg), p.checkShare(workload.ShareOf(cfg)),
 		p.checkStatements(cfg))
 }

@@ -260,7 +260,7 @@ func TestSysbenchDataset(t *testing.T) {
 	for _, change := range []func(*Parameters){
 		func(p *Parameters) { p.TableSize = ptr.To[int64](7) }, func(p *Parameters) { p.Tables = ptr.To[int32](7) },
 		func(p *Parameters) { p.Script = "oltp_insert" }, func(p *Parameters) { p.Options["auto_inc"] = "on" },
-		func(p *Parameters) { p.Churn = 1 }, func(p *Parameters) { p.RandType = "uniform" },
+		func(p *Parameters) { p.RandType = "uniform" },
 		func(p *Parameters) { p.Options["mysql_storage_engine"] = "aria" },
 	} {
 		if same.Name == dataset(t, 1, change).Name {
@@ -341,36 +341,6 @@ func TestSysbenchKeptData(t *testing.T) {
 	}
 }
 
-// Churn comes after the tables, by another script: of the options it has those of the connection and of random numbers alone.
-func TestSysbenchChurn(t *testing.T) {
-	tool := newTestSysbench(t, 42, func(p *Parameters) {
-		p.Script, p.Churn = "oltp_read_only", 700
-		p.Options = map[string]string{"range_size": "7", "mysql-ignore-errors": "all"}
-	})
-	prepare := tool.Commands(workload.PhasePrepare)
-	churn := prepare[len(prepare)-1].Args
-	if len(prepare) != 3 || churn[1] != "oltp_write_only" || churn[len(churn)-1] != "run" {
-		t.Fatalf("%d commands, the last %q", len(prepare), churn)
-	}
-	for _, option := range []string{"--events=700", "--time=0", "--threads=4", "--rand-type=pareto", "--mysql-ignore-errors=all"} {
-		if !slices.Contains(churn, option) {
-			t.Errorf("%s is missing in %q", option, churn)
-		}
-	}
-	text, measured := strings.Join(churn, " "), tool.Commands(workload.PhaseMeasure)[0].Args
-	if strings.Contains(text, "range_size") || strings.LastIndex(text, "--rate=0") < strings.Index(text, "--rate=50") ||
-		slices.Contains(churn, "--rand-seed=42") || !slices.Contains(measured, "--rand-seed=42") {
-		t.Errorf("%q", churn)
-	}
-	for _, script := range []string{scriptTPCC, scriptBulkInsert} {
-		refuses(t, "churn is for all scripts but tpcc, bulk_insert and your own", &result.Config{
-			Workload: workloadtest.Load(Definition, testParameters(func(p *Parameters) { p.Script, p.Churn, p.WarmupSeconds = script, 1, 0 })),
-		})
-	}
-	below := testParameters(func(p *Parameters) { p.Churn = -1 })
-	refuses(t, "churn is -1 but must be at least 0", &result.Config{Workload: workloadtest.Load(Definition, below)})
-}
-
 // An offered rate that was not reached is a warning, for one Pod and for several. Chance is none: in three seconds at 100 a
 // second, some ten transactions more or less are due.
 func TestSysbenchRate(t *testing.T) {
@@ -432,7 +402,6 @@ func TestSysbenchPreparedStatements(t *testing.T) {
 		{"a script of Benchrun's", large("scan", 32, nil), 64 * 32},
 		{"tpcc is text", &Parameters{Script: scriptTPCC, Clients: 64, Tables: ptr.To[int32](32)}, 0},
 		{"no tables", &Parameters{Script: "oltp_read_write", Clients: 64}, 64 * 9},
-		{"churn", &Parameters{Script: "oltp_insert", Clients: 64, Tables: ptr.To[int32](32), Churn: 1}, 64 * 32 * 4},
 		{"nobody knows", &Parameters{ScriptFrom: &ScriptFrom{Name: "a", Key: "b"}, Clients: 64, Tables: ptr.To[int32](32)}, 0},
 	} {
 		must.Same(t, tc.name, tc.want, tc.p.prepares())

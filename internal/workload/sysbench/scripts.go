@@ -28,8 +28,6 @@ const (
 	scriptBulkInsert = "bulk_insert"
 	scriptInsert     = "oltp_insert"
 	scriptDelete     = "oltp_delete"
-	// scriptChurn makes what churn asks for.
-	scriptChurn = "oltp_write_only"
 	// Scripts that use one table.
 	oneTablePrefix = "select_random_"
 
@@ -44,7 +42,7 @@ const (
 var originals = map[string]bool{
 	"oltp_point_select": false, "oltp_read_only": false, "select_random_points": false, "select_random_ranges": false,
 	scriptBulkInsert: true, scriptDelete: true, scriptInsert: true, "oltp_read_write": true, "oltp_update_index": true,
-	"oltp_update_non_index": true, scriptChurn: true, scriptTPCC: true,
+	"oltp_update_non_index": true, "oltp_write_only": true, scriptTPCC: true,
 }
 
 // microbenchmarks are names for a script with options. Where one of sysbench's own does what is asked for, it is that.
@@ -85,7 +83,7 @@ var microbenchmarks = map[string]script{
 	},
 	// The exponent is that of sysbench 1.1.
 	"update-zipf":    {lua: updatesFile, run: map[string]string{"points": "1", "zipf": "0.8"}, writes: true},
-	"write-only":     {lua: scriptChurn, writes: true},
+	"write-only":     {lua: "oltp_write_only", writes: true},
 	"read-write-10":  {lua: "oltp_read_write", run: map[string]string{"range_size": "10"}, writes: true},
 	"read-write-100": {lua: "oltp_read_write", run: map[string]string{"range_size": "100"}, writes: true},
 	"insert":         {lua: scriptInsert, writes: true},

@@ -58,7 +58,7 @@ func (t *sysbenchTool) Files() map[string]string { return t.script.files() }
 func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 	var all []workload.Command
 	add := func(command string, extra ...string) {
-		all = append(all, t.command(t.file(), t.params.Options, command, extra...))
+		all = append(all, t.command(command, extra...))
 	}
 	has := func(command string) bool { return slices.Contains(t.params.commands(), command) }
 	switch phase {
@@ -67,9 +67,6 @@ func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
 			if has(command) {
 				add(command, "--rand-seed="+t.seed())
 			}
-		}
-		if t.params.Churn > 0 {
-			all = append(all, t.churn())
 		}
 	case workload.PhaseWarmup:
 		if t.params.WarmupSeconds > 0 {
@@ -104,11 +101,11 @@ func (t *sysbenchTool) run(options ...string) []string {
 }
 
 // command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
-func (t *sysbenchTool) command(file string, options map[string]string, command string, extra ...string) workload.Command {
+func (t *sysbenchTool) command(command string, extra ...string) workload.Command {
 	p, s := t.params, t.cfg.Server
-	args := []string{"sysbench", file}
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		args = append(args, "--"+name+"="+options[name])
+	args := []string{"sysbench", t.file()}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		args = append(args, "--"+name+"="+p.Options[name])
 	}
 	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
 	if s.Socket != "" {

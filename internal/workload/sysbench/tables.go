@@ -29,8 +29,6 @@ func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
 	case sharesTables(p.Script):
 		return nil
-	case p.Churn > 0:
-		return errors.New("churn is for all scripts but tpcc, bulk_insert and your own: it writes to the tables that the others share")
 	case cfg.CopyData && p.Script == scriptTPCC:
 		return nil // its tables are spent by each trial, and the next server begins with the copy
 	case cfg.CopyData:
@@ -39,16 +37,6 @@ func (p *Parameters) checkTables(cfg *result.Config) error {
 		return errors.New("trials.data: Keep is for all scripts but tpcc, bulk_insert and your own: the others share tables")
 	}
 	return nil
-}
-
-// churn writes to the tables that were prepared. It is another script than the workload's, and does not have that one's options.
-func (t *sysbenchTool) churn() workload.Command {
-	options := maps.Clone(t.params.Options)
-	maps.DeleteFunc(options, func(name, _ string) bool { return !general(name) })
-	// Another seed than those of warm-ups and measured loads.
-	seed := strconv.FormatInt(folded(^t.cfg.SeedOfData()-1), 10)
-	return t.command(scriptChurn, options, "run",
-		"--rate=0", "--rand-seed="+seed, fmt.Sprintf("--events=%d", t.params.Churn), "--time=0")
 }
 
 // loadOptions say what a script sends, and how: they change nothing in prepared tables.
@@ -136,7 +124,7 @@ const (
 
 // statements are how many a thread of a script prepares for each table. What is not listed prepares none.
 var statements = map[string]int64{
-	"oltp_point_select": 1, "oltp_read_only": 1 + rangeStatements, "oltp_read_write": 5 + rangeStatements, scriptChurn: 4,
+	"oltp_point_select": 1, "oltp_read_only": 1 + rangeStatements, "oltp_read_write": 5 + rangeStatements, "oltp_write_only": 4,
 	"oltp_update_index": 1, "oltp_update_non_index": 1, scriptDelete: 1, "select_random_points": 1, "select_random_ranges": 1,
 	pointsFile: 1, rangesFile: 1, scanFile: 1, updatesFile: 1,
 }
@@ -178,11 +166,7 @@ func (p *Parameters) prepares() int64 {
 	if n, err := strconv.ParseInt(load.run["tables"], 10, 64); err == nil {
 		tables = n
 	}
-	prepared := int64(p.Clients) * tables * each
-	if p.Churn > 0 {
-		prepared = max(prepared, int64(p.Clients)*p.tables()*statements[scriptChurn])
-	}
-	return prepared
+	return int64(p.Clients) * tables * each
 }
 
 func (p *Parameters) tables() int64 { return int64(given(p.Tables, defaultTables)) }
