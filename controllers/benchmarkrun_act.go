@@ -205,8 +205,8 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 	return sides
 }
 
-// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, held the others back, or made the data that
-// others begin with. Its document says that, which alone has what was measured of each.
+// judgeSides invalidates an attempt one of whose servers was held back at its CPU limit, held the others back, or made the data
+// that others begin with. Its document says that, which alone has what was measured of each.
 func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	a.Verdict = s.seen.Copied(s.run, a, doc.Document)
 	for i := range doc.Sides {

@@ -36,17 +36,17 @@ func (s *situation) wantedInstance() int {
 }
 
 // wantedInstances are all that are to be up for the next attempt: those of the set that the round before has not used, or of the
-// one that this round goes on with.
+// one that this round goes on with, unless the last attempt made the data that new ones begin with.
 func (s *situation) wantedInstances() []int {
 	if len(s.run.Spec.Variants) == 0 {
 		return []int{s.wantedInstance()}
 	}
-	last := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
+	last, copied := int(ptr.Deref(s.run.Status.RemovedInstances, 0)), false
 	for _, r := range s.seen.Records {
-		last = max(last, r.LastInstance())
+		last, copied = max(last, r.LastInstance()), r.Cause == result.CauseDataCopied
 	}
 	set := plan.SetOf(s.run, last)
-	if !s.goesOn() {
+	if copied || !s.goesOn() {
 		set++
 	}
 	var wanted []int
@@ -69,7 +69,7 @@ func (s *situation) goesOn() bool {
 	}
 	last := s.seen.Records[len(s.seen.Records)-1]
 	t := s.trial(last.Trial)
-	if last.Cause == result.CauseDataCopied || t == nil || t.Round != s.next.Round || last.LastInstance() <= int(ptr.Deref(s.run.Status.RemovedInstances, 0)) {
+	if t == nil || t.Round != s.next.Round || last.LastInstance() <= int(ptr.Deref(s.run.Status.RemovedInstances, 0)) {
 		return false
 	}
 	if !s.plan.Together() && !slices.Equal(t.Sides, s.next.Sides) {

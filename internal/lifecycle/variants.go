@@ -102,12 +102,12 @@ func (o *Observed) copied() (n int) {
 // made for ever.
 func (o *Observed) Copied(run *v1alpha1.BenchmarkRun, a *Attempt, doc *result.Document) trial.Verdict {
 	anew := len(run.Spec.Variants) > 0 || run.Spec.Trials.Server == v1alpha1.ServerPerTrial
-	failed := func(f finding.Finding) bool { return f.Code == finding.DataNotCopied }
-	if !plan.CopiesData(run) || !anew || doc.Tool == nil || doc.Tool.Data != result.DataPrepared || o.copied() >= plan.Sides(run) ||
-		slices.ContainsFunc(doc.Findings, failed) {
+	made := doc.Tool != nil && doc.Tool.Data == result.DataPrepared
+	failed := slices.ContainsFunc(doc.Findings, func(f finding.Finding) bool { return f.Code == finding.DataNotCopied })
+	if !plan.CopiesData(run) || !anew || !made || failed || o.copied() >= plan.Sides(run) {
 		return a.Verdict
 	}
-	return a.Verdict.Because(result.CauseDataCopied, "the data were made and copied; what counts is measured on servers that begin with the copy")
+	return a.Verdict.Because(result.CauseDataCopied, "the data were made and copied: what counts begins with the copy")
 }
 
 func (s *situation) alternation() (v1alpha1.Alternation, string) {
