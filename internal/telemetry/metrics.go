@@ -149,7 +149,7 @@ var (
 		result.CauseEvicted, result.CauseOutOfMemory,
 		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 		result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady,
-		result.CauseNodeLost, result.CauseThrottled, result.CauseBusyInPauses, other,
+		result.CauseNodeLost, result.CauseThrottled, result.CauseBusyInPauses, result.CauseDataCopied, other,
 	}
 	runFailures = []string{
 		v1alpha1.ReasonInvalidSpecification, v1alpha1.ReasonNameTaken, v1alpha1.ReasonRejected,
