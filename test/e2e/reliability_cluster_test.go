@@ -269,7 +269,7 @@ var _ = Describe("reliability", Serial, func() {
 	}, SpecTimeout(runTime))
 
 	It("churn", func(ctx SpecContext) {
-		const runs, lanes, rounds, sizes = 20, 4, 6, 2
+		const runs, lanes, rounds, sizes = 20, 4, 2, 2
 		d := disturb(ctx, "20 runs of two variants in slices, in four lanes, beside Pods of somebody else that come to their node and "+
 			"go, three at a time")
 		node := workers(ctx)[0]
