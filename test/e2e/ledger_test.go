@@ -142,8 +142,7 @@ func (l *ledger) account(ctx context.Context, run *v1alpha1.BenchmarkRun) accoun
 	GinkgoHelper()
 	var a account
 	a.Measured, a.Invalidated = int(ptr.Deref(run.Status.Trials.Measured, 0)), int(ptr.Deref(run.Status.Trials.Invalidated, 0))
-	_, planned, _ := strings.Cut(run.Status.Progress, "/")
-	a.Planned, _ = strconv.Atoi(planned)
+	a.Planned = int(ptr.Deref(run.Status.Trials.Planned, 0))
 	rows, published := map[string]int{}, map[string]bool{} // by trial and variant, and by trial
 	for _, row := range publishedTrials(ctx, run) {
 		trial, _, _ := strings.Cut(row, " ")
