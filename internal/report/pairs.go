@@ -27,13 +27,17 @@ func (r *Report) Reading() string {
 // readingUsual says what so few rounds do not exclude; empty if none is so small that it matters. By the rule of three, n
 // quiet rounds leave it possible that 3/n of a variant's trials stall; if these halve its rate, it loses half of that.
 func (r *Report) readingUsual() string {
+	fewest := math.MaxInt
 	for _, p := range slices.Concat(r.Overall, r.Pairs) {
-		if below := 1.5 / float64(p.Rounds); p.Answered() && p.Verdict != stats.Equal && math.Abs(math.Log(p.Ratio)) < below {
-			return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is "+
-				"that of usual rounds.", p.Rounds, 200*below, 100*below)
+		if p.Answered() && p.Verdict != stats.Equal && math.Abs(p.Ratio-1) < 1.5/float64(p.Rounds) {
+			fewest = min(fewest, p.Rounds)
 		}
 	}
-	return ""
+	if fewest == math.MaxInt {
+		return ""
+	}
+	return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that of "+
+		"usual rounds.", fewest, 300/float64(fewest), 150/float64(fewest))
 }
 
 // readingOverall says what the ratios over all points are; empty if there are none.

@@ -71,7 +71,7 @@ func TestVerdictsInWords(t *testing.T) {
 	}
 }
 
-// One stalled round of eight moves neither median, and shows in the worst value of its side.
+// One stalled round of six moves neither median, and shows in the worst value of its side.
 func TestWorst(t *testing.T) {
 	for better, want := range map[string][2]float64{"higher": {0.9, 0.5}, "lower": {1.1, 1.2}} {
 		p := pair(better, slightly)
