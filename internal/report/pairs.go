@@ -36,8 +36,8 @@ func (r *Report) readingUsual() string {
 	if fewest == math.MaxInt {
 		return ""
 	}
-	return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that of "+
-		"usual rounds.", fewest, 300/float64(fewest), 150/float64(fewest))
+	return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that "+
+		"of usual rounds.", fewest, 300/float64(fewest), 150/float64(fewest))
 }
 
 // readingOverall says what the ratios over all points are; empty if there are none.
