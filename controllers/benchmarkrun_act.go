@@ -197,7 +197,7 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 		return nil
 	}
 	var sides []result.SideRecord
-	for _, number := range lifecycle.InstancesOf(s.run, a.Instance) {
+	for _, number := range a.Instances {
 		side := result.SideRecord{Variant: plan.VariantName(s.run, number), Instance: number}
 		side.Place, side.Fingerprint = r.measuredOn(ctx, s.seen.Instance(number))
 		sides = append(sides, side)
@@ -210,7 +210,7 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	a.Verdict = s.seen.Copied(s.run, a, doc.Document)
 	for i := range doc.Sides {
-		number := lifecycle.InstancesOf(s.run, a.Instance)[i]
+		number := a.Instances[i]
 		summary := doc.Sides[i].Summarize(result.EncodedDocument{})
 		if a.Verdict = lifecycle.Throttled(s.run, a, &summary, number); a.Verdict.Outcome == result.OutcomeAccepted {
 			a.Verdict = s.seen.BusyInPauses(s.run, a, summary.Findings, number)

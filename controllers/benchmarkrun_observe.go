@@ -139,6 +139,7 @@ func (o *observer) jobs(own *listed) {
 			Trial: number(job, v1alpha1.LabelTrial), Number: number(job, v1alpha1.LabelAttempt),
 			Instance: number(job, v1alpha1.LabelInstance), Job: job,
 		}
+		a.Instances = trial.InstancesOf(o.run, job, a.Instance)
 		for _, pod := range pods {
 			if madeOf(&pod, job) {
 				a.Pods = append(a.Pods, pod)

@@ -31,7 +31,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 	if err != nil {
 		return &terminalError{*lifecycle.Invalid(err)}
 	}
-	objects = database.Guarding(objects, plan.VariantOf(s.run, a.Instance) == 0, a.Beside)
+	objects = database.Guarding(objects, !a.Guarded, a.Beside)
 	w, name := r.writer(s.run), plan.InstanceName(run, a.Instance)
 	for _, implied := range database.Implied(run, a.Instance) {
 		if err := w.notThere(ctx, implied, name); err != nil {

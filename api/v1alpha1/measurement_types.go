@@ -79,7 +79,6 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.repetitions) && has(self.precision))",message="set repetitions or precision, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.order == 'Interleaved'",message="precision goes with order Interleaved: it is checked after whole rounds"
-// +kubebuilder:validation:XValidation:rule="!has(self.dataSeed) || self.data == 'Restore'",message="dataSeed goes with data: Restore"
 type TrialsSpec struct {
 	// repetitions of each point. From 1 to 100. Unset, and without precision: 6, the fewest with a 95% interval.
 	// +optional
@@ -118,13 +117,6 @@ type TrialsSpec struct {
 	// +kubebuilder:default=Recreate
 	// +kubebuilder:validation:Enum=Recreate;Keep;Restore
 	Data DataLifetime `json:"data,omitempty"`
-
-	// dataSeed is the seed of the prepared rows, with data Restore. Unset: that of the run. From 0 to
-	// 9007199254740991.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=9007199254740991
-	DataSeed *int64 `json:"dataSeed,omitempty"`
 
 	// startDeadlineSeconds is how long the database, and each loader Pod, may take to start. From 10 to 86400; defaults to 300.
 	// +optional

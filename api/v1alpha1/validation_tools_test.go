@@ -176,9 +176,9 @@ func TestEnvtestToolRules(t *testing.T) {
 		"restore": {
 			minimalSysbench,
 			[]string{
-				spec(`trials: {data: Restore}`), spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Restore, dataSeed: 0, server: PerTrial}`),
+				spec(`trials: {data: Restore}`), spec(`workload: {sysbench: {script: tpcc}}, trials: {data: Restore, server: PerTrial}`),
 				spec(`workload: {sysbench: {script: null, sweep: {script: [scan, insert]}}}, trials: {data: Restore}`),
-				spec(`database: {observer: Enabled, storage: {medium: NodeDisk}}, trials: {data: Restore, dataSeed: 9007199254740991}`),
+				spec(`database: {observer: Enabled, storage: {medium: NodeDisk}}, trials: {data: Restore}`),
 			},
 			[]string{
 				spec(`workload: {sysbench: {script: bulk_insert}}, trials: {data: Restore}`),
@@ -194,8 +194,6 @@ func TestEnvtestToolRules(t *testing.T) {
 			},
 			"Restore needs provisioner StatefulSet and database.observer: Enabled",
 		},
-		"seed of the data":       {minimalSysbench, nil, []string{spec(`trials: {dataSeed: 1}`), spec(`trials: {data: Keep, dataSeed: 1}`)}, "dataSeed goes with data: Restore"},
-		"bounds of that seed":    {minimalSysbench, nil, []string{spec(`trials: {data: Restore, dataSeed: -1}`), spec(`trials: {data: Restore, dataSeed: 9007199254740992}`)}, "trials.dataSeed"},
 		"restore another's data": {minimalCustom, nil, []string{spec("trials: {data: Restore}")}, "Keep and Restore are for workload type Sysbench"},
 		"custom member":          {minimalCustom, nil, []string{spec("workload: {custom: null}")}, "the member custom goes with type Custom"},
 		"image":                  {minimalCustom, nil, []string{custom("image: null")}, "custom.image"},

@@ -49,11 +49,11 @@ type Alternation string
 const (
 	// AlternateAutomatic is Slices or, where these are not possible, Trials or, where servers cannot be up together, Runs.
 	AlternateAutomatic Alternation = "Automatic"
-	// AlternateRuns measures all trials of one variant after those of another.
+	// AlternateRuns measures all trials of one variant in a round after those of another.
 	AlternateRuns Alternation = "Runs"
-	// AlternateTrials keeps the servers of all runs of a round, and lets their trials take turns.
+	// AlternateTrials keeps the servers of all variants of a round, and lets their trials take turns.
 	AlternateTrials Alternation = "Trials"
-	// AlternateSlices lets the loaders of all runs of a round take turns within their trials, too.
+	// AlternateSlices has one loader take turns between the servers of all variants within each trial.
 	AlternateSlices Alternation = "Slices"
 )
 
@@ -90,7 +90,7 @@ type RoundsSpec struct {
 	// +kubebuilder:validation:Maximum=200
 	AtLeast int32 `json:"atLeast,omitempty"`
 
-	// until is Decided (every pair is; rounds leave out points that are), OverallDecided (each variant is, over all points) or All.
+	// until is Decided (every pair is; rounds leave out what is decided), OverallDecided (each variant is, over all points) or All.
 	// Defaults to Decided.
 	// +optional
 	// +kubebuilder:default=Decided

@@ -2167,11 +2167,6 @@ func (in *TrialsSpec) DeepCopyInto(out *TrialsSpec) {
 		*out = new(int32)
 		**out = **in
 	}
-	if in.DataSeed != nil {
-		in, out := &in.DataSeed, &out.DataSeed
-		*out = new(int64)
-		**out = **in
-	}
 	if in.MaxInvalid != nil {
 		in, out := &in.MaxInvalid, &out.MaxInvalid
 		*out = new(int32)

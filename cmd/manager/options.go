@@ -158,10 +158,10 @@ func (o *options) hosts() string { return cmp.Or(o.leaseNamespace, o.laneNamespa
 // lanes is the namespace of the Leases of lanes.
 func (o *options) lanes() string { return cmp.Or(o.laneNamespace, o.leaseNamespace) }
 
-// cacheOptions keep only what belongs to runs and comparisons, the Leases of lanes and of tuned nodes in their namespaces, and of
-// all these only what is read: anybody may put a label of Benchrun on his objects, and fill them.
+// cacheOptions keep only what belongs to runs, the Leases of lanes and of tuned nodes in their namespaces, and of all these only
+// what is read: anybody may put a label of Benchrun on his objects, and fill them.
 func cacheOptions(namespaces controllers.Scope, lanes, hosts string) (cache.Options, error) {
-	// Every object has it, also those of a database that the runs of a comparison share.
+	// Every object has it.
 	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)

@@ -39,6 +39,8 @@ type Compared struct {
 	Warnings []finding.Finding
 	// decidedBy is, by the label of a point, the round that decided the last of its pairs. The pairs are those of the judged rounds.
 	decidedBy map[string]int
+	// droppedBy is, by its index, the round that decided the last pair of a variant.
+	droppedBy map[int]int
 	judged    int
 	// records are how many it is made of.
 	records int
@@ -147,7 +149,7 @@ func OfVariants(
 	if err != nil {
 		return nil // it was refused before anything was measured
 	}
-	c.Alternation, c.records, c.decidedBy = p.Alternation, len(records), map[string]int{}
+	c.Alternation, c.records, c.decidedBy, c.droppedBy = p.Alternation, len(records), map[string]int{}, map[int]int{}
 	for i := range c.Variants {
 		c.Variants[i].Variables = variables[c.Variants[i].Name]
 	}
@@ -155,7 +157,7 @@ func OfVariants(
 	for i := range c.Sides {
 		c.measure(&c.Sides[i], p, records, accepted)
 		if (i+1)%len(c.Variants) == 0 {
-			c.decide((i+1)/len(c.Variants), before)
+			c.decide(p, (i+1)/len(c.Variants), before)
 		}
 	}
 	c.Judge(before)
@@ -177,15 +179,22 @@ func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record, acce
 	}
 }
 
-// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured: without
-// those that are not needed, unless they were measured.
+// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured. One with an
+// accepted record has measured what that says, and no more is needed of it.
 func (c *Compared) trialsOf(
 	p *plan.Plan, records []*result.Record, accepted map[int]*result.Record, m plan.Member,
 ) (trials []plan.Trial, own []*result.Record) {
 	numbers := map[int]bool{}
 	for i := range p.Trials {
 		t := &p.Trials[i]
-		if t.Round == m.Round && slices.Contains(t.Sides, m.Variant) && (accepted[t.Number] != nil || !c.leavesOut(p, t)) {
+		if t.Round != m.Round || !slices.Contains(t.Sides, m.Variant) {
+			continue
+		}
+		needed := c.Needs(m.Variant, t.Round) && !c.leavesOut(p, t)
+		if r := accepted[t.Number]; r != nil {
+			needed = len(r.Sides) == 0 || r.Measures(p.Variants[m.Variant])
+		}
+		if needed {
 			trials, numbers[t.Number] = append(trials, *t), true
 		}
 	}

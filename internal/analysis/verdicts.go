@@ -5,6 +5,7 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -72,41 +73,57 @@ func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
 	return c == nil || !over && !c.leavesOut(p, t)
 }
 
-// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points. A point at which nothing is
-// compared is measured in every round.
+// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points, or of all of its variants. A
+// point at which nothing is compared is measured in every round.
 func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	from, to := p.Measured(t)
-	return !slices.ContainsFunc(p.Points[from:to], func(at plan.Point) bool {
+	open := slices.ContainsFunc(p.Points[from:to], func(at plan.Point) bool {
 		by := c.decidedBy[stats.Label(at.Parameters)]
 		return by == 0 || t.Round <= by
 	})
+	return !open || len(c.SidesOf(t)) == 0
 }
 
-// decide notes the points that so many rounds have decided, if they are whole. Each pair is judged by a test of its own; claims,
-// and what all points say together, need all of them in every round. What as many rounds have decided before, they still have.
-func (c *Compared) decide(rounds int, before *Compared) {
+// Needs says whether a round measures a variant: rounds before have not decided all of its pairs, or it is the baseline.
+func (c *Compared) Needs(variant, round int) bool {
+	return c == nil || c.droppedBy[variant] == 0 || round <= c.droppedBy[variant]
+}
+
+// SidesOf a trial are the variants that it measures: those of the plan that its round needs.
+func (c *Compared) SidesOf(t *plan.Trial) []int {
+	return slices.DeleteFunc(slices.Clone(t.Sides), func(variant int) bool { return !c.Needs(variant, t.Round) })
+}
+
+// decide notes the points and the variants that so many rounds have decided, if they are whole. Each pair is judged by a test of
+// its own; claims, and what all points say together, need all of them in every round; so does a variant with points of its own.
+// What as many rounds have decided before, they still have.
+func (c *Compared) decide(p *plan.Plan, rounds int, before *Compared) {
 	together := c.until() != v1alpha1.RoundsDecided || len(c.Run.Spec.Claims) > 0
 	if together || rounds < c.design().FirstLook() || c.wholeRounds() != rounds {
 		return
 	}
 	if before != nil && rounds <= before.Rounds {
-		for point, by := range before.decidedBy {
-			if by == rounds {
-				c.decidedBy[point] = by
-			}
-		}
+		maps.Copy(c.decidedBy, before.decidedBy)
+		maps.Copy(c.droppedBy, before.droppedBy)
 		return
 	}
 	c.Rounds, c.judged = rounds, rounds
 	c.Pairs = c.pairs()
-	open := map[string]bool{}
-	for _, pair := range c.Pairs {
-		point := stats.Label(pair.Parameters)
-		open[point] = open[point] || !pair.Decided
+	points, variants := map[string]bool{}, map[int]bool{c.Baseline: true} // whether they are open
+	for i, pair := range c.Pairs {
+		point, variant := stats.Label(pair.Parameters), c.Planned[i].Variant
+		points[point] = points[point] || !pair.Decided
+		variants[variant] = variants[variant] || !pair.Decided || p.Uneven
 	}
-	for point := range open {
-		if !open[point] && c.decidedBy[point] == 0 {
-			c.decidedBy[point] = rounds
+	settle(c.decidedBy, points, rounds)
+	settle(c.droppedBy, variants, rounds)
+}
+
+// settle notes that so many rounds have decided what is not open.
+func settle[K comparable](by map[K]int, open map[K]bool, rounds int) {
+	for key := range open {
+		if !open[key] && by[key] == 0 {
+			by[key] = rounds
 		}
 	}
 }
@@ -153,16 +170,14 @@ func (c *Compared) whole(variant int) []*Side {
 	return list
 }
 
-// values of a metric of a variant at a point, by whole rounds; without those after the one that decided the point, unless they
-// measured it.
+// values of a metric of a variant at a point, by the whole rounds that have measured it: the first ones, up to the one that decided
+// the point or the variant.
 func (c *Compared) values(variant int, metric string, point int) []float64 {
-	by := c.decidedBy[stats.Label(c.Variants[variant].Plan.Points[point].Parameters)]
 	var list []float64
 	for _, s := range c.whole(variant) {
-		if by > 0 && s.Round > by && len(s.Points[point].Records) == 0 {
-			break
+		if len(s.Points[point].Records) > 0 {
+			list = append(list, s.Value(metric, point))
 		}
-		list = append(list, s.Value(metric, point))
 	}
 	return list
 }
@@ -202,10 +217,11 @@ func (c *Compared) pairs() []stats.Paired {
 		}
 		paired := stats.Paired{
 			Variant: c.Variants[pair.Variant].Name, Baseline: c.Variants[c.Baseline].Name,
-			Parameters:     c.Variants[pair.Variant].Plan.Points[pair.Of].Parameters,
-			BaselineValues: baselines[pair.With], Values: c.values(pair.Variant, "", pair.Of),
+			Parameters: c.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Values: c.values(pair.Variant, "", pair.Of),
 			RateMissed: c.rateMissed(pair.Variant, pair.Of) || c.rateMissed(c.Baseline, pair.With), Costs: c.costs(pair),
 		}
+		both := min(len(paired.Values), len(baselines[pair.With])) // the baseline was measured on with other variants
+		paired.BaselineValues, paired.Values = baselines[pair.With][:both], paired.Values[:both]
 		for _, f := range c.notExercised(pair) {
 			paired.NotExercised = append(paired.NotExercised, f.Where["variable"])
 		}

@@ -143,13 +143,18 @@ func TestServerCPUs(t *testing.T) {
 	}
 }
 
-// A point is not measured on once all of its pairs have their answers: what the rounds after it measure is what is undecided. It is
-// the same whether it was followed from record to record, or is read anew.
+// Neither a point nor a variant is measured on once all of its pairs have their answers: what the rounds after it measure is what is
+// undecided. It is the same whether it was followed from record to record, or is read anew.
 func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
 	undecided := map[string]bool{"rowsPerCommit=16": true}
 	both := map[string]bool{"rowsPerCommit=1": true, "rowsPerCommit=16": true}
 	sweep := func(rows ...v1alpha1.CommitSizeRowsPerCommit) *v1alpha1.WorkloadSpec {
 		return &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{Sweep: &v1alpha1.CommitSizeSweep{RowsPerCommit: rows}}}
+	}
+	first := map[string]bool{"rowsPerCommit=1": true}
+	noisy := func(s *v1alpha1.BenchmarkRunSpec, alternation v1alpha1.Alternation) { // one more variant, at the first point alone
+		s.Workload.CommitSize.Sweep, s.Alternation = sweep(1).CommitSize.Sweep, alternation
+		s.Variants = append(s.Variants, v1alpha1.Variant{Name: "noisy"})
 	}
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRunSpec)
@@ -169,8 +174,11 @@ func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
 			of := func(variant string) v1alpha1.PointSelector { return v1alpha1.PointSelector{Variant: variant} }
 			s.Claims = v1alpha1.Claims{{Name: "is", Ratio: &v1alpha1.RatioClaim{Of: of("lazy"), To: of("durable"), AtLeast: "1"}}}
 		}, both, []int{12, 12}},
-		"all together": {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsOverallDecided }, both, []int{7, 7}},
-		"all rounds":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsAll }, both, []int{12, 12}},
+		"all together":         {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsOverallDecided }, both, []int{7, 7}},
+		"a variant, in slices": {func(s *v1alpha1.BenchmarkRunSpec) { noisy(s, v1alpha1.AlternateSlices) }, first, []int{6, 12}},
+		"a variant, in trials": {func(s *v1alpha1.BenchmarkRunSpec) { noisy(s, v1alpha1.AlternateTrials) }, first, []int{6, 12}},
+		"a variant, in runs":   {func(s *v1alpha1.BenchmarkRunSpec) { noisy(s, v1alpha1.AlternateRuns) }, first, []int{6, 12}},
+		"all rounds":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Rounds.Until = v1alpha1.RoundsAll }, both, []int{12, 12}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := testutil.Pair(func(r *v1alpha1.BenchmarkRun) {
@@ -189,15 +197,17 @@ func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
 				anew := OfVariants(run, p, records, nil, nil)
 				must.Same(t, "pairs read anew", c.Pairs, anew.Pairs)
 				must.Same(t, "decided points read anew", c.decidedBy, anew.decidedBy)
+				must.Same(t, "decided variants read anew", c.droppedBy, anew.droppedBy)
 				if len(g.Left) == 0 {
 					break
 				}
-				next := g.Left[0]
+				next := *g.Left[0]
+				next.Sides = c.SidesOf(&next)
 				parameters := p.Points[next.Point].Parameters
 				if next.Round > 6 {
 					later[stats.Label(parameters)] = true
 				}
-				records = append(records, atPair(next, p, parameters))
+				records = append(records, atPair(&next, p, parameters))
 			}
 			must.Same(t, "points of later rounds", tc.later, later)
 			var rounds []int
@@ -209,21 +219,22 @@ func TestDecidedPointsAreNotMeasuredOn(t *testing.T) {
 	}
 }
 
-// atPair is the record of a trial: with one row per commit all but the baseline are three times as fast, and with more the rounds
+// atPair is the record of a trial: with one row per commit the first two variants differ by three times; otherwise the rounds
 // scatter so much that nobody can say.
 func atPair(trial *plan.Trial, p *plan.Plan, parameters map[string]string) *result.Record {
 	value := func(variant int) float64 {
 		switch {
 		case variant == 0:
 			return 1000
-		case parameters["rowsPerCommit"] == "1":
+		case variant == 1 && parameters["rowsPerCommit"] == "1":
 			return 3000 + 10*float64(trial.Round%3)
 		}
 		return 1000 + 400*float64(1-trial.Round%2*2)
 	}
 	r := testutil.Record(trial.Number, 1, parameters, value(trial.Sides[0]))
-	if len(trial.Sides) > 1 {
-		for _, side := range trial.Sides {
+	for _, side := range trial.Sides {
+		r.Sides = append(r.Sides, result.SideRecord{Variant: p.Variants[side], Instance: side + 1})
+		if len(trial.Sides) > 1 {
 			one := testutil.Record(trial.Number, 1, parameters, value(side))
 			r.Summary.Sides = append(r.Summary.Sides, result.SideSummary{Variant: p.Variants[side], Summary: *one.Summary})
 		}

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apischema does with a run or comparison what the API server does before it stores one, by the API server's own code and
-// without an API server: unknown fields, defaults, schema and rules.
+// Package apischema does with a run what the API server does before it stores one, by the API server's own code and without an API
+// server: unknown fields, defaults, schema and rules.
 package apischema
 
 import (

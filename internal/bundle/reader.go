@@ -35,7 +35,6 @@ type Bundle struct {
 	Results []byte
 }
 
-// resultsFile is that of what the bundle is of, and not of a run of a comparison.
 const resultsFile = ResultsFolder + "results.json"
 
 // Read reads a bundle and verifies it. What is not in a Bundle is verified and not kept.

@@ -1,10 +1,10 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle packs what a run or comparison has measured, and everything that another laboratory needs to measure it again,
-// into one archive: the specification, the results, the record and document of each attempt, and the variables of the server.
+// Package bundle packs what a run has measured, and everything that another laboratory needs to measure it again, into one archive:
+// the specification, the results, the record and document of each attempt, and the variables of the servers.
 //
-// A bundle is a compressed tar archive with one folder, named after the run or comparison:
+// A bundle is a compressed tar archive with one folder, named after the run:
 //
 //	README.md               what this is, and how to measure it again
 //	manifest.json           Manifest
@@ -12,7 +12,6 @@
 //	results/                the files of the results ConfigMap
 //	attempts/NAME/          attempt.json and document.json.gz of each attempt
 //	server-variables.txt    all variables of the server in the first attempt that counts
-//	runs/NAME/              of a comparison: results, attempts and variables of each run
 //	SHA256SUMS              checksums of all files above, for sha256sum -c
 //
 // The same contents give the same bytes. Reading checks every file against SHA256SUMS, and the documents against the checksums in
@@ -181,7 +180,6 @@ Without the plugin, apply the resource and read the results yourself:
 | results/results.json | the results for programs: the specification, the plan, the environment and every attempt |
 | attempts/ | each attempt: its record, and everything the loader knows about it (series, histograms, counters, variables) |
 | server-variables.txt | all variables of the server |
-| runs/ | the runs of a comparison, each with the files above |
 | SHA256SUMS | checksums; "sha256sum -c SHA256SUMS" verifies them |
 `, m.Name)
 	return []byte(b.String())

@@ -174,9 +174,8 @@ func MyCnf(e *engine.Engine, db *v1alpha1.DatabaseSpec) string {
 	return e.Options.File(plan.Settings(e, db))
 }
 
-// NetworkPolicy lets only the Pods of the run connect to the server of an instance and to its observer: those of the
-// comparison, if it belongs to one, because the loaders of all variants take their turns at one observer. nil if Benchrun does
-// not make the server's Pod itself: the MariaDB operator connects to that.
+// NetworkPolicy lets only the Pods of the run connect to the server of an instance and to its observer. nil if Benchrun does not
+// make the server's Pod itself: the MariaDB operator connects to that.
 func NetworkPolicy(run *v1alpha1.BenchmarkRun, instance int) *networkingv1.NetworkPolicy {
 	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerStatefulSet {
 		return nil

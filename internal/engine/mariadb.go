@@ -5,6 +5,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,7 +41,7 @@ var MariaDB = Engine{
 	Variables: Variables{
 		Version: "version", VersionComment: "version_comment",
 		Matches:          func(version string) bool { return strings.Contains(version, mariaDBName) },
-		StateAndIdentity: mariaDBState,
+		StateAndIdentity: slices.Concat(state, mariaDBState),
 		Unreadable:       mariaDBUnreadable,
 		Hidden:           []string{"report_password", "wsrep_sst_auth"},
 		Synonyms: map[string]string{
@@ -104,26 +105,24 @@ const mariaDBName = "MariaDB"
 
 var isolationLevels = []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"}
 
-var mariaDBState = []string{
-	// What it has done: positions, counters, the last of something.
-	"gtid_*", "last_gtid", "last_insert_id", "insert_id", "identity", "timestamp", "rand_seed1", "rand_seed2",
-	"pseudo_thread_id", "pseudo_slave_mode", "error_count", "warning_count", "in_transaction", "statement_id",
-	"innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_buffer_pool_dump_now",
-	"innodb_buffer_pool_load_incremental", "wsrep_start_position", "wsrep_cluster_address",
-	// Who it is.
-	"hostname", "server_id", "server_uid", "server_uuid", "report_*", "wsrep_node_*", "wsrep_cluster_name",
-	// Where it listens.
-	"port", "extra_port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket",
-	"bind_address", "proxy_protocol_networks", "feedback_*",
-	// Where its files are.
-	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir",
-	"character_sets_dir", "lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file",
-	"log_slow_query_file", // its name from 10.11 on
-	"log_bin_basename", "log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "relay_log_info_file",
-	"innodb_data_home_dir", "innodb_directories", "innodb_doublewrite_dir", "innodb_log_group_home_dir",
-	"innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory", "innodb_buffer_pool_filename",
-	"aria_log_dir_path", "wsrep_data_home_dir",
-	// Its keys.
-	"ssl_*", "admin_ssl_*", "mysqlx_ssl_*", "caching_sha2_password_private_key_path",
+// state of both families: what a server has done, who it is, where it listens, where its files are, and its keys.
+var state = []string{
+	"last_insert_id", "insert_id", "identity", "timestamp", "rand_seed1", "rand_seed2", "pseudo_thread_id", "error_count",
+	"warning_count", "statement_id", "innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_buffer_pool_dump_now",
+	"hostname", "server_id", "server_uuid", "report_*",
+	"port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket", "bind_address",
+	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir", "character_sets_dir",
+	"lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file", "log_bin_basename", "log_bin_index",
+	"relay_log", "relay_log_basename", "relay_log_index", "innodb_data_home_dir", "innodb_directories", "innodb_doublewrite_dir",
+	"innodb_log_group_home_dir", "innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory",
+	"innodb_buffer_pool_filename", "admin_ssl_*", "mysqlx_ssl_*", "caching_sha2_password_private_key_path",
 	"caching_sha2_password_public_key_path", "sha256_password_private_key_path", "sha256_password_public_key_path",
+}
+
+// mariaDBState is what MariaDB has besides.
+var mariaDBState = []string{
+	"gtid_*", "last_gtid", "pseudo_slave_mode", "in_transaction", "innodb_buffer_pool_load_incremental", "wsrep_start_position",
+	"wsrep_cluster_address", "server_uid", "wsrep_node_*", "wsrep_cluster_name", "extra_port", "proxy_protocol_networks", "feedback_*",
+	"log_slow_query_file", // slow_query_log_file, from 10.11 on
+	"relay_log_info_file", "aria_log_dir_path", "wsrep_data_home_dir", "ssl_*",
 }

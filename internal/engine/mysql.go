@@ -5,6 +5,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,7 +40,7 @@ var MySQL = Engine{
 		Version: "version", VersionComment: "version_comment",
 		// MariaDB's name is in its version.
 		Matches:          func(version string) bool { return !strings.Contains(version, mariaDBName) },
-		StateAndIdentity: mySQLState,
+		StateAndIdentity: slices.Concat(state, mySQLState),
 		Hidden:           []string{"report_password"},
 		Synonyms:         map[string]string{"default_time_zone": "time_zone"},
 		UnknownOptions: "SELECT data FROM performance_schema.error_log" +
@@ -153,23 +154,8 @@ var mySQLRounded = map[string]Rounding{
 	"transaction_prealloc_size":     {To: 1 << 10},
 }
 
+// mySQLState is what MySQL has besides state.
 var mySQLState = []string{
-	// What it has done: positions, counters, the last of something.
-	"gtid_executed", "gtid_next", "gtid_owned", "gtid_purged", "last_insert_id", "insert_id", "identity", "timestamp",
-	"rand_seed1", "rand_seed2", "pseudo_thread_id", "error_count", "warning_count", "statement_id",
-	"innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_buffer_pool_dump_now",
-	// Who it is.
-	"hostname", "server_id", "server_uuid", "report_*",
-	// Where it listens.
-	"port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket", "bind_address",
-	// Where its files are.
-	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir", "character_sets_dir",
-	"lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file",
-	"log_bin_basename", "log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "innodb_data_home_dir",
-	"innodb_directories", "innodb_doublewrite_dir", "innodb_log_group_home_dir", "innodb_redo_log_archive_dirs",
-	"innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory", "innodb_buffer_pool_filename",
-	// Its keys.
-	"ssl_ca", "ssl_capath", "ssl_cert", "ssl_crl", "ssl_crlpath", "ssl_key", "admin_ssl_*", "mysqlx_ssl_*",
-	"caching_sha2_password_private_key_path", "caching_sha2_password_public_key_path",
-	"sha256_password_private_key_path", "sha256_password_public_key_path",
+	"gtid_executed", "gtid_next", "gtid_owned", "gtid_purged", "innodb_redo_log_archive_dirs",
+	"ssl_ca", "ssl_capath", "ssl_cert", "ssl_crl", "ssl_crlpath", "ssl_key",
 }

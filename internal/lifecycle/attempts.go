@@ -151,8 +151,7 @@ func (a *Attempt) waiting() string {
 }
 
 // cold says whether an instance is to be primed: it may be measured more than once, and never was. An attempt that did not
-// count may have ended before it was warm. An instance that runs share is warmed up by the first of them alone: what is cold is
-// the server (its caches, its log, its volume), and not a workload, whose tables are new in each trial anyway.
+// count may have ended before it was warm.
 func (s *situation) cold(instance int) bool {
 	t := &s.run.Spec.Trials
 	if t.Server == v1alpha1.ServerPerTrial || ptr.Deref(t.PrimeSeconds, 0) == 0 {
@@ -169,8 +168,8 @@ func start(s *situation) *Decision {
 
 func (s *situation) measuredInstance() int {
 	wanted := s.wantedInstances()
-	if len(s.next.Sides) == 1 && len(wanted) > 1 {
-		return wanted[s.next.Sides[0]]
+	if len(s.next.Sides) == 1 {
+		return plan.InstanceIn(s.run, plan.SetOf(s.run, wanted[0]), s.next.Sides[0])
 	}
 	return wanted[0]
 }
@@ -181,12 +180,9 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance, Metric: s.plan.Metric,
 	}
 	a.Prime, a.Address = s.cold(instance), s.addressOf(instance)
-	if len(s.run.Spec.Variants) > 0 {
-		for _, number := range InstancesOf(s.run, instance) {
-			a.Sides = append(a.Sides, trial.Side{
-				Variant: plan.VariantOf(s.run, number), Instance: number, Address: s.addressOf(number),
-			})
-		}
+	for _, variant := range s.next.Sides {
+		number := plan.InstanceIn(s.run, plan.SetOf(s.run, instance), variant)
+		a.Sides = append(a.Sides, trial.Side{Variant: variant, Instance: number, Address: s.addressOf(number)})
 	}
 	if s.run.Spec.Placement == v1alpha1.PlacementSameNode {
 		a.Nodes = s.boundLoaders()

@@ -163,7 +163,9 @@ func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Reco
 	g.Keep(func(t *plan.Trial) bool { return compared.Left(p, t) })
 	last := 0
 	if len(g.Left) > 0 {
-		g.next = g.Left[0]
+		next := *g.Left[0]
+		next.Sides = compared.SidesOf(&next)
+		g.next = &next
 	}
 	for _, r := range records {
 		if g.next != nil && r.Trial == g.next.Number {

@@ -96,7 +96,7 @@ func starting(i *Instance) {
 
 // attemptOf makes an attempt whose Job was made ten seconds ago and has no Pod.
 func attemptOf(number, attempt int, changes ...func(*Attempt)) Attempt {
-	a := Attempt{Trial: number, Number: attempt, Instance: 1, Job: &batchv1.Job{
+	a := Attempt{Trial: number, Number: attempt, Instance: 1, Instances: []int{1}, Job: &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("run-t%d-a%d", number, attempt), CreationTimestamp: ago(10 * time.Second)},
 		Spec:       batchv1.JobSpec{ActiveDeadlineSeconds: ptr.To[int64](3600)},
 	}}

@@ -51,7 +51,8 @@ func (s *situation) wantedInstances() []int {
 	}
 	var wanted []int
 	for i := range s.run.Spec.Variants {
-		if s.plan.Together() || s.next != nil && slices.Contains(s.next.Sides, i) {
+		up := s.plan.Together() && (s.next == nil || s.compared.Needs(i, s.next.Round))
+		if up || s.next != nil && slices.Contains(s.next.Sides, i) {
 			wanted = append(wanted, plan.InstanceIn(s.run, set, i))
 		}
 	}
@@ -176,7 +177,7 @@ func provided(s *situation) *Decision {
 }
 
 func (s *situation) provide(number int, wanted []int) *Decision {
-	provide := ProvideDatabase{Instance: number, Beside: len(wanted) - 1}
+	provide := ProvideDatabase{Instance: number, Beside: len(wanted) - 1, Guarded: number != wanted[0]}
 	d := &Decision{Reason: v1alpha1.ReasonProvisioningDatabase, Message: "the database is being created"}
 	if len(wanted) > 1 {
 		d.Message = "the databases are being created"

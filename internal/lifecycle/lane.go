@@ -27,8 +27,7 @@ type Lane struct {
 	Holder *Holder
 	// Lease is the name of the lane's Lease, with its namespace.
 	Lease string
-	// Next is the first of those that want the lane and do not hold it. It is the zero value for who holds the lane, and for a run
-	// of a comparison, which does not stand in the queue.
+	// Next is the first of those that want the lane and do not hold it. It is the zero value for who holds the lane.
 	Next Holder
 	// Foreign: the holder belongs to another installation, so that nothing wakes this one when it ends. Abandoned: the holder is
 	// gone or has finished, nothing of it is left, and the lane was not released.

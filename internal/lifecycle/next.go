@@ -208,11 +208,13 @@ type (
 	ReleaseLane struct{ Holder Holder }
 	// RemoveOrphan deletes an object of an earlier owner of the same name, if it is unchanged and that owner is gone.
 	RemoveOrphan struct{ Object database.Object }
-	// ProvideDatabase creates an instance, bound to Node if that is not empty. Beside is how many servers are up together with it.
+	// ProvideDatabase creates an instance, bound to Node if that is not empty. Beside is how many servers are up together with it;
+	// one that is Guarded has no guard of its own.
 	ProvideDatabase struct {
 		Instance int
 		Node     string
 		Beside   int
+		Guarded  bool
 	}
 	// RemoveDatabase deletes the objects of an instance.
 	RemoveDatabase struct{ Instance int }

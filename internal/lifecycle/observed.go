@@ -37,8 +37,7 @@ type Observed struct {
 	Lane Lane
 	// Lingering are Pods of loaders whose Job is gone already.
 	Lingering []corev1.Pod
-	// Instances of the database that have at least one object. A run that has finished sees none of a database that it shared:
-	// they are its comparison's, and others may be measuring them.
+	// Instances of the database that have at least one object.
 	Instances []Instance
 	// DataCopies: there is a copy of prepared data of its own, which is not being deleted yet.
 	DataCopies bool
@@ -58,7 +57,7 @@ type Observed struct {
 	// Unreadable: its records could not be read, because one was deleted or changed.
 	Unreadable bool
 	Predecessor
-	// Images that the run uses: those that it has pinned, or its comparison, or the installation's.
+	// Images that the run uses: those that it has pinned, or the installation's.
 	Images podutil.Images
 	Blockers
 }
@@ -96,8 +95,10 @@ type Blockers struct {
 // Attempt is a Job, its Pods and what they mean.
 type Attempt struct {
 	Trial, Number, Instance int
-	Job                     *batchv1.Job
-	Pods                    []corev1.Pod
+	// Instances that it measures, the first of which is Instance: in slices those of several variants.
+	Instances []int
+	Job       *batchv1.Job
+	Pods      []corev1.Pod
 	// Delivery is what its loader has written to its log, or nil as long as that is not known to be whole.
 	Delivery *trial.Delivery
 	// Verdict is set by Observed.Judge.
@@ -153,20 +154,8 @@ func (s *side) says(v trial.Verdict) trial.Verdict {
 
 func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
 	var all []side
-	for _, number := range InstancesOf(run, a.Instance) {
+	for _, number := range a.Instances {
 		all = append(all, side{number, o.Instance(number), plan.VariantName(run, number)})
-	}
-	return all
-}
-
-// InstancesOf an attempt whose first instance is that one are that or, in slices, those of all variants.
-func InstancesOf(run *v1alpha1.BenchmarkRun, first int) []int {
-	if run.Status.Alternation != v1alpha1.AlternateSlices {
-		return []int{first}
-	}
-	var all []int
-	for variant := range plan.Sides(run) {
-		all = append(all, plan.InstanceIn(run, plan.SetOf(run, first), variant))
 	}
 	return all
 }

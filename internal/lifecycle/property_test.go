@@ -36,9 +36,9 @@ type world struct {
 	rng    *rand.Rand
 	clock  time.Time
 	serial int
-	// measured is what the last attempt has in its document, and faster by how much each variant is faster than the one before.
+	// measured is what the last attempt has in its document, and rates how fast each variant is.
 	measured result.Summary
-	faster   float64
+	rates    []float64
 	// served is the Pod of each instance that has served an attempt.
 	served map[int]string
 }
@@ -171,7 +171,12 @@ func (w *world) checkStart(a trial.Attempt) {
 	}
 	most := 1
 	if w.plan.Together() {
-		most = len(w.plan.Variants)
+		most = 0
+		for variant := range w.plan.Variants {
+			if w.seen.Compared.Needs(variant, a.Trial.Round) {
+				most++
+			}
+		}
 	}
 	if len(w.seen.Instances) != most {
 		w.t.Errorf("%d databases at a time, want %d", len(w.seen.Instances), most)
@@ -189,7 +194,10 @@ func (w *world) checkStart(a trial.Attempt) {
 // start an attempt that has ended when it is looked at the next time.
 func (w *world) start(a trial.Attempt) {
 	attempt := attemptOf(a.Trial.Number, a.Number, loading)
-	attempt.Instance, attempt.Job.CreationTimestamp = a.Instance, metav1.NewTime(w.clock)
+	attempt.Instance, attempt.Instances, attempt.Job.CreationTimestamp = a.Instance, []int{a.Instance}, metav1.NewTime(w.clock)
+	for i, side := range a.Sides {
+		attempt.Instances = append(attempt.Instances[:i], side.Instance)
+	}
 	pod := &attempt.Pods[0]
 	switch w.rng.IntN(20) {
 	case 0, 1: // its Pod is evicted
@@ -211,7 +219,7 @@ func (w *world) start(a trial.Attempt) {
 		doc := testutil.Document(pod.UID, a.Trial.Number, a.Number, 1000+100*w.rng.Float64())
 		w.measured = doc.Summarize(result.EncodedDocument{SHA256: "feed"})
 		for _, side := range a.Trial.Sides {
-			one := testutil.Document(pod.UID, a.Trial.Number, a.Number, (1000+20*w.rng.Float64())*(1+w.faster*float64(side)))
+			one := testutil.Document(pod.UID, a.Trial.Number, a.Number, (1000+20*w.rng.Float64())*w.rates[side])
 			w.measured.Sides = append(w.measured.Sides, result.SideSummary{
 				Variant: w.plan.Variants[side], Summary: one.Summarize(result.EncodedDocument{}),
 			})
@@ -244,7 +252,7 @@ func (w *world) record(a RecordAttempt) {
 				r.Summary = &whole.Sides[0].Summary
 			}
 		}
-		for _, number := range InstancesOf(w.run, r.Instance) {
+		for _, number := range a.Attempt.Instances {
 			side := result.SideRecord{Variant: w.plan.Variants[plan.VariantOf(w.run, number)], Instance: number}
 			if i := w.seen.Instance(number); i != nil && i.Pod != nil {
 				side.Place = result.Place{DatabasePodUID: string(i.Pod.UID), DatabaseNode: "worker"}
@@ -269,9 +277,12 @@ func (w *world) record(a RecordAttempt) {
 // checkCounts compares the status with the records.
 func (w *world) checkCounts() {
 	w.t.Helper()
-	outcomes := map[result.Outcome]int32{}
+	outcomes, sides := map[result.Outcome]int32{}, int32(0)
 	for _, r := range w.seen.Records {
 		outcomes[r.Outcome]++
+		if r.Outcome == result.OutcomeAccepted {
+			sides += int32(max(1, len(r.Sides)))
+		}
 	}
 	s := &w.run.Status
 	if *s.Trials.Measured != outcomes[result.OutcomeAccepted] || *s.Trials.Invalidated != outcomes[result.OutcomeInvalidated] ||
@@ -282,11 +293,8 @@ func (w *world) checkCounts() {
 	for _, p := range s.Points {
 		n += p.N
 	}
-	if w.plan.Alternation == v1alpha1.AlternateSlices { // each trial is one of each variant
-		n /= int32(len(w.plan.Variants))
-	}
-	if n != *s.Trials.Measured || *s.Trials.Measured > *s.Trials.Planned || int(*s.Trials.Planned) > len(w.plan.Trials) {
-		w.t.Errorf("points are of %d trials; counts are %+v of %d trials", n, s.Trials, len(w.plan.Trials))
+	if n != sides || *s.Trials.Measured > *s.Trials.Planned || int(*s.Trials.Planned) > len(w.plan.Trials) {
+		w.t.Errorf("points are of %d sides; counts are %+v of %d trials", n, s.Trials, len(w.plan.Trials))
 	}
 }
 
@@ -320,16 +328,16 @@ func TestRunsByChance(t *testing.T) {
 }
 
 // The same of runs with variants, however they alternate. Each round is whole, on servers of its own, and no more rounds are measured
-// than the answer takes.
+// than the answer takes, nor more of a variant than its own answer takes.
 func TestVariantsByChance(t *testing.T) {
-	ends, answered, seeds := map[bool]int{}, 0, uint64(150)
+	ends, answered, dropped, seeds := map[bool]int{}, 0, 0, uint64(150)
 	if testing.Short() {
 		seeds = 40
 	}
 	for seed := range seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			w := newWorld(t, seed)
-			w.faster = []float64{0, 0.5}[w.rng.IntN(2)]
+			w.rates = [][]float64{{1, 1, 1}, {1, 1.5, 2}, {1, 1.5, 1}}[w.rng.IntN(3)]
 			w.run = oneAxis(1+w.rng.IntN(2), 1)
 			spec := &w.run.Spec
 			spec.Trials.MaxInvalid = ptr.To([]int32{3, 1000}[w.rng.IntN(2)])
@@ -356,13 +364,26 @@ func TestVariantsByChance(t *testing.T) {
 			case !strings.HasPrefix(complete, "True") && *s.Trials.Failed == 0 && *s.Trials.Invalidated <= *spec.Trials.MaxInvalid:
 				t.Errorf("failed without a reason: %v", s.Conditions)
 			}
-			if w.faster > 0 && strings.HasPrefix(complete, "True") && (s.Pairs[0].Verdict != v1alpha1.VerdictFaster || s.Progress != "6/12") {
+			if w.rates[1] == 1 || !strings.HasPrefix(complete, "True") {
+				return
+			}
+			all := w.rates[2] > 1 || len(spec.Variants) == 2
+			if p := s.Pairs[0]; p.Verdict != v1alpha1.VerdictFaster || p.Rounds != 6 || all && s.Progress != "6/12" {
 				t.Errorf("after %s: %+v", s.Progress, s.Pairs)
+			}
+			if !all && s.Progress != "6/12" {
+				dropped++
+				for _, r := range w.seen.Records {
+					if r.Measures("b") && w.plan.Trials[r.Trial-1].Round > 6 {
+						t.Errorf("trial %d measures a variant that is decided", r.Trial)
+					}
+				}
 			}
 		})
 	}
-	if fifth := int(seeds / 5); ends[true] < fifth || ends[false] < fifth || answered < fifth/2 {
-		t.Errorf("%d runs were complete, %d of them answered, %d failed: chance is too kind or too cruel", ends[true], answered, ends[false])
+	if fifth := int(seeds / 5); ends[true] < fifth || ends[false] < fifth || answered < fifth/2 || dropped == 0 {
+		t.Errorf("%d runs were complete, %d of them answered, %d went on without a variant, %d failed: chance is too kind or too cruel",
+			ends[true], answered, dropped, ends[false])
 	}
 }
 

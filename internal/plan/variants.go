@@ -159,9 +159,6 @@ func Side(run *v1alpha1.BenchmarkRun, variant, round int) *v1alpha1.BenchmarkRun
 		overlay(&spec.Loader, over.Loader)
 	}
 	spec.Trials.Repetitions, spec.Seed = ptr.To(TrialsPerRound(&run.Spec)), ptr.To(RoundSeed(&run.Spec, round))
-	if CopiesData(one) && spec.Trials.DataSeed == nil {
-		spec.Trials.DataSeed = ptr.To(Seed(&run.Spec))
-	}
 	return one
 }
 

@@ -80,6 +80,9 @@ func Config(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 		return configOf(run, a)
 	}
 	c, err := configOf(a.side(run, 0))
+	if err == nil && plan.CopiesData(run) { // the data of all rounds are those of the first
+		c.DataSeed = ptr.To(plan.Seed(&run.Spec))
+	}
 	if err != nil || len(a.Sides) <= 1 {
 		return c, err
 	}
@@ -133,7 +136,6 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 		Workload:       *load,
 		KeepData:       run.Spec.Trials.Data == v1alpha1.DataKeep || plan.CopiesData(run),
 		CopyData:       plan.CopiesData(run),
-		DataSeed:       run.Spec.Trials.DataSeed,
 		LimitSeconds:   int(ptr.Deref(run.Spec.Workload.Limits.Seconds, 0)),
 		ErrorPercent:   int(ptr.Deref(run.Spec.Workload.Limits.ErrorPercent, v1alpha1.DefaultErrorPercent)),
 		ConnectSeconds: int(run.Spec.Trials.StartDeadlineSeconds),

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -70,6 +71,21 @@ func given(job *batchv1.Job) (*result.Config, error) {
 		}
 	}
 	return nil, fmt.Errorf("Job %s gives its loader no configuration", job.Name)
+}
+
+// InstancesOf are the instances that the Job of an attempt measures, of which it has the first: in slices, those of the variants that
+// its loader is given.
+func InstancesOf(run *v1alpha1.BenchmarkRun, job *batchv1.Job, first int) []int {
+	config, err := given(job)
+	if err != nil || config.Sides == nil { // without one, nothing that it measures is accepted
+		return []int{first}
+	}
+	var all []int
+	for _, side := range config.Sides.Each {
+		variant := slices.IndexFunc(run.Spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == side.Variant })
+		all = append(all, plan.InstanceIn(run, plan.SetOf(run, first), variant))
+	}
+	return all
 }
 
 // Differs names what a document does not have in common with the Job whose loader is to have written it: the run, the trial, the
