@@ -29,7 +29,7 @@ metadata: {name: %s}
 spec:
   database: {image: mariadb:11.8, storage: {size: 1Gi}}
   workload: {type: BulkInsert, bulkInsert: {table: Narrow, rows: 1000000000, rowsPerStatement: 100, clients: 4}, limits: {seconds: 8}}
-  trials: {repetitions: 1, startDeadlineSeconds: 40}
+  trials: {repetitions: 1, startDeadlineSeconds: 90}
   loader: {pods: 4, resources: {limits: {cpu: %s, memory: 96Mi}}}
 `, name, loader)
 }
@@ -39,7 +39,7 @@ var _ = Describe("four loader Pods", func() {
 	It("of which one never starts end the run by the barrier", func(ctx SpecContext) {
 		apply(ctx, four("barrier", "1100m"))
 		Expect(failure(finished(ctx, "barrier"))).To(And(
-			HavePrefix("BarrierTimeout: "), ContainSubstring("not all loaders ran within trials.startDeadlineSeconds (40): "),
+			HavePrefix("BarrierTimeout: "), ContainSubstring("not all loaders ran within trials.startDeadlineSeconds (90): "),
 			MatchRegexp(`[12] of 4 loaders are running; Pod [0-3] is not: the loader's Pod cannot be scheduled: .*Insufficient cpu`)))
 	}, SpecTimeout(runTime))
 })
@@ -54,10 +54,10 @@ metadata: {name: stuck}
 spec:
   database: {image: mariadb:11.8, storage: {size: 1Gi}}
   workload: {type: BulkInsert, bulkInsert: {rows: 10, rowsPerStatement: 10}, %s}
-  trials: {repetitions: 1, startDeadlineSeconds: 30}
+  trials: {repetitions: 1, startDeadlineSeconds: 90}
 `, from))
 		Expect(failure(finished(ctx, "stuck"))).To(And(
-			HavePrefix("LoaderNotStarted: "), ContainSubstring("within trials.startDeadlineSeconds (30)"), ContainSubstring(words)))
+			HavePrefix("LoaderNotStarted: "), ContainSubstring("within trials.startDeadlineSeconds (90)"), ContainSubstring(words)))
 	},
 	Entry("a claim", "dataFrom: {persistentVolumeClaim: none-such, path: a}",
 		`persistentvolumeclaim "none-such" not found`, SpecTimeout(runTime)),

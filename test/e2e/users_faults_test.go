@@ -77,6 +77,15 @@ var _ = It("measures where the cluster says as which users Pods work, and refuse
 	complete(ctx, "own") // with a server, a probe and loaders that asked for no user: they were not refused
 }, SpecTimeout(2*runTime))
 
+// stuck is a run that fails within its deadline for that reason, in these words. Where its loader does not start, its server has to.
+func stuck(ctx SpecContext, manifest, reason, words string) {
+	GinkgoHelper()
+	deadline := map[string]string{"DatabaseNotStarted": "20", "LoaderNotStarted": "90"}[reason]
+	apply(ctx, strings.Replace(manifest, "trials: {", "trials: {startDeadlineSeconds: "+deadline+", ", 1))
+	Expect(failure(finished(ctx, "stuck"))).To(And(
+		HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (%s)", deadline), ContainSubstring(words)))
+}
+
 var _ = Describe("bad luck", func() {
 	It("a loader Pod that is deleted is measured again", func(ctx SpecContext) {
 		apply(ctx, long("loader", ""))
@@ -121,11 +130,9 @@ var _ = Describe("bad luck", func() {
 
 	DescribeTable("what cannot start fails within its deadline, in the cluster's words",
 		func(ctx SpecContext, change, to, reason, words string) {
-			manifest := strings.Replace(small("stuck", ""), "trials: {", "trials: {startDeadlineSeconds: 20, ", 1)
+			manifest := small("stuck", "")
 			Expect(manifest).To(ContainSubstring(change))
-			apply(ctx, strings.Replace(manifest, change, to, 1))
-			Expect(failure(finished(ctx, "stuck"))).To(And(
-				HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (20)"), ContainSubstring(words)))
+			stuck(ctx, strings.Replace(manifest, change, to, 1), reason, words)
 		},
 		Entry("an image that does not exist", "mariadb:11.8", "mariadb:0.0-no-such", "DatabaseNotStarted",
 			"mariadb:0.0-no-such", SpecTimeout(runTime)),
@@ -139,9 +146,7 @@ var _ = Describe("bad luck", func() {
 		func(ctx SpecContext, pods int, reason, words string) {
 			apply(ctx, fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: pods}\nspec: {hard: {pods: '%d'}}", pods))
 			kubectl(ctx, "wait", fmt.Sprintf("--for=jsonpath={.status.hard.pods}=%d", pods), "--timeout=30s", "resourcequota/pods")
-			apply(ctx, strings.Replace(small("stuck", ""), "trials: {", "trials: {startDeadlineSeconds: 20, ", 1))
-			Expect(failure(finished(ctx, "stuck"))).To(And(
-				HavePrefix(reason+": "), ContainSubstring("within trials.startDeadlineSeconds (20)"), ContainSubstring(words)))
+			stuck(ctx, small("stuck", ""), reason, words)
 		},
 		Entry("for the database", 0, "DatabaseNotStarted",
 			`in StatefulSet stuck-db1 failed error: pods "stuck-db1-0" is forbidden: exceeded quota: pods`, SpecTimeout(runTime)),
