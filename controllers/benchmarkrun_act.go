@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,15 +94,11 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 		return &terminalError{*lifecycle.Invalid(fmt.Errorf("making the Job of trial %d: %w", a.Trial.Number, err))}
 	}
 	w := r.writer(run)
-	record := metav1.PartialObjectMetadata{}
-	record.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	record := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(job), &record)
 	switch {
 	case err == nil:
-		if err := w.upToDate(ctx); err != nil {
-			return err
-		}
-		return w.owner.taken("ConfigMap", record.Name)
+		return cmp.Or(w.upToDate(ctx), w.owner.taken("ConfigMap", record.Name))
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("looking for the record of trial %d: %w", a.Trial.Number, err)
 	}
@@ -142,18 +138,13 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 		return errStale
 	case err != nil:
 		return fmt.Errorf("reading Job %s, which exists already: %w", key.Name, err)
-	case there.DeletionTimestamp != nil:
-		return errStale
-	case referenceTo(&there) == s.seen.Made.Attempt:
-		return errStale // it is claimed, and the cache does not have it yet
+	case there.DeletionTimestamp != nil, referenceTo(&there) == s.seen.Made.Attempt:
+		return errStale // it goes, or is claimed, and the cache does not have that yet
 	}
 	digest := tokenDigest(there.Annotations[tokenAnnotation])
 	if !madeOf(&there, s.run) || digest == "" || !slices.Contains(s.old.Status.TokenDigests, digest) {
 		w := r.writer(s.run)
-		if err := w.upToDate(ctx); err != nil {
-			return err
-		}
-		return w.owner.taken("Job", key.Name)
+		return cmp.Or(w.upToDate(ctx), w.owner.taken("Job", key.Name))
 	}
 	r.claim(s, &there)
 	return nil
@@ -172,16 +163,12 @@ func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) error {
 	w := r.writer(s.run)
 	for i, v := range s.run.Spec.Variants {
-		one := plan.Side(s.run, i, 1)
-		one = &v1alpha1.BenchmarkRun{
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, GenerateName: "variant-"}, Spec: one.Spec,
+		one := &v1alpha1.BenchmarkRun{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, GenerateName: "variant-"}, Spec: plan.Side(s.run, i, 1).Spec,
 		}
 		err := w.createUnchecked(ctx, one, false, client.DryRunAll, client.FieldValidation("Strict"))
-		refused := new(terminalError)
-		if errors.As(err, &refused) && refused.failure.Reason == v1alpha1.ReasonRejected {
-			return &terminalError{lifecycle.Failure{
-				Reason: v1alpha1.ReasonVariantInvalid, Message: "variant " + v.Name + ": " + refused.failure.Message,
-			}}
+		if refused, is := errors.AsType[*terminalError](err); is && refused.failure.Reason == v1alpha1.ReasonRejected {
+			return terminal(v1alpha1.ReasonVariantInvalid, "variant "+v.Name+": "+refused.failure.Message)
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
@@ -226,28 +213,21 @@ func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 
 // variables of the servers by variant, as the first document of each has them. A document that is gone is not looked for again:
 // no answer depends on it.
-func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record) error {
+func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed) error {
 	m := r.memories.of(run)
 	for _, v := range run.Spec.Variants {
-		if _, known := m.variables[v.Name]; known {
+		_, known := m.variables[v.Name]
+		record := seen.FirstAccepted(v.Name)
+		if known || record == nil {
 			continue
 		}
-		for _, record := range records {
-			if record.Outcome != result.OutcomeAccepted || !record.Measures(v.Name) {
-				continue
-			}
-			doc, err := r.document(ctx, run, record)
-			if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
-				return err
-			}
-			if m.variables == nil {
-				m.variables = map[string]map[string]string{}
-			}
-			m.variables[v.Name] = nil
-			if doc != nil {
-				m.variables[v.Name] = doc.Side(v.Name).Server.Variables
-			}
-			break
+		doc, err := r.document(ctx, run, record)
+		if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
+			return err
+		}
+		m.variables[v.Name] = nil
+		if doc != nil {
+			m.variables[v.Name] = doc.Side(v.Name).Server.Variables
 		}
 	}
 	return nil

@@ -7,9 +7,10 @@
 // to a run has the run's name in a label and is watched, so that each change leads to the next reconcile; while something waits
 // that is not watched (the cluster's warnings, a MariaDB resource), lifecycle asks for another reconcile after some seconds.
 //
-// Files of the controller of runs:
+// Files:
 //
 //	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
+//	controller.go               observes, decides, acts, and writes the status
 //	benchmarkrun_observe.go     reads the run's objects from the cache, and past it before a decision that cannot be taken back;
 //	                            what else is on a database's node
 //	records.go                  reads the chain of records
@@ -17,23 +18,20 @@
 //	benchmarkrun_act.go         carries out actions; checks variants, and records where each was measured
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
 //	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
-//
-// For nodes that runs tune, hosttuning_controller.go tunes and restores those that have a Lease, also when their runs are gone.
-//
-// Files of both:
-//
-//	controller.go    observes, decides, acts, and writes the status
-//	lanes.go         reads, takes and releases a lane: a Lease
-//	lanewatches.go   whom a change of a run or a Lease wakes in the queue of a lane
-//	installation.go  which of several installations acts on an owner
-//	owner.go         who owns an object: this run, an earlier one of the same name, or a third party
-//	ours.go          what was made of what, by controller references
-//	instances.go     reads and removes database instances, each of a variant
-//	cached.go        what the cache keeps of each object, and the report page that is made of it
-//	live.go          reads past the cache: lists in pages, and of what strangers have made only so much, in bounded answers
-//	writer.go        creates, deletes, patches the status, and announces its changes
-//	store.go         writes records, once, and results
-//	memory.go        what is remembered of a run from one step to the next
+//	followers.go                follows the logs of loaders that run
+//	provide.go                  creates the objects of a database instance
+//	lanes.go                    reads, takes and releases a lane: a Lease
+//	lanewatches.go              whom a change of a run or a Lease wakes in the queue of a lane
+//	installation.go             which of several installations acts on a run
+//	owner.go                    who owns an object: this run, an earlier one of the same name, or a third party
+//	ours.go                     what was made of what, by controller references
+//	instances.go                reads and removes database instances, each of a variant
+//	cached.go                   what the cache keeps of each object, and the report page that is made of it
+//	live.go                     reads past the cache: lists in pages, and of what strangers have made only so much
+//	writer.go                   creates, deletes, patches the status, and announces its changes
+//	store.go                    writes records, once, and results
+//	memory.go                   what is remembered of a run from one step to the next
+//	hosttuning_controller.go    tunes and restores nodes that have a Lease for that, also when their runs are gone
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
 // AlreadyExists, and never makes a second Job for an attempt.
@@ -205,9 +203,8 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // decide what to do with a run that was read by the same reader. If what it has cannot be read, the step is blind.
 func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
-	s := &runStep{run: run, old: run.DeepCopy(), now: r.Clock.Now()}
 	p, invalid := validation.PlanRun(run)
-	s.plan = p
+	s := &runStep{run: run, old: run.DeepCopy(), plan: p, now: r.Clock.Now()}
 	seen, err := r.observe(ctx, run, reader)
 	if err != nil {
 		s.seen = &lifecycle.Observed{Blockers: lifecycle.Blockers{ObserveFailed: true, MaxTurn: r.MaxTurn, DefaultTTL: r.DefaultTTL}}
@@ -243,9 +240,7 @@ func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
-	c := changes{
-		announcements(&s.old.Status, &s.run.Status, s.seen), telemetry.OfRun(s.run, &s.old.Status, s.seen.Records),
-	}
+	c := changes{announcements(&s.old.Status, &s.run.Status, s.seen), telemetry.OfRun(s.run, &s.old.Status, s.seen.Records)}
 	if err := r.writer(s.run).patchStatus(ctx, s.old, c); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}

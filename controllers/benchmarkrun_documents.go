@@ -13,7 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,30 +30,19 @@ const (
 	maxLogBytes = 16 << 20
 )
 
-// LogOpener opens logs of containers.
+// LogOpener opens logs of containers: what stands in one by now or, with Follow, all that is written to it until the container
+// ends.
 type LogOpener interface {
-	// OpenLog opens what stands in a log by now.
-	OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
-	// FollowLog opens a log to which a container still writes, until it ends.
-	FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	OpenLog(ctx context.Context, namespace, pod string, of corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
 // PodLogs opens them through the API server.
 type PodLogs struct{ Clientset kubernetes.Interface }
 
 // OpenLog implements LogOpener.
-func (l PodLogs) OpenLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return l.open(ctx, namespace, pod, corev1.PodLogOptions{Container: container})
-}
-
-// FollowLog implements LogOpener.
-func (l PodLogs) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return l.open(ctx, namespace, pod, corev1.PodLogOptions{Container: container, Follow: true})
-}
-
-func (l PodLogs) open(ctx context.Context, namespace, pod string, o corev1.PodLogOptions) (io.ReadCloser, error) {
-	o.LimitBytes = ptr.To[int64](maxLogBytes)
-	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &o).Stream(ctx)
+func (l PodLogs) OpenLog(ctx context.Context, namespace, pod string, of corev1.PodLogOptions) (io.ReadCloser, error) {
+	of.LimitBytes = ptr.To[int64](maxLogBytes)
+	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &of).Stream(ctx)
 }
 
 // document is a result document that arrived whole, and its bytes.
@@ -73,11 +61,7 @@ func (r *BenchmarkRunReconciler) fetchDocument(
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(a.Job), &job); err != nil {
 		return nil, fmt.Errorf("reading what Job %s asks of its loader: %w", a.Job.Name, err)
 	}
-	pod, now, m := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run)
-	if m.lookedFor == nil {
-		m.lookedFor = map[types.UID]time.Time{}
-	}
-	lookedFor := m.lookedFor
+	pod, now, lookedFor := a.Verdict.Pod, r.Clock.Now(), r.memories.of(run).lookedFor
 	if _, before := lookedFor[pod.UID]; !before {
 		lookedFor[pod.UID] = now
 	}
@@ -136,7 +120,7 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 	if a.Delivery != nil && a.Delivery.Document.SHA256 == sum {
 		return r.decode(a.Delivery.Document, a, job)
 	}
-	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, trial.Container)
+	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, corev1.PodLogOptions{Container: trial.Container})
 	if err != nil {
 		return nil, &logError{err}
 	}

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -76,7 +77,7 @@ func (r *BenchmarkRunReconciler) observe(
 	if err := r.retained(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := r.variables(ctx, run, o.seen.Records); err != nil {
+	if err := r.variables(ctx, run, &o.seen); err != nil {
 		return nil, err
 	}
 	o.seen.Checked, o.seen.Compared, o.seen.Variables = m.checked, m.compared, m.variables
@@ -96,20 +97,15 @@ func (r *BenchmarkRunReconciler) readResults(ctx context.Context, o *observer) e
 		return nil
 	}
 	c, err := r.readChain(ctx, o.run)
-	changed := new(changedError)
-	switch {
-	case errors.As(err, &changed):
-		o.seen.Terminal, o.seen.Unreadable = recordsChanged(changed.message), true
+	switch changed, is := errors.AsType[*clusterfiles.ChangedError](err); {
+	case is:
+		o.seen.Terminal, o.seen.Unreadable = recordsChanged(changed.Error()), true
 		return nil
 	case err != nil:
 		return err
 	}
-	lost, err := r.lostRecord(ctx, o.run, c, o.kept)
-	if err != nil {
+	if o.seen.Terminal, err = r.lostRecord(ctx, o.run, c, o.kept); err != nil {
 		return err
-	}
-	if lost != nil {
-		o.seen.Terminal = lost
 	}
 	o.seen.Records, o.seen.Newest = c.records, c.newest()
 	return nil
@@ -163,10 +159,9 @@ func (o *observer) jobs(own *listed) {
 
 // readDeliveries adds what loaders that run have delivered. A loader that starts programs delivers when it has ended.
 func (r *BenchmarkRunReconciler) readDeliveries(run *v1alpha1.BenchmarkRun, attempts []lifecycle.Attempt) {
-	var loader *corev1.Pod
 	for i := range attempts {
 		a := &attempts[i]
-		if loader = trial.Delivers(a.Job, a.Pods); loader != nil && !trial.StartsPrograms(run) {
+		if loader := trial.Delivers(a.Job, a.Pods); loader != nil && !trial.StartsPrograms(run) {
 			a.Delivery = r.followers.delivered(client.ObjectKeyFromObject(run), loader)
 			return
 		}
@@ -183,18 +178,15 @@ func (o *observer) lingers(pod *corev1.Pod, descent *descent) bool {
 
 // configMaps sorts ConfigMaps by their metadata. Whether one holds a record, only the chain of records says.
 func (o *observer) configMaps(configs []metav1.PartialObjectMetadata) {
-	retained := o.run.Spec.Results.Retention == v1alpha1.RetentionRetain
 	earlier := o.run.Status.Results.FromRun // whose results these are, if they are not the run's own
 	for i := range configs {
 		cm := &configs[i]
 		if ofDatabase(cm) {
 			continue
 		}
-		ours := o.ours(cm)
+		retained := o.owner.retains() && (o.owner.isLabelled(cm) || earlier != "" && cm.Labels[v1alpha1.LabelRunUID] == earlier)
 		component := cm.Labels[v1alpha1.LabelComponent]
-		switch {
-		case component != v1alpha1.ComponentAttempt && component != v1alpha1.ComponentResults:
-		case ours || retained && (o.owner.isLabelled(cm) || earlier != "" && cm.Labels[v1alpha1.LabelRunUID] == earlier):
+		if (o.ours(cm) || retained) && (component == v1alpha1.ComponentAttempt || component == v1alpha1.ComponentResults) {
 			o.kept.Insert(cm.Name)
 			if plan.AttemptName(o.run, number(cm, v1alpha1.LabelTrial), number(cm, v1alpha1.LabelAttempt)) == cm.Name {
 				o.attempts++
@@ -233,7 +225,13 @@ func (r *BenchmarkRunReconciler) look(
 	cut, err := r.Live.Some(ctx, &pods, func(object runtime.Object) bool {
 		p, is := object.(*metav1.PartialObjectMetadata)
 		if is && (p.Namespace != run.Namespace || p.Labels[v1alpha1.LabelRunUID] != string(run.UID)) {
-			seen.Pods = append(seen.Pods, r.neighbor(p, run.Namespace))
+			n := result.Neighbor{ID: string(p.UID)}
+			// A reader of the results may be allowed to see one namespace only, so that a Pod of another one has no name unless the
+			// administrator says so.
+			if p.Namespace == run.Namespace || r.NameOthers {
+				n.Name = p.Namespace + "/" + p.Name
+			}
+			seen.Pods = append(seen.Pods, n)
 		}
 		return true
 	}, client.MatchingFieldsSelector{Selector: live})
@@ -249,16 +247,6 @@ func (r *BenchmarkRunReconciler) look(
 		seen.Conditions = append(seen.Conditions, disturbing(&nodes.Items[i])...)
 	}
 	return seen, nil
-}
-
-// neighbor is what may be noted of a Pod: a reader of the results may be allowed to see one namespace only, so that a Pod of
-// another one has no name unless the administrator says so.
-func (r *BenchmarkRunReconciler) neighbor(pod *metav1.PartialObjectMetadata, namespace string) result.Neighbor {
-	n := result.Neighbor{ID: string(pod.UID)}
-	if pod.Namespace == namespace || r.NameOthers {
-		n.Name = pod.Namespace + "/" + pod.Name
-	}
-	return n
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

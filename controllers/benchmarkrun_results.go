@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
@@ -60,7 +61,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	meta.Labels[v1alpha1.LabelTrial] = strconv.Itoa(record.Trial)
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(record.Attempt)
 	meta.Labels[v1alpha1.LabelOutcome] = string(record.Outcome)
-	text, err := r.writer(s.run).storeRecord(ctx, meta, record, files, s.run.Spec.Results.Retention)
+	text, err := r.writer(s.run).storeRecord(ctx, meta, record, files)
 	if err != nil {
 		return unrecorded(record, err)
 	}
@@ -68,7 +69,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 	if record, err = result.DecodeRecord(text); err != nil {
 		return fmt.Errorf("reading the record that was written: %w", err)
 	}
-	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: recordDigest(text)}
+	newest := v1alpha1.RecordReference{ConfigMap: meta.Name, Digest: result.NamedDigest([]byte(text))}
 	m := r.memories.of(s.run)
 	m.chain = m.chain.with(newest, record)
 	s.seen.Records, s.seen.Newest = m.chain.records, newest
@@ -171,7 +172,7 @@ func placeLoaders(place *result.Place, pods []corev1.Pod) {
 
 // publish writes the results of the run, once, and adds them to what was seen.
 func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcome string) error {
-	records, err := r.fullRecords(ctx, s)
+	records, err := clusterfiles.Records(ctx, r.Live, s.run.Namespace, result.Reference(s.seen.Newest))
 	if err != nil {
 		return err
 	}
@@ -179,12 +180,13 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	if err != nil {
 		return err
 	}
-	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: digestOf(files)}
+	text := files[slices.IndexFunc(files, func(f result.File) bool { return f.Name == report.JSONFile })].Data
+	published := &v1alpha1.ResultsReference{ConfigMap: plan.ResultsName(s.run), Digest: result.NamedDigest(text)}
 	meta := metav1.ObjectMeta{
 		Name: published.ConfigMap, Labels: plan.Labels(s.run, v1alpha1.ComponentResults),
 		Annotations: map[string]string{digestAnnotation: published.Digest},
 	}
-	if err := r.writer(s.run).storeResults(ctx, meta, files, s.run.Spec.Results.Retention); err != nil {
+	if err := r.writer(s.run).storeResults(ctx, meta, files); err != nil {
 		return err
 	}
 	s.seen.Results = published
@@ -194,19 +196,6 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 func (r *BenchmarkRunReconciler) resultFiles(
 	ctx context.Context, s *runStep, records []*result.Record, outcome string,
 ) ([]result.File, error) {
-	rep, err := r.report(s, records, outcome)
-	if err != nil {
-		return nil, err
-	}
-	details, err := r.details(ctx, s.run, rep)
-	if err != nil {
-		return nil, err
-	}
-	files, err := report.Files(rep)
-	return append(files, rendered(ctx, rep, details)...), err
-}
-
-func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outcome string) (*report.Report, error) {
 	message := ""
 	if failed := s.decision.Failure; failed != nil {
 		message = failed.Reason + ": " + failed.Message
@@ -214,30 +203,14 @@ func (*BenchmarkRunReconciler) report(s *runStep, records []*result.Record, outc
 		message = c.WhyStopped()
 	}
 	rep, err := report.Of(s.run, s.plan, records, s.seen.Compared, outcome, message)
-	if err == nil {
-		rep.HostTuning = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now).HostTuning
+	if err != nil {
+		return nil, err
 	}
-	return rep, err
-}
-
-func digestOf(files []result.File) string {
-	i := slices.IndexFunc(files, func(f result.File) bool { return f.Name == report.JSONFile })
-	if i < 0 {
-		return ""
+	rep.HostTuning = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now).HostTuning
+	details, err := r.details(ctx, s.run, rep)
+	if err != nil {
+		return nil, err
 	}
-	return result.NamedDigest(files[i].Data)
-}
-
-func (r *BenchmarkRunReconciler) fullRecords(ctx context.Context, s *runStep) ([]*result.Record, error) {
-	var records []*result.Record
-	for ref := s.seen.Newest; ref.ConfigMap != ""; {
-		record, err := r.readRecord(ctx, s.run, ref)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, record)
-		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
-	}
-	slices.Reverse(records)
-	return records, nil
+	files, err := report.Files(rep)
+	return append(files, rendered(ctx, rep, details)...), err
 }

@@ -165,9 +165,7 @@ func cachedPod(spec *corev1.PodSpec) corev1.PodSpec {
 func cachedContainers(list []corev1.Container) []corev1.Container {
 	var kept []corev1.Container
 	for i := range list {
-		kept = append(kept, corev1.Container{
-			Name: list[i].Name, Resources: list[i].Resources, RestartPolicy: list[i].RestartPolicy,
-		})
+		kept = append(kept, corev1.Container{Name: list[i].Name, Resources: list[i].Resources, RestartPolicy: list[i].RestartPolicy})
 	}
 	return kept
 }

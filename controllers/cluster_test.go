@@ -119,13 +119,8 @@ func asCached(c client.WithWatch) client.Client {
 }
 
 // OpenLog implements LogOpener.
-func (c *cluster) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+func (c *cluster) OpenLog(_ context.Context, _, pod string, _ corev1.PodLogOptions) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(c.logs[pod])), nil
-}
-
-// FollowLog implements LogOpener.
-func (c *cluster) FollowLog(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
-	return c.OpenLog(ctx, namespace, pod, container)
 }
 
 // succeed lets a loader end with a whole result.

@@ -68,13 +68,12 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 // claimWarning is about the first claim that is not bound although it is late, of an instance that is not ready; or empty.
 func (r *BenchmarkRunReconciler) claimWarning(
 	ctx context.Context, instance *lifecycle.Instance, late func(client.Object) bool,
-) string {
-	text := ""
+) (text string) {
 	if instance.State().Ready {
-		return text
+		return ""
 	}
-	for i := range instance.Claims {
-		if claim := instance.Claims[i]; text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
+	for _, claim := range instance.Claims {
+		if text == "" && claim.Status.Phase == corev1.ClaimPending && late(claim) {
 			text = latestWarning(ctx, r.Live, claim.Namespace, claim.UID)
 		}
 	}
@@ -97,13 +96,12 @@ const maxServerLog = 64 << 10
 
 // beginningOfLog is that of the log of a container that has ended, or empty if the log cannot be read.
 func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1.Pod, container string) string {
-	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, container)
-	if err != nil {
-		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
-		return ""
+	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, corev1.PodLogOptions{Container: container})
+	var text []byte
+	if err == nil {
+		defer stream.Close() //nolint:errcheck // it was only read
+		text, err = io.ReadAll(io.LimitReader(stream, maxServerLog))
 	}
-	defer stream.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(stream, maxServerLog))
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Reading the log of a container that has ended", "pod", pod.Name)
 	}

@@ -55,10 +55,7 @@ func (r *BenchmarkRunReconciler) takeStep(ctx context.Context, is part, run *v1a
 	if err == nil {
 		err = r.carryOut(ctx, s)
 	}
-	switch {
-	case isStale(err):
-		return nil, err
-	case err != nil && !r.reportsRetries(s, err):
+	if isStale(err) || err != nil && !r.reportsRetries(s, err) {
 		return nil, err
 	}
 	if err := r.writeStatus(ctx, s); err != nil {
@@ -161,9 +158,5 @@ func (s *runStep) lookAgain() time.Duration {
 	if apimeta.IsStatusConditionTrue(s.run.Status.Conditions, v1alpha1.ConditionFinished) || deadline == nil || d.Pauses() {
 		return d.After
 	}
-	left := max(firstRetry, deadline.Sub(s.now))
-	if d.After == 0 {
-		return left
-	}
-	return min(d.After, left)
+	return lifecycle.Sooner(d.After, max(firstRetry, deadline.Sub(s.now)))
 }

@@ -121,7 +121,7 @@ func (f *followers) follow(ctx context.Context, run client.ObjectKey, one *follo
 
 // read the log of a Pod until its document is whole.
 func (f *followers) read(ctx context.Context, pod *corev1.Pod) (*trial.Delivery, error) {
-	stream, err := f.logs.FollowLog(ctx, pod.Namespace, pod.Name, trial.Container)
+	stream, err := f.logs.OpenLog(ctx, pod.Namespace, pod.Name, corev1.PodLogOptions{Container: trial.Container, Follow: true})
 	if err != nil {
 		return nil, &logError{err}
 	}

@@ -49,9 +49,7 @@ func listOf(
 ) (*listed, error) {
 	l := &listed{mariaDBs: *database.MariaDBList()}
 	l.configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	for _, list := range []client.ObjectList{
-		&l.jobs, &l.pods, &l.configs, &l.statefulSets, &l.services, &l.claims, &l.budgets,
-	} {
+	for _, list := range []client.ObjectList{&l.jobs, &l.pods, &l.configs, &l.statefulSets, &l.services, &l.claims, &l.budgets} {
 		if err := reader.List(ctx, list, client.InNamespace(namespace), labels); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
@@ -125,11 +123,9 @@ func instancesOf(
 			i.part(budget).Budget = budget
 		}
 	}
+	var all []lifecycle.Instance
 	for n, one := range i.found {
 		one.Foreign = foreign(one, m, servers, i.parts[n])
-	}
-	var all []lifecycle.Instance
-	for _, one := range i.found {
 		all = append(all, *one)
 	}
 	slices.SortFunc(all, func(a, b lifecycle.Instance) int { return a.Number - b.Number })
@@ -265,10 +261,9 @@ func number(object client.Object, label string) int {
 // removeInstance deletes the objects of a database instance that the owner controls. The MariaDB operator deletes its StatefulSet
 // with the MariaDB resource, and Kubernetes the volume with that.
 func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provisioner, instance int) error {
-	configs := &metav1.PartialObjectMetadataList{}
-	configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	lists := []client.ObjectList{
-		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, configs,
+		&appsv1.StatefulSetList{}, &corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{},
+		&metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMapList"}},
 		&policyv1.PodDisruptionBudgetList{},
 	}
 	if provisioner == v1alpha1.ProvisionerMariaDBOperator {
@@ -298,10 +293,7 @@ func (w *writer) removeLabelled(ctx context.Context, what string, list client.Ob
 		return fmt.Errorf("listing the %s: %w", what, err)
 	}
 	return apimeta.EachListItem(list, func(item runtime.Object) error {
-		object, ok := item.(client.Object)
-		if !ok {
-			return fmt.Errorf("%T is not an object", item)
-		}
+		object := item.(client.Object) // as in every list
 		if !metav1.IsControlledBy(object, w.owner) {
 			return nil
 		}

@@ -6,6 +6,8 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -176,8 +178,12 @@ func (q *laneQueues) tell(one lifecycle.Contender) {
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
+	name := requestFor(one.Holder).NamespacedName
 	if !one.Wants {
-		q.forget(&one)
+		delete(q.lanes[one.Lane], name)
+		if len(q.lanes[one.Lane]) == 0 {
+			delete(q.lanes, one.Lane)
+		}
 		return
 	}
 	if q.lanes == nil {
@@ -186,33 +192,12 @@ func (q *laneQueues) tell(one lifecycle.Contender) {
 	if q.lanes[one.Lane] == nil {
 		q.lanes[one.Lane] = map[client.ObjectKey]lifecycle.Contender{}
 	}
-	q.lanes[one.Lane][requestFor(one.Holder).NamespacedName] = one
-}
-
-func (q *laneQueues) gone(one lifecycle.Contender) {
-	if q == nil {
-		return
-	}
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	q.forget(&one)
-}
-
-func (q *laneQueues) forget(one *lifecycle.Contender) {
-	queue := q.lanes[one.Lane]
-	delete(queue, requestFor(one.Holder).NamespacedName)
-	if len(queue) == 0 {
-		delete(q.lanes, one.Lane)
-	}
+	q.lanes[one.Lane][name] = one
 }
 
 // of a lane: all that want it, in no order.
 func (q *laneQueues) of(lane string) []lifecycle.Contender {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	all := make([]lifecycle.Contender, 0, len(q.lanes[lane]))
-	for _, one := range q.lanes[lane] {
-		all = append(all, one)
-	}
-	return all
+	return slices.AppendSeq(make([]lifecycle.Contender, 0, len(q.lanes[lane])), maps.Values(q.lanes[lane]))
 }

@@ -29,30 +29,29 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// enqueueNext keeps the queues of lanes, and leads from a run that leaves one to who is next there now. Who comes
-// into it, and what else changes, does not concern the others: a departure costs the same however many wait.
+// enqueueNext keeps the queues of lanes, and leads from a run that leaves one to who is next there now. Who comes into it, and
+// what else changes, does not concern the others: a departure costs the same however many wait.
 func (r *BenchmarkRunReconciler) enqueueNext() handler.EventHandler {
-	leave := func(ctx context.Context, one lifecycle.Contender, q queue) {
-		for _, request := range r.nextInLane(ctx, one.Lane) {
+	change := func(ctx context.Context, before, now lifecycle.Contender, q queue) {
+		waited := waits(before)
+		before.Wants = false
+		r.queues.tell(before)
+		r.queues.tell(now)
+		if !waited || waits(now) {
+			return
+		}
+		for _, request := range r.nextInLane(ctx, now.Lane) {
 			q.Add(request)
 		}
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { r.queues.tell(contender(e.Object)) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			before, now := contender(e.ObjectOld), contender(e.ObjectNew)
-			r.queues.gone(before)
-			r.queues.tell(now)
-			if waits(before) && !waits(now) {
-				leave(ctx, now, q)
-			}
+			change(ctx, contender(e.ObjectOld), contender(e.ObjectNew), q)
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
 			one := contender(e.Object)
-			r.queues.gone(one)
-			if waits(one) {
-				leave(ctx, one, q)
-			}
+			change(ctx, one, lifecycle.Contender{Lane: one.Lane}, q)
 		},
 	}
 }
@@ -103,26 +102,20 @@ func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle
 	if holder.Kind != lifecycle.RunKind {
 		return false, nil // a later version's
 	}
-	ended, gone, err := r.ended(ctx, holder)
-	if err != nil || !ended {
-		return false, err
+	var run v1alpha1.BenchmarkRun
+	err := r.Live.Get(ctx, requestFor(holder).NamespacedName, &run)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading %s: %w", holder, err)
+	}
+	gone := err != nil || run.UID != holder.UID
+	if !gone && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+		return false, nil
 	}
 	loads, err := r.loads(ctx, r.Live, holder, true, gone)
 	if err != nil {
 		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
 	}
 	return !loads, nil
-}
-
-// ended says whether a holder is gone, or has finished, and whether it is gone.
-func (r *BenchmarkRunReconciler) ended(ctx context.Context, holder lifecycle.Holder) (ended, gone bool, err error) {
-	var run v1alpha1.BenchmarkRun
-	err = r.Live.Get(ctx, client.ObjectKey{Namespace: holder.Namespace, Name: holder.Name}, &run)
-	if client.IgnoreNotFound(err) != nil {
-		return false, false, fmt.Errorf("reading %s: %w", holder, err)
-	}
-	gone = err != nil || run.UID != holder.UID
-	return gone || apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished), gone, nil
 }
 
 // loads says whether something of a holder puts load on a node, or may: what its UID leads to, by controller references. Its

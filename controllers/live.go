@@ -33,23 +33,18 @@ const (
 // they are, and with all of them in one answer the operator would run out of memory. It reads a page at a time.
 type Live struct {
 	// Reader of the API server. If its client has the transport of Bounded, pages grow while objects are small.
-	Reader client.Reader
-	one    sync.Mutex
-}
-
-// Get reads one object.
-func (l *Live) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
-	return l.Reader.Get(ctx, key, object, opts...)
+	client.Reader
+	one sync.Mutex
 }
 
 // List reads a whole list, and keeps of each object what the cache keeps. It is for Benchrun's own kinds, and for what is
 // selected by the name or the label of one object: of the rest, see Some.
 func (l *Live) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	var all []runtime.Object
-	err := l.each(ctx, list, func(object runtime.Object, _ int64) (bool, error) {
+	err := l.each(ctx, list, func(object runtime.Object, _ int64) error {
 		_, err := Cached(object)
 		all = append(all, object)
-		return true, err
+		return err
 	}, opts)
 	if err != nil {
 		return err
@@ -64,25 +59,30 @@ func (l *Live) Some(
 	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (more bool), opts ...client.ListOption,
 ) (cut bool, err error) {
 	objects := 0
-	err = l.each(ctx, list, func(object runtime.Object, before int64) (bool, error) {
-		if objects++; objects > someObjects || before > someBytes {
-			cut = true
-			return false, nil
+	err = l.each(ctx, list, func(object runtime.Object, before int64) error {
+		objects++
+		if cut = objects > someObjects || before > someBytes; cut || !visit(object) {
+			return errEnough
 		}
-		return visit(object), nil
+		return nil
 	}, opts)
 	return cut, err
 }
 
+// errEnough ends a list, and is no error of it.
+var errEnough = errors.New("there is enough")
+
 // each visits the objects of a list, each with how many bytes of earlier pages were read, until visit says that there is enough.
 func (l *Live) each(
-	ctx context.Context, list client.ObjectList, visit func(runtime.Object, int64) (bool, error), opts []client.ListOption,
+	ctx context.Context, list client.ObjectList, visit func(runtime.Object, int64) error, opts []client.ListOption,
 ) error {
 	limit, read := int64(PageSize), int64(0)
 	for next := ""; ; {
-		n, more, err := l.page(ctx, list, func(object runtime.Object) (bool, error) { return visit(object, read) },
+		n, err := l.page(ctx, list, func(object runtime.Object) error { return visit(object, read) },
 			append(slices.Clip(opts), client.Limit(limit), client.Continue(next)))
 		switch {
+		case errors.Is(err, errEnough):
+			return nil
 		case errors.Is(err, errTooLarge) && limit > PageSize:
 			limit = PageSize
 			continue
@@ -93,7 +93,7 @@ func (l *Live) each(
 			return err
 		}
 		read += n
-		if next = list.GetContinue(); next == "" || !more {
+		if next = list.GetContinue(); next == "" {
 			return nil
 		}
 		limit = nextLimit(limit, n)
@@ -111,54 +111,36 @@ func nextLimit(limit, read int64) int64 {
 }
 
 func (l *Live) page(
-	ctx context.Context, list client.ObjectList, visit func(runtime.Object) (bool, error), opts []client.ListOption,
-) (read int64, more bool, err error) {
+	ctx context.Context, list client.ObjectList, visit func(runtime.Object) error, opts []client.ListOption,
+) (read int64, err error) {
 	l.one.Lock()
 	defer l.one.Unlock()
 	if err := apimeta.SetList(list, nil); err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	bounded, answer := bound(ctx, pageBytes)
-	if err := l.Reader.List(bounded, list, opts...); err != nil {
-		return 0, false, err
+	if err := l.Reader.List(context.WithValue(ctx, bytesRead{}, &read), list, opts...); err != nil {
+		return 0, err
 	}
-	enough := errors.New("there is enough")
 	// The objects are copied, so that the page itself can go.
-	err = apimeta.EachListItemWithAlloc(list, func(object runtime.Object) error {
-		more, err := visit(object)
-		if err == nil && !more {
-			return enough
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, enough):
-		return answer.read, false, nil
-	case err != nil:
-		return 0, false, fmt.Errorf("reading the objects of a list: %w", err)
+	if err := apimeta.EachListItemWithAlloc(list, visit); err != nil {
+		return 0, fmt.Errorf("reading the objects of a list: %w", err)
 	}
-	return answer.read, true, apimeta.SetList(list, nil)
+	return read, apimeta.SetList(list, nil)
 }
 
 // errTooLarge is the error of an answer that has more bytes than its reader wants.
 var errTooLarge = errors.New("the answer of the API server is too large")
 
-type answer struct{ most, read int64 }
-
-type answerKey struct{}
-
-func bound(ctx context.Context, most int64) (context.Context, *answer) {
-	a := &answer{most: most}
-	return context.WithValue(ctx, answerKey{}, a), a
-}
+// bytesRead is the key of a context for how many bytes of the answer were read, which is bounded then.
+type bytesRead struct{}
 
 // Bounded makes a transport end answers that are larger than their reader wants, while they are read.
 func Bounded(transport http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		response, err := transport.RoundTrip(request)
-		if a, wanted := request.Context().Value(answerKey{}).(*answer); wanted && err == nil {
-			a.read = 0 // of a request before, which was tried again
-			response.Body = &boundedBody{response.Body, a}
+		if read, bounded := request.Context().Value(bytesRead{}).(*int64); bounded && err == nil {
+			*read = 0 // of a request before, which was tried again
+			response.Body = &boundedBody{response.Body, read}
 		}
 		return response, err
 	})
@@ -166,12 +148,12 @@ func Bounded(transport http.RoundTripper) http.RoundTripper {
 
 type boundedBody struct {
 	io.ReadCloser
-	answer *answer
+	read *int64
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.answer.read += int64(n); b.answer.read > b.answer.most {
+	if *b.read += int64(n); *b.read > pageBytes {
 		return 0, errTooLarge
 	}
 	return n, err

@@ -262,11 +262,10 @@ type written struct {
 	left chan string
 }
 
-func (w *written) OpenLog(context.Context, string, string, string) (io.ReadCloser, error) {
-	return nil, errors.New("only follow")
-}
-
-func (w *written) FollowLog(ctx context.Context, _, pod, _ string) (io.ReadCloser, error) {
+func (w *written) OpenLog(ctx context.Context, _, pod string, of corev1.PodLogOptions) (io.ReadCloser, error) {
+	if !of.Follow {
+		return nil, errors.New("only follow")
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.opened[pod]++

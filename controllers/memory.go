@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/internal/analysis"
@@ -70,7 +71,10 @@ func (m *memories) of(run client.Object) *memory {
 		m.all = map[client.ObjectKey]*memory{}
 	}
 	if have := m.all[key]; have == nil || have.uid != run.GetUID() {
-		m.all[key] = &memory{uid: run.GetUID()}
+		m.all[key] = &memory{
+			uid: run.GetUID(), made: made{parts: sets.New[types.UID]()}, variables: map[string]map[string]string{},
+			lookedFor: map[types.UID]time.Time{},
+		}
 	}
 	return m.all[key]
 }

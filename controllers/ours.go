@@ -129,13 +129,6 @@ func (m *made) copied(claim v1alpha1.ObjectReference, known, status []v1alpha1.O
 	return m.copies.made
 }
 
-func (m *made) note(object client.Object) {
-	if m.parts == nil {
-		m.parts = sets.New[types.UID]()
-	}
-	m.parts.Insert(object.GetUID())
-}
-
 func referenceTo(object client.Object) v1alpha1.ObjectReference {
 	return v1alpha1.ObjectReference{Name: object.GetName(), UID: string(object.GetUID())}
 }
@@ -146,12 +139,9 @@ func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference,
 	if root := i.Root(); root != nil {
 		return !slices.ContainsFunc(servers, func(s v1alpha1.ObjectReference) bool { return s.UID == string(root.GetUID()) })
 	}
-	for _, part := range parts {
-		if part.GetDeletionTimestamp() == nil && !m.parts.Has(part.GetUID()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(part client.Object) bool {
+		return part.GetDeletionTimestamp() == nil && !m.parts.Has(part.GetUID())
+	})
 }
 
 // prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
@@ -178,9 +168,9 @@ func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) err
 	return nil
 }
 
-// Anybody can write a label, and an owner reference. An object is an owner's if its controller references lead to the owner by
-// their UIDs. An object on the way may be gone: its reference dangles then, and its name has to do. The garbage collector deletes
-// what refers to an object that does not exist, so that such a reference cannot be used to stand in the way for long.
+// An object is an owner's if its controller references lead to the owner by their UIDs. An object on the way may be gone: its
+// reference dangles then, and its name has to do. The garbage collector deletes what refers to an object that does not exist, so
+// that such a reference cannot be used to stand in the way for long.
 
 type descent struct {
 	live      *Live
@@ -252,25 +242,20 @@ func madeBy(ctx context.Context, d *descent, o *ownership, lists ...client.Objec
 	var made []client.Object
 	for _, list := range lists {
 		err := apimeta.EachListItem(list, func(item runtime.Object) error {
-			object, ok := item.(client.Object)
-			if !ok {
-				return fmt.Errorf("%T is not an object", item)
-			}
+			object := item.(client.Object) // as in every list
 			d.exist.Insert(object.GetUID())
 			controller := metav1.GetControllerOf(object)
-			if controller == nil {
-				if o.gone && o.orphaned(object) {
-					ours.Insert(object.GetUID())
-					made = append(made, object)
-				}
-				return nil
-			}
-			if !ours.Has(controller.UID) && o.wanted(controller.Name) {
-				if err := d.ask(ctx, object); err != nil {
-					return err
+			is := controller == nil && o.gone && o.orphaned(object)
+			if controller != nil {
+				is = ours.Has(controller.UID)
+				if !is && o.wanted(controller.Name) {
+					if err := d.ask(ctx, object); err != nil {
+						return err
+					}
+					is = d.dangles(object)
 				}
 			}
-			if ours.Has(controller.UID) || o.wanted(controller.Name) && d.dangles(object) {
+			if is {
 				ours.Insert(object.GetUID())
 				made = append(made, object)
 			}

@@ -10,15 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
 )
 
 // owner is the run that the reconciler works for. Each object that belongs to it has two labels: the owner's name, by which it
@@ -31,21 +30,22 @@ func (o owner) isLabelled(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelRunUID] == string(o.GetUID())
 }
 
-// owns says whether an object that exists is the one that the owner wants to create: it is controlled by the owner or, if it is
-// to stay when the owner is deleted, has its UID.
-func (o owner) owns(object client.Object, referenced bool) bool {
-	if referenced {
-		return madeOf(object, o)
+// retains says whether the owner's records and results stay when it is deleted.
+func (o owner) retains() bool { return o.Spec.Results.Retention == v1alpha1.RetentionRetain }
+
+// owns says whether a ConfigMap with records or results is the owner's: it is controlled by the owner or, if it is to stay when
+// the owner is deleted, has its UID.
+func (o owner) owns(cm *corev1.ConfigMap) bool {
+	if o.retains() {
+		return o.isLabelled(cm)
 	}
-	return o.isLabelled(object)
+	return madeOf(cm, o)
 }
 
 // taken is the terminal error that an object of another owner has a name that the owner needs.
 func (o owner) taken(kind, name string) error {
-	return &terminalError{lifecycle.Failure{
-		Reason:  v1alpha1.ReasonNameTaken,
-		Message: fmt.Sprintf("%s %s exists and does not belong to this run: delete it, or use another name for the run", kind, name),
-	}}
+	return terminal(v1alpha1.ReasonNameTaken,
+		fmt.Sprintf("%s %s exists and does not belong to this run: delete it, or use another name for the run", kind, name))
 }
 
 // ownership sorts observed objects that have the owner's name in their label: into its own, those of an earlier owner of the same
@@ -97,17 +97,14 @@ func (o *ownership) wanted(name string) bool {
 
 // goes says whether an object will be gone soon: it is being deleted, or what controls it is an earlier owner or was one's.
 func (o *ownership) goes(object client.Object) bool {
-	if object.GetDeletionTimestamp() != nil {
-		return true
-	}
 	controller := metav1.GetControllerOf(object)
-	return controller != nil && o.wanted(controller.Name) || o.owner.succeeds(object)
+	return object.GetDeletionTimestamp() != nil || controller != nil && o.wanted(controller.Name) || o.owner.succeeds(object)
 }
 
 // succeeds says whether what controls an object is an earlier owner of the same name: that one is gone, as this one has its name.
 func (o owner) succeeds(object client.Object) bool {
 	controller := metav1.GetControllerOf(object)
-	return controller != nil && controller.Kind == plan.RunKind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+	return controller != nil && controller.Kind == lifecycle.RunKind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
 		controller.Name == o.GetName() && controller.UID != o.GetUID()
 }
 
@@ -118,6 +115,6 @@ func enqueueOwner() handler.EventHandler {
 		if name == "" {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}}}
 	})
 }

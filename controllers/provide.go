@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -47,7 +48,7 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 		return err
 	}
 	if policy := database.NetworkPolicy(run, a.Instance); policy != nil && r.NetworkPolicies {
-		if err := w.create(ctx, policy, true); err != nil {
+		if _, err := w.create(ctx, policy); err != nil {
 			return err
 		}
 	}
@@ -64,23 +65,17 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 // owner controls may be a third party's, or that of an operator that was killed: the next look at the instance says so, and it is
 // removed.
 func (w *writer) createPart(ctx context.Context, object client.Object, m *made) error {
-	err := w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
-	switch {
-	case err == nil:
-		m.note(object)
-		return nil
-	case !apierrors.IsAlreadyExists(err):
-		return err
-	}
 	instance := number(object, v1alpha1.LabelInstance)
-	if err := w.existing(ctx, object); err != nil {
-		return err
-	}
-	ours := madeOf(object, w.owner)
+	existed, err := w.create(ctx, object)
 	switch {
-	case ours && m.parts.Has(object.GetUID()):
+	case err != nil:
+		return err
+	case !existed:
+		m.parts.Insert(object.GetUID())
 		return nil
-	case ours && number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
+	case m.parts.Has(object.GetUID()):
+		return nil
+	case number(object, v1alpha1.LabelInstance) == instance && w.owner.isLabelled(object) && ofDatabase(object):
 		return errStale
 	}
 	return w.owner.taken(w.kindOf(object), object.GetName())
@@ -112,10 +107,7 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) e
 	if s.old.Status.Secret != secret.Name {
 		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
 		case apierrors.IsAlreadyExists(err):
-			if err := w.upToDate(ctx); err != nil {
-				return err
-			}
-			return w.owner.taken("Secret", secret.Name)
+			return cmp.Or(w.upToDate(ctx), w.owner.taken("Secret", secret.Name))
 		case err != nil:
 			return err
 		}
@@ -138,26 +130,15 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep,
 		return nil
 	}
 	w := r.writer(s.run)
-	err := w.createUnchecked(ctx, claim, true, client.FieldValidation("Strict"))
-	if apierrors.IsAlreadyExists(err) {
-		if err := w.existing(ctx, claim); err != nil {
-			return err
-		}
-		if !madeOf(claim, w.owner) {
-			return w.owner.taken("PersistentVolumeClaim", claim.Name)
-		}
-		if slices.Contains(s.seen.Made.DataCopies, referenceTo(claim)) {
-			return nil
-		}
-		if err := w.remove(ctx, claim); err != nil {
-			return err
-		}
-		return errStale
-	}
-	if err != nil {
+	existed, err := w.create(ctx, claim)
+	switch {
+	case err != nil:
 		return err
+	case !existed:
+		s.seen.Made.DataCopies = r.memories.of(s.run).copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
+	case !slices.Contains(s.seen.Made.DataCopies, referenceTo(claim)):
+		return cmp.Or(w.remove(ctx, claim), errStale)
 	}
-	s.seen.Made.DataCopies = r.memories.of(s.run).copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
 	return nil
 }
 

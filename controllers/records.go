@@ -43,20 +43,15 @@ func (c chain) with(ref v1alpha1.RecordReference, record *result.Record) chain {
 	return chain{append(c.refs, ref), append(c.records, record.Condensed())}
 }
 
-// changedError says that a record was deleted or changed. The run cannot say any more what it measured.
-type changedError struct{ message string }
-
-func (e *changedError) Error() string { return e.message }
-
-// readChain reads the records of a run that the operator does not remember. What it remembers is never less than what it has
-// written: a status that names an older record is behind, because it could not be written since. The error is a changedError if
-// one of the records is not what it was.
+// readChain reads the records of a run that the operator does not remember, from the API server: the cache has no texts. What it
+// remembers is never less than what it has written: a status that names an older record is behind, because it could not be
+// written since. The error is a clusterfiles.ChangedError if one of the records is not what it was.
 func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
 	m := r.memories.of(run)
 	var added chain
 	ref := run.Status.Records
 	for ref.ConfigMap != "" && !slices.Contains(m.chain.refs, ref) {
-		record, err := r.readRecord(ctx, run, ref)
+		record, err := clusterfiles.Record(ctx, r.Live, run.Namespace, result.Reference(ref))
 		if err != nil {
 			return chain{}, err
 		}
@@ -76,29 +71,6 @@ func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.Be
 	return m.chain, nil
 }
 
-// readRecord reads a record from the API server: the cache has no texts.
-func (r *BenchmarkRunReconciler) readRecord(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, ref v1alpha1.RecordReference,
-) (*result.Record, error) {
-	var cm corev1.ConfigMap
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: ref.ConfigMap}, &cm)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, &changedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, was deleted"}
-	case err != nil:
-		return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
-	case recordDigest(cm.Data[result.RecordKey]) != ref.Digest:
-		return nil, &changedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, is not what the operator wrote"}
-	}
-	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
-	if err != nil {
-		return nil, &changedError{fmt.Sprintf("ConfigMap %s: %v", ref.ConfigMap, err)}
-	}
-	return record, nil
-}
-
-func recordDigest(text string) string { return result.NamedDigest([]byte(text)) }
-
 // lostRecord is the failure that a record was deleted since it was read, or nil. The cache may lack a record that is new: the
 // API server is asked before a run ends for it.
 func (r *BenchmarkRunReconciler) lostRecord(
@@ -108,8 +80,7 @@ func (r *BenchmarkRunReconciler) lostRecord(
 		if present.Has(ref.ConfigMap) {
 			continue
 		}
-		var meta metav1.PartialObjectMetadata
-		meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		meta := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}
 		err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: ref.ConfigMap}, &meta)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -209,17 +180,14 @@ func (r *BenchmarkRunReconciler) retainedChain(
 		return nil, nil
 	}
 	var c chain
-	ref := v1alpha1.RecordReference{ConfigMap: name, Digest: recordDigest(newest.Data[result.RecordKey])}
+	ref := v1alpha1.RecordReference{ConfigMap: name, Digest: result.NamedDigest([]byte(newest.Data[result.RecordKey]))}
 	for _, inResults := range slices.Backward(printed) {
-		record, err := r.readRecord(ctx, run, ref)
-		changed := new(changedError)
-		switch {
-		case errors.As(err, &changed):
+		record, err := clusterfiles.Record(ctx, r.Live, run.Namespace, result.Reference(ref))
+		switch _, changed := errors.AsType[*clusterfiles.ChangedError](err); {
+		case changed, err == nil && !inResults.SameAttempt(record):
 			return nil, nil
 		case err != nil:
 			return nil, fmt.Errorf("reading the retained records: %w", err)
-		case !inResults.SameAttempt(record):
-			return nil, nil
 		}
 		c = c.with(ref, record)
 		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))

@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -24,14 +24,14 @@ import (
 // written it before, or this one, when the status could not be written. The one that is there stands if it is the same attempt's,
 // by what cannot be looked up anew. It is never deleted: a record may have been counted by the operator that wrote it.
 func (w *writer) storeRecord(
-	ctx context.Context, meta metav1.ObjectMeta, record *result.Record, files []result.File, retention v1alpha1.Retention,
+	ctx context.Context, meta metav1.ObjectMeta, record *result.Record, files []result.File,
 ) (string, error) {
-	there, err := w.stored(ctx, meta.Name, retention)
+	there, err := w.stored(ctx, meta.Name)
 	switch {
 	case err != nil:
 		return "", err
 	case there == nil:
-		return string(files[0].Data), w.write(ctx, meta, files, retention)
+		return string(files[0].Data), w.write(ctx, meta, files)
 	}
 	text := there.Data[result.RecordKey]
 	if written, err := result.DecodeRecord(text); err != nil || !record.SameAttempt(written) {
@@ -45,15 +45,13 @@ var errOtherRecord = errors.New("it exists but does not match this attempt: dele
 
 // storeResults writes results. If there are any already, an operator that was killed has written them. They are written anew if
 // they do not say the same, and if the owner's status does not name them: then they were not announced.
-func (w *writer) storeResults(
-	ctx context.Context, meta metav1.ObjectMeta, files []result.File, retention v1alpha1.Retention,
-) error {
-	there, err := w.stored(ctx, meta.Name, retention)
+func (w *writer) storeResults(ctx context.Context, meta metav1.ObjectMeta, files []result.File) error {
+	there, err := w.stored(ctx, meta.Name)
 	switch {
 	case err != nil:
 		return err
 	case there == nil:
-		return w.write(ctx, meta, files, retention)
+		return w.write(ctx, meta, files)
 	}
 	want, err := w.packed(meta, files)
 	switch {
@@ -61,7 +59,7 @@ func (w *writer) storeResults(
 		return err
 	case sameData(there, want[0]):
 		return nil
-	case retention == v1alpha1.RetentionRetain:
+	case w.owner.retains():
 		return &unwrittenError{"ConfigMap " + meta.Name, w.owner.taken("ConfigMap", meta.Name)}
 	}
 	return w.replace(ctx, there)
@@ -69,7 +67,7 @@ func (w *writer) storeResults(
 
 // stored is the ConfigMap with a name, as the API server has it, or nil. It is the owner's, and complete: what belongs to it was
 // written before it.
-func (w *writer) stored(ctx context.Context, name string, retention v1alpha1.Retention) (*corev1.ConfigMap, error) {
+func (w *writer) stored(ctx context.Context, name string) (*corev1.ConfigMap, error) {
 	var there corev1.ConfigMap
 	err := w.Live.Get(ctx, client.ObjectKey{Namespace: w.owner.GetNamespace(), Name: name}, &there)
 	switch {
@@ -79,7 +77,7 @@ func (w *writer) stored(ctx context.Context, name string, retention v1alpha1.Ret
 		return nil, &unwrittenError{"ConfigMap " + name, fmt.Errorf("reading the one that may exist: %w", err)}
 	case there.DeletionTimestamp != nil:
 		return nil, errStale
-	case !w.owner.owns(&there, retention != v1alpha1.RetentionRetain), !ptr.Deref(there.Immutable, false):
+	case !w.owner.owns(&there), !ptr.Deref(there.Immutable, false):
 		return nil, &unwrittenError{"ConfigMap " + name, w.owner.taken("ConfigMap", name)}
 	}
 	return &there, nil
@@ -113,21 +111,21 @@ func (w *writer) packed(meta metav1.ObjectMeta, files []result.File) ([]*corev1.
 
 // write files into immutable ConfigMaps, the one with the given name last: all are there if it is. Every error is an
 // unwrittenError, also a refusal: what was measured is worth another try.
-func (w *writer) write(ctx context.Context, meta metav1.ObjectMeta, files []result.File, retention v1alpha1.Retention) error {
+func (w *writer) write(ctx context.Context, meta metav1.ObjectMeta, files []result.File) error {
 	list, err := w.packed(meta, files)
 	if err != nil {
 		return err
 	}
 	for _, cm := range slices.Backward(list) {
-		if err := w.writeOne(ctx, cm, retention != v1alpha1.RetentionRetain); err != nil {
+		if err := w.writeOne(ctx, cm); err != nil {
 			return &unwrittenError{"ConfigMap " + cm.Name, err}
 		}
 	}
 	return nil
 }
 
-func (w *writer) writeOne(ctx context.Context, cm *corev1.ConfigMap, referenced bool) error {
-	err := w.createUnchecked(ctx, cm.DeepCopy(), referenced)
+func (w *writer) writeOne(ctx context.Context, cm *corev1.ConfigMap) error {
+	err := w.createUnchecked(ctx, cm.DeepCopy(), !w.owner.retains())
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
@@ -135,17 +133,16 @@ func (w *writer) writeOne(ctx context.Context, cm *corev1.ConfigMap, referenced 
 	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(cm), &there); err != nil {
 		return fmt.Errorf("reading the one that exists already: %w", err)
 	}
+	owns := w.owner.owns(&there)
 	switch {
 	case there.DeletionTimestamp != nil:
 		return errStale
-	case !w.owner.owns(&there, referenced):
-		return w.owner.taken("ConfigMap", cm.Name)
-	case sameData(&there, cm) && ptr.Deref(there.Immutable, false):
+	case owns && sameData(&there, cm) && ptr.Deref(there.Immutable, false):
 		return nil
-	case !referenced:
-		return w.owner.taken("ConfigMap", cm.Name)
+	case owns && !w.owner.retains():
+		return w.replace(ctx, &there)
 	}
-	return w.replace(ctx, &there)
+	return w.owner.taken("ConfigMap", cm.Name)
 }
 
 func sameData(a, b *corev1.ConfigMap) bool {
@@ -158,10 +155,7 @@ func (w *writer) replace(ctx context.Context, there *corev1.ConfigMap) error {
 	if err := w.upToDate(ctx); err != nil {
 		return err
 	}
-	if err := w.remove(ctx, there); err != nil {
-		return err
-	}
-	return errStale
+	return cmp.Or(w.remove(ctx, there), errStale)
 }
 
 // upToDate fails if the owner was read before it was last written.

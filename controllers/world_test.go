@@ -116,18 +116,14 @@ func (w *world) meddle(owner client.Object) {
 	}
 }
 
-// OpenLog implements LogOpener: now and then a log cannot be read.
-func (w *world) OpenLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
-	if w.rng.IntN(4) == 0 && (w.logFailures == 0 || w.failed[pod] < w.logFailures) {
-		w.failed[pod]++
+// OpenLog implements LogOpener: now and then a log cannot be read, and every second Pod's log cannot be followed. That is tried
+// while the world has its dice.
+func (w *world) OpenLog(_ context.Context, _, pod string, of corev1.PodLogOptions) (io.ReadCloser, error) {
+	switch {
+	case of.Follow && crc32.ChecksumIEEE([]byte(pod+w.c.namespace))%2 == 0:
 		return nil, errors.New("the kubelet does not answer")
-	}
-	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil
-}
-
-// FollowLog implements LogOpener: every second Pod's log cannot be followed. It is called while the world has its dice.
-func (w *world) FollowLog(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
-	if crc32.ChecksumIEEE([]byte(pod+w.c.namespace))%2 == 0 {
+	case !of.Follow && w.rng.IntN(4) == 0 && (w.logFailures == 0 || w.failed[pod] < w.logFailures):
+		w.failed[pod]++
 		return nil, errors.New("the kubelet does not answer")
 	}
 	return io.NopCloser(bytes.NewReader(w.c.logs[pod])), nil

@@ -45,33 +45,29 @@ type terminalError struct{ failure lifecycle.Failure }
 
 func (e *terminalError) Error() string { return e.failure.Reason + ": " + e.failure.Message }
 
-// create an object under its fixed name, with an owner reference if it is to be deleted with the owner. An object that has the
-// name already is fine if it is the owner's. Another owner's is left alone, and is a terminal error.
-func (w *writer) create(ctx context.Context, object client.Object, referenced bool) error {
-	// Strictly: an older MariaDB operator must not drop a field that it does not know.
-	err := w.createUnchecked(ctx, object, referenced, client.FieldValidation("Strict"))
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	if err := w.existing(ctx, object); err != nil {
-		return err
-	}
-	if w.owner.owns(object, referenced) {
-		return nil
-	}
-	return w.owner.taken(w.kindOf(object), object.GetName())
+func terminal(reason, message string) error {
+	return &terminalError{lifecycle.Failure{Reason: reason, Message: message}}
 }
 
-// existing reads the object that has a name. One that is being deleted is an error that passes.
-func (w *writer) existing(ctx context.Context, object client.Object) error {
+// create an object under its fixed name, to be deleted with the owner. If the owner has one of that name already, that is read.
+// One that is being deleted is an error that passes. Another owner's is left alone, and is a terminal error.
+func (w *writer) create(ctx context.Context, object client.Object) (existed bool, err error) {
 	kind, name := w.kindOf(object), object.GetName()
-	if err := w.Live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		return fmt.Errorf("reading %s %s, which exists already: %w", kind, name, err)
+	// Strictly: an older MariaDB operator must not drop a field that it does not know.
+	err = w.createUnchecked(ctx, object, true, client.FieldValidation("Strict"))
+	if !apierrors.IsAlreadyExists(err) {
+		return false, err
 	}
-	if object.GetDeletionTimestamp() != nil {
-		return fmt.Errorf("%s %s is still being deleted", kind, name)
+	err = w.Live.Get(ctx, client.ObjectKeyFromObject(object), object)
+	switch {
+	case err != nil:
+		return true, fmt.Errorf("reading %s %s, which exists already: %w", kind, name, err)
+	case object.GetDeletionTimestamp() != nil:
+		return true, fmt.Errorf("%s %s is still being deleted", kind, name)
+	case !madeOf(object, w.owner):
+		return true, w.owner.taken(kind, name)
 	}
-	return nil
+	return true, nil
 }
 
 // createUnchecked creates an object without a look at the one that may have its name: the error is then AlreadyExists.
@@ -162,29 +158,20 @@ func (e *refusedError) Error() string { return "creating " + e.Object + ": " + e
 // namespace that is being deleted refuses everything: that is no error, because the owner will be deleted too.
 func refusal(kind, name string, err error) error {
 	switch {
-	case err == nil:
-		return nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case err == nil, apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
 	case apimeta.IsNoMatchError(err):
-		return &terminalError{lifecycle.Failure{
-			Reason: v1alpha1.ReasonMariaDBOperatorMissing, Message: database.InstallMariaDBOperator,
-		}}
+		return terminal(v1alpha1.ReasonMariaDBOperatorMissing, database.InstallMariaDBOperator)
 	}
-	status := apierrors.APIStatus(nil)
-	if !errors.As(err, &status) {
-		return fmt.Errorf("creating %s %s: %w", kind, name, err)
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		switch answer := status.Status(); {
+		case neverValid(&answer):
+			return terminal(v1alpha1.ReasonRejected, fmt.Sprintf("the cluster refuses %s %s: %s", kind, name, answer.Message))
+		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+			return &refusedError{lifecycle.Refusal{Object: kind + " " + name, Message: answer.Message}}
+		}
 	}
-	switch answer := status.Status(); {
-	case neverValid(&answer):
-		return &terminalError{lifecycle.Failure{
-			Reason: v1alpha1.ReasonRejected, Message: fmt.Sprintf("the cluster refuses %s %s: %s", kind, name, answer.Message),
-		}}
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return &refusedError{lifecycle.Refusal{Object: kind + " " + name, Message: answer.Message}}
-	default:
-		return fmt.Errorf("creating %s %s: %w", kind, name, err)
-	}
+	return fmt.Errorf("creating %s %s: %w", kind, name, err)
 }
 
 // neverValid says whether an object is refused for what it is. A policy (ValidatingAdmissionPolicy) answers Invalid too, but
@@ -205,10 +192,6 @@ type announcement struct{ kind, reason, action, message string }
 // maxNote is how many bytes the text of an event may have; the API server refuses one that has more.
 const maxNote = 1024
 
-func newAnnouncement(kind, reason, action, message string) announcement {
-	return announcement{kind, reason, action, result.Truncate(message, maxNote)}
-}
-
 var runConditions = []struct{ condition, kind, action string }{
 	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
 	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
@@ -217,33 +200,17 @@ var runConditions = []struct{ condition, kind, action string }{
 	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
 }
 
-func becameTrue(old, current []metav1.Condition) []announcement {
-	var list []announcement
-	for _, a := range runConditions {
-		c := apimeta.FindStatusCondition(current, a.condition)
-		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old, a.condition) {
-			list = append(list, newAnnouncement(a.kind, c.Reason, a.action, c.Message))
-		}
-	}
-	return list
-}
-
-func becameRefused(old, status v1alpha1.RefusalStatus, conditions []metav1.Condition) []announcement {
-	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
-	if c == nil || c.Reason != v1alpha1.ReasonRefused || status.Object == old.Object {
-		return nil
-	}
-	return []announcement{newAnnouncement(corev1.EventTypeWarning, c.Reason, "Create", c.Message)}
-}
-
 func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
 	var list []announcement
+	add := func(kind, reason, action, message string) {
+		list = append(list, announcement{kind, reason, action, result.Truncate(message, maxNote)})
+	}
 	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
 		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
 		for _, r := range seen.Records[min(len(seen.Records), counted):] {
 			if r.Outcome == result.OutcomeInvalidated {
-				list = append(list, newAnnouncement(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
-					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message)))
+				add(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
+					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message))
 			}
 		}
 	}
@@ -251,12 +218,20 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 		if notRestored(h) && !slices.ContainsFunc(old.HostTuning, func(b v1alpha1.HostTuningStatus) bool {
 			return notRestored(b) && b.Node == h.Node
 		}) {
-			list = append(list, newAnnouncement(corev1.EventTypeWarning, "HostNotRestored", "Restore",
-				fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message)))
+			add(corev1.EventTypeWarning, "HostNotRestored", "Restore", fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message))
 		}
 	}
-	list = append(list, becameRefused(old.Refusal, status.Refusal, status.Conditions)...)
-	return append(list, becameTrue(old.Conditions, status.Conditions)...)
+	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if c != nil && c.Reason == v1alpha1.ReasonRefused && status.Refusal.Object != old.Refusal.Object {
+		add(corev1.EventTypeWarning, c.Reason, "Create", c.Message)
+	}
+	for _, a := range runConditions {
+		c := apimeta.FindStatusCondition(status.Conditions, a.condition)
+		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old.Conditions, a.condition) {
+			add(a.kind, c.Reason, a.action, c.Message)
+		}
+	}
+	return list
 }
 
 func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }

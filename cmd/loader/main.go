@@ -30,16 +30,13 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// errSignal is the cause of an interruption.
-var errSignal = errors.New("SIGTERM")
-
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		<-signals
-		cancel(errSignal)
+		cancel(errors.New("SIGTERM"))
 	}()
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, progress.Indented(err.Error()))
@@ -86,10 +83,8 @@ func runCommand(name string) *cobra.Command {
 }
 
 func probeCommand() *cobra.Command {
-	var (
-		data, terminationLog string
-		await                result.HostSettings
-	)
+	var data, terminationLog string
+	var await result.HostSettings
 	cmd := command("probe", "Say what the node and the data directory are like", func(cmd *cobra.Command) error {
 		node := &host.Host{Root: "/", Disk: probe.Disk("/", data)}
 		if err := node.Await(cmd.Context(), await); err != nil {
@@ -223,11 +218,9 @@ func restoreCommand() *cobra.Command {
 // hostCommand runs in privileged Pods. It leaves a report, also about a value that the node does not take.
 func hostCommand() *cobra.Command {
 	h := &host.Host{Root: "/"}
-	var (
-		settings       result.HostSettings
-		set            bool
-		terminationLog string
-	)
+	var settings result.HostSettings
+	var set bool
+	var terminationLog string
 	cmd := command("host", "Read or change kernel settings of the node, in a privileged container", func(cmd *cobra.Command) error {
 		var report result.HostReport
 		var err error

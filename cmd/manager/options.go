@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -93,6 +92,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
+	o.images.Databases = map[string]string{}
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
 		o.databaseImage(&engine.MariaDB))
 	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))
@@ -113,9 +113,6 @@ func listed(list *[]string) func(string) error {
 
 func (o *options) databaseImage(e *engine.Engine) func(string) error {
 	return func(image string) error {
-		if o.images.Databases == nil {
-			o.images.Databases = map[string]string{}
-		}
 		o.images.Databases[e.Name] = image
 		return nil
 	}
@@ -135,13 +132,11 @@ func (o *options) validate() error {
 	case o.lanes() == "":
 		return errors.New("--lane-namespace is not set, and neither is --lease-namespace: name the manager's own namespace")
 	}
-	if err := cmp.Or(
+	return cmp.Or(
 		checkSeconds("--max-turn", o.maxTurn, "for no bound"),
 		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs"),
-	); err != nil {
-		return err
-	}
-	return checkCertificate(o.metricsCertDir)
+		checkCertificate(o.metricsCertDir),
+	)
 }
 
 // checkSeconds says what is wrong with a duration, whose 0 is for something else.
@@ -162,11 +157,10 @@ func (o *options) lanes() string { return cmp.Or(o.laneNamespace, o.leaseNamespa
 // what is read: anybody may put a label of Benchrun on his objects, and fill them.
 func cacheOptions(namespaces controllers.Scope, lanes, hosts string) (cache.Options, error) {
 	// Every object has it.
-	component, err := labels.NewRequirement(v1alpha1.LabelComponent, selection.Exists, nil)
+	selector, err := labels.Parse(v1alpha1.LabelComponent)
 	if err != nil {
 		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
 	}
-	selector := labels.NewSelector().Add(*component)
 	o := cache.Options{
 		DefaultTransform: controllers.Cached,
 		NewInformer:      newInformer,
@@ -241,8 +235,7 @@ func onePage(
 ) (page runtime.Object, items []runtime.Object, err error) {
 	listing.Lock()
 	defer listing.Unlock()
-	page, err = source.ListWithContext(ctx, o)
-	if err != nil {
+	if page, err = source.ListWithContext(ctx, o); err != nil {
 		return nil, nil, err
 	}
 	items, err = controllers.CachedItems(page)

@@ -54,11 +54,15 @@ func complete(file string) error {
 	}
 	each(crd, func(node map[string]any) {
 		unfold(node)
-		borrow(node)
+		borrow(node, described...)
 		bound(node)
 	})
 	shorten(crd)
-	completeVariants(at(specification(crd), "properties", "variants"))
+	variant := at(specification(crd), "properties", "variants", "items", "properties")
+	for _, part := range []string{"database", "workload", "loader"} {
+		overlay(at(variant, part))
+		undescribe(at(variant, part))
+	}
 	each(specification(crd), refuseNulls)
 	out, err := yaml.Marshal(crd)
 	if err != nil {
@@ -95,9 +99,9 @@ func unfold(node map[string]any) {
 // described are the fields whose types are described elsewhere: those of Kubernetes, and the operator's own state.
 var described = []string{"conditions", "nodeAffinity", "operatorState", "resources", "tolerations"}
 
-// borrow removes the descriptions below a node's fields whose types are described elsewhere, but not theirs.
-func borrow(node map[string]any) {
-	for _, name := range described {
+// borrow removes the descriptions below fields of a node, whose types are described elsewhere, but not theirs.
+func borrow(node map[string]any, fields ...string) {
+	for _, name := range fields {
 		if field, isField := node[name].(map[string]any); isField {
 			undescribe(field)
 		}
@@ -113,11 +117,7 @@ func shorten(crd map[string]any) {
 	spec := at(specification(crd), "properties")
 	for _, member := range at(spec, "workload", "properties") {
 		fields, _ := member.(map[string]any)["properties"].(map[string]any)
-		for _, name := range []string{"sweep", "points"} {
-			if field, isField := fields[name].(map[string]any); isField {
-				undescribe(field)
-			}
-		}
+		borrow(fields, "sweep", "points")
 	}
 }
 
@@ -173,18 +173,7 @@ func schema(crd map[string]any) map[string]any {
 }
 
 // specification is the schema of the specification: what users write.
-func specification(crd map[string]any) map[string]any {
-	return at(schema(crd), "properties", "spec")
-}
-
-// completeVariants makes what variants lay over a run.
-func completeVariants(variants map[string]any) {
-	variant := at(variants, "items", "properties")
-	for _, part := range []string{"database", "workload", "loader"} {
-		overlay(at(variant, part))
-		undescribe(at(variant, part))
-	}
-}
+func specification(crd map[string]any) map[string]any { return at(schema(crd), "properties", "spec") }
 
 func at(node map[string]any, path ...string) map[string]any {
 	for _, name := range path {

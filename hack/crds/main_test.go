@@ -41,7 +41,7 @@ func TestBorrow(t *testing.T) {
 		"resources":   map[string]any{"properties": below()},
 		"other":       map[string]any{"properties": below()},
 	}
-	borrow(node)
+	borrow(node, described...)
 	bare := map[string]any{"key": map[string]any{"type": "string"}, "description": map[string]any{"type": "string"}}
 	want := map[string]any{
 		"tolerations": map[string]any{"description": "ours", "properties": bare},

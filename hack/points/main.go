@@ -47,7 +47,6 @@ func main() {
 	}
 }
 
-// generate the file for a folder.
 func generate(folder string) ([]byte, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*_types.go"))
 	if err != nil {
@@ -199,7 +198,6 @@ func (f *field) point(text *bytes.Buffer) {
 	}
 }
 
-// embed the types of a part.
 func (f *field) embed(text *bytes.Buffer, suffix string) {
 	fmt.Fprintf(text, "\n%s%s `json:\",inline\"`\n", f.typeName, suffix)
 }

@@ -137,7 +137,6 @@ func (p *publication) read(root, path string) ([]byte, error) {
 	return text, err
 }
 
-// decode what was measured.
 func (r *reported) decode(text []byte) error {
 	rep, err := report.FromResults(text)
 	switch {
@@ -160,7 +159,9 @@ func (r *reported) decode(text []byte) error {
 	for _, point := range rep.Measured() {
 		r.headline = point.Metric
 		for _, record := range point.Records {
-			r.serve(record.Summary.ServerVersion)
+			if version := record.Summary.ServerVersion; version != "" && !slices.Contains(r.servers, version) {
+				r.servers = append(r.servers, version)
+			}
 		}
 	}
 	return r.request()
@@ -179,11 +180,4 @@ func (r *reported) request() error {
 		r.plots, r.tables = q.Plots, r.RequestedTables()
 	}
 	return err
-}
-
-// serve notes the version of a server.
-func (r *reported) serve(version string) {
-	if version != "" && !slices.Contains(r.servers, version) {
-		r.servers = append(r.servers, version)
-	}
 }

@@ -19,7 +19,6 @@ import (
 // ours is how the statement of a claim begins that is not in the publication's words.
 const ours = "from the figures: "
 
-// conclusion of a publication.
 type conclusion struct {
 	*claims.Judgement
 	// in is the report that has it; nil if only the full file tests it.

@@ -6,8 +6,7 @@
 //	write          writes the pages
 //	digest FILE    prints the digest of what a file asks for, without its comments
 //
-// It runs in the folder of the repository. What was measured it reads from results.json and measured.json, never from texts for
-// people.
+// It runs in the folder of the repository, and reads what was measured from JSON files, never from texts for people.
 package main
 
 import (
@@ -51,8 +50,7 @@ func (p *publication) pageFile() string { return p.name + "/README.md" }
 
 // link to a sample from the page of its publication.
 func (s *sample) link() string {
-	const repository = "../../../"
-	return fmt.Sprintf("[%s](%s%s)", filepath.Base(s.path), repository, s.path)
+	return fmt.Sprintf("[%s](../../../%s)", filepath.Base(s.path), s.path)
 }
 
 // page of a publication: what it asked, what ran here and what came of it, what differs, and how to run it in full.
@@ -239,17 +237,14 @@ func (r *reported) warned() string {
 // plain is a text in one line that is nothing but a text, without emphasis too.
 func plain(text string) string { return strings.ReplaceAll(report.MarkdownCell(text), "*", `\*`) }
 
-// texts is a table of texts that are no Markdown.
+// texts is a table of texts that are no Markdown; it escapes them in place.
 func texts(rows [][]string) string {
-	var escaped [][]string
 	for _, cells := range rows {
-		var row []string
-		for _, cell := range cells {
-			row = append(row, plain(cell))
+		for i, cell := range cells {
+			cells[i] = plain(cell)
 		}
-		escaped = append(escaped, row)
 	}
-	return table(escaped)
+	return table(rows)
 }
 
 // table of rows, of which the first is the header. Cells are Markdown.

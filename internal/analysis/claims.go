@@ -86,9 +86,8 @@ func (c *Compared) judgedClaims() []claims.Judgement {
 	return judged
 }
 
-// checkPremises takes the verdict from claims that need what the machine does not have: a claim about slow disks is neither true
-// nor false on a fast one. places are where a claim, by its index, is about; none before anything is measured there. More rounds
-// do not bring a premise.
+// checkPremises takes the verdict from claims that need what the machine does not have: one about slow disks is neither true nor
+// false on a fast one, after any number of rounds. places are where a claim, by its index, is about; none before any measurement.
 func checkPremises(list v1alpha1.Claims, judged []claims.Judgement, places func(claim int) []place) {
 	for i := range judged {
 		missing := missingPremises(&list[i].Needs, places(i))
@@ -100,8 +99,7 @@ func checkPremises(list v1alpha1.Claims, judged []claims.Judgement, places func(
 	}
 }
 
-// missingPremises are what a claim needs and places do not have, each once, in a part of a sentence. What is not known counts as
-// missing.
+// missingPremises are what a claim needs and places do not have, or are not known to have, each once, in a part of a sentence.
 func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 	var missing []string
 	add := func(need, here string) {

@@ -77,8 +77,7 @@ func (o *OtherVariables) named() string {
 	return strings.Join(shown, ", ")
 }
 
-// maxOthers is how many variables are named that differ although no setting requests it: two versions of a server differ in
-// dozens.
+// maxOthers is how many variables are named that differ without being requested: two versions of a server differ in dozens.
 const maxOthers = 12
 
 // ServerVariable is a server variable that differs between a variant and the baseline although no setting requests it.
@@ -157,8 +156,7 @@ func (c *Compared) variableDifferences(variant int) *plan.Unrequested {
 // maxValue is the length of a value for people: some variables are lists of hundreds of characters.
 const maxValue = 60
 
-// shortValues are those of a variable for people: of long lists, such as optimizer_switch, what is not the same in all. A value
-// that is not known is "?".
+// shortValues are those of a variable for people: of long lists, such as optimizer_switch, what is not in all. "?" is not known.
 func shortValues(values []*string) []string {
 	var common sets.Set[string]
 	if slices.ContainsFunc(values, func(v *string) bool { return v != nil && utf8.RuneCountInString(*v) > maxValue }) {

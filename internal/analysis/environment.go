@@ -114,8 +114,7 @@ func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 	return float64(max(ofNode, 0))
 }
 
-// fdatasyncText says the latency of fdatasync: its median, and its mean where that is something else, because a limit makes one
-// write of several wait.
+// fdatasyncText is the median latency of fdatasync, with the mean where that is another: a limit makes one write of several wait.
 func fdatasyncText(median, mean int64) string {
 	text := stats.Format(float64(median)/1000) + " ms (median)"
 	if mean > 2*median {

@@ -19,9 +19,6 @@ import (
 	"iter"
 	"slices"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -117,13 +114,7 @@ func measuredIn(p *plan.Plan, t *plan.Trial, accepted map[int]*result.Record) it
 
 // AcceptedIn records are those of attempts that count, in the order in which they were recorded.
 func AcceptedIn(records []*result.Record) []*result.Record {
-	var list []*result.Record
-	for _, r := range records {
-		if r.Outcome == result.OutcomeAccepted {
-			list = append(list, r)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(records), func(r *result.Record) bool { return r.Outcome != result.OutcomeAccepted })
 }
 
 // byTrial are the accepted records by the number of their trial.
@@ -144,15 +135,6 @@ func LastServed(records []*result.Record) plan.Served {
 		}
 	}
 	return last
-}
-
-// FailureOf a run with these conditions is why it has failed, reason and message; empty if it has not.
-func FailureOf(conditions []metav1.Condition) string {
-	c := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
-	if c == nil || c.Status != metav1.ConditionTrue {
-		return ""
-	}
-	return c.Reason + ": " + c.Message
 }
 
 // Progress is how many trials of a run are measured, and which are left.
@@ -204,9 +186,8 @@ func looksOf(run *v1alpha1.BenchmarkRun) stats.Looks {
 	return stats.Looks{}
 }
 
-// skippedTrials are those that a precision target skips: the trials of a point in the rounds after the one in which it reached
-// its target, or all points of a trial in stages. Only whole rounds count, so that every point is judged by the same number of
-// trials.
+// skippedTrials are those that a precision target skips: after the round in which its point, or all points of a trial in stages,
+// reached it. Only whole rounds count, so that every point is judged by the same number of trials.
 func skippedTrials(run *v1alpha1.BenchmarkRun, p *plan.Plan, accepted map[int]*result.Record) map[int]bool {
 	precision := run.Spec.Trials.Precision
 	if precision == nil {

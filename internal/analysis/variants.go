@@ -28,8 +28,7 @@ type Compared struct {
 	Sides []Side
 	// Rounds in which every variant was measured.
 	Rounds int
-	// Pairs are judged in the order of Planned, by the whole rounds. Overall has, of each variant with several points, what all of
-	// them say together.
+	// Pairs are judged in the order of Planned, by whole rounds. Overall has what all points of a variant with several say together.
 	Pairs, Overall []stats.Paired
 	// Planned are the points to compare.
 	Planned []PlannedPair
@@ -179,8 +178,8 @@ func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record, acce
 	}
 }
 
-// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured. One with an
-// accepted record has measured what that says, and no more is needed of it.
+// trialsOf a side are those of its round that measure its variant, with their records as if nothing else was measured. One with
+// an accepted record has measured what that says, and no more is needed of it.
 func (c *Compared) trialsOf(
 	p *plan.Plan, records []*result.Record, accepted map[int]*result.Record, m plan.Member,
 ) (trials []plan.Trial, own []*result.Record) {

@@ -46,13 +46,7 @@ func (c *Compared) Answered() bool { return unanswered(c.asked()) == 0 }
 func (c *Compared) Unanswered() int { return unanswered(c.Pairs) }
 
 func unanswered(pairs []stats.Paired) int {
-	n := 0
-	for i := range pairs {
-		if !pairs[i].Answered() {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(pairs), func(p stats.Paired) bool { return p.Answered() }))
 }
 
 // decided says whether neither what is asked nor a claim needs more rounds.
@@ -73,8 +67,8 @@ func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
 	return c == nil || !over && !c.leavesOut(p, t)
 }
 
-// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points, or of all of its variants. A
-// point at which nothing is compared is measured in every round.
+// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points, or of all of its variants.
+// A point at which nothing is compared is measured in every round.
 func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	from, to := p.Measured(t)
 	open := slices.ContainsFunc(p.Points[from:to], func(at plan.Point) bool {
@@ -170,8 +164,8 @@ func (c *Compared) whole(variant int) []*Side {
 	return list
 }
 
-// values of a metric of a variant at a point, by the whole rounds that have measured it: the first ones, up to the one that decided
-// the point or the variant.
+// values of a metric of a variant at a point, by the whole rounds that have measured it: the first ones, up to the one that
+// decided the point or the variant.
 func (c *Compared) values(variant int, metric string, point int) []float64 {
 	var list []float64
 	for _, s := range c.whole(variant) {
@@ -182,8 +176,7 @@ func (c *Compared) values(variant int, metric string, point int) []float64 {
 	return list
 }
 
-// Judge sets what must be read with the answer, and compares the variants by their whole rounds, unless that was done before for
-// as many.
+// Judge sets what must be read with the answer, and compares the variants by the whole rounds, unless before has as many.
 func (c *Compared) Judge(before *Compared) {
 	c.Rounds = c.wholeRounds()
 	var unused []finding.Finding
@@ -273,8 +266,7 @@ func isCost(m result.Metric) bool {
 	return found && per != "s"
 }
 
-// DesignOf a run with variants is how it makes that many pairs. If these are more than there are variants besides the
-// baseline, there are several points.
+// DesignOf a run with variants makes that many pairs: of several points, if they are more than the variants besides the baseline.
 func DesignOf(spec *v1alpha1.BenchmarkRunSpec, comparisons int) stats.Design {
 	rounds := plan.Rounds(spec)
 	return stats.Design{

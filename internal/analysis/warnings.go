@@ -30,33 +30,25 @@ func (c *Compared) describe(unused []finding.Finding) {
 
 // findings are about the run, and about what its sides were to have in common.
 func (c *Compared) findings() []finding.Finding {
-	list := c.tooFewRounds()
-	differ := func(whose string, s property, variant int) {
-		if values := s.several(c.environments(variant)); values != nil {
-			list = append(list, finding.Differ(finding.EnvironmentsDiffer, whose, s.name, values))
+	var list []finding.Finding
+	if first, most := c.design().FirstLook(), int(plan.Rounds(&c.Run.Spec).AtMost); first > most { // no pair can have a verdict
+		list = append(list, finding.FewRounds(most, first, len(c.Planned)))
+	}
+	differ := func(whose string, properties []property, variant int) {
+		for _, p := range properties {
+			if values := p.several(c.environments(variant)); values != nil {
+				list = append(list, finding.Differ(finding.EnvironmentsDiffer, whose, p.name, values))
+			}
 		}
 	}
-	for _, s := range shared {
-		differ("the measurements", s, -1)
-	}
+	differ("the measurements", shared, -1)
 	for i := range c.Variants {
-		for _, s := range ofVariant {
-			differ("the measurements of "+c.Variants[i].Name, s, i)
-		}
+		differ("the measurements of "+c.Variants[i].Name, ofVariant, i)
 	}
 	for i := range c.Variants {
 		list = slices.Concat(list, c.unrequested(i), c.otherLog(i))
 	}
 	return list
-}
-
-// tooFewRounds says that no pair can have a verdict.
-func (c *Compared) tooFewRounds() []finding.Finding {
-	first, most := c.design().FirstLook(), int(plan.Rounds(&c.Run.Spec).AtMost)
-	if first <= most {
-		return nil
-	}
-	return []finding.Finding{finding.FewRounds(most, first, len(c.Planned))}
 }
 
 // property of an environment.
@@ -136,8 +128,7 @@ func (c *Compared) unrequested(variant int) []finding.Finding {
 	return nil
 }
 
-// otherLog says that a variant and the baseline differ in the binary log and in something else, so that the log's cost is part of
-// the difference.
+// otherLog says that a variant and the baseline differ in the binary log and in more, so that its cost is part of the difference.
 func (c *Compared) otherLog(variant int) []finding.Finding {
 	ours, known := c.hasBinaryLog(variant)
 	theirs, alsoKnown := c.hasBinaryLog(c.Baseline)
@@ -153,8 +144,7 @@ func (c *Compared) otherLog(variant int) []finding.Finding {
 	return []finding.Finding{finding.OtherLog(with, without)}
 }
 
-// hasBinaryLog says whether a variant's server writes a binary log: by what it said, or else by what is asked for; known is false
-// if it is neither.
+// hasBinaryLog says whether a variant's server writes a binary log: as it said, or else as is asked for, if either is known.
 func (c *Compared) hasBinaryLog(variant int) (on, known bool) {
 	v := &c.Variants[variant]
 	log := plan.BinaryLog(&v.Run.Spec.Database)
@@ -196,11 +186,9 @@ func (c *Compared) sideFindings() []finding.Finding {
 	return list
 }
 
-// A buffer pool that holds all data, or a redo log that no measured phase fills, is as good as a larger one: what was measured
-// says nothing about its size.
-
 // notExercised is about the sizes in which the two of a pair were asked to differ, and whose smaller value neither of them
-// exceeded in any trial; none if that is not known.
+// exceeded in any trial; none if that is not known. A buffer pool that holds all data, or a redo log that no measured phase
+// fills, is as good as a larger one: what was measured says nothing about its size.
 func (c *Compared) notExercised(pair PlannedPair) []finding.Finding {
 	v := &c.Variants[pair.Variant]
 	pool, redo := plan.CacheSizes(&v.Run.Spec.Database)

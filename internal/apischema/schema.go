@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apischema does with a run what the API server does before it stores one, by the API server's own code and without an API
-// server: unknown fields, defaults, schema and rules.
+// Package apischema does with a run what the API server does before it stores one, by the API server's own code and without an
+// API server: unknown fields, defaults, schema and rules.
 package apischema
 
 import (
@@ -111,8 +111,7 @@ func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorL
 	return append(errs, broken...)
 }
 
-// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides
-// alike.
+// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides alike.
 func stopsRules(err *field.Error) bool {
 	return slices.Contains([]field.ErrorType{
 		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,

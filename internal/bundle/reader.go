@@ -41,8 +41,9 @@ const resultsFile = ResultsFolder + "results.json"
 func Read(from io.Reader) (*Bundle, error) { return read(from, defaultBounds) }
 
 func read(from io.Reader, within bounds) (*Bundle, error) {
-	all, err := newUnpacked(from, within)
-	if err != nil {
+	all := &unpacked{bounds: within, read: counter{from: from}}
+	var err error
+	if all.zip, err = gzip.NewReader(&all.read); err != nil {
 		return nil, invalid("%v", err)
 	}
 	r := &reading{bounds: within, kept: map[string][]byte{}, sums: result.Sums{}, documents: result.Sums{}}
@@ -110,13 +111,10 @@ func (r *reading) add(header *tar.Header, from io.Reader) error {
 
 // keptWithin is how many bytes a file may have that is looked at; 0 is one whose checksum is enough.
 func (r *reading) keptWithin(name string) int64 {
-	switch name {
-	case SumsFile, resultsFile:
+	switch {
+	case name == SumsFile || name == resultsFile:
 		return r.keptBytes
-	case ManifestFile, BenchmarkFile:
-		return r.objectBytes
-	}
-	if path.Base(name) == result.RecordKey {
+	case name == ManifestFile || name == BenchmarkFile || path.Base(name) == result.RecordKey:
 		return r.objectBytes
 	}
 	return 0
@@ -143,7 +141,7 @@ func (r *reading) finish() (*Bundle, error) {
 	if err := r.verify(); err != nil {
 		return nil, err
 	}
-	m, err := decodeManifest(r.kept[ManifestFile])
+	m, err := result.Versioned(r.kept[ManifestFile], ManifestFile, func(m *Manifest) int { return m.Version }, Version)
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
@@ -158,7 +156,12 @@ func (r *reading) finish() (*Bundle, error) {
 	case result.NamedDigest(b.Results) != m.ResultsDigest:
 		return nil, invalid("%s is not what %s says", resultsFile, ManifestFile)
 	}
-	return b, r.verifyDocuments()
+	for name, sum := range r.documents {
+		if document := path.Join(path.Dir(name), result.DocumentKey); r.sums[document] != sum {
+			return nil, invalid("%s is not the document that %s names", document, name)
+		}
+	}
+	return b, nil
 }
 
 // verify compares the files with the checksums.
@@ -188,16 +191,6 @@ func (r *reading) verify() error {
 	return nil
 }
 
-// verifyDocuments compares the documents of accepted attempts with the checksums in their records.
-func (r *reading) verifyDocuments() error {
-	for name, sum := range r.documents {
-		if document := path.Join(path.Dir(name), result.DocumentKey); r.sums[document] != sum {
-			return invalid("%s is not the document that %s names", document, name)
-		}
-	}
-	return nil
-}
-
 // bounds of an archive: a bundle is what a stranger sends.
 type bounds struct {
 	// files in the archive; bytes of what was an object in a cluster, of another file that is kept in memory, and of all that is
@@ -215,9 +208,6 @@ var defaultBounds = bounds{
 	files: 200_000, objectBytes: 2 << 20, keptBytes: 64 << 20, totalBytes: 2 << 30, values: 4_000_000, ratio: 100,
 	freeBytes: 16 << 20,
 }
-
-// errTooMuch is the error of unpacking more than the bounds.
-var errTooMuch = errors.New("the unpacked content is too large")
 
 // unpacked reads a compressed archive, within bounds.
 type unpacked struct {
@@ -239,21 +229,15 @@ func (c *counter) Read(into []byte) (int, error) {
 	return n, err
 }
 
-func newUnpacked(from io.Reader, within bounds) (*unpacked, error) {
-	u := &unpacked{bounds: within, read: counter{from: from}}
-	var err error
-	u.zip, err = gzip.NewReader(&u.read)
-	return u, err
-}
-
 func (u *unpacked) Read(into []byte) (int, error) {
 	n, err := u.zip.Read(into)
 	u.bytes += int64(n)
 	switch {
 	case u.bytes > u.totalBytes:
-		return n, fmt.Errorf("%w: a bundle may have at most %d bytes", errTooMuch, u.totalBytes)
+		return n, fmt.Errorf("the unpacked content is too large: a bundle may have at most %d bytes", u.totalBytes)
 	case u.bytes > u.freeBytes+u.ratio*u.read.bytes:
-		return n, fmt.Errorf("%w: %d bytes of the archive expand to more than %d times as many", errTooMuch, u.read.bytes, u.ratio)
+		return n, fmt.Errorf("the unpacked content is too large: %d bytes of the archive expand to more than %d times as many",
+			u.read.bytes, u.ratio)
 	}
 	return n, err
 }

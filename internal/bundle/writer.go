@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle packs what a run has measured, and everything that another laboratory needs to measure it again, into one archive:
-// the specification, the results, the record and document of each attempt, and the variables of the servers.
+// Package bundle packs what a run has measured, and everything that another laboratory needs to measure it again, into one
+// archive: the specification, the results, the record and document of each attempt, and the variables of the servers.
 //
 // A bundle is a compressed tar archive with one folder, named after the run:
 //
@@ -20,6 +20,7 @@ package bundle
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -91,10 +92,7 @@ func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := w.tar.Close(); err != nil {
-		return fmt.Errorf("ending the archive: %w", err)
-	}
-	if err := w.zip.Close(); err != nil {
+	if err := cmp.Or(w.tar.Close(), w.zip.Close()); err != nil {
 		return fmt.Errorf("ending the archive: %w", err)
 	}
 	return nil
@@ -142,17 +140,6 @@ func (m *Manifest) encode() ([]byte, error) {
 		return nil, fmt.Errorf("encoding %s: %w", ManifestFile, err)
 	}
 	return append(text, '\n'), nil
-}
-
-func decodeManifest(text []byte) (*Manifest, error) {
-	m := new(Manifest)
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", ManifestFile, err)
-	}
-	if m.Version != Version {
-		return nil, fmt.Errorf("%s has version %d, this program reads %d", ManifestFile, m.Version, Version)
-	}
-	return m, nil
 }
 
 // readme is what a person reads who was given the archive and nothing else.

@@ -1,13 +1,14 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusterfiles reads what result.Pack has distributed over ConfigMaps.
+// Package clusterfiles reads what result.Pack has distributed over ConfigMaps, and the records of attempts.
 package clusterfiles
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,14 +33,10 @@ func Read(ctx context.Context, from client.Reader, namespace, name string) (map[
 			return contents, nil
 		case err != nil:
 			return nil, fmt.Errorf("reading ConfigMap %s: %w", key.Name, err)
-		case contents == nil:
-			contents = map[string][]byte{}
 		}
 		// The first one is ours: the others cannot replace what it has.
-		further := maps.Clone(cm.BinaryData)
-		if further == nil {
-			further = map[string][]byte{}
-		}
+		further := map[string][]byte{}
+		maps.Copy(further, cm.BinaryData)
 		for file, text := range cm.Data {
 			further[file] = []byte(text)
 		}
@@ -70,6 +67,45 @@ func File(ctx context.Context, from client.Reader, namespace, name, file string)
 		return nil, err
 	}
 	return result.UnpackFile(file, contents)
+}
+
+// ChangedError says that a record was deleted or changed. The run cannot say any more what it measured.
+type ChangedError struct{ message string }
+
+func (e *ChangedError) Error() string { return e.message }
+
+// Record reads the record that a reference names. The error is a ChangedError if it is not what it was.
+func Record(ctx context.Context, from client.Reader, namespace string, ref result.Reference) (*result.Record, error) {
+	var cm corev1.ConfigMap
+	err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, &cm)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &ChangedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, was deleted"}
+	case err != nil:
+		return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
+	case result.NamedDigest([]byte(cm.Data[result.RecordKey])) != ref.Digest:
+		return nil, &ChangedError{"ConfigMap " + ref.ConfigMap + ", the record of an attempt, is not what the operator wrote"}
+	}
+	record, err := result.DecodeRecord(cm.Data[result.RecordKey])
+	if err != nil {
+		return nil, &ChangedError{fmt.Sprintf("ConfigMap %s: %v", ref.ConfigMap, err)}
+	}
+	return record, nil
+}
+
+// Records reads those of a run's attempts, the oldest first: the newest is named, and each record names the one before it. The
+// chain is not circular: no record can have the digest of a record that follows from it.
+func Records(ctx context.Context, from client.Reader, namespace string, newest result.Reference) ([]*result.Record, error) {
+	var records []*result.Record
+	for ref := &newest; ref != nil && ref.ConfigMap != ""; {
+		record, err := Record(ctx, from, namespace, *ref)
+		if err != nil {
+			return nil, err
+		}
+		records, ref = append(records, record), record.Previous
+	}
+	slices.Reverse(records)
+	return records, nil
 }
 
 // Document reads the document of an attempt from its ConfigMap, if it is the one that the record names; nil if it is not there.

@@ -4,6 +4,7 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -146,10 +147,7 @@ func (i *Instance) endings() []ending {
 	var all []ending
 	for n := range statuses {
 		s := &statuses[n]
-		e := ending{container: s.Name, last: s.State.Terminated, times: s.RestartCount}
-		if e.last == nil {
-			e.last = s.LastTerminationState.Terminated
-		}
+		e := ending{container: s.Name, last: cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated), times: s.RestartCount}
 		if e.last == nil || e.last.ExitCode == 0 && s.Name != i.container() {
 			continue
 		}
@@ -189,10 +187,7 @@ func (i *Instance) startEnded() (text string, tooOften bool) {
 		tooOften
 }
 
-const (
-	maxLines     = 3
-	maxLineBytes = 800
-)
+const maxLines, maxLineBytes = 3, 800
 
 // lastLines of a container's log are what a person looks for first.
 func lastLines(log string) string {

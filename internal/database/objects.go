@@ -1,8 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package database makes the objects of a database instance, and says of observed ones whether the server is up, or why
-// not.
+// Package database makes the objects of a database instance, and says of observed ones whether the server is up, or why not.
 //
 // A fresh database is a new instance: another StatefulSet with another volume and the next number. Instances are never
 // changed and never used again after they were removed, so that no trial meets data of which the plan knows nothing. The
@@ -55,11 +54,14 @@ func Objects(whole *v1alpha1.BenchmarkRun, instance int, node string, images pod
 		return []Object{guard(run, instance), server}, nil
 	default:
 		objects := []Object{configMap(e, run, instance), service(e, run, instance), guard(run, instance)}
-		if volume := storage(&run.Spec.Database); volume.Medium == v1alpha1.MediumVolume {
+		volume := storage(&run.Spec.Database)
+		if volume.Medium == v1alpha1.MediumVolume {
 			objects = append(objects, claimOf(objectMeta(run, instance), volume.Size, volume.StorageClassName))
 		}
 		if plan.UsesSocket(run) {
-			objects = append(objects, socketClaim(run, instance))
+			socket := objectMeta(run, instance)
+			socket.Name = plan.SocketClaim(run, instance)
+			objects = append(objects, claimOf(socket, socketSize, volume.StorageClassName))
 		}
 		return append(objects, statefulSet(e, run, instance, node, plan.DataCopyName(whole, instance), images)), nil
 	}
@@ -120,14 +122,10 @@ func Guarding(objects []Object, first bool, beside int) []Object {
 func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: plan.SecretName(run), Namespace: run.Namespace,
-			Labels: plan.Labels(run, v1alpha1.ComponentDatabase),
+			Name: plan.SecretName(run), Namespace: run.Namespace, Labels: plan.Labels(run, v1alpha1.ComponentDatabase),
 		},
-		Immutable: ptr.To(true),
-		StringData: map[string]string{
-			podutil.UserKey:     "root",
-			podutil.PasswordKey: password,
-		},
+		Immutable:  ptr.To(true),
+		StringData: map[string]string{podutil.UserKey: "root", podutil.PasswordKey: password},
 	}
 }
 
@@ -214,8 +212,6 @@ func storage(db *v1alpha1.DatabaseSpec) v1alpha1.StorageSpec {
 	return s
 }
 
-const defaultBufferPool = 128 << 20
-
 // resources of the server: those of computeResources and, with data on the node's disk, as much of it as the data may take, so
 // that a node without that room is not chosen.
 func resources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRequirements {
@@ -236,7 +232,7 @@ func computeResources(db *v1alpha1.DatabaseSpec, beside int64) corev1.ResourceRe
 	if db.Resources.Limits != nil || db.Resources.Requests != nil {
 		return podutil.Guaranteed(db.Resources)
 	}
-	pool := int64(defaultBufferPool)
+	pool := int64(128 << 20) // by default
 	if db.Settings.BufferPoolSize != nil {
 		pool = db.Settings.BufferPoolSize.Value()
 	}

@@ -160,8 +160,10 @@ func (i *Instance) Lost() string {
 		return "the database is gone"
 	case i.Provisioner == v1alpha1.ProvisionerExternal:
 		return ""
+	case i.Going() && i.Provisioner == v1alpha1.ProvisionerMariaDBOperator:
+		return "the database's MariaDB was deleted"
 	case i.Going():
-		return "the database's " + i.rootKind() + " was deleted"
+		return "the database's StatefulSet was deleted"
 	case i.Pod == nil:
 		return "the database's Pod is gone"
 	case podutil.NodeLost(i.Pod):
@@ -192,29 +194,18 @@ func (i *Instance) Lost() string {
 	return ""
 }
 
-func (i *Instance) rootKind() string {
-	if i.Provisioner == v1alpha1.ProvisionerMariaDBOperator {
-		return mariaDBKind.Kind
-	}
-	return "StatefulSet"
-}
-
-// since is when a condition of the Pod became true, or the zero time if it is not.
-func (i *Instance) since(condition corev1.PodConditionType) time.Time {
-	if i.Pod == nil {
-		return time.Time{}
-	}
-	if c := podutil.Condition(i.Pod, condition); c != nil {
-		return c.LastTransitionTime.Time
-	}
-	return time.Time{}
-}
-
 // Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
 // not ready in the meantime, and may have stood still. The control plane then marks the Pod as not ready, but not its containers:
 // if they were not ready either, the kubelet has said so, of the observer or of a container that an admission policy has added.
 func (i *Instance) Interrupted(since time.Time) string {
-	if i == nil || !i.since(corev1.PodReady).After(since) || i.since(corev1.ContainersReady).After(since) {
+	if i == nil || i.Pod == nil {
+		return ""
+	}
+	became := func(condition corev1.PodConditionType) bool {
+		c := podutil.Condition(i.Pod, condition)
+		return c != nil && c.LastTransitionTime.After(since)
+	}
+	if !became(corev1.PodReady) || became(corev1.ContainersReady) {
 		return ""
 	}
 	return "the database's Pod was not ready in the meantime: its node " + i.Pod.Spec.NodeName + " did not answer"

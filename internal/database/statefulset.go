@@ -84,9 +84,7 @@ func podSpec(
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
 			}}},
-			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-				SecretName: plan.SecretName(run),
-			}}},
+			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: plan.SecretName(run)}}},
 			socket,
 			podutil.EmptyVolume("tmp", "", nil),
 			data(db, instanceName),
@@ -165,20 +163,12 @@ func probeContainers(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 // socketSize is what the volume with the socket asks for: nothing is written to it, and no disk is smaller.
 var socketSize = resource.MustParse("16Mi")
 
-func socketClaim(run *v1alpha1.BenchmarkRun, instance int) *corev1.PersistentVolumeClaim {
-	meta := objectMeta(run, instance)
-	meta.Name = plan.SocketClaim(run, instance)
-	return claimOf(meta, socketSize, storage(&run.Spec.Database).StorageClassName)
-}
-
 func claimOf(meta metav1.ObjectMeta, size resource.Quantity, class string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: meta,
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: size.DeepCopy()},
-			},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size.DeepCopy()}},
 		},
 	}
 	if class != "" {

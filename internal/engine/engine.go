@@ -114,10 +114,10 @@ type Rounding struct {
 }
 
 // IsState says whether a variable is one of StateAndIdentity.
-func (v *Variables) IsState(name string) bool { return listed(v.StateAndIdentity, name) }
+func (v *Variables) IsState(name string) bool { return Listed(v.StateAndIdentity, name) }
 
-// listed says whether a list has the name, or its beginning with a * behind it.
-func listed(list []string, name string) bool {
+// Listed says whether a list has the name, or its beginning with a * behind it.
+func Listed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(pattern string) bool {
 		prefix, isPrefix := strings.CutSuffix(pattern, "*")
 		return name == pattern || isPrefix && strings.HasPrefix(name, prefix)
@@ -199,11 +199,11 @@ var operators = []string{"user", "skip_networking", "skip_grant_tables"}
 // Unfit says why a run does not take an option from the option file of another server; empty if it does.
 func (e *Engine) Unfit(name string) string {
 	switch {
-	case listed(e.Variables.Hidden, name):
+	case Listed(e.Variables.Hidden, name):
 		return "it may hold a secret"
 	case slices.Contains(operators, name) || e.Variables.IsState(name):
 		return "it says where a server is, or who reaches it"
-	case listed(e.Variables.Unreadable, name):
+	case Listed(e.Variables.Unreadable, name):
 		return "it is no variable, so that it could not be read back"
 	}
 	return ""

@@ -112,9 +112,9 @@ var state = []string{
 	"hostname", "server_id", "server_uuid", "report_*",
 	"port", "admin_port", "admin_address", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address", "socket", "bind_address",
 	"basedir", "datadir", "tmpdir", "slave_load_tmpdir", "replica_load_tmpdir", "pid_file", "plugin_dir", "character_sets_dir",
-	"lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file", "log_bin_basename", "log_bin_index",
-	"relay_log", "relay_log_basename", "relay_log_index", "innodb_data_home_dir", "innodb_directories", "innodb_doublewrite_dir",
-	"innodb_log_group_home_dir", "innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory",
+	"lc_messages_dir", "secure_file_priv", "log_error", "general_log_file", "slow_query_log_file", "log_bin_basename",
+	"log_bin_index", "relay_log", "relay_log_basename", "relay_log_index", "innodb_data_home_dir", "innodb_directories",
+	"innodb_doublewrite_dir", "innodb_log_group_home_dir", "innodb_temp_tablespaces_dir", "innodb_tmpdir", "innodb_undo_directory",
 	"innodb_buffer_pool_filename", "admin_ssl_*", "mysqlx_ssl_*", "caching_sha2_password_private_key_path",
 	"caching_sha2_password_public_key_path", "sha256_password_private_key_path", "sha256_password_public_key_path",
 }
@@ -122,7 +122,7 @@ var state = []string{
 // mariaDBState is what MariaDB has besides.
 var mariaDBState = []string{
 	"gtid_*", "last_gtid", "pseudo_slave_mode", "in_transaction", "innodb_buffer_pool_load_incremental", "wsrep_start_position",
-	"wsrep_cluster_address", "server_uid", "wsrep_node_*", "wsrep_cluster_name", "extra_port", "proxy_protocol_networks", "feedback_*",
-	"log_slow_query_file", // slow_query_log_file, from 10.11 on
+	"wsrep_cluster_address", "server_uid", "wsrep_node_*", "wsrep_cluster_name", "extra_port", "proxy_protocol_networks",
+	"feedback_*", "log_slow_query_file", // slow_query_log_file, from 10.11 on
 	"relay_log_info_file", "aria_log_dir_path", "wsrep_data_home_dir", "ssl_*",
 }

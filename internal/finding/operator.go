@@ -82,8 +82,7 @@ func Changed(input, versions string) Finding {
 
 // FewRounds are too few for any verdict.
 func FewRounds(rounds, first, pairs int) Finding {
-	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"),
-		measure("pairs", pairs, ""))
+	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"), measure("pairs", pairs, ""))
 }
 
 // Differ are runs that had different values of a property although they should not, or although the same was asked for.
@@ -100,48 +99,4 @@ func OtherLog(with, without string) Finding {
 func NotExercised(variable, variant, baseline string, used, smaller int64) Finding {
 	return made(SettingNotExercised, map[string]string{"variable": variable, "variant": variant, "baseline": baseline},
 		measure("used", float64(used)/(1<<20), "MiB"), measure("smaller", float64(smaller)/(1<<20), "MiB"))
-}
-
-// ofOperator are the findings that the operator makes, of an attempt's place and of several trials.
-var ofOperator = map[Code]Entry{
-	PodsArrived:  {Warning, "Pods started on the database node during the attempt: {pods:+}"},
-	PodsDeparted: {Warning, "Pods left the database node during the attempt: {pods:+}"},
-	PodsUnread: {
-		Warning, "more Pods are on the database node than the operator reads: which came or left is not known ({read} were " +
-			"read)",
-	},
-	NodeConditions: {Warning, "the database node was short of resources: {conditions}"},
-	PodsNotGuaranteed: {
-		Warning, "Pods are not Guaranteed ({pods}): other Pods on their nodes may take CPU and memory from them",
-	},
-	ForeignContainers: {Warning, "other containers ran in the Pods: {containers}"},
-	VolumesRetained:   {Notice, "the database's volumes were not deleted: the reclaim policy of storage class {class} is Retain"},
-	ServerThrottled: {
-		Warning, "the server was throttled at its CPU limit for {share:0}% of the measured phase: the number depends on " +
-			"that limit",
-	},
-	SettingNotExercised: {
-		Warning, "{variant} and {baseline} differ in {variable}, and the load used at most {used:0} MiB of it: the smaller " +
-			"one has {smaller:0} MiB",
-	},
-	SummaryTooLarge: {
-		Notice, "the summary of the result document has {bytes} bytes, of which at most {most} are kept: see {file} for " +
-			"all findings, settings and latencies",
-	},
-	WideSpread: {Warning, "the values span more than {bound}% of their median"},
-	DiskVaried: {
-		Warning, "disk probe: fdatasync took {fast:µs} (p95 {fastP95:µs}) before trial {first} and {slow:µs} (p95 " +
-			"{slowP95:µs}) before trial {last}",
-	},
-	CPUVaried:    {Warning, "CPU probe: {fast–slow:µs} (fastest before trial {first}, slowest before trial {last})"},
-	InputChanged: {Warning, "input {input} changed between trials: {versions}"},
-	TooFewRounds: {
-		Warning, "rounds.atMost ({rounds}) is too small for a verdict: the first is possible after {first} rounds (pairs: " +
-			"{pairs})",
-	},
-	EnvironmentsDiffer: {Warning, "{runs} had different {property}: {values}"},
-	Unrequested:        {Warning, "{runs} had different {property} although the specification is the same: {values}"},
-	BinaryLogDiffers: {
-		Notice, "{with} writes a binary log and {without} does not: the difference includes the cost of the log",
-	},
 }

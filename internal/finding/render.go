@@ -66,8 +66,7 @@ func (f Finding) bare() string {
 
 // fill a template: {name} is a name or a measure, {name:1} a measure with one decimal place, {name:µs} one in microseconds with
 // its unit, {low–high} the range from one measure to another, and {name:+} a name and all measures after it: a/x, 3 from Jobs.
-// What is between brackets is left out unless the finding has all that is in it. ok says that it has all that is outside of
-// brackets.
+// What is between brackets is left out unless the finding has all that is in it. ok says that it has all that is outside.
 func (f Finding) fill(template string) (text string, ok bool) {
 	var b strings.Builder
 	ok = true
@@ -158,8 +157,7 @@ func (m Measure) text(format string) string {
 // significant is the format of a number with four significant digits.
 const significant = "g"
 
-// Micros is a time, or the range of it, given in microseconds: from 100000 on it is written in milliseconds, from a million on
-// in seconds.
+// Micros is a time, or the range of it, given in microseconds: from 100000 on in milliseconds, from a million on in seconds.
 func Micros(low, high float64) string {
 	unit, scale := MicrosUnit(high)
 	return Measure{Low: low / scale, High: high / scale}.text(significant) + " " + unit
@@ -197,8 +195,7 @@ type Entry struct {
 	Text string
 }
 
-// Pattern is the text of a code with names in capital letters in place of what is measured or named. What is between brackets
-// is not always there.
+// Pattern is the text of a code with capitals for what is measured or named. What is between brackets is not always there.
 func (e Entry) Pattern() string {
 	var b strings.Builder
 	for i, part := range strings.Split(e.Text, "{") {
@@ -212,9 +209,69 @@ func (e Entry) Pattern() string {
 	return b.String()
 }
 
-// Table has every code.
-var Table = func() map[Code]Entry {
-	all := maps.Clone(ofLoader)
-	maps.Copy(all, ofOperator)
-	return all
-}()
+// Table has every code: those that the loader and the workloads make, and then those that the operator makes, of an attempt's
+// place and of several trials.
+var Table = map[Code]Entry{
+	ShortMeasurement:    {Warning, "the measured phase took less than a second: use more rows"},
+	ShortProgram:        {Warning, "the measured phase took less than a second: give the program more work"},
+	TransactionsRetried: {Warning, "{retried} transactions ({share:1}% of all) were rolled back and retried"},
+	EventsGivenUp: {Warning, "{events} events ({share:1}% of all) were given up because of errors that sysbench ignores, and " +
+		"begun anew"},
+	ClientBusy: {Warning, "the client[ of Pod {pod}] used {share:0}% of [{connections} CPUs, one per connection][the node's " +
+		"{cpus} CPUs][its CPU limit of {limitMillis}m]: it may have been the bottleneck"},
+	ClientBusyOneConnection: {Warning, "the client[ of Pod {pod}] used {share:0}% of one CPU, the most that one connection can " +
+		"use: it may have been the bottleneck"},
+	ClientThrottled: {Warning, "the client[ of Pod {pod}] was throttled at its CPU limit for {share:1}% of the time"},
+	LateAnswers: {Warning, "{latencies} insert latencies are too high: they include the client's work on its next statement, " +
+		"because its kernel does not report when an answer arrives"},
+	CommitsNotDurable:   {Notice, "commits are not durable: {variable} is {value}"},
+	BinaryLogNotDurable: {Notice, "the binary log is not durable: {variable} is {value}"},
+	SettingRounded:      {Notice, "the server rounded {variable}={requested} to {effective}, which is {share:1}% off"},
+	SettingNotVerifiable: {Notice, "the server was started with {option}={value}, and has no variable that shows it: it cannot be " +
+		"verified"},
+	ServerNotAtRest:  {Warning, "the server did not settle: after {seconds} s it still had {amount} {debt} (goal: {goal})"},
+	LongTransactions: {Warning, "transactions under way at the end of a slice took up to {seconds:1} s to end, longer than a slice"},
+	WrittenInPauses: {Warning, "the server wrote {pages} pages back in the pauses between its slices, {share:0}% of all: a load " +
+		"without pauses may be slower"},
+	BusyInPauses:   {Warning, "the server used {share:0}% of its machine's CPUs while other variants were measured"},
+	ObserverSilent: {Warning, "the observer in the database Pod did not answer: the server's resource usage is unknown"},
+	SchemaLeft:     {Warning, "the schema {schema} may still be on the server, because dropping it failed: {error}"},
+	SchemaDropped:  {Warning, "the program dropped the run's schema {schema}: give it another one"},
+	DataNotCopied:  {Warning, "no copy of the prepared data could be made: {error}"},
+	StoppedByLimit: {Notice, "stopped at the limit of {seconds} s[, after {rows} of {planned} rows][; at the terminal rate, all " +
+		"rows would take {estimate:0} s]"},
+	RateNotReached: {Warning, "the rate of {rate} {unit} was not reached: {reached:1} {unit}, {share:1}% of the offered load[; " +
+		"{waiting} were still queued at the end and have no latency]"},
+	Reconnected:       {Warning, "{program} reconnected {times}× during the measurement"},
+	InputNotUsedWhole: {Notice, "bulkInsert.rows uses only the first {rows} of {available} rows of {file}"},
+	ContestRows:       {Notice, "deviates from {contest}: {rows} rows instead of {required}"},
+	ContestServer:     {Notice, "deviates from {contest}: server version {version} instead of {required}"},
+	ContestHardware: {Notice, "deviates from {contest}: the hardware is not limited to 8 cores, 16 GB of memory and 8 drives (see " +
+		"the environment)"},
+	ProgramWarning: {Warning, "{text}"},
+
+	PodsArrived:  {Warning, "Pods started on the database node during the attempt: {pods:+}"},
+	PodsDeparted: {Warning, "Pods left the database node during the attempt: {pods:+}"},
+	PodsUnread: {Warning, "more Pods are on the database node than the operator reads: which came or left is not known ({read} " +
+		"were read)"},
+	NodeConditions:    {Warning, "the database node was short of resources: {conditions}"},
+	PodsNotGuaranteed: {Warning, "Pods are not Guaranteed ({pods}): other Pods on their nodes may take CPU and memory from them"},
+	ForeignContainers: {Warning, "other containers ran in the Pods: {containers}"},
+	VolumesRetained:   {Notice, "the database's volumes were not deleted: the reclaim policy of storage class {class} is Retain"},
+	ServerThrottled: {Warning, "the server was throttled at its CPU limit for {share:0}% of the measured phase: the number " +
+		"depends on that limit"},
+	SettingNotExercised: {Warning, "{variant} and {baseline} differ in {variable}, and the load used at most {used:0} MiB of it: " +
+		"the smaller one has {smaller:0} MiB"},
+	SummaryTooLarge: {Notice, "the summary of the result document has {bytes} bytes, of which at most {most} are kept: see {file} " +
+		"for all findings, settings and latencies"},
+	WideSpread: {Warning, "the values span more than {bound}% of their median"},
+	DiskVaried: {Warning, "disk probe: fdatasync took {fast:µs} (p95 {fastP95:µs}) before trial {first} and {slow:µs} (p95 " +
+		"{slowP95:µs}) before trial {last}"},
+	CPUVaried:    {Warning, "CPU probe: {fast–slow:µs} (fastest before trial {first}, slowest before trial {last})"},
+	InputChanged: {Warning, "input {input} changed between trials: {versions}"},
+	TooFewRounds: {Warning, "rounds.atMost ({rounds}) is too small for a verdict: the first is possible after {first} rounds " +
+		"(pairs: {pairs})"},
+	EnvironmentsDiffer: {Warning, "{runs} had different {property}: {values}"},
+	Unrequested:        {Warning, "{runs} had different {property} although the specification is the same: {values}"},
+	BinaryLogDiffers:   {Notice, "{with} writes a binary log and {without} does not: the difference includes the cost of the log"},
+}

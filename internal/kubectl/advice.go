@@ -36,10 +36,8 @@ func (a advice) remedy() []string {
 
 // reasons, causes and findings are what their pages say of them.
 var (
-	reasons = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Reasons\n", "\n## ") })
-	causes  = sync.OnceValue(func() map[string]advice {
-		return advised(docs.Reasons, "## Causes of LoaderFailed\n", "\n# ")
-	})
+	reasons  = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Reasons\n", "\n## ") })
+	causes   = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Causes of LoaderFailed\n", "\n# ") })
 	findings = sync.OnceValue(func() map[string]advice { return advised(docs.Findings, "## Warnings\n", "\n# ") })
 )
 

@@ -20,8 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 )
 
-// alternatives are the flags of run that make a run without variants one with variants: all combinations of what they name, of
-// which the first is the baseline.
+// alternatives are the flags of run that give a run variants: all combinations of what they name, the first as the baseline.
 type alternatives struct {
 	images, grids, files []string
 	// fields of the grids so far.
@@ -150,16 +149,12 @@ func layOver(below, above map[string]any) {
 
 // withoutRepetitions takes what has no place in a run with variants out of a specification, and names it.
 func withoutRepetitions(spec map[string]any) (left []string) {
-	trials, _ := spec["trials"].(map[string]any)
-	for _, name := range []string{"repetitions", "precision"} {
-		if _, found := trials[name]; found {
-			left = append(left, "trials."+name)
-			delete(trials, name)
+	for _, field := range []string{"trials.repetitions", "trials.precision", "claims"} {
+		path := strings.Split(field, ".")
+		if _, found, _ := unstructured.NestedFieldNoCopy(spec, path...); found {
+			left = append(left, field)
+			unstructured.RemoveNestedField(spec, path...)
 		}
-	}
-	if _, found := spec["claims"]; found {
-		left = append(left, "claims")
-		delete(spec, "claims")
 	}
 	return left
 }
@@ -274,8 +269,7 @@ func parseImages(images []string) ([]containername.Reference, error) {
 	return references, nil
 }
 
-// imageName is the tag of an image, or the first digits of its digest; with the name of the repository before it, without its
-// folders, if there are several.
+// imageName is an image's tag, or the first digits of its digest; after its repository, without folders, if there are several.
 func imageName(references []containername.Reference, i int) string {
 	of := references[i]
 	repository := func(r containername.Reference) string { return path.Base(r.Context().RepositoryStr()) }
@@ -294,15 +288,13 @@ func freeVariant(text string, taken map[string]bool) string {
 	label := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
-	name := shortened(cmp.Or(label, "empty"), "", maxVariantName)
+	shortened := func(name, suffix string) string {
+		return strings.TrimRight(name[:min(len(name), maxVariantName-len(suffix))], "-") + suffix
+	}
+	name := shortened(cmp.Or(label, "empty"), "")
 	for n := 2; taken[name]; n++ {
-		name = shortened(label, "-"+strconv.Itoa(n), maxVariantName)
+		name = shortened(label, "-"+strconv.Itoa(n))
 	}
 	taken[name] = true
 	return name
-}
-
-// shortened is a name with a suffix, of which there are so many characters at most.
-func shortened(name, suffix string, most int) string {
-	return strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
 }

@@ -23,8 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// checker applies every rule for runs that needs no cluster: those of the API server, and then those of the
-// operator.
+// checker applies every rule for runs that needs no cluster: those of the API server, and then those of the operator.
 type checker struct {
 	runs *apischema.Schema
 	// beside are the ConfigMaps that stand beside what is checked.
@@ -36,8 +35,7 @@ func newChecker() (*checker, error) {
 	return &checker{runs: runs}, err
 }
 
-// Check is what validate says of a run: what it will do, or what is wrong with it, one line each. It sets the
-// object's defaults.
+// Check is what validate says of a run: what it will do, or what is wrong with it, one line each. It sets the object's defaults.
 func Check(ctx context.Context, object *unstructured.Unstructured) (summary string, problems []string, err error) {
 	c, err := newChecker()
 	if err != nil {
@@ -192,25 +190,21 @@ func under(place string, lines []string) []string {
 // pasted says what variables, wherever an object has some, still have of the option file that they were pasted from: one line
 // for each. They are then as they should be, so that what else is wrong can be said in the same list.
 func pasted(object map[string]any) []string {
-	databases := map[string]map[string]any{}
-	add := func(path string, of map[string]any, fields ...string) {
-		if database, found, err := unstructured.NestedFieldNoCopy(of, fields...); found && err == nil {
-			databases[path], _ = database.(map[string]any)
-		}
+	variables := map[string]map[string]any{}
+	add := func(path string, of any) {
+		below, _ := of.(map[string]any)
+		database, _ := below["database"].(map[string]any)
+		variables[path+".database.variables"], _ = database["variables"].(map[string]any)
 	}
-	add("spec.database", object, "spec", "database")
-	variants, _, _ := unstructured.NestedFieldNoCopy(object, "spec", "variants")
-	list, _ := variants.([]any)
-	for i, variant := range list {
-		if of, isMap := variant.(map[string]any); isMap {
-			add(fmt.Sprintf("spec.variants[%d].database", i), of, "database")
-		}
+	spec, _ := object["spec"].(map[string]any)
+	add("spec", spec)
+	variants, _ := spec["variants"].([]any)
+	for i, variant := range variants {
+		add(fmt.Sprintf("spec.variants[%d]", i), variant)
 	}
 	var lines []string
-	for _, path := range slices.Sorted(maps.Keys(databases)) {
-		if variables, isMap := databases[path]["variables"].(map[string]any); isMap {
-			lines = append(lines, meant(path+".variables", variables)...)
-		}
+	for _, path := range slices.Sorted(maps.Keys(variables)) {
+		lines = append(lines, meant(path, variables[path])...)
 	}
 	return lines
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"strings"
 
@@ -108,32 +107,27 @@ func explained(err error) string {
 		words += ". " + permission(err)
 	case apierrors.IsUnauthorized(err):
 		words = "the cluster does not accept your credentials: log in again, or choose another --context"
-	case unreachable(err):
-		words = fmt.Sprintf("the cluster does not answer: %v", errorOf[*url.Error](err).Err)
+	case unreachable(err) != nil:
+		words = fmt.Sprintf("the cluster does not answer: %v", unreachable(err))
 	}
 	return strings.Join(strings.Fields(words), " ")
 }
 
 // permission says what to ask for.
 func permission(err error) string {
-	if status := errorOf[apierrors.APIStatus](err); status != nil {
-		if details := status.Status().Details; details != nil && details.Group == "" {
-			return "Ask for the role view in this namespace, or benchrun-benchmarkrun-editor to create runs, too"
-		}
+	status, _ := errors.AsType[*apierrors.StatusError](err)
+	if status != nil && status.ErrStatus.Details != nil && status.ErrStatus.Details.Group == "" {
+		return "Ask for the role view in this namespace, or benchrun-benchmarkrun-editor to create runs, too"
 	}
 	return "Ask for the role benchrun-benchmarkrun-editor, or benchrun-benchmarkrun-viewer to read runs only"
 }
 
-// unreachable says whether no API server has answered.
-func unreachable(err error) bool {
-	return errorOf[*url.Error](err) != nil &&
-		(errorOf[net.Error](err) != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
-}
-
-// errorOf is the error of that type in a chain, or nil.
-func errorOf[T any](err error) (found T) {
-	errors.As(err, &found)
-	return found
+// unreachable is why no API server has answered, or nil.
+func unreachable(err error) error {
+	if request, failed := errors.AsType[*url.Error](err); failed {
+		return request.Err
+	}
+	return nil
 }
 
 // passes says whether an error may be over in a moment: the API server is busy or restarts.

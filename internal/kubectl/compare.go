@@ -95,12 +95,6 @@ intervals allow for that, so that two runs show differences of more than about 9
 	return command
 }
 
-var (
-	errFailOnWhat  = errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
-	errRatios      = errors.New("--metric and --fail-on-regression take RUN:VARIANT of runs with variants")
-	errOneArgument = errors.New("name two runs, two variants as RUN:VARIANT, or one run with variants")
-)
-
 // comparedForms are the names of all forms of a comparison.
 const comparedForms = "one of text, markdown, json, junit"
 
@@ -126,7 +120,7 @@ func (o *comparing) run(command *cobra.Command, from *opener, streams genericioo
 	case !slices.Contains(report.Certainties(), o.failOn):
 		return fmt.Errorf("--fail-on %s is not known; use one of %s", o.failOn, strings.Join(report.Certainties(), ", "))
 	case command.Flags().Changed("fail-on") && threshold < 0:
-		return errFailOnWhat
+		return errors.New("--fail-on says how sure a loss must be: say with --fail-on-regression how large, for example 5%")
 	}
 	compared, err := o.compare(from, arguments, threshold >= 0)
 	if err != nil {
@@ -166,7 +160,7 @@ func (o *comparing) compare(from *opener, arguments []string, gated bool) (*repo
 	}
 	if len(opened) == 1 {
 		if opened[0].variant != "" || !opened[0].HasVariants() {
-			return nil, errOneArgument
+			return nil, errors.New("name two runs, two variants as RUN:VARIANT, or one run with variants")
 		}
 		return report.CompareBaseline(opened[0].Report, o.metric)
 	}
@@ -176,7 +170,7 @@ func (o *comparing) compare(from *opener, arguments []string, gated bool) (*repo
 		return report.CompareVariants(a.Report, a.variant, b.variant, o.metric)
 	case a.variant+b.variant != "" || !a.HasVariants() || !b.HasVariants():
 	case o.metric != "" || gated:
-		return nil, errRatios
+		return nil, errors.New("--metric and --fail-on-regression take RUN:VARIANT of runs with variants")
 	default:
 		return report.Reproduce(a.Report, b.Report, [2]string{a.text(), b.text()}, 0, o.betweenRuns.fraction)
 	}

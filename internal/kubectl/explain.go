@@ -84,8 +84,11 @@ func explanation(m *snapshot, invalidated []*result.Record, warnings []string, n
 		"  " + ready.Message,
 	}
 	text = append(text, explainReason(ready.Reason)...)
-	if m.answer != "" {
-		text = append(text, m.answerSoFar())
+	switch {
+	case m.answer != "" && m.finished():
+		text = append(text, "Answer: "+m.answer)
+	case m.answer != "":
+		text = append(text, "So far: "+m.answer)
 	}
 	text = append(text, m.hints...)
 	text = append(text, m.blockedBy(ready.Reason)...)
@@ -102,8 +105,7 @@ func explanation(m *snapshot, invalidated []*result.Record, warnings []string, n
 	return text
 }
 
-// changedWith is the condition whose status has changed when the reason of Ready became this one. Ready itself only changes
-// at the end.
+// changedWith is the condition whose status changed when the reason of Ready became this one: Ready only changes at the end.
 var changedWith = map[string]string{
 	v1alpha1.ReasonQueued: v1alpha1.ConditionAdmitted, v1alpha1.ReasonSuspended: v1alpha1.ConditionSuspended,
 	v1alpha1.ReasonMeasuring: v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonProvisioningDatabase: v1alpha1.ConditionAdmitted,
@@ -139,9 +141,7 @@ func explainReason(reason string) []string {
 // or is waited for: the lane, the database, the results.
 func (m *snapshot) blockedBy(explained string) []string {
 	var text []string
-	for _, of := range []string{
-		v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable,
-	} {
+	for _, of := range []string{v1alpha1.ConditionAdmitted, v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionResultsAvailable} {
 		c := apimeta.FindStatusCondition(m.run.Status.Conditions, of)
 		if c == nil || c.Reason == explained || c.Reason == v1alpha1.ReasonInProgress {
 			continue
@@ -188,16 +188,15 @@ func codes() []string {
 	return all
 }
 
-// This is what explain says of a run besides its conditions: its invalidated attempts, and warnings.
-
 // invalidated are the attempts of a run that did not count.
 func invalidated(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
 	if ptr.Deref(run.Status.Trials.Invalidated, 0) == 0 {
 		return nil, nil
 	}
 	var maps corev1.ConfigMapList
-	if err := cl.List(ctx, &maps, client.InNamespace(run.Namespace), labelsOf(run.Name),
-		client.MatchingLabels{v1alpha1.LabelOutcome: string(result.OutcomeInvalidated)}); err != nil {
+	if err := cl.List(ctx, &maps, client.InNamespace(run.Namespace), client.MatchingLabels{
+		v1alpha1.LabelRun: run.Name, v1alpha1.LabelOutcome: string(result.OutcomeInvalidated),
+	}); err != nil {
 		return nil, err
 	}
 	var attempts []*result.Record

@@ -138,8 +138,7 @@ func readFolder(dir string) ([]byte, error) {
 	defer root.Close() //nolint:errcheck // it was only read
 	listed, err := root.ReadFile(result.SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s, which `kubectl benchrun report --dir` writes after all other files", dir,
-			result.SumsFile)
+		return nil, fmt.Errorf("%s has no %s, which `kubectl benchrun report --dir` writes after all other files", dir, result.SumsFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", result.SumsFile, err)
@@ -153,8 +152,7 @@ func readFolder(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}
 	if sums[report.JSONFile] != result.Digest(text) {
-		return nil, fmt.Errorf("%s in %s was changed: its digest does not match %s", report.JSONFile, dir,
-			result.SumsFile)
+		return nil, fmt.Errorf("%s in %s was changed: its digest does not match %s", report.JSONFile, dir, result.SumsFile)
 	}
 	return text, nil
 }

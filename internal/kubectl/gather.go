@@ -25,12 +25,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/version"
 )
 
-// gathering puts what the cluster has of a run into a bundle, one attempt after another.
-type gathering struct {
-	from client.Reader
-	to   *bundle.Writer
-}
-
 // gather writes the bundle of a run whose results are published.
 func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, to io.Writer) error {
 	printed, err := published(ctx, from, run)
@@ -45,11 +39,10 @@ func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
 	if err != nil {
 		return err
 	}
-	g := &gathering{from, w}
-	if err := g.addResults(printed.contents); err != nil {
+	if err := addResults(w, printed.contents); err != nil {
 		return err
 	}
-	if err := g.addAttempts(ctx, run, printed.Records); err != nil {
+	if err := addAttempts(ctx, from, w, run, printed.Records); err != nil {
 		return err
 	}
 	return w.Close()
@@ -81,13 +74,13 @@ func manifestOf(run *v1alpha1.BenchmarkRun, specDigest string) (*bundle.Manifest
 }
 
 // addResults adds the files of a results ConfigMap.
-func (g *gathering) addResults(contents map[string][]byte) error {
+func addResults(to *bundle.Writer, contents map[string][]byte) error {
 	for _, name := range publishedNames(contents) {
 		data, err := result.UnpackFile(name, contents)
 		if err != nil {
 			return err
 		}
-		g.to.Add(bundle.ResultsFolder+name, data)
+		to.Add(bundle.ResultsFolder+name, data)
 	}
 	return nil
 }
@@ -104,22 +97,23 @@ func publishedNames(contents map[string][]byte) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// addAttempts adds the attempts of a run that these records are of, and the variables of its servers: those of each variant in
-// the first attempt that counts.
-func (g *gathering) addAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun, records []*result.Record) error {
+// addAttempts adds the attempts of these records, and the variables of each variant's server in the first attempt that counts.
+func addAttempts(
+	ctx context.Context, from client.Reader, to *bundle.Writer, run *v1alpha1.BenchmarkRun, records []*result.Record,
+) error {
 	digests := recordDigests(run.Status.Records, records)
 	servers := variables{}
 	for _, record := range records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
-		text, document, err := readAttempt(ctx, g.from, run.Namespace, name, record, digests[name])
+		text, document, err := readAttempt(ctx, from, run.Namespace, name, record, digests[name])
 		if err != nil {
 			return err
 		}
-		g.to.Add(bundle.AttemptsFolder+name+"/"+result.RecordKey, text)
+		to.Add(bundle.AttemptsFolder+name+"/"+result.RecordKey, text)
 		if document == nil {
 			continue
 		}
-		g.to.Add(bundle.AttemptsFolder+name+"/"+result.DocumentKey, document)
+		to.Add(bundle.AttemptsFolder+name+"/"+result.DocumentKey, document)
 		if record.Outcome != result.OutcomeAccepted {
 			continue
 		}
@@ -128,7 +122,7 @@ func (g *gathering) addAttempts(ctx context.Context, run *v1alpha1.BenchmarkRun,
 		}
 	}
 	if len(servers) > 0 {
-		g.to.Add(bundle.VariablesFile, servers.text(run))
+		to.Add(bundle.VariablesFile, servers.text(run))
 	}
 	return nil
 }
@@ -174,23 +168,20 @@ type variables map[string]map[string]string
 
 // add those of the servers of an attempt that are not known yet.
 func (v variables) add(record *result.Record, document []byte) error {
-	names := []string{""}
-	if len(record.Sides) > 0 {
-		names = nil
-		for _, side := range record.Sides {
-			names = append(names, side.Variant)
-		}
+	sides := slices.Clone(record.Sides)
+	if len(sides) == 0 {
+		sides = []result.SideRecord{{}} // the server without a variant
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return v[name] != nil })
-	if len(names) == 0 {
+	sides = slices.DeleteFunc(sides, func(s result.SideRecord) bool { return v[s.Variant] != nil })
+	if len(sides) == 0 {
 		return nil
 	}
 	decoded, err := result.DecodeDocument(document)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		v[name] = decoded.Side(name).Server.Variables
+	for _, side := range sides {
+		v[side.Variant] = decoded.Side(side.Variant).Server.Variables
 	}
 	return nil
 }

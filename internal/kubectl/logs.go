@@ -72,8 +72,8 @@ The log of the database: kubectl logs -l benchrun.dev/run=NAME,benchrun.dev/comp
 
 func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, run *v1alpha1.BenchmarkRun, out io.Writer) error {
 	var pods corev1.PodList
-	err := cl.List(ctx, &pods, client.InNamespace(run.Namespace), labelsOf(run.Name), client.MatchingLabels{
-		v1alpha1.LabelComponent: v1alpha1.ComponentLoader, v1alpha1.LabelTrial: strconv.Itoa(r.trial),
+	err := cl.List(ctx, &pods, client.InNamespace(run.Namespace), client.MatchingLabels{
+		v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader, v1alpha1.LabelTrial: strconv.Itoa(r.trial),
 	})
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
@@ -88,19 +88,13 @@ func (r logRequest) print(ctx context.Context, cl client.Reader, from logs, run 
 	if newest == nil {
 		return r.printRecord(ctx, cl, run, out)
 	}
-	err = copyLog(ctx, from, newest, trial.Container, r.follow, out)
-	if apierrors.IsForbidden(err) {
-		return err
-	}
-	if err != nil { // the Pod may be gone meanwhile
-		if recorded := r.printRecord(ctx, cl, run, out); recorded == nil {
-			return nil
-		}
+	err = copyLog(ctx, from, newest, r.follow, out)
+	if err != nil && !apierrors.IsForbidden(err) && r.printRecord(ctx, cl, run, out) == nil {
+		return nil // the Pod may be gone meanwhile
 	}
 	return err
 }
 
-// attemptOf is the number of a Pod's attempt.
 func attemptOf(pod *corev1.Pod) int {
 	n, _ := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt]) // 0 is none
 	return n
@@ -119,8 +113,8 @@ func forPeople(line string) string {
 }
 
 // copyLog prints a log without the lines of an encoded document, and what a loader does in words.
-func copyLog(ctx context.Context, from logs, pod *corev1.Pod, container string, follow bool, out io.Writer) error {
-	log, err := from(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: container, Follow: follow})
+func copyLog(ctx context.Context, from logs, pod *corev1.Pod, follow bool, out io.Writer) error {
+	log, err := from(ctx, pod.Namespace, pod.Name, &corev1.PodLogOptions{Container: trial.Container, Follow: follow})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,32 +27,21 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// manifest is one object of a file.
-type manifest struct {
-	file   string
-	object *unstructured.Unstructured
+// isRun says whether an object is a run, of whatever version.
+func isRun(object *unstructured.Unstructured) bool {
+	group, _, _ := strings.Cut(object.GetAPIVersion(), "/")
+	return group == v1alpha1.GroupVersion.Group && object.GetKind() == plan.RunKind
 }
 
-// ours says whether it is a run, of whatever version.
-func (m *manifest) ours() bool {
-	group, _, _ := strings.Cut(m.object.GetAPIVersion(), "/")
-	return group == v1alpha1.GroupVersion.Group && m.object.GetKind() == plan.RunKind
-}
-
-// title is how messages name the object.
-func (m *manifest) title() string {
-	name := m.object.GetName()
-	if name == "" {
-		name = m.object.GetGenerateName() + "(no name)"
-	}
-	return m.object.GetKind() + " " + name
+// title is how messages name an object.
+func title(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + cmp.Or(object.GetName(), object.GetGenerateName()+"(no name)")
 }
 
 // extensions of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below
-// it.
+// files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below it.
 func files(name string, recursive bool) ([]string, error) {
 	if name == "-" {
 		return []string{name}, nil
@@ -80,7 +70,7 @@ func files(name string, recursive bool) ([]string, error) {
 }
 
 // readManifests reads all objects of a file. A field that stands twice in an object is an error.
-func readManifests(file string, stdin io.Reader) ([]manifest, error) {
+func readManifests(file string, stdin io.Reader) ([]*unstructured.Unstructured, error) {
 	from := stdin
 	if file != "-" {
 		opened, err := os.Open(file)
@@ -90,7 +80,7 @@ func readManifests(file string, stdin io.Reader) ([]manifest, error) {
 		defer opened.Close() //nolint:errcheck // it was only read
 		from = opened
 	}
-	var all []manifest
+	var all []*unstructured.Unstructured
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(from))
 	for {
 		text, err := documents.Read()
@@ -105,7 +95,7 @@ func readManifests(file string, stdin io.Reader) ([]manifest, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		if object != nil {
-			all = append(all, manifest{file, object})
+			all = append(all, object)
 		}
 	}
 }
@@ -134,14 +124,12 @@ func parse(text []byte) (*unstructured.Unstructured, error) {
 	return u, nil
 }
 
-// configMaps are those that a stream has beside runs: their texts by name and key. A key that has no text has an
-// empty one.
+// configMaps are those that a stream has beside runs: their texts by name and key. A key that has no text has an empty one.
 type configMaps map[string]map[string]string
 
-func configMapsOf(all []manifest) configMaps {
+func configMapsOf(all []*unstructured.Unstructured) configMaps {
 	found := configMaps{}
-	for i := range all {
-		o := all[i].object
+	for _, o := range all {
 		if o.GetKind() != "ConfigMap" || o.GetAPIVersion() != "v1" {
 			continue
 		}

@@ -205,10 +205,7 @@ func (r *optionReader) size(setting, value string) (*resource.Quantity, error) {
 }
 
 // What an option without a value sets its variable to.
-const (
-	on  = "ON"
-	off = "OFF"
-)
+const on, off = "ON", "OFF"
 
 // skipping are the options whose names begin with skip_ and that are no others switched off.
 var skipping = strings.Fields("skip_name_resolve skip_external_locking skip_networking skip_show_database skip_grant_tables " +

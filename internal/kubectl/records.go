@@ -4,9 +4,7 @@
 package kubectl
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,9 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,44 +26,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// notWhole says of what has not finished that its report is not whole, and what it does now.
-func notWhole(conditions []metav1.Condition) string {
-	text := "this is what has been measured so far"
-	if ready := apimeta.FindStatusCondition(conditions, v1alpha1.ConditionReady); ready != nil && ready.Message != "" {
-		text += "; " + ready.Message
-	}
-	return text
-}
-
-// readRecords reads the records of a run's attempts, the oldest first: the status names the newest, and each record the
-// one before it. It is an error if one of them was deleted, or is not what the operator wrote. The chain is not circular: no
-// record can have the digest of a record that follows from it.
-func readRecords(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
-	var records []*result.Record
-	for ref := run.Status.Records; ref.ConfigMap != ""; {
-		var cm corev1.ConfigMap
-		err := from.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: ref.ConfigMap}, &cm)
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("ConfigMap %s, the record of an attempt, was deleted", ref.ConfigMap)
-		case err != nil:
-			return nil, fmt.Errorf("reading the record in ConfigMap %s: %w", ref.ConfigMap, err)
-		}
-		text := cm.Data[result.RecordKey]
-		if result.NamedDigest([]byte(text)) != ref.Digest {
-			return nil, fmt.Errorf("ConfigMap %s, the record of an attempt, is not what the operator wrote", ref.ConfigMap)
-		}
-		record, err := result.DecodeRecord(text)
-		if err != nil {
-			return nil, fmt.Errorf("ConfigMap %s: %w", ref.ConfigMap, err)
-		}
-		records = append(records, record)
-		ref = v1alpha1.RecordReference(ptr.Deref(record.Previous, result.Reference{}))
-	}
-	slices.Reverse(records)
-	return records, nil
-}
-
 // documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that
 // cannot be read is counted: plots are drawn without it.
 type documents struct {
@@ -77,18 +34,11 @@ type documents struct {
 	// details are what pages show of those that were read.
 	reading sync.Once
 	details page.Details
-	// outputs of those that are read; nil if they are not wanted.
-	outputs *outputs
-	// missing is how many could not be read, and why the first of them.
-	missing int
-	why     error
-}
-
-var errDocumentGone = errors.New("it was deleted, or is not what the operator wrote")
-
-func (d *documents) lack(why error) {
-	d.missing++
-	d.why = cmp.Or(d.why, why)
+	// outputs of those that are read, if they are wanted: files with what programs printed that made the load.
+	withOutputs bool
+	outputs     []result.File
+	// missing says why some could not be read.
+	missing []error
 }
 
 // read those of a report, once.
@@ -103,52 +53,48 @@ func (d *documents) read(ctx context.Context, r *report.Report) {
 
 func (d *documents) readOne(ctx context.Context, r *report.Report, name string, record *result.Record) {
 	doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
-	switch {
-	case err != nil:
-		d.lack(err)
-	case doc == nil:
-		d.lack(fmt.Errorf("ConfigMap %s: %w", name, errDocumentGone))
-	default:
-		d.outputs.add(name, doc)
-		record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
-		d.details.Add(record, doc)
-		r.AddSettings(record, doc)
+	if err == nil && doc == nil {
+		err = fmt.Errorf("ConfigMap %s: it was deleted, or is not what the operator wrote", name)
 	}
+	if err != nil {
+		d.missing = append(d.missing, err)
+		return
+	}
+	d.addOutput(name, doc)
+	record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
+	d.details.Add(record, doc)
+	r.AddSettings(record, doc)
 }
 
 // words say what is missing; empty if nothing is.
 func (d *documents) words() string {
-	if d.missing == 0 {
+	if len(d.missing) == 0 {
 		return ""
 	}
 	what := "plots"
-	if d.outputs != nil && len(d.outputs.files) > 0 {
+	if len(d.outputs) > 0 {
 		what += " and outputs"
 	}
 	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
-		what, stats.Counted(d.missing, "document"), explained(d.why))
+		what, stats.Counted(len(d.missing), "document"), explained(d.missing[0]))
 }
 
 // printRecord prints what is recorded of the attempt, or of the trial's newest one.
 func (r logRequest) printRecord(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun, out io.Writer) error {
+	var newest map[string][]byte
 	for attempt := max(r.attempt, 1); ; attempt++ {
 		contents, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt))
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if contents == nil {
+		case contents == nil && newest == nil:
 			return r.notFound(run)
+		case contents == nil:
+			return printAttempt(newest, out)
+		case r.attempt > 0:
+			return printAttempt(contents, out)
 		}
-		if r.attempt == 0 {
-			next, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt+1))
-			if err != nil {
-				return err
-			}
-			if next != nil {
-				continue
-			}
-		}
-		return printAttempt(contents, out)
+		newest = contents
 	}
 }
 

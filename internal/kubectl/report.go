@@ -82,9 +82,7 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	if docs.from, docs.namespace, err = c.connect(); err != nil {
 		return err
 	}
-	if r.dir != "" {
-		docs.outputs = new(outputs)
-	}
+	docs.withOutputs = r.dir != ""
 	p, err := reported(ctx, docs.from, docs.namespace, name)
 	if err == nil && requested != nil {
 		err = r.request(ctx, streams.ErrOut, p, docs, requested)
@@ -133,7 +131,7 @@ func (p *printable) writeAll(ctx context.Context, streams genericiooptions.IOStr
 	if err != nil {
 		return err
 	}
-	files = slices.Concat(files, drawn, docs.outputs.files)
+	files = slices.Concat(files, drawn, docs.outputs)
 	if err := writeFolder(dir, files); err != nil {
 		return err
 	}
@@ -189,7 +187,6 @@ func (p *printable) print(w io.Writer, f report.Format) error {
 	return f.Print(w, p.Report)
 }
 
-// files of all formats.
 func (p *printable) files(docs *documents) ([]result.File, error) {
 	var files []result.File
 	for _, f := range formats(docs) {
@@ -206,8 +203,8 @@ func (p *printable) files(docs *documents) ([]result.File, error) {
 	return files, nil
 }
 
-// Folders of report --dir: the plots, and the tables of --plots with a row for each trial.
-const plotsFolder, tablesFolder = "plots/", "tables/"
+// Folders of report --dir: the plots, the tables of --plots with a row per trial, and what programs printed that made the load.
+const plotsFolder, tablesFolder, outputsFolder = "plots/", "tables/", "output/"
 
 // plotFiles are all plots of the page and the tables of --plots, with remarks about those that are missing.
 func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []result.File, remarks []string, err error) {
@@ -231,20 +228,14 @@ func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []res
 	return files, remarks, ctx.Err()
 }
 
-// outputsFolder has in a folder of report --dir what programs printed that made the load.
-const outputsFolder = "output/"
-
-// outputs are files with what programs printed that made the load: one for each attempt that had such a program.
-type outputs struct{ files []result.File }
-
-// add the document of an attempt. It does nothing if outputs are not wanted.
-func (o *outputs) add(attempt string, d *result.Document) {
-	if o == nil || len(d.ToolOutput) == 0 {
+// addOutput of an attempt that had such a program, if outputs are wanted.
+func (d *documents) addOutput(attempt string, of *result.Document) {
+	if !d.withOutputs || len(of.ToolOutput) == 0 {
 		return
 	}
 	var b bytes.Buffer
-	printToolOutput(d, &b)
-	o.files = append(o.files, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
+	printToolOutput(of, &b)
+	d.outputs = append(d.outputs, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
 }
 
 // openPage writes the page to a temporary file and opens it. The path is printed in any case: there may be no browser.

@@ -32,13 +32,10 @@ import (
 // reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as watch does.
-	wait    func(context.Context, io.Writer, client.Client, client.ObjectKey) error
-	streams genericiooptions.IOStreams
-	name    string
-	output  string
-	within  percentage
-	// betweenRuns is the standard deviation between equal runs.
-	betweenRuns percentage
+	wait                func(context.Context, io.Writer, client.Client, client.ObjectKey) error
+	streams             genericiooptions.IOStreams
+	name, output        string
+	within, betweenRuns percentage
 	// yes: create what the bundle specifies without asking.
 	yes bool
 }
@@ -100,7 +97,6 @@ Exit codes: 0 everything is reproduced, 1 something differs, 2 something cannot 
 	return command
 }
 
-// reproduce measures and compares.
 func (o *reproduction) reproduce(
 	ctx context.Context, cl client.Client, namespace string, b *bundle.Bundle,
 ) (*report.Compared, error) {
@@ -195,11 +191,8 @@ func (o *reproduction) waitFor(ctx context.Context, cl client.Client, key client
 	return find(ctx, cl, key.Namespace, key.Name)
 }
 
-var (
-	errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the bundle " +
-		"runs, then repeat the command with --yes")
-	errDeclined = errors.New("nothing was created")
-)
+var errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the " +
+	"bundle runs, then repeat the command with --yes")
 
 // consented shows what the specification of a stranger would run, and asks unless that was answered by a flag.
 func consented(streams genericiooptions.IOStreams, run *v1alpha1.BenchmarkRun, yes bool) error {
@@ -238,5 +231,5 @@ func confirmed(streams genericiooptions.IOStreams) error {
 	case "y", "yes":
 		return nil
 	}
-	return errDeclined
+	return errors.New("nothing was created")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
@@ -41,11 +42,6 @@ func find(ctx context.Context, from client.Reader, namespace, name string) (*v1a
 		return nil, fmt.Errorf("reading run %s: %w", name, err)
 	}
 	return run, nil
-}
-
-// labelsOf are those that the Pods and ConfigMaps of a run have.
-func labelsOf(name string) client.MatchingLabels {
-	return client.MatchingLabels{v1alpha1.LabelRun: name}
 }
 
 // printable is a report, and the files of it that were published, by name.
@@ -104,13 +100,16 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	if err != nil {
 		return nil, fmt.Errorf("planning run %s: %w", run.Name, err)
 	}
-	records, err := readRecords(ctx, from, run)
+	records, err := clusterfiles.Records(ctx, from, run.Namespace, result.Reference(run.Status.Records))
 	if err != nil {
 		return nil, err
 	}
-	outcome, message := report.Unfinished, notWhole(run.Status.Conditions)
-	if why := analysis.FailureOf(run.Status.Conditions); why != "" {
-		outcome, message = v1alpha1.ConditionFailed, why
+	outcome, message := report.Unfinished, "this is what has been measured so far"
+	if ready := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReady); ready != nil && ready.Message != "" {
+		message += "; " + ready.Message
+	}
+	if m := snapshotOf(run); m.is(v1alpha1.ConditionFailed) {
+		outcome, message = v1alpha1.ConditionFailed, m.ready().Reason+": "+m.ready().Message
 	}
 	r, err := report.Of(run, p, records, analysis.OfVariants(run, p, records, nil, nil), outcome, message)
 	if err == nil && !r.HasVariants() {
@@ -119,8 +118,7 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	return r, err
 }
 
-// opener reads what the arguments of compare name. It connects to the cluster when it needs it for the first
-// time.
+// opener reads what the arguments of compare name. It connects to the cluster when it needs it for the first time.
 type opener struct {
 	ctx       context.Context //nolint:containedctx // it lives as long as the command
 	connect   func() (client.Client, string, error)
@@ -167,11 +165,11 @@ func (o *opener) open(text string) (*reference, error) {
 
 func (o *opener) printable(name string) (*printable, error) {
 	if isPath(name) {
-		p, err := openPath(name)
+		r, err := openPath(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return p, nil
+		return &printable{Report: r}, nil
 	}
 	var err error
 	if o.from == nil {
@@ -191,38 +189,32 @@ func (o *opener) printable(name string) (*printable, error) {
 
 // isPath says whether an argument names a file or a folder, and not something in the cluster.
 func isPath(name string) bool {
-	if isBundle(name) {
-		return true
-	}
-	return name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
+	return isBundle(name) || name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
 }
 
 // isBundle says whether a name is that of what export has written.
 func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") }
 
 // openPath reads a folder, a file or a bundle.
-func openPath(name string) (*printable, error) {
+func openPath(name string) (*report.Report, error) {
 	if isBundle(name) {
 		b, err := openBundle(name)
 		if err != nil {
 			return nil, err
 		}
-		r, err := report.FromResults(b.Results)
-		return &printable{r, map[string][]byte{report.JSONFile: b.Results}}, err
+		return report.FromResults(b.Results)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}
-	var text []byte
+	read := os.ReadFile
 	if info.IsDir() {
-		text, err = readFolder(name)
-	} else {
-		text, err = os.ReadFile(name)
+		read = readFolder
 	}
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.FromResults(text)
-	return &printable{Report: r}, err
+	return report.FromResults(text)
 }

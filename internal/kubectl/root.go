@@ -70,9 +70,7 @@ failed, and what to do.`,
   kubectl benchrun report commit-size
   kubectl benchrun report commit-size --open    # the page, in the browser
   kubectl benchrun explain commit-size`,
-		Annotations: map[string]string{
-			cobra.CommandDisplayNameAnnotation: "kubectl benchrun",
-		},
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl benchrun"},
 		Version:       version.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -88,9 +86,7 @@ failed, and what to do.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Measure:", []*cobra.Command{
-			newValidate(streams), newRun(cluster, streams),
-		}},
+		{"Measure:", []*cobra.Command{newValidate(streams), newRun(cluster, streams)}},
 		{"Follow and understand:", []*cobra.Command{
 			newWatch(cluster, streams), newExplain(cluster, streams), newLogs(cluster, streams),
 		}},
@@ -148,23 +144,20 @@ exec kubectl benchrun __complete "$@"
 // addCompletion adds the command `completion`, with a script for kubectl itself.
 func addCompletion(root *cobra.Command, streams genericiooptions.IOStreams) {
 	root.InitDefaultCompletionCmd()
-	for _, command := range root.Commands() {
-		if command.Name() != "completion" {
-			continue
-		}
-		command.Short = "Print a shell completion script for commands, flags and names"
-		command.Long = "Print a script that completes commands, flags and names of runs in a shell.\n\n" +
-			"kubectl completes the arguments of a plugin by calling a program in the PATH: use `completion kubectl` if you type\n" +
-			"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` when you call it directly."
-		command.Example = `  # kubectl benchrun watch <TAB>
+	commands := root.Commands()
+	command := commands[slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == "completion" })]
+	command.Short = "Print a shell completion script for commands, flags and names"
+	command.Long = "Print a script that completes commands, flags and names of runs in a shell.\n\n" +
+		"kubectl completes the arguments of a plugin by calling a program in the PATH: use `completion kubectl` if you type\n" +
+		"`kubectl benchrun`. The scripts of the other commands are for `kubectl-benchrun` when you call it directly."
+	command.Example = `  # kubectl benchrun watch <TAB>
   kubectl benchrun completion kubectl >~/.local/bin/kubectl_complete-benchrun
   chmod +x ~/.local/bin/kubectl_complete-benchrun`
-		command.AddCommand(&cobra.Command{
-			Use: "kubectl", Short: "Print the program kubectl_complete-benchrun, which kubectl calls", Args: cobra.NoArgs,
-			RunE: func(*cobra.Command, []string) error {
-				_, err := streams.Out.Write([]byte(kubectlScript))
-				return err
-			},
-		})
-	}
+	command.AddCommand(&cobra.Command{
+		Use: "kubectl", Short: "Print the program kubectl_complete-benchrun, which kubectl calls", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := streams.Out.Write([]byte(kubectlScript))
+			return err
+		},
+	})
 }

@@ -20,10 +20,7 @@ import (
 var errNoFile = errors.New("-f FILE is missing; - is the standard input")
 
 // Values of --dry-run.
-const (
-	dryRunNone   = "none"
-	dryRunClient = "client"
-)
+const dryRunNone, dryRunClient = "none", "client"
 
 // creation is the command run and its flags.
 type creation struct {
@@ -140,13 +137,13 @@ func (o *creation) read(names []string) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range all {
-			if !all[i].ours() {
+		for _, object := range all {
+			if !isRun(object) {
 				return nil, fmt.Errorf("%s also contains %s, which is not a run: create everything with "+
-					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, all[i].title(), name)
+					"`kubectl apply -f %s`, then use `kubectl benchrun watch NAME`", name, title(object), name)
 			}
-			objects = append(objects, all[i].object)
 		}
+		objects = append(objects, all...)
 	}
 	if len(objects) == 0 {
 		return nil, errors.New("there are no runs in the file")

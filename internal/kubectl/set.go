@@ -33,9 +33,8 @@ func setAll(spec map[string]any, settings []string) error {
 	return nil
 }
 
-// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows,
-// with dots between them; it may begin with spec. After a list whose elements have names, such as variants, comes the name of an
-// element.
+// set a field of a specification to what a text says. The path has the names that `kubectl explain brun.spec` shows, with dots
+// between them; it may begin with spec. After a list whose elements have names, such as variants, comes the name of an element.
 func set(spec map[string]any, path, text string) error {
 	path = strings.TrimPrefix(path, "spec.")
 	at, into := reflect.TypeFor[v1alpha1.BenchmarkRunSpec](), spec
@@ -139,8 +138,7 @@ func fieldsOf(t reflect.Type) []string {
 	return names
 }
 
-// valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in
-// YAML.
+// valueOf reads a text as a value of that type. A list may be written with commas, everything else that has parts as in YAML.
 func valueOf(t reflect.Type, path, text string) (any, error) {
 	source := []byte(text)
 	switch {

@@ -47,8 +47,7 @@ func snapshotOf(run *v1alpha1.BenchmarkRun) *snapshot {
 	return m
 }
 
-// closer says how the numbers of a round can be measured closer together, if variants that were measured one server at a time
-// have no answer.
+// closer says how rounds can be measured closer together, if variants that were measured one server at a time have no answer.
 func closer(run *v1alpha1.BenchmarkRun) []string {
 	open := slices.ContainsFunc(run.Status.Pairs, func(p v1alpha1.PairStatus) bool { return p.Verdict == v1alpha1.VerdictCannotSay })
 	if !open || run.Status.CompletionTime == nil || run.Status.Alternation.Together() {
@@ -120,14 +119,6 @@ func (m *snapshot) progress() string {
 
 // state is its progress, and what it does or waits for.
 func (m *snapshot) state() string { return m.progress() + ": " + m.ready().Message }
-
-// answerSoFar is what was found, and whether that may change.
-func (m *snapshot) answerSoFar() string {
-	if m.finished() {
-		return "Answer: " + m.answer
-	}
-	return "So far: " + m.answer
-}
 
 // left is how much longer it takes, at the pace up to now; empty if that is unknown, or has passed.
 func (m *snapshot) left(now time.Time) string {

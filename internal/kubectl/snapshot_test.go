@@ -141,7 +141,7 @@ func TestIsPath(t *testing.T) {
 func reportOf(t *testing.T, name string, from client.Reader) (*printable, *documents) {
 	t.Helper()
 	p := must.Get(reported(t.Context(), from, "bench", name))(t)
-	return p, &documents{from: from, namespace: "bench", outputs: new(outputs)}
+	return p, &documents{from: from, namespace: "bench", withOutputs: true}
 }
 
 func namesIn(files []result.File) []string {

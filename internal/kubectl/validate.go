@@ -43,8 +43,7 @@ The exit code is 0 if everything is valid, and 3 if anything is not, or if there
 			return validate(command.Context(), streams, names, recursive)
 		},
 	}
-	command.Flags().StringSliceVarP(&names, "filename", "f", nil,
-		"file or folder with runs; - is the standard input")
+	command.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with runs; - is the standard input")
 	command.Flags().BoolVarP(&recursive, "recursive", "R", false, "also read the folders below a folder")
 	return command
 }
@@ -83,21 +82,20 @@ func (v *tally) file(ctx context.Context, c *checker, file string, stdin io.Read
 		return
 	}
 	c.beside = configMapsOf(all)
-	for i := range all {
-		m := &all[i]
-		if !m.ours() {
-			v.say("%s: %s: skipped: not a run", file, m.title())
+	for _, object := range all {
+		if !isRun(object) {
+			v.say("%s: %s: skipped: not a run", file, title(object))
 			continue
 		}
 		v.checked++
-		summary, problems := c.check(ctx, m.object)
+		summary, problems := c.check(ctx, object)
 		if len(problems) > 0 {
 			v.wrong++
 		} else {
-			v.say("%s: %s: valid: %s", file, m.title(), summary)
+			v.say("%s: %s: valid: %s", file, title(object), summary)
 		}
 		for _, problem := range problems {
-			v.say("%s: %s: %s", file, m.title(), problem)
+			v.say("%s: %s: %s", file, title(object), problem)
 		}
 	}
 }

@@ -43,13 +43,11 @@ The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for 
 	}
 }
 
-// watch a run until it has finished.
 func watch(ctx context.Context, out io.Writer, cl client.Client, key client.ObjectKey) error {
 	return (&watcher{cl: cl, key: key, every: time.Second, out: out}).follow(ctx)
 }
 
-// watcher follows one run. It writes a line when more has been measured or another phase begins, and for what is done or waited
-// for if that lasts.
+// watcher follows one run: a line for more that is measured, for another phase, and for what is done or waited for if that lasts.
 type watcher struct {
 	cl  client.Client
 	key client.ObjectKey
@@ -90,7 +88,7 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 	switch {
 	case apierrors.IsNotFound(err), err == nil && w.now != nil && w.now.run.UID != run.UID:
 		return false, fmt.Errorf("%s was deleted", w.key.Name)
-	case err != nil && (ctx.Err() != nil || passes(err) || w.now != nil && unreachable(err)):
+	case err != nil && (ctx.Err() != nil || passes(err) || w.now != nil && unreachable(err) != nil):
 		return false, nil //nolint:nilerr // it may be over at the next look
 	case err != nil:
 		return false, err

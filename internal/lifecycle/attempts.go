@@ -33,18 +33,15 @@ func recorded(s *situation) *Decision {
 // ended records an attempt that has ended, or whose loaders did not start in time.
 func ended(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
-		if s.seen.record(a.Trial, a.Number) != nil {
+		switch {
+		case s.seen.record(a.Trial, a.Number) != nil:
 			continue
-		}
-		if a.Job.DeletionTimestamp != nil {
-			if s.abandoned(&a) {
-				a.Verdict = a.Verdict.Because(result.CausePodDeleted, "its Job was deleted, and stays because of its finalizers: "+
-					strings.Join(a.Job.Finalizers, ", "))
-				return s.measuring(RecordAttempt{Attempt: a, Parameters: s.parameters(a.Trial)})
-			}
+		case s.abandoned(&a):
+			a.Verdict = a.Verdict.Because(result.CausePodDeleted, "its Job was deleted, and stays because of its finalizers: "+
+				strings.Join(a.Job.Finalizers, ", "))
+		case a.Job.DeletionTimestamp != nil:
 			continue // deleted without a record: the run was suspended, or somebody deleted the Job
-		}
-		if a.Verdict.Stage == trial.StagePending && s.remaining(trial.WaitingSince(a.Job)) == 0 {
+		case a.Verdict.Stage == trial.StagePending && s.remaining(trial.WaitingSince(a.Job)) == 0:
 			a.Verdict = s.notStarted(&a)
 		}
 		if a.Verdict.Stage == trial.StageEnded {
@@ -66,8 +63,8 @@ func (s *situation) notStarted(a *Attempt) trial.Verdict {
 // failed ends the run after an attempt that failed, or after more disturbed ones than are allowed.
 func failed(s *situation) *Decision {
 	if r := s.failed; r != nil {
-		message := fmt.Sprintf("trial %d%s: %s", r.Trial, atPoint(r.Parameters), r.Message)
-		return fail(Failure{Reason: reasonOf(r.Cause), Message: message})
+		return fail(cmp.Or(reasonsOfCauses[r.Cause], v1alpha1.ReasonLoaderFailed),
+			fmt.Sprintf("trial %d%s: %s", r.Trial, atPoint(r.Parameters), r.Message))
 	}
 	limit := int(ptr.Deref(s.run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid))
 	invalidated := s.Invalidated - s.seen.copied()
@@ -75,9 +72,9 @@ func failed(s *situation) *Decision {
 		return nil
 	}
 	last := s.lastInvalidated()
-	return fail(Failure{Reason: v1alpha1.ReasonTooManyInvalid, Message: fmt.Sprintf(
+	return fail(v1alpha1.ReasonTooManyInvalid, fmt.Sprintf(
 		"invalidated attempts: %d (trials.maxInvalid allows %d); the last one was of trial %d%s: %s: %s",
-		invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message)})
+		invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message))
 }
 
 // lastInvalidated is the record of the last attempt that was invalidated, or nil.
@@ -93,8 +90,7 @@ func (s *situation) lastInvalidated() (last *result.Record) {
 // abandoned says whether the Job of an attempt is being deleted, stays because of a foreign finalizer, and has no Pod that
 // loads a node: it is not waited for.
 func (s *situation) abandoned(a *Attempt) bool {
-	return podutil.IsKept(a.Job) &&
-		!slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
+	return podutil.IsKept(a.Job) && !slices.ContainsFunc(a.Pods, func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) })
 }
 
 func running(s *situation) *Decision {
@@ -163,15 +159,11 @@ func (s *situation) cold(instance int) bool {
 }
 
 func start(s *situation) *Decision {
-	return s.measuring(StartAttempt{Attempt: s.attemptOn(s.measuredInstance())})
-}
-
-func (s *situation) measuredInstance() int {
-	wanted := s.wantedInstances()
+	instance := s.wantedInstances()[0]
 	if len(s.next.Sides) == 1 {
-		return plan.InstanceIn(s.run, plan.SetOf(s.run, wanted[0]), s.next.Sides[0])
+		instance = plan.InstanceIn(s.run, plan.SetOf(s.run, instance), s.next.Sides[0])
 	}
-	return wanted[0]
+	return s.measuring(StartAttempt{Attempt: s.attemptOn(instance)})
 }
 
 // attemptOn is the next attempt on an instance.
@@ -201,10 +193,10 @@ func (s *situation) addressOf(instance int) string {
 func (s *situation) measuring(a Action) *Decision {
 	message := "the last trial is being recorded"
 	if s.next != nil {
-		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), atPoint(s.parameters(s.next.Number)))
+		at := atPoint(s.parameters(s.next.Number))
+		message = fmt.Sprintf("trial %d of %d%s", s.next.Number, len(s.plan.Trials), at)
 		if len(s.plan.Variants) > 0 {
-			message = fmt.Sprintf("round %d of at most %d, trial %d%s", s.next.Round, s.plan.Rounds, s.next.Number,
-				atPoint(s.parameters(s.next.Number)))
+			message = fmt.Sprintf("round %d of at most %d, trial %d%s", s.next.Round, s.plan.Rounds, s.next.Number, at)
 			if len(s.next.Sides) == 1 {
 				message += ", variant " + s.plan.Variants[s.next.Sides[0]]
 			}
@@ -230,12 +222,10 @@ func (s *situation) deadlineMessage(what, waiting string) string {
 	return fmt.Sprintf("%s within trials.startDeadlineSeconds (%d): %s", what, s.run.Spec.Trials.StartDeadlineSeconds, waiting)
 }
 
+// reasonsOfCauses are the run's reasons for the causes of attempts that failed; for all others it is LoaderFailed.
 var reasonsOfCauses = map[result.Cause]string{
 	result.CauseSettingNotEffective: v1alpha1.ReasonSettingNotEffective, result.CauseConnect: v1alpha1.ReasonDatabaseUnreachable,
 	result.CauseSchemaTaken: v1alpha1.ReasonNameTaken, result.CauseNotStarted: v1alpha1.ReasonLoaderNotStarted,
 	result.CauseBarrierTimeout: v1alpha1.ReasonBarrierTimeout, result.CauseDeadlineExceeded: v1alpha1.ReasonDeadlineExceeded,
 	result.CauseTooManyErrors: v1alpha1.ReasonTooManyErrors,
 }
-
-// reasonOf is the run's reason for the cause of an attempt that failed.
-func reasonOf(c result.Cause) string { return cmp.Or(reasonsOfCauses[c], v1alpha1.ReasonLoaderFailed) }

@@ -24,7 +24,8 @@ const (
 	maxMessage              = 4096
 )
 
-// fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows.
+// fit cuts every text of a status that comes from elsewhere, and its numbers, to what the schema allows. Lists are cut where they
+// are made.
 func fit(s *v1alpha1.BenchmarkRunStatus) {
 	e := &s.Environment
 	shorten(512, &s.Answer.Detail, &e.DatabaseImage, &e.LoaderImage, &e.BlockIO)
@@ -37,17 +38,6 @@ func fit(s *v1alpha1.BenchmarkRunStatus) {
 	shorten(32, &e.Swappiness, &e.TransparentHugePages)
 	e.CPUs, e.MemoryBytes, e.FdatasyncMicros = max(0, e.CPUs), max(0, e.MemoryBytes), max(0, e.FdatasyncMicros)
 	e.FdatasyncMeanMicros = max(0, e.FdatasyncMeanMicros)
-	for i := range s.Findings {
-		shorten(64, &s.Findings[i].Code)
-		shorten(16, &s.Findings[i].Severity)
-	}
-	for i := range s.Points {
-		shorten(64, &s.Points[i].Metric)
-		shorten(32, &s.Points[i].Unit)
-		for name, value := range s.Points[i].Parameters {
-			s.Points[i].Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
-		}
-	}
 }
 
 func shorten(length int, texts ...*string) {
@@ -71,6 +61,15 @@ func shortText(text string, length int) string {
 	return text
 }
 
+// fitting are as many of a list as there is room for. If some are left out, the last one says how many.
+func fitting[T any](list []T, most int, saying func(text string) T) []T {
+	left := len(list) - most + 1
+	if left < 2 {
+		return list
+	}
+	return append(list[:most-1], saying(fmt.Sprintf("%d more, see the results", left)))
+}
+
 // int32Of is the number, or the nearest that there is.
 func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
@@ -87,8 +86,12 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 	counts := map[claims.Verdict]int{}
 	for _, j := range judged {
 		counts[j.Verdict]++
+		detail := j.Detail
+		if j.PublishedDetail != "" {
+			detail += "; published: " + j.PublishedDetail
+		}
 		list = append(list, v1alpha1.ClaimStatus{
-			Name: j.Name, Verdict: j.Verdict, Detail: cut(detail(j), maxComparisonText), Published: j.Published,
+			Name: j.Name, Verdict: j.Verdict, Detail: cut(detail, maxComparisonText), Published: j.Published,
 		})
 	}
 	var parts []string
@@ -98,11 +101,4 @@ func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, togeth
 		}
 	}
 	return list, strings.Join(parts, ", ")
-}
-
-func detail(j claims.Judgement) string {
-	if j.PublishedDetail == "" {
-		return j.Detail
-	}
-	return j.Detail + "; published: " + j.PublishedDetail
 }

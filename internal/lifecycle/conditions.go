@@ -101,11 +101,7 @@ func failing(s *situation) *Decision {
 	if !s.is(v1alpha1.ConditionFailed) {
 		return nil
 	}
-	over := failed.LastTransitionTime.Add(publishGrace)
-	if deadline := deadline(s); deadline.After(over) {
-		over = deadline
-	}
-	left := over.Sub(s.now)
+	left := later(failed.LastTransitionTime.Add(publishGrace), deadline(s)).Sub(s.now)
 	if s.nothingToPublish() || s.seen.RetryError != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
@@ -123,31 +119,35 @@ func (s *situation) nothingToPublish() bool {
 	return s.seen.Results != nil || s.plan == nil || len(s.seen.Records) == 0
 }
 
-// keeps says whether the database stays after that end.
-func (s *situation) keeps(complete bool) bool {
+// keeps says whether the database stays after the end.
+func (s *situation) keeps() bool {
 	policy := s.run.Spec.Cleanup
-	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !complete
+	return policy == v1alpha1.CleanupNever || policy == v1alpha1.CleanupOnSuccess && !s.is(v1alpha1.ConditionComplete)
 }
 
-func (s *situation) cleanUp(complete bool) Action {
-	if !s.keeps(complete) {
-		return thenCopies(s.removeEverything(), s.seen.DataCopies)
+// cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
+// Copies of prepared data are of no use any more, whether or not a database stays.
+func (s *situation) cleanUp() (next Action) {
+	if s.keeps() {
+		next = s.freeNodes()
+	} else {
+		next = s.removeEverything()
 	}
-	// The Jobs of a failed run stay if its database stays: both can be inspected.
-	next := cleanUp(s.seen.Instances, true)
-	if next == nil {
-		next = s.leaveNodes()
-	}
-	return thenCopies(next, s.seen.DataCopies)
-}
-
-// thenCopies is a step or, if there is none, the removal of the copies of prepared data: they are of no use any more, whether or
-// not a database stays.
-func thenCopies(next Action, copies bool) Action {
-	if next == nil && copies {
+	if next == nil && s.seen.DataCopies {
 		return RemoveDataCopies{}
 	}
 	return next
+}
+
+// freeNodes is the next step beside a database that stays, or nil: that loses its PodDisruptionBudget, which would hold up the
+// drain of a node for nothing, and nodes are restored.
+func (s *situation) freeNodes() Action {
+	for _, i := range s.seen.Instances {
+		if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
+			return ReleaseNodes{Instance: i.Number}
+		}
+	}
+	return s.leaveNodes()
 }
 
 type progress struct {
@@ -161,22 +161,18 @@ type progress struct {
 func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared) progress {
 	g := progress{Progress: analysis.ProgressOf(run, p, records)}
 	g.Keep(func(t *plan.Trial) bool { return compared.Left(p, t) })
-	last := 0
 	if len(g.Left) > 0 {
 		next := *g.Left[0]
 		next.Sides = compared.SidesOf(&next)
-		g.next = &next
+		g.next, g.attempt = &next, 1
 	}
 	for _, r := range records {
 		if g.next != nil && r.Trial == g.next.Number {
-			last = max(last, r.Attempt)
+			g.attempt = max(g.attempt, r.Attempt+1)
 		}
 		if r.Outcome == result.OutcomeFailed && g.failed == nil {
 			g.failed = r
 		}
-	}
-	if g.next != nil {
-		g.attempt = last + 1
 	}
 	return g
 }

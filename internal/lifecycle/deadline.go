@@ -5,6 +5,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -18,14 +19,15 @@ import (
 // deadline of a run. By default it moves on with its progress: however slow it is, it has time for the next attempt, and one that
 // is stuck ends soon.
 func deadline(s *situation) time.Time {
-	latest := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now)).Add(plan.Deadline(s.run, s.plan) + s.pausedFor())
+	begun := ptr.Deref(s.run.Status.StartTime, metav1.NewTime(s.now))
+	ends := []time.Time{begun.Add(plan.Deadline(s.run, s.plan) + s.pausedFor())}
 	if s.run.Spec.DeadlineSeconds == nil {
-		latest = earlier(latest, s.movingDeadline())
+		ends = append(ends, s.movingDeadline())
 	}
 	if end := s.turnEnd(); end != nil {
-		latest = earlier(latest, *end)
+		ends = append(ends, *end)
 	}
-	return latest
+	return slices.MinFunc(ends, time.Time.Compare)
 }
 
 // lastProgress is when the run was admitted, or made something, or recorded an attempt that its status does not know yet: what
@@ -64,13 +66,6 @@ func (s *situation) movingDeadline() time.Time {
 		return before.Time
 	}
 	return moved
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 func later(a, b time.Time) time.Time {
@@ -135,7 +130,7 @@ func bound(s *situation, d Decision) Decision {
 		message = fmt.Sprintf("the run did not finish within %s (spec.deadlineSeconds): %s",
 			time.Duration(*requested)*time.Second, d.Message)
 	}
-	return *fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: message})
+	return *fail(v1alpha1.ReasonDeadlineExceeded, message)
 }
 
 func (d *Decision) writes() bool {

@@ -42,7 +42,8 @@ func (s *situation) tunedByMe() []TunedNode {
 }
 
 func tuned(s *situation) *Decision {
-	wanted, instance := s.side(s.wantedInstance()).Spec.Database.HostTuning, s.seen.Instance(s.wantedInstance())
+	number := s.wantedInstances()[0]
+	wanted, instance := s.side(number).Spec.Database.HostTuning, s.seen.Instance(number)
 	if d := s.tunedForOthers(wanted); d != nil {
 		return d
 	}
@@ -66,14 +67,12 @@ func tuned(s *situation) *Decision {
 	case n.Release:
 		wait.Message = "node " + node + " is being restored before it is tuned again"
 	case n.State == hosttuning.Failed:
-		return fail(Failure{Reason: n.Reason, Message: n.Failure})
+		return fail(n.Reason, n.Failure)
 	case n.State == hosttuning.Tuned:
 		return nil
 	}
 	if s.remaining(instance.Root().GetCreationTimestamp().Time) == 0 {
-		return fail(Failure{
-			Reason: v1alpha1.ReasonHostTuningFailed, Message: s.deadlineMessage("the node was not tuned", wait.Message),
-		})
+		return fail(v1alpha1.ReasonHostTuningFailed, s.deadlineMessage("the node was not tuned", wait.Message))
 	}
 	return wait
 }
@@ -82,7 +81,7 @@ func tuned(s *situation) *Decision {
 func (s *situation) tune(a TuneHost) *Decision {
 	for _, h := range s.run.Status.HostTuning {
 		if h.Node == a.Node && !ptr.Deref(h.Restored, false) {
-			return fail(Failure{Reason: v1alpha1.ReasonHostTuningFailed, Message: cmp.Or(h.Message, unrecorded(a.Node))})
+			return fail(v1alpha1.ReasonHostTuningFailed, cmp.Or(h.Message, unrecorded(a.Node)))
 		}
 	}
 	return tuning(a, "node "+a.Node+" is being tuned")

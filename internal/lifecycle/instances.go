@@ -18,13 +18,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// wantedInstance is the number of the instance that the next attempt measures: a new one for each attempt, or one for all. An
-// instance that was restarted, replaced or removed is not measured again, whether or not it was measured before. Of variants
-// that are measured together it is the first.
+// wantedInstance is the number of the instance that the next attempt measures, without variants: a new one for each attempt, or
+// one for all. An instance that was restarted, replaced or removed is not measured again, whether or not it was measured before.
 func (s *situation) wantedInstance() int {
-	if len(s.run.Spec.Variants) > 0 {
-		return s.wantedInstances()[0]
-	}
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
 	last := analysis.LastServed(s.seen.Records)
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
@@ -100,30 +96,6 @@ func (s *situation) trial(number int) *plan.Trial {
 	return &s.plan.Trials[number-1]
 }
 
-// removal is the next step on the way to no instance, or nil.
-func removal(instances []Instance) Action {
-	for _, i := range instances {
-		if i.Removable() {
-			return RemoveDatabase{Instance: i.Number}
-		}
-	}
-	return nil
-}
-
-// cleanUp is the next step of spec.cleanup, or nil. A database that stays loses its PodDisruptionBudget, which would hold up the
-// drain of a node for nothing.
-func cleanUp(instances []Instance, keep bool) Action {
-	if !keep {
-		return removal(instances)
-	}
-	for _, i := range instances {
-		if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
-			return ReleaseNodes{Instance: i.Number}
-		}
-	}
-	return nil
-}
-
 // retired removes instances that are no longer wanted. The next ones are made meanwhile, unless they have the same number.
 func retired(s *situation) *Decision {
 	return s.leaving(func(i *Instance) bool { return i.Removable() || slices.Contains(s.wantedInstances(), i.Number) })
@@ -137,10 +109,9 @@ func vacated(s *situation) *Decision { return s.leaving(func(*Instance) bool { r
 // leaving removes such an instance that is no longer wanted, or waits for it.
 func (s *situation) leaving(such func(*Instance) bool) *Decision {
 	wanted := s.wantedInstances()
-	for n := range s.seen.Instances {
-		i := &s.seen.Instances[n]
-		usable := slices.Contains(wanted, i.Number) && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(i))
-		if usable || i.Abandoned(s.now) || !such(i) {
+	for _, i := range s.seen.Instances {
+		usable := slices.Contains(wanted, i.Number) && !i.Foreign && (!i.Going() || i.PartlyMade() || s.refusedIn(&i))
+		if usable || i.Abandoned(s.now) || !such(&i) {
 			continue
 		}
 		d := Decision{
@@ -202,30 +173,26 @@ func external(run *v1alpha1.BenchmarkRun) bool {
 
 // awaited waits until the server of an instance answers, or says why it does not; nil if it does.
 func (s *situation) awaited(instance *Instance) *Decision {
-	d := Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase}
+	whose := ofVariant(s.run, instance.Number)
 	if text := classNotEffective(s.side(instance.Number), instance); text != "" {
-		return fail(Failure{Reason: v1alpha1.ReasonBlockIOClassNotEffective, Message: s.ofVariant(instance.Number) + text})
+		return fail(v1alpha1.ReasonBlockIOClassNotEffective, whose+text)
 	}
 	state := instance.State()
 	left := s.remaining(instance.Root().GetCreationTimestamp().Time)
-	whose := s.ofVariant(instance.Number)
 	switch {
 	case state.Ready:
 		return nil
 	case state.Refused != "":
-		refused := whose + "the server reported: " + state.Refused
-		return fail(Failure{Reason: v1alpha1.ReasonServerConfigurationRejected, Message: refused})
+		return fail(v1alpha1.ReasonServerConfigurationRejected, whose+"the server reported: "+state.Refused)
 	case state.Broken != "":
-		return fail(Failure{Reason: v1alpha1.ReasonDatabaseNotStarted, Message: whose + state.Broken})
+		return fail(v1alpha1.ReasonDatabaseNotStarted, whose+state.Broken)
 	case left == 0:
-		return fail(Failure{
-			Reason:  v1alpha1.ReasonDatabaseNotStarted,
-			Message: whose + s.deadlineMessage("the database was not up", state.Waiting),
-		})
+		return fail(v1alpha1.ReasonDatabaseNotStarted, whose+s.deadlineMessage("the database was not up", state.Waiting))
 	}
+	d := &Decision{Action: Wait{}, Reason: v1alpha1.ReasonProvisioningDatabase, Message: whose + state.Waiting}
+	d.After = min(left, pollInterval)
 	d.waitsFor(state.Held, state.NoRoom)
-	d.Message, d.After = whose+state.Waiting, min(left, pollInterval)
-	return &d
+	return d
 }
 
 func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
@@ -233,8 +200,8 @@ func (s *situation) side(instance int) *v1alpha1.BenchmarkRun {
 }
 
 // ofVariant begins a message about an instance; empty without variants.
-func (s *situation) ofVariant(instance int) string {
-	if name := plan.VariantName(s.run, instance); name != "" {
+func ofVariant(run *v1alpha1.BenchmarkRun, instance int) string {
+	if name := plan.VariantName(run, instance); name != "" {
 		return "variant " + name + ": "
 	}
 	return ""
@@ -292,29 +259,26 @@ func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
 		return before
 	}
 	pinned := pinImages(s.seen.Images)
-	ran := func(name *v1alpha1.ImageName, image string) {
-		*name = v1alpha1.ImageName(cut(podutil.ByDigest(string(*name), image), maxImage))
+	ran := func(name v1alpha1.ImageName, image string) v1alpha1.ImageName {
+		return v1alpha1.ImageName(cut(podutil.ByDigest(string(name), image), maxImage))
 	}
 	for variant := range plan.Sides(s.run) {
 		one, name := plan.Side(s.run, variant, 1), plan.VariantName(s.run, variant+1)
-		first := s.seen.firstAccepted(name)
+		first := s.seen.FirstAccepted(name)
 		if first == nil {
 			continue
 		}
 		place := first.Side(name).Place
-		ran(&pinned.Loader, place.LoaderImage)
-		ran(&pinned.Sysbench, place.LoaderImage)
+		pinned.Loader, pinned.Sysbench = ran(pinned.Loader, place.LoaderImage), ran(pinned.Sysbench, place.LoaderImage)
 		if e, err := plan.EngineOf(&one.Spec.Database); err == nil && one.Spec.Database.Image == "" {
-			server := pinned.Databases[e.Name]
-			ran(&server, place.DatabaseImage)
-			pinned.Databases[e.Name] = server
+			pinned.Databases[e.Name] = ran(pinned.Databases[e.Name], place.DatabaseImage)
 		}
 	}
 	return pinned
 }
 
-// firstAccepted is the record of the first attempt that counts, of a variant if that is named; or nil.
-func (o *Observed) firstAccepted(variant string) *result.Record {
+// FirstAccepted is the record of the first attempt that counts, of a variant if that is named; or nil.
+func (o *Observed) FirstAccepted(variant string) *result.Record {
 	for _, r := range o.Records {
 		if r.Outcome == result.OutcomeAccepted && r.Measures(variant) {
 			return r

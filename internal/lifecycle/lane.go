@@ -210,18 +210,14 @@ func queued(s *situation) *Decision {
 // database that stays is idle as soon as no loader works.
 func (s *situation) disturbs() bool {
 	works := func(pod corev1.Pod) bool { return podutil.MayLoad(&pod, s.now) }
-	kept := s.is(v1alpha1.ConditionFinished) && s.keeps(s.is(v1alpha1.ConditionComplete))
+	kept := s.is(v1alpha1.ConditionFinished) && s.keeps()
 	for _, a := range append(s.unclaimed(), s.seen.Attempts...) {
 		if podutil.MayLoad(a.Job, s.now) || slices.ContainsFunc(a.Pods, works) {
 			return true
 		}
 	}
-	for _, i := range s.seen.Instances {
-		if !kept && i.MayLoad(s.now) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.tunedByMe(), TunedNode.unsettled) || slices.ContainsFunc(s.seen.Lingering, works)
+	return !kept && slices.ContainsFunc(s.seen.Instances, func(i Instance) bool { return i.MayLoad(s.now) }) ||
+		slices.ContainsFunc(s.tunedByMe(), TunedNode.unsettled) || slices.ContainsFunc(s.seen.Lingering, works)
 }
 
 func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason, message string) {
@@ -271,7 +267,7 @@ func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere
 	case !anonymous || h.Namespace == namespace:
 		return h.String(), false
 	case h.Kind == RunKind:
-		return "a " + strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), true
+		return "a run", true
 	}
 	return "an unrecognized holder", false
 }

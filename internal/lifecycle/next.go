@@ -33,30 +33,11 @@ type situation struct {
 // Rules in the order in which they are asked: ends are for a run that takes no further step, and steps for one that does. A
 // deadline bounds steps.
 var (
-	ends = []rule{
-		finished,
-		deleted,
-		failing,
-		retained,
-		obstructed,
-		suspended,
-	}
+	ends  = []rule{finished, deleted, failing, retained, obstructed, suspended}
 	steps = []rule{
-		variantsChecked,
-		queued,
-		predecessor,
-		recorded,
-		ended,
-		failed,
-		running,
-		unclaimed,
-		measured,
-		begunAgain,
-		retired,
-		tuned,
-		provided,
-		vacated,
-		start,
+		variantsChecked, queued, predecessor,
+		recorded, ended, failed, running, unclaimed, measured,
+		begunAgain, retired, tuned, provided, vacated, start,
 	}
 )
 
@@ -106,8 +87,10 @@ func (s *situation) removeEverything() Action {
 			return RemoveJob{Job: a.Job}
 		}
 	}
-	if a := removal(s.seen.Instances); a != nil {
-		return a
+	for _, i := range s.seen.Instances {
+		if i.Removable() {
+			return RemoveDatabase{Instance: i.Number}
+		}
 	}
 	return s.leaveNodes()
 }
@@ -135,7 +118,9 @@ func measured(s *situation) *Decision {
 	}
 }
 
-func fail(f Failure) *Decision { return &Decision{Action: Wait{}, Failure: &f} }
+func fail(reason, message string) *Decision {
+	return &Decision{Action: Wait{}, Failure: &Failure{reason, message}}
+}
 
 func atPoint(parameters map[string]string) string {
 	if len(parameters) == 0 {
@@ -174,9 +159,8 @@ func (s *situation) turnOver(waits string) *Decision {
 	if end := s.turnEnd(); end == nil || s.now.Before(*end) {
 		return nil
 	}
-	return fail(Failure{Reason: v1alpha1.ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the run has held its lane for %s, the maximum of this installation (--max-turn): %s",
-		s.seen.MaxTurn, waits)})
+	return fail(v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf(
+		"the run has held its lane for %s, the maximum of this installation (--max-turn): %s", s.seen.MaxTurn, waits))
 }
 
 // Decision is the next action, and what the status says about it.

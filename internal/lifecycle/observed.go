@@ -113,7 +113,10 @@ func (o *Observed) Judge(run *v1alpha1.BenchmarkRun) {
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
 		a.Verdict = trial.Judge(a.Job, a.Pods, a.Delivery)
-		sides := o.sidesOf(run, a)
+		var sides []side
+		for _, number := range a.Instances {
+			sides = append(sides, side{number, o.Instance(number), plan.VariantName(run, number)})
+		}
 		for _, side := range sides {
 			a.Verdict = side.says(verdict(a, side.instance, run.Spec.Database.Provisioner))
 			if a.Verdict.Stage == trial.StageEnded && a.Verdict.Outcome != result.OutcomeAccepted {
@@ -145,19 +148,10 @@ type side struct {
 var ofServer = []result.Cause{result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseImageChanged}
 
 func (s *side) says(v trial.Verdict) trial.Verdict {
-	if s.variant != "" && v.Outcome != result.OutcomeAccepted && v.Message != "" &&
-		slices.Contains(ofServer, v.Cause) {
+	if s.variant != "" && v.Outcome != result.OutcomeAccepted && v.Message != "" && slices.Contains(ofServer, v.Cause) {
 		v.Message = "variant " + s.variant + ": " + v.Message
 	}
 	return v
-}
-
-func (o *Observed) sidesOf(run *v1alpha1.BenchmarkRun, a *Attempt) []side {
-	var all []side
-	for _, number := range a.Instances {
-		all = append(all, side{number, o.Instance(number), plan.VariantName(run, number)})
-	}
-	return all
 }
 
 // Throttled is the verdict about an accepted attempt, with what a loader has reported of an instance: invalid if a CPU limit held
@@ -168,16 +162,13 @@ func Throttled(run *v1alpha1.BenchmarkRun, a *Attempt, summary *result.Summary, 
 	if held == "" {
 		return a.Verdict
 	}
-	if name := plan.VariantName(run, instance); name != "" {
-		held = "variant " + name + ": " + held
-	}
-	return a.Verdict.Because(result.CauseThrottled, held)
+	return a.Verdict.Because(result.CauseThrottled, ofVariant(run, instance)+held)
 }
 
 // changedImage says which image of an attempt is another than that of the run's first accepted attempt with the same variant, or
 // is empty: a tag was moved meanwhile.
 func (o *Observed) changedImage(a *Attempt, of side) string {
-	record := o.firstAccepted(of.variant)
+	record := o.FirstAccepted(of.variant)
 	if record == nil {
 		return ""
 	}
@@ -220,9 +211,7 @@ func verdict(a *Attempt, db *Instance, provisioner v1alpha1.Provisioner) trial.V
 type Instance = database.Instance
 
 // Failure is why a run ends.
-type Failure struct {
-	Reason, Message string
-}
+type Failure struct{ Reason, Message string }
 
 func (o *Observed) record(trial, attempt int) *result.Record {
 	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })

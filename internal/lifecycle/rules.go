@@ -82,7 +82,7 @@ func finished(s *situation) *Decision {
 		return nil
 	}
 	d := Decision{Action: Wait{}}
-	if a := s.cleanUp(s.is(v1alpha1.ConditionComplete)); a != nil {
+	if a := s.cleanUp(); a != nil {
 		d.Action = a
 		return &d
 	}
@@ -93,18 +93,15 @@ func finished(s *situation) *Decision {
 }
 
 func obstructed(s *situation) *Decision {
-	if s.seen.Terminal != nil {
-		return fail(*s.seen.Terminal)
+	if t := s.seen.Terminal; t != nil {
+		return fail(t.Reason, t.Message)
 	}
 	i := slices.IndexFunc(s.seen.Strangers, s.needs)
 	if i < 0 {
 		return nil
 	}
-	return fail(Failure{
-		Reason: v1alpha1.ReasonNameTaken,
-		Message: s.seen.Strangers[i] + " does not belong to this run, or was kept from an earlier run of this name: " +
-			"delete it, or use another name for the run",
-	})
+	return fail(v1alpha1.ReasonNameTaken, s.seen.Strangers[i]+" does not belong to this run, or was kept from an earlier run of "+
+		"this name: delete it, or use another name for the run")
 }
 
 func predecessor(s *situation) *Decision {
@@ -169,8 +166,8 @@ func (r *Refusal) decide(before v1alpha1.RefusalStatus, startDeadlineSeconds int
 	left := time.Duration(startDeadlineSeconds)*time.Second - refused
 	message := fmt.Sprintf("the cluster refuses %s: %s", r.Object, r.Message)
 	if left <= 0 {
-		return *fail(Failure{Reason: v1alpha1.ReasonRejected, Message: fmt.Sprintf(
-			"%s (refused throughout trials.startDeadlineSeconds, %d)", message, startDeadlineSeconds)})
+		return *fail(v1alpha1.ReasonRejected, fmt.Sprintf(
+			"%s (refused throughout trials.startDeadlineSeconds, %d)", message, startDeadlineSeconds))
 	}
 	return Decision{
 		Action: Wait{}, Reason: v1alpha1.ReasonRefused, Message: message,

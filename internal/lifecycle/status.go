@@ -110,7 +110,8 @@ func (s *situation) times(status *v1alpha1.BenchmarkRunStatus, d Decision, now t
 }
 
 func (s *situation) setConditions(c conditions, d Decision) {
-	s.resultsAvailable(c, d)
+	available, reason, message := s.resultsAvailable(d)
+	c.set(v1alpha1.ConditionResultsAvailable, available, reason, message)
 	admitted, reason, message := s.admitted(d)
 	c.put(v1alpha1.ConditionAdmitted, admitted, reason, message)
 	if d.Reason == v1alpha1.ReasonSuspended {
@@ -121,20 +122,16 @@ func (s *situation) setConditions(c conditions, d Decision) {
 	c.summarize(d)
 }
 
-func (s *situation) resultsAvailable(c conditions, d Decision) {
-	set := func(value bool, reason, message string) {
-		c.set(v1alpha1.ConditionResultsAvailable, value, reason, message)
-	}
+func (s *situation) resultsAvailable(d Decision) (available bool, reason, message string) {
 	switch {
 	case s.seen.Results != nil:
-		set(true, v1alpha1.ReasonResultsPublished, "the results are in ConfigMap "+s.seen.Results.ConfigMap)
+		return true, v1alpha1.ReasonResultsPublished, "the results are in ConfigMap " + s.seen.Results.ConfigMap
 	case s.seen.RetryError != "" && s.seen.Unwritten:
-		set(false, v1alpha1.ReasonResultsNotWritten, s.seen.RetryError)
+		return false, v1alpha1.ReasonResultsNotWritten, s.seen.RetryError
 	case d.Finished || d.Failure != nil && s.nothingToPublish():
-		set(false, v1alpha1.ReasonNothingMeasured, "the run ended before an attempt was recorded")
-	default:
-		set(false, v1alpha1.ReasonInProgress, "the run is under way")
+		return false, v1alpha1.ReasonNothingMeasured, "the run ended before an attempt was recorded"
 	}
+	return false, v1alpha1.ReasonInProgress, "the run is under way"
 }
 
 // resultsOfFinished says which ConfigMaps of a finished run are gone. Its numbers stay in the status.
@@ -149,9 +146,8 @@ func (s *situation) resultsOfFinished(c conditions) {
 }
 
 func (s *situation) databaseReady(d Decision) (ready bool, reason, message string) {
-	for i := range s.seen.Instances {
-		instance := &s.seen.Instances[i]
-		if !instance.Going() && instance.State().Ready {
+	for _, i := range s.seen.Instances {
+		if !i.Going() && i.State().Ready {
 			return true, v1alpha1.ReasonDatabaseReachable, "the database answers"
 		}
 	}
@@ -160,9 +156,8 @@ func (s *situation) databaseReady(d Decision) (ready bool, reason, message strin
 		return false, d.Failure.Reason, d.Failure.Message
 	case d.Complete, d.Finished, s.is(v1alpha1.ConditionFinished):
 		return false, v1alpha1.ReasonDatabaseRemoved, "the run has finished"
-	default:
-		return false, d.Reason, d.Message
 	}
+	return false, d.Reason, d.Message
 }
 
 func count(n int) *int32 { return ptr.To(int32Of(n)) }
@@ -191,7 +186,7 @@ func statusPoints(points []stats.Point) []v1alpha1.PointStatus {
 		list = append(list, v1alpha1.PointStatus{
 			Variant: p.Variant, Parameters: parameterValues(p.Parameters),
 			N:      int32(p.Summary.N), //nolint:gosec // at most 5,000 trials
-			Metric: p.Metric.Name, Unit: p.Metric.Unit,
+			Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
 			Median: stats.Format(p.Summary.Median), Low: stats.Format(p.Summary.Low), High: stats.Format(p.Summary.High),
 			Interval: v1alpha1.IntervalKind(p.Summary.Interval),
 		})
@@ -205,17 +200,23 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 	}
 	values := map[string]v1alpha1.ParameterValue{}
 	for name, value := range parameters {
-		values[name] = v1alpha1.ParameterValue(value)
+		values[name] = v1alpha1.ParameterValue(cut(value, 256))
 	}
 	return values
 }
 
 // environment is where the run measures: by the records of its attempts or, before the first, by the database's Pod.
-func (s *situation) environment(a *analysis.Run) v1alpha1.Environment {
-	if a.Environment == nil && !external(s.run) {
-		return s.earlyEnvironment()
+func (s *situation) environment(a *analysis.Run) (e v1alpha1.Environment) {
+	if a.Environment != nil || external(s.run) {
+		return analysis.APIEnvironment(a.Environment, external(s.run))
 	}
-	return analysis.APIEnvironment(a.Environment, external(s.run))
+	for _, i := range s.seen.Instances {
+		if i.Pod != nil {
+			e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, i.Image()
+			analysis.AddFingerprint(&e, PodFingerprint(i.Pod))
+		}
+	}
+	return e
 }
 
 // findings about the run or, with variants, about the comparison of these, and then about points.
@@ -223,7 +224,7 @@ func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
 	var list []v1alpha1.FindingStatus
 	add := func(at string, f finding.Finding) {
 		list = append(list, v1alpha1.FindingStatus{
-			Code: string(f.Code), Severity: string(f.Severity), At: at, Text: shortText(f.String(), maxFinding),
+			Code: cut(string(f.Code), 64), Severity: cut(string(f.Severity), 16), At: at, Text: shortText(f.String(), maxFinding),
 		})
 	}
 	for _, f := range a.Findings {
@@ -233,33 +234,12 @@ func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
 		for _, f := range s.compared.Warnings {
 			add("", f)
 		}
-		return fitting(list)
-	}
-	for _, f := range stats.PlacedAt(a.Points) {
-		add(shortText(stats.Place(f.Points, f.Measured), maxFinding), f.Finding)
-	}
-	return fitting(list)
-}
-
-// fitting are as many findings as there is room for. If some are left out, the last one says how many.
-func fitting(list []v1alpha1.FindingStatus) []v1alpha1.FindingStatus {
-	left := len(list) - maxFindings + 1
-	if left < 2 {
-		return list
-	}
-	return append(list[:maxFindings-1], v1alpha1.FindingStatus{Text: fmt.Sprintf("%d more, see the results", left)})
-}
-
-func (s *situation) earlyEnvironment() v1alpha1.Environment {
-	var e v1alpha1.Environment
-	for _, i := range s.seen.Instances {
-		if i.Pod == nil {
-			continue
+	} else {
+		for _, f := range stats.PlacedAt(a.Points) {
+			add(shortText(stats.Place(f.Points, f.Measured), maxFinding), f.Finding)
 		}
-		e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, i.Image()
-		analysis.AddFingerprint(&e, PodFingerprint(i.Pod))
 	}
-	return e
+	return fitting(list, maxFindings, func(text string) v1alpha1.FindingStatus { return v1alpha1.FindingStatus{Text: text} })
 }
 
 // PodFingerprint is what the probe in a database's Pod found, or nil.
@@ -268,10 +248,7 @@ func PodFingerprint(pod *corev1.Pod) *result.Fingerprint {
 	if !ok {
 		return nil
 	}
-	f, err := result.DecodeFingerprint(message)
-	if err != nil {
-		return nil
-	}
+	f, _ := result.DecodeFingerprint(message) // what cannot be read is not known
 	return f
 }
 
@@ -289,7 +266,6 @@ func classNotEffective(run *v1alpha1.BenchmarkRun, i *Instance) string {
 	f := PodFingerprint(i.Pod)
 	switch {
 	case f == nil:
-		return ""
 	case f.BlockIO == result.NoLimit:
 		return fmt.Sprintf("block I/O class %s does not limit the disk of the data volume (%s) on node %s%s", class, f.Device,
 			i.Pod.Spec.NodeName, remedy)

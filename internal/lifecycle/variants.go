@@ -81,7 +81,7 @@ func (o *Observed) BusyInPauses(run *v1alpha1.BenchmarkRun, a *Attempt, found []
 	variant := plan.VariantName(run, instance)
 	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == finding.BusyInPauses })
 	allowed := ptr.Deref(run.Spec.Trials.MaxInvalid, v1alpha1.DefaultMaxInvalid) > 0
-	if i < 0 || !allowed || o.firstAccepted(variant) != nil || !mayBecome(run, v1alpha1.AlternateTrials) {
+	if i < 0 || !allowed || o.FirstAccepted(variant) != nil || !mayBecome(run, v1alpha1.AlternateTrials) {
 		return a.Verdict
 	}
 	return a.Verdict.Because(result.CauseBusyInPauses, fmt.Sprintf("variant %s: %s", variant, found[i].Text()))
@@ -134,22 +134,17 @@ func (s *situation) answered() *Decision {
 
 func (s *situation) variants(status *v1alpha1.BenchmarkRunStatus) {
 	c := s.compared
+	a := stats.AnswerOf(c.Overall, c.Pairs)
 	status.Alternation, status.AlternationReason = s.alternation()
 	status.Baseline = c.Variants[c.Baseline].Name
-	status.Answer = answerStatus(c)
+	status.Answer = v1alpha1.AnswerStatus{
+		Text: a.Brief, Detail: cut(a.Text, maxComparisonText), Verdict: a.Verdict, RatioStatus: ratioStatus(a.Pair),
+	}
 	status.Pairs, status.Overall = pairStatuses(c.Pairs), pairStatuses(c.Overall)
 	status.Claims, status.Claimed = claimStatus(c.Claims)
-	status.Differences = texts(variantDifferences(c), maxDifferences)
+	status.Differences = fitting(variantDifferences(c), maxDifferences, func(text string) string { return text })
 	status.Volumes = volumes(c.Variants)
 	status.Progress = fmt.Sprintf("%d/%d", c.Rounds, s.plan.Rounds)
-}
-
-func answerStatus(c *analysis.Compared) v1alpha1.AnswerStatus {
-	a := stats.AnswerOf(c.Overall, c.Pairs)
-	return v1alpha1.AnswerStatus{
-		Text: a.Brief, Detail: cut(a.Text, maxComparisonText), Verdict: a.Verdict,
-		RatioStatus: ratioStatus(a.Pair),
-	}
 }
 
 func ratioStatus(p *stats.Paired) v1alpha1.RatioStatus {
@@ -163,16 +158,12 @@ func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
 	var list []v1alpha1.PairStatus
 	for i := range pairs[:min(len(pairs), maxComparisons)] {
 		p := &pairs[i]
-		c := v1alpha1.PairStatus{
+		list = append(list, v1alpha1.PairStatus{
 			Variant: p.Variant, Parameters: parameterValues(p.Parameters), Verdict: p.Verdict,
 			Rounds: int32Of(p.Rounds), Metric: cut(p.Metric.Name, 64), Unit: cut(p.Metric.Unit, 32),
 			BaselineMedian: stats.Format(stats.Summarize(p.BaselineValues).Median), Median: stats.Format(stats.Summarize(p.Values).Median),
 			Detail: cut(p.String(), maxComparisonText), RatioStatus: ratioStatus(p),
-		}
-		for name, value := range c.Parameters {
-			c.Parameters[name] = v1alpha1.ParameterValue(cut(string(value), 256))
-		}
-		list = append(list, c)
+		})
 	}
 	return list
 }
@@ -194,7 +185,7 @@ func variantDifferences(c *analysis.Compared) []string {
 		if v.Others != nil {
 			text += "; " + v.Others.String()
 		}
-		list = append(list, text)
+		list = append(list, shortText(text, maxComparisonText))
 	}
 	return list
 }
@@ -212,16 +203,4 @@ func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
 		list = append(list, volume)
 	}
 	return list
-}
-
-// texts are as many of a list as there is room for. If some are left out, the last one says how many.
-func texts(list []string, most int) []string {
-	var short []string
-	for i, text := range list {
-		if left := len(list) - i; len(short) == most-1 && left > 1 {
-			return append(short, fmt.Sprintf("%d more, see the results", left))
-		}
-		short = append(short, shortText(text, maxComparisonText))
-	}
-	return short
 }

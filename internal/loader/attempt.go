@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,8 +109,8 @@ type phase struct {
 	do   func(context.Context) error
 }
 
-func (a *attempt) through(ctx context.Context, phases ...phase) error {
-	for _, p := range phases {
+func (a *attempt) through(ctx context.Context, phases ...[]phase) error {
+	for _, p := range slices.Concat(phases...) {
 		a.progress.Enter(p.name)
 		began := time.Now()
 		err := p.do(ctx)
@@ -131,12 +132,7 @@ func (a *attempt) execute(statements []string) func(context.Context) error {
 			return fmt.Errorf("connecting: %w", err)
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
-		for _, statement := range statements {
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				return fmt.Errorf("executing %s: %w", statement, err)
-			}
-		}
-		return nil
+		return workload.Execute(ctx, conn, statements...)
 	}
 }
 
@@ -172,12 +168,8 @@ func (a *attempt) facts(clients int, t result.Totals) result.PodFacts {
 	}
 }
 
-const (
-	// maxLimitSeconds is the API's: 180 days.
-	maxLimitSeconds = 180 * 24 * 3600
-	// maxPods is the API's.
-	maxPods = 64
-)
+// maxLimitSeconds, which are 180 days, and maxPods are the API's.
+const maxLimitSeconds, maxPods = 180 * 24 * 3600, 64
 
 var (
 	schemaName  = regexp.MustCompile(`^[A-Za-z0-9_]{1,50}$`) // with room for a prefix in the name of a lock
@@ -190,8 +182,7 @@ func validate(cfg *result.Config) error {
 	if err := validateServer(&cfg.Server); err != nil {
 		return err
 	}
-	switch {
-	case cfg.Trial < 1 || cfg.Attempt < 1:
+	if cfg.Trial < 1 || cfg.Attempt < 1 {
 		return fmt.Errorf("trial %d, attempt %d: both count from 1", cfg.Trial, cfg.Attempt)
 	}
 	for i, setting := range cfg.Settings {
@@ -260,13 +251,10 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 			return cfg, nil, fmt.Errorf("%s is %q but must be a number", result.EnvPodIndex, podIndex)
 		}
 	}
-	if err := validate(cfg); err != nil {
-		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
+	var w workload.Workload
+	if err = validate(cfg); err == nil && !registry.IsTool(cfg) {
+		w, err = registry.New(cfg)
 	}
-	if registry.IsTool(cfg) {
-		return cfg, nil, nil
-	}
-	w, err := registry.New(cfg)
 	if err != nil {
 		return cfg, nil, fmt.Errorf("checking the loader's configuration: %w", err)
 	}
@@ -274,10 +262,7 @@ func prepareConfig(data, podIndex string) (*result.Config, workload.Workload, er
 }
 
 func cpuLimit(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	millis, err := strconv.ParseInt(text, 10, 64)
+	millis, err := strconv.ParseInt(cmp.Or(text, "0"), 10, 64)
 	if err != nil || millis < 0 {
 		return 0, fmt.Errorf("%s is %q but must be a number of thousandths of a CPU", result.EnvCPULimitMillis, text)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -27,9 +26,6 @@ type chain struct {
 	checks       []result.Check
 }
 
-// maxIntervals is for how many intervals of all stages together a document has room.
-const maxIntervals = 7200
-
 func (c *chain) run(ctx context.Context) error {
 	if err := c.prepare(ctx); err != nil {
 		return err
@@ -43,7 +39,7 @@ func (c *chain) run(ctx context.Context) error {
 			return c.measureStage(ctx, &s)
 		}})
 	}
-	return c.through(ctx, append(phases, phase{"verify", c.verify})...)
+	return c.through(ctx, append(phases, phase{"verify", c.verify}))
 }
 
 func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
@@ -60,13 +56,12 @@ func (c *chain) rest(ctx context.Context, r *workload.Rest) error {
 }
 
 // measureStage measures a stage, and finds out whether it has left what it should.
-func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
+func (c *chain) measureStage(ctx context.Context, s *workload.Stage) (err error) {
 	a, cfg := *c.attempt, *c.cfg
 	a.cfg, a.findings, a.phases = &cfg, nil, nil
 	cfg.LimitSeconds = s.Seconds
 	c.watch.seen.Before, c.watch.seen.After = nil, nil
 	l := &clientLoad{attempt: &a, workload: s.Load}
-	var err error
 	if l.plan, err = s.Load.Prepare(ctx, c.db); err != nil {
 		return fmt.Errorf("preparing the stage: %w", err)
 	}
@@ -85,12 +80,14 @@ func (c *chain) measureStage(ctx context.Context, s *workload.Stage) error {
 	if err := l.recorded(doc); err != nil {
 		return err
 	}
-	l.reportStage(ctx, doc, s)
+	doc.Metrics = l.stageMetrics(ctx, doc, s)
+	l.reportOffered(doc)
+	doc.Findings = append(doc.Findings, findings(l.engine, doc, l.plan.Clients)...)
 	if err := c.lead(doc); err != nil {
 		return err
 	}
-	// All stages are in one document.
-	l.measured.Shorten(maxIntervals / len(c.staged.Stages()))
+	const room = 7200 // for intervals of all stages, which are in one document
+	l.measured.Shorten(room / len(c.staged.Stages()))
 	doc.Series = l.measured.Series()
 	c.stages = append(c.stages, result.StageOf(s.Name, doc))
 	return nil
@@ -150,29 +147,17 @@ func (c *chain) clients() result.ClientFacts {
 	return sum
 }
 
-func (l *clientLoad) reportStage(ctx context.Context, doc *result.Document, s *workload.Stage) {
-	doc.Metrics = l.stageMetrics(ctx, doc, s)
-	var found []finding.Finding
-	if l.plan.Rate > 0 {
-		o := l.offered()
-		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
-		found = o.findings(doc)
-	}
-	doc.Findings = slices.Concat(found, findings(l.engine, doc, l.plan.Clients))
-}
-
 // stageMetrics are the numbers of a stage that people compare. The headline metric of all stages is the same, and so are the
 // units of costs, so that they stand in one table: an operation is whatever the stage does.
 func (l *clientLoad) stageMetrics(ctx context.Context, doc *result.Document, s *workload.Stage) []result.Metric {
 	t, n := doc.Totals, s.Operations(&doc.Totals)
-	all := []result.Metric{higher("operationsPerSecond", float64(n)/seconds(t.Micros), "operations/s")}
-	if t.Rows > 0 {
-		all = append(all, higher(metricRate, float64(t.Rows)/seconds(t.Micros), "rows/s"))
-	}
-	all = slices.Concat(all, besides(t), perSecond(doc.Series, s.Operations), longest(doc.Latencies))
 	const unit, suffix = "operation", "PerOperation"
-	all = slices.Concat(all, serverCosts(doc.Observed, n, unit, suffix), deviceCosts(doc.Observed, n),
-		clientCosts(doc.Client, n, unit, suffix), l.stageSizes(ctx, doc.Observed), fsyncs(l.engine, doc.Server, t.Transactions))
+	all := slices.Concat(
+		[]result.Metric{higher("operationsPerSecond", float64(n)/seconds(t.Micros), "operations/s")},
+		positive(higher(metricRate, float64(t.Rows)/seconds(t.Micros), "rows/s")), besides(t),
+		perSecond(doc.Series, s.Operations), longest(doc.Latencies),
+		serverCosts(doc.Observed, n, unit, suffix), deviceCosts(doc.Observed, n), clientCosts(doc.Client, n, unit, suffix),
+		l.stageSizes(ctx, doc.Observed), fsyncs(l.engine, doc.Server, t.Transactions))
 	if t.Transactions > 0 {
 		all = append(all, t.ErrorRate())
 	}
@@ -211,10 +196,7 @@ func longest(latencies []result.Latency) []result.Metric {
 			most = max(most, l.MaxMicros)
 		}
 	}
-	if most == 0 {
-		return nil
-	}
-	return []result.Metric{lower("longestOperationMicros", float64(most), "µs")}
+	return positive(lower("longestOperationMicros", float64(most), "µs"))
 }
 
 // stageSizes are those of the tables and of the data directory at the end of a stage, and the most memory that the server has had
@@ -229,11 +211,6 @@ func (l *clientLoad) stageSizes(ctx context.Context, o *result.Observed) []resul
 		}
 	}
 	used, _ := o.Used()
-	if used.DataBytes > 0 {
-		all = append(all, lower("dataDirectoryBytes", float64(used.DataBytes), "bytes"))
-	}
-	if used.MaxRSSBytes > 0 {
-		all = append(all, lower("serverMaxRSSBytes", float64(used.MaxRSSBytes), "bytes"))
-	}
-	return all
+	return slices.Concat(all, positive(lower("dataDirectoryBytes", float64(used.DataBytes), "bytes")),
+		positive(lower("serverMaxRSSBytes", float64(used.MaxRSSBytes), "bytes")))
 }

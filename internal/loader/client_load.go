@@ -111,9 +111,7 @@ func (l *clientLoad) measure(ctx context.Context, w window) error {
 
 func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
-		sessions: l.sessions, interrupt: l.connections.End,
-		tryAgain: l.dialect.Errors.TryAgain, turns: l.turns,
-		between: l.between,
+		sessions: l.sessions, interrupt: l.connections.End, tryAgain: l.dialect.Errors.TryAgain, turns: l.turns, between: l.between,
 	}
 	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
 	l.sessions = c.sessions
@@ -132,7 +130,10 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 	if c.pauses != nil {
 		l.client, err = c.pauses.cost.facts, cmp.Or(err, c.pauses.cost.err)
 	}
-	l.client.CPUs, l.client.CPULimitMillis, l.client.LateAnswers = runtime.NumCPU(), l.cpuLimit, c.lateAnswers()
+	l.client.CPUs, l.client.CPULimitMillis = runtime.NumCPU(), l.cpuLimit
+	for _, s := range c.sessions {
+		l.client.LateAnswers += s.LateAnswers()
+	}
 	l.slices = c.slices
 	l.paused(c.pauses)
 	ended := time.Duration(0)

@@ -42,11 +42,10 @@ func (c *clients) open(ctx context.Context, connections *conn.Connections, schem
 			return err
 		}
 		c.sessions = append(c.sessions, s)
-		if plan.Ready == nil {
-			continue
-		}
-		if err := plan.Ready(i, s); err != nil {
-			return fmt.Errorf("preparing the statements: %w", err)
+		if plan.Ready != nil {
+			if err := plan.Ready(i, s); err != nil {
+				return fmt.Errorf("preparing the statements: %w", err)
+			}
 		}
 	}
 	if len(c.sessions) == 0 {
@@ -116,10 +115,8 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	}
 	working.Wait()
 	ended()
-	select {
-	case err := <-errs:
-		return nil, "", err
-	default:
+	if len(errs) > 0 {
+		return nil, "", <-errs
 	}
 	measured, stopped = recorders[0], outcomes[0]
 	c.slices = clock.Slices()
@@ -138,14 +135,6 @@ func guarded(ctx context.Context, w workload.Workload, client *workload.Client) 
 	return w.Measure(ctx, client)
 }
 
-func (c *clients) lateAnswers() int64 {
-	sum := int64(0)
-	for _, s := range c.sessions {
-		sum += s.LateAnswers()
-	}
-	return sum
-}
-
 // close ends the sessions. What was measured is committed by then: an error changes nothing.
 func (c *clients) close() {
 	for _, s := range c.sessions {
@@ -161,9 +150,6 @@ type offered struct {
 	// began is when the last transaction began.
 	began time.Duration
 }
-
-// reachedShare is the part of the rows that were due of which fewer were not the offered rate; it is that of Sysbench, too.
-const reachedShare = 0.99
 
 // reached is the part of the rows that were due when the last transaction began that were not late by then: 1 if that began
 // when it was due.
@@ -207,7 +193,8 @@ func (o offered) metrics(doc *result.Document) []result.Metric {
 // would be missing without a word.
 func (o offered) findings(doc *result.Document) []finding.Finding {
 	t, reached := doc.Totals, o.reached(doc.Work().Rows)
-	if reached >= reachedShare {
+	const enough = 0.99 // of the rows that were due; it is that of Sysbench, too
+	if reached >= enough {
 		return nil
 	}
 	return []finding.Finding{finding.Missed{

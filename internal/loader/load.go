@@ -4,7 +4,6 @@
 package loader
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,14 +97,11 @@ func checkErrors(cfg *result.Config, t result.Totals) error {
 		"wait timeouts or changed rows and retried; limits.errorPercent allows %d%%", share, t.Errors, cfg.ErrorPercent)
 }
 
-// warnedErrorPercent is the rate from which on there is a warning.
-const warnedErrorPercent = 1
-
-// withErrors warns of transactions that the loader has tried again, or of events that a program has given up.
+// withErrors warns of transactions that the loader has tried again, or of events that a program has given up: more than 1%.
 func withErrors(t result.Totals, byProgram bool) []finding.Finding {
 	share := t.ErrorRate().Value
 	switch {
-	case share <= warnedErrorPercent:
+	case share <= 1:
 		return nil
 	case byProgram:
 		return []finding.Finding{finding.GivenUp(t.Errors, share)}
@@ -130,7 +126,7 @@ type NoopReport struct {
 // against a sink that swallows what it is sent and answers at once. limit ends it; 0 is when all rows are sent.
 func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Duration) (*NoopReport, error) {
 	cfg := &result.Config{Seed: seed}
-	dec := json.NewDecoder(bytes.NewReader([]byte(workloadJSON)))
+	dec := json.NewDecoder(strings.NewReader(workloadJSON))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&cfg.Workload); err != nil {
 		return nil, fmt.Errorf("reading the workload: %w", err)
@@ -152,11 +148,12 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	c := &clients{interrupt: func() {}}
 	defer c.close()
 	var sinks []*conn.Sink
-	dial := func(context.Context, string, string) (net.Conn, error) {
+	config := mysql.NewConfig()
+	config.DialFunc = func(context.Context, string, string) (net.Conn, error) {
 		sinks = append(sinks, conn.NewSink())
 		return sinks[len(sinks)-1], nil
 	}
-	connections, err := conn.NewBy(mysql.NewConfig(), dial)
+	connections, err := conn.NewBy(config)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,7 @@
 // the summary says so in a closed set of reasons, and Run returns an error unless the whole result was written.
 //
 // Durations come from the monotonic clock. While it measures the loader holds no lock, starts no timer and no goroutine
-// for a statement, and allocates some 200 bytes for each, so that it is the server that is measured (see package
-// conn).
+// for a statement, and allocates some 200 bytes for each, so that it is the server that is measured (see package conn).
 //
 // What is measured is a load: clientLoad if the loader's own clients make it, toolLoad if another program does. What a Pod does
 // of an attempt is a role: an only Pod does all of the above; of several, the leader does so too and gathers what the others,
@@ -90,9 +89,7 @@ func Run(ctx context.Context, in Input) error {
 	in.Identity.Started = began.UTC()
 	doc, err := attemptGuarded(ctx, &in)
 	in.Identity.Ended = began.Add(time.Since(began)).UTC()
-	if left := process.EndAll(); left != nil {
-		err = errors.Join(err, failure.New(result.CauseToolFailed, left))
-	}
+	err = errors.Join(err, failure.New(result.CauseToolFailed, process.EndAll()))
 	if err == nil {
 		if err = publish(in, doc); err == nil {
 			return nil
@@ -128,7 +125,7 @@ func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Doc
 	defer l.close() //nolint:errcheck // the result does not depend on it
 	stop := context.AfterFunc(ctx, a.connections.End)
 	defer stop()
-	r := newRole(a, l)
+	r := newRole(a, w, l)
 	if err := inSlices(r, l); a.turns != nil && err != nil {
 		return nil, failure.Newf(result.CauseConfiguration, "workload %s cannot be measured in slices: %w", a.cfg.Workload.Type, err)
 	}
@@ -170,9 +167,8 @@ func publish(in Input, doc *result.Document) error {
 func writeSummary(path string, s result.Summary) error {
 	data, err := result.EncodeSummary(s)
 	if err != nil {
-		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: &result.Failure{
-			Reason: result.CauseInternal, Message: err.Error(),
-		}}
+		why := &result.Failure{Reason: result.CauseInternal, Message: err.Error()}
+		short := result.Summary{Version: s.Version, Identity: s.Identity, Failure: why}
 		var again error
 		if data, again = result.EncodeSummary(short); again != nil {
 			return errors.Join(err, again)

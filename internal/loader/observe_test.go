@@ -109,7 +109,7 @@ func TestToolLoadInItsWindow(t *testing.T) {
 		d := &diary{warmsUp: tc.warmsUp, start: time.Now().Add(-time.Second)}
 		l := newDiaryLoad(t, d)
 		x := l.extras(d)
-		must.Do(t, l.through(t.Context(), append(x.warmUp, measuring(l, d))...))
+		must.Do(t, l.through(t.Context(), append(x.warmUp, measuring(l, d))))
 		must.Same(t, "happened", tc.want, d.happened)
 		if began := l.executed[len(l.executed)-1].Execution.Began; began < time.Second {
 			t.Errorf("the command began %s after the moment that Pods have in common", began)
@@ -318,7 +318,7 @@ func TestPausesOfAQuota(t *testing.T) {
 
 // A counter that cannot be read once is not asked again, and nothing is said of it.
 func TestPausesUnknown(t *testing.T) {
-	asked := 0
+	asked, a := 0, &attempt{}
 	clock := record.NewClock(time.Time{})
 	clock.Slice(0, 0)
 	p := &pauses{clock: clock, counted: func() (s result.Slice) { return s }, counter: func() (int64, error) {
@@ -328,11 +328,11 @@ func TestPausesUnknown(t *testing.T) {
 	p.Go(time.Millisecond)
 	p.Stop()
 	p.Go(time.Millisecond)
-	if n := p.written(); n != nil || asked != 1 {
-		t.Errorf("%v pages after %d questions", n, asked)
+	if a.paused(p); a.pagesInPauses != nil || asked != 1 {
+		t.Errorf("%v pages after %d questions", a.pagesInPauses, asked)
 	}
-	if none := (*pauses)(nil).written(); none != nil {
-		t.Errorf("%d pages without pauses", *none)
+	if a.paused(nil); a.pagesInPauses != nil {
+		t.Errorf("%d pages without pauses", *a.pagesInPauses)
 	}
 }
 
@@ -456,7 +456,7 @@ func serve(t testing.TB, client net.Conn) {
 // inserts are what a client over the network measures of a load.
 func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 	t.Helper()
-	connections := must.Get(conn.NewBy(listen(t), nil))(t)
+	connections := must.Get(conn.NewBy(listen(t)))(t)
 	s, err := connections.Session(t.Context(), "bench", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,9 +20,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// releaseAtMost bounds the clean-up: a Pod that is told to stop has 30 seconds.
-const releaseAtMost = 15 * time.Second
-
 // owner is what an only Pod and the first of several have in common: it holds the schema, reads what the server says about
 // itself, and writes the document.
 type owner struct {
@@ -35,25 +32,18 @@ type owner struct {
 }
 
 func (o *owner) prepare(ctx context.Context) error {
-	return o.through(ctx, slices.Concat(
-		[]phase{{"connect", o.connect}, {"readback", o.readback}},
-		o.prime(),
-		[]phase{{"prepare", o.load.prepare}},
-	)...)
+	return o.through(ctx, []phase{{"connect", o.connect}, {"readback", o.readback}}, o.prime(), []phase{{"prepare", o.load.prepare}})
 }
 
-func (o *owner) connect(ctx context.Context) error {
-	if err := o.wait(ctx); err != nil {
-		return err
+func (o *owner) connect(ctx context.Context) (err error) {
+	if err = o.wait(ctx); err == nil {
+		o.keeper, err = schema.Acquire(ctx, o.admin, o.dialect, &o.cfg.Server, o.identity, o.connectAtMost())
 	}
-	var err error
-	o.keeper, err = schema.Acquire(ctx, o.admin, o.dialect, &o.cfg.Server, o.identity, o.connectAtMost())
 	return err
 }
 
 // readback compares the requested settings with the server's before anything is measured.
-func (o *owner) readback(ctx context.Context) error {
-	var err error
+func (o *owner) readback(ctx context.Context) (err error) {
 	o.began = time.Now()
 	if o.firstStatus, err = server.Status(ctx, o.dialect, o.admin); err != nil {
 		return err
@@ -157,7 +147,7 @@ func (o *owner) release() []finding.Finding {
 		return nil
 	}
 	o.progress.Enter("release")
-	ctx, cancel := context.WithTimeout(context.Background(), releaseAtMost)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second) // a Pod that is told to stop has 30
 	defer cancel()
 	if err := o.removeSchema(ctx); err != nil {
 		return []finding.Finding{finding.Left(o.keeper.Schema(), failure.Sentence(o.dialect.Errors.InWords(err)))}

@@ -5,7 +5,6 @@ package loader
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -26,18 +25,8 @@ func (l *leader) run(ctx context.Context) error {
 		return err
 	}
 	x := l.load.extras(l)
-	return l.through(ctx, slices.Concat(
-		x.stage,
-		[]phase{{"gather", l.meeting.Gather}, {"quiesce", l.quiesce}},
-		x.warmUp,
-		[]phase{
-			measuring(l.load, l),
-			{"collect", l.collect},
-		},
-		x.after,
-		[]phase{{"verify", l.verify}},
-		x.cleanUp,
-	)...)
+	return l.through(ctx, x.stage, []phase{{"gather", l.meeting.Gather}, {"quiesce", l.quiesce}}, x.warmUp,
+		[]phase{measuring(l.load, l), {"collect", l.collect}}, x.after, []phase{{"verify", l.verify}}, x.cleanUp)
 }
 
 // together implements window: no Pod goes on before all are done.
@@ -111,15 +100,7 @@ type follower struct {
 
 func (f *follower) run(ctx context.Context) error {
 	x := f.load.extras(f)
-	return f.through(ctx, slices.Concat(
-		[]phase{{"connect", f.connect}},
-		x.share,
-		x.warmUp,
-		[]phase{
-			measuring(f.load, f),
-			{"deliver", f.deliver},
-		},
-	)...)
+	return f.through(ctx, []phase{{"connect", f.connect}}, x.share, x.warmUp, []phase{measuring(f.load, f), {"deliver", f.deliver}})
 }
 
 func (f *follower) connect(ctx context.Context) error {

@@ -22,7 +22,7 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	work := doc.Work()
 	doc.Metrics = slices.Concat(l.terminal(work), metrics(l.engine, doc),
 		serverCosts(doc.Observed, work.Rows, "row", "PerRow"), heldBack(doc.Observed, work),
-		l.afterwards(doc.Totals.Micros), l.sizes())
+		l.afterwards(doc.Totals.Micros), positive(shown(lower("sizeBytes", float64(l.bytes), "bytes"))))
 	if l.milestones != nil {
 		// The terminal rate is the headline, but what people know of other programs is this.
 		overall := slices.IndexFunc(doc.Metrics, func(m result.Metric) bool { return m.Name == metricRate })
@@ -31,11 +31,7 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	if w, ok := l.workload.(workload.Reporter); ok {
 		w.Report(doc)
 	}
-	if l.plan.Rate > 0 {
-		o := l.offered()
-		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
-		doc.Findings = append(doc.Findings, o.findings(doc)...)
-	}
+	l.reportOffered(doc)
 	doc.Findings = append(doc.Findings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
 }
@@ -52,8 +48,13 @@ func (l *clientLoad) recorded(doc *result.Document) (err error) {
 	return nil
 }
 
-func (l *clientLoad) offered() offered {
-	return offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
+// reportOffered adds what became of an offered rate, if there is one.
+func (l *clientLoad) reportOffered(doc *result.Document) {
+	if l.plan.Rate > 0 {
+		o := offered{rate: l.plan.Rate, rows: l.plan.Rows, began: l.measured.Began()}
+		doc.Metrics = append(doc.Metrics, o.metrics(doc)...)
+		doc.Findings = append(doc.Findings, o.findings(doc)...)
+	}
 }
 
 const (
@@ -61,10 +62,6 @@ const (
 	metricRate = "rowsPerSecond"
 	// metricEstimate is how long a load would have taken that its limit ended.
 	metricEstimate = "estimatedSeconds"
-	// metricElapsed is how long the measured phase and those after it took, for example one in which indexes are built.
-	metricElapsed = "elapsedSeconds"
-	// metricSize is that of the table with its indexes after the phases that follow the measured one.
-	metricSize = "sizeBytes"
 )
 
 // terminal is the rate with which a load with milestones ended, its headline, and how long the whole would have taken if
@@ -81,7 +78,8 @@ func (l *clientLoad) terminal(t result.Totals) []result.Metric {
 	return all
 }
 
-// afterwards are the times of the phases between the measured one and the verification and, with the measured one, of all.
+// afterwards are the times of the phases between the measured one and the verification, for example one in which indexes are
+// built, and, with the measured one, of all.
 func (l *clientLoad) afterwards(measured int64) []result.Metric {
 	var all []result.Metric
 	elapsed := measured
@@ -92,17 +90,9 @@ func (l *clientLoad) afterwards(measured int64) []result.Metric {
 		}
 	}
 	if len(all) > 0 {
-		all = append(all, shown(lower(metricElapsed, float64(elapsed)/1e6, "s")))
+		all = append(all, shown(lower("elapsedSeconds", float64(elapsed)/1e6, "s")))
 	}
 	return all
-}
-
-// sizes are the bytes of the table and of its indexes at the end, as far as the server has said.
-func (l *clientLoad) sizes() []result.Metric {
-	if l.bytes <= 0 {
-		return nil
-	}
-	return []result.Metric{shown(lower(metricSize, float64(l.bytes), "bytes"))}
 }
 
 // metrics are the numbers that people compare. The first one is the headline. What cannot be known is left out.
@@ -116,8 +106,7 @@ func metrics(e *engine.Engine, doc *result.Document) []result.Metric {
 	if t.Transactions > 0 {
 		all = append(all, t.ErrorRate())
 	}
-	all = append(all, besides(t)...)
-	return append(all, clientCosts(doc.Client, work.Rows, "row", "PerRow")...)
+	return slices.Concat(all, besides(t), clientCosts(doc.Client, work.Rows, "row", "PerRow"))
 }
 
 func higher(name string, value float64, unit string) result.Metric {
@@ -132,6 +121,14 @@ func lower(name string, value float64, unit string) result.Metric {
 func shown(m result.Metric) result.Metric {
 	m.Shown = true
 	return m
+}
+
+// positive is a metric that is left out unless it is above 0: it is not known, or there was nothing of it.
+func positive(m result.Metric) []result.Metric {
+	if m.Value > 0 {
+		return []result.Metric{m}
+	}
+	return nil
 }
 
 // costs are what each of n units takes, by the sum of some amounts; none without a unit, or if an amount is below 0: not known.
@@ -199,14 +196,9 @@ func heldBack(o *result.Observed, t result.Totals) []result.Metric {
 
 // besides are the rates of what is done beside inserting.
 func besides(t result.Totals) []result.Metric {
-	var all []result.Metric
-	if t.RowsDeleted > 0 {
-		all = append(all, higher("rowsDeletedPerSecond", float64(t.RowsDeleted)/seconds(t.Micros), "rows/s"))
-	}
-	if t.Queries > 0 {
-		all = append(all, higher("queriesPerSecond", float64(t.Queries)/seconds(t.Micros), "queries/s"))
-	}
-	return all
+	return slices.Concat(
+		positive(higher("rowsDeletedPerSecond", float64(t.RowsDeleted)/seconds(t.Micros), "rows/s")),
+		positive(higher("queriesPerSecond", float64(t.Queries)/seconds(t.Micros), "queries/s")))
 }
 
 func seconds(micros int64) float64 { return time.Duration(micros * int64(time.Microsecond)).Seconds() }
@@ -221,8 +213,7 @@ const (
 )
 
 // stopped warns of a load that its time limit ended before its rows: how many were inserted, and how long all would take, as
-// far as that is known. Of a load that is measured by time there is no
-// warning, and at an offered rate that is another one.
+// far as that is known. Of a load that is measured by time there is no warning, and at an offered rate that is another one.
 func stopped(doc *result.Document, plan *workload.Plan) []finding.Finding {
 	if doc.Totals.StoppedBy != result.StoppedBySeconds || plan.ByTime || plan.Rate > 0 {
 		return nil

@@ -6,7 +6,6 @@ package loader
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
@@ -26,11 +25,11 @@ type role interface {
 	document() (*result.Document, error)
 }
 
-func newRole(a *attempt, l load) role {
+func newRole(a *attempt, w workload.Workload, l load) role {
 	all, o := a.cfg.Pods, owner{attempt: a, load: l, watch: newWatch(a.cfg.Server)}
 	meeting := schema.NewMeeting(a.admin, a.dialect, a.cfg.Server.Schema, a.identity, all, a.connectAtMost())
-	switch staged := stagedIn(l); {
-	case staged != nil:
+	switch staged, is := w.(workload.Staged); {
+	case is:
 		return &chain{only: only{o}, staged: staged}
 	case all < 2:
 		return &only{o}
@@ -39,14 +38,6 @@ func newRole(a *attempt, l load) role {
 	default:
 		return &follower{attempt: a, load: l, meeting: schema.Follower{Meeting: meeting}}
 	}
-}
-
-func stagedIn(l load) workload.Staged {
-	if clients, ok := l.(*clientLoad); ok {
-		staged, _ := clients.workload.(workload.Staged)
-		return staged
-	}
-	return nil
 }
 
 type only struct{ owner }
@@ -62,18 +53,10 @@ func (o *only) run(ctx context.Context) error {
 		// All variants come to rest at the same time, and only then wait for each other: the time without a load that each needs
 		// passes once.
 		quiet = []phase{{"quiesce", o.comeToRest}, {"meet", o.turns.Wait}, {"probe", o.probe}}
-		pass = []phase{{"turn", o.pass}}
+		pass = []phase{{"turn", o.turns.Pass}}
 	}
-	return o.through(ctx, slices.Concat(
-		x.stage,
-		quiet,
-		x.warmUp,
-		pass,
-		[]phase{measuring(o.load, o)},
-		x.after,
-		[]phase{{"verify", o.verify}},
-		x.cleanUp,
-	)...)
+	return o.through(ctx, x.stage, quiet, x.warmUp, pass, []phase{measuring(o.load, o)},
+		x.after, []phase{{"verify", o.verify}}, x.cleanUp)
 }
 
 func (o *only) together(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
@@ -159,16 +142,15 @@ func (l *clientLoad) rehearse(ctx context.Context) error {
 	a := *l.attempt
 	a.cfg, a.phases, a.findings, a.turns = &cfg, nil, nil, nil // nothing of it is measured, and all sides do it at the same time
 	r := &clientLoad{attempt: &a, workload: w}
-	if err := r.prepare(ctx); err != nil {
-		return fmt.Errorf("priming the server: %w", err)
+	err = r.prepare(ctx)
+	if err == nil && r.plan.Stage != nil {
+		err = r.plan.Stage(ctx)
 	}
-	if r.plan.Stage != nil {
-		if err := r.plan.Stage(ctx); err != nil {
-			return fmt.Errorf("priming the server: %w", err)
-		}
+	if err == nil {
+		r.plan.Milestones = workload.Milestones{}
+		err = r.measure(ctx, unmeasured{})
 	}
-	r.plan.Milestones = workload.Milestones{}
-	if err := r.measure(ctx, unmeasured{}); err != nil {
+	if err != nil {
 		return fmt.Errorf("priming the server: %w", err)
 	}
 	return l.keeper.Clear(ctx)

@@ -24,8 +24,6 @@ import (
 // sends nothing. Their servers come to rest at the same time. The first turn of each is for the probe of the node and for the
 // warm-up; those after it are slices of the measured phase.
 
-func (a *attempt) pass(ctx context.Context) error { return a.turns.Pass(ctx) }
-
 // alternate lets the clock run in a side's turns, until ended is called.
 func (p *pauses) alternate(
 	ctx context.Context, turns *alternate.Side, finished chan struct{}, failed func(error),
@@ -46,9 +44,6 @@ func (p *pauses) alternate(
 
 // A server has the turns of the others to itself. One that falls behind with writing back its pages catches up in them, which a
 // load without pauses would have to wait for. pauses count what it writes back in them.
-
-// pagesAtMost bounds a question for the counter: others wait for the turn.
-const pagesAtMost = time.Second
 
 // clock of what is measured in slices.
 type clock interface {
@@ -84,7 +79,11 @@ type pauses struct {
 }
 
 func (a *attempt) between(ctx context.Context, clock clock, counted func() result.Slice) *pauses {
-	p := &pauses{clock: clock, counted: counted, counter: func() (int64, error) { return a.pagesWritten(ctx) }}
+	p := &pauses{clock: clock, counted: counted, counter: func() (int64, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second) // others wait for the turn
+		defer cancel()
+		return server.Counter(ctx, a.dialect, a.admin, a.engine.Counters.PagesWritten)
+	}}
 	if w := newWatch(a.cfg.Server); w.client != nil {
 		p.process = func() (*result.ProcessFacts, error) { return w.client.Read(ctx) }
 	}
@@ -92,11 +91,15 @@ func (a *attempt) between(ctx context.Context, clock clock, counted func() resul
 }
 
 func (a *attempt) paused(p *pauses) {
-	if a.pagesInPauses = p.written(); p != nil && p.idle != (result.Idle{}) {
-		a.idle = &p.idle
+	if p == nil {
+		return
 	}
-	if p != nil {
-		a.slices = p.each
+	a.slices = p.each
+	if p.failed == nil {
+		a.pagesInPauses = &p.pages
+	}
+	if p.idle != (result.Idle{}) {
+		a.idle = &p.idle
 	}
 }
 
@@ -109,12 +112,6 @@ func (p *pauses) endSlice() {
 		})
 		p.sum = now
 	}
-}
-
-func (a *attempt) pagesWritten(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, pagesAtMost)
-	defer cancel()
-	return server.Counter(ctx, a.dialect, a.admin, a.engine.Counters.PagesWritten)
 }
 
 // Stop implements alternate.Clock, as does Go.
@@ -176,14 +173,6 @@ func (p *pauses) count() int64 {
 	n, err := p.counter()
 	p.failed = err
 	return n
-}
-
-// written is how many pages the server has written back in the pauses; nil if that is not known.
-func (p *pauses) written() *int64 {
-	if p == nil || p.failed != nil {
-		return nil
-	}
-	return &p.pages
 }
 
 const (

@@ -21,12 +21,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
 )
 
-// maxDocumentOutput is how much of a phase's output goes into the document; the middle of a longer one is left out.
-const maxDocumentOutput = 1 << 20
-
-// maxTailLine is how much of each of a failed program's last lines goes to the Pod's log.
-const maxTailLine = 4 << 10
-
 type toolLoad struct {
 	*attempt
 	tool    workload.Tool
@@ -67,8 +61,7 @@ func newToolLoad(a *attempt) (*toolLoad, error) {
 	return l, nil
 }
 
-func (l *toolLoad) fill(in workload.ToolInput) error {
-	var err error
+func (l *toolLoad) fill(in workload.ToolInput) (err error) {
 	if l.tool, err = registry.NewTool(in); err != nil {
 		return err
 	}
@@ -115,9 +108,7 @@ func (l *toolLoad) executeAll(ctx context.Context, phase workload.ToolPhase) err
 	return failedChecks(l.checks)
 }
 
-func (l *toolLoad) execute(
-	ctx context.Context, phase workload.ToolPhase, command workload.Command,
-) (*process.Execution, error) {
+func (l *toolLoad) execute(ctx context.Context, phase workload.ToolPhase, command workload.Command) (*process.Execution, error) {
 	do := process.Execute
 	if phase == workload.PhaseMeasure && l.turns != nil {
 		do = l.inTurns
@@ -140,7 +131,7 @@ func (l *toolLoad) judge(phase workload.ToolPhase, key string, e *workload.Execu
 	l.about.Commands = append(l.about.Commands, result.ToolCommand{
 		Phase: key, Args: e.Args, ExitCode: e.ExitCode, Micros: e.Took.Microseconds(),
 	})
-	l.output[key] = process.WithoutMiddle(l.output[key]+e.Output, maxDocumentOutput)
+	l.output[key] = process.WithoutMiddle(l.output[key]+e.Output, 1<<20)
 	checks, err := l.tool.Judge(phase, e)
 	if err != nil {
 		return l.failed(e, err)
@@ -153,7 +144,7 @@ func (l *toolLoad) judge(phase workload.ToolPhase, key string, e *workload.Execu
 // failure's message has room for some of them only.
 func (l *toolLoad) failed(e *workload.Execution, err error) error {
 	for _, line := range e.Tail {
-		l.progress.Quote(result.Truncate(line, maxTailLine))
+		l.progress.Quote(result.Truncate(line, 4<<10))
 	}
 	if errors.Is(err, workload.ErrConnectionLost) {
 		return failure.New(result.CauseConnectionLost, err)

@@ -297,7 +297,7 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 			}
 			defer a.close()
 			spoilt := spoiler{w, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
-			r := newRole(a, &clientLoad{attempt: a, workload: spoilt})
+			r := newRole(a, spoilt, &clientLoad{attempt: a, workload: spoilt})
 			err = r.run(t.Context())
 			if left := r.release(); len(left) > 0 {
 				t.Error(left)

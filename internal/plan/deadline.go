@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -27,11 +28,11 @@ func Deadline(run *v1alpha1.BenchmarkRun, p *Plan) time.Duration {
 		return time.Duration(*requested) * time.Second
 	}
 	t := &run.Spec.Trials
-	attempts := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
+	attempts := servers
 	if p != nil {
 		attempts += int64(len(p.Trials))
 	}
-	servers := int64(ptr.Deref(t.MaxInvalid, v1alpha1.DefaultMaxInvalid)) + 1
 	switch {
 	case t.Server == v1alpha1.ServerPerTrial:
 		servers = attempts
@@ -133,21 +134,14 @@ func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows 
 	if s == nil {
 		return 0, true
 	}
-	script := string(s.Script)
-	if swept := parameters["script"]; swept != "" {
-		script = swept
-	}
-	if script == "" || script == "tpcc" {
+	if script := cmp.Or(parameters["script"], string(s.Script)); script == "" || script == "tpcc" {
 		return 0, false
 	}
 	value := func(name string, set, unset int64) int64 {
 		if n, err := strconv.ParseInt(parameters[name], 10, 64); err == nil {
 			return n
 		}
-		if set == 0 {
-			return unset
-		}
-		return set
+		return cmp.Or(set, unset)
 	}
 	return value("tables", int64(ptr.Deref(s.Tables, 0)), 1) *
 		value("tableSize", int64(ptr.Deref(s.TableSize, 0)), sysbenchRows), true

@@ -30,12 +30,6 @@ type member struct {
 	points []json.RawMessage
 }
 
-// Fields of a member that are not parameters.
-const (
-	sweepField  = "sweep"
-	pointsField = "points"
-)
-
 func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
 	written, err := writtenOut(w)
 	if err != nil {
@@ -57,8 +51,8 @@ func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
 	if m.parameters, err = readObject(own); err != nil {
 		return nil, fmt.Errorf("reading workload.%s: %w", m.name, err)
 	}
-	m.sweep, _ = m.parameters.take(sweepField)
-	if listed, found := m.parameters.take(pointsField); found {
+	m.sweep, _ = m.parameters.take("sweep")
+	if listed, found := m.parameters.take("points"); found {
 		if err := json.Unmarshal(listed, &m.points); err != nil {
 			return nil, fmt.Errorf("reading workload.%s.points: %w", m.name, err)
 		}
@@ -99,11 +93,8 @@ func (m *member) within(name string) (*object, error) {
 	if o := m.nested[name]; o != nil {
 		return o, nil
 	}
-	o, own := new(object), json.RawMessage(nil)
-	if content, found := m.parameters.get(name); found {
-		own = content
-	}
-	if own != nil {
+	o := new(object)
+	if own, found := m.parameters.get(name); found {
 		var err error
 		if o, err = readObject(own); err != nil {
 			return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, name, err)
@@ -149,17 +140,16 @@ func (of *Parameters) At(p Point) (json.RawMessage, error) {
 // axesOf reads an object of lists or values in the order of its fields. An object in it is a map whose keys are parameters.
 func axesOf(object json.RawMessage) ([]axis, error) {
 	var all []axis
+	add := func(content json.RawMessage, at ...string) error {
+		values, err := valuesOf(content)
+		all = append(all, axis{at, values})
+		return err
+	}
 	err := eachField(object, func(name string, content json.RawMessage) error {
 		if !isObject(content) {
-			values, err := valuesOf(content)
-			all = append(all, axis{path{name}, values})
-			return err
+			return add(content, name)
 		}
-		return eachField(content, func(key string, content json.RawMessage) error {
-			values, err := valuesOf(content)
-			all = append(all, axis{path{name, key}, values})
-			return err
-		})
+		return eachField(content, func(key string, content json.RawMessage) error { return add(content, name, key) })
 	})
 	return all, err
 }
@@ -242,13 +232,9 @@ func (o *object) get(name string) (json.RawMessage, bool) {
 }
 
 func (o *object) take(name string) (json.RawMessage, bool) {
-	at, found := o.find(name)
-	if !found {
-		return nil, false
-	}
-	value := (*o)[at].value
-	*o = slices.Delete(*o, at, at+1)
-	return value, true
+	value, found := o.get(name)
+	*o = slices.DeleteFunc(*o, func(f field) bool { return f.name == name })
+	return value, found
 }
 
 func (o *object) size() int {

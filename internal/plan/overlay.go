@@ -12,11 +12,13 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 )
 
-// overlay lays a part of a specification over another one. What is not set in it stays as it is, and so do keys of maps; lists
-// and values are replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a field
-// is a pointer.
+// overlay lays a part of a specification, or nil, over another one. What is not set in it stays as it is, and so do keys of maps;
+// lists and values are replaced as a whole. An explicit zero is set where the type can tell it from none: where it is allowed, a
+// field is a pointer.
 func overlay[T any](onto, over *T) {
-	lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
+	if over != nil {
+		lay(reflect.ValueOf(onto).Elem(), reflect.ValueOf(over).Elem())
+	}
 }
 
 func lay(onto, over reflect.Value) {

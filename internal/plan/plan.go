@@ -54,8 +54,7 @@ type Plan struct {
 	Rounds int
 	Trials []Trial
 	// Variants are the names of the run's variants, which all have these points; none of a run without. Alternation is what takes
-	// turns within a round of these.
-	// AlternationReason says why that is not slices, if the run may choose.
+	// turns within a round of these. AlternationReason says why that is not slices, if the run may choose.
 	Variants          []string
 	Alternation       v1alpha1.Alternation
 	AlternationReason string
@@ -212,12 +211,9 @@ func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	return rest
 }
 
-// stagesField is the member's list of stages, each with a name. One that only rests is not measured.
-const stagesField = "stages"
-
-// stages of a workload are the names of the stages that it measures; nil if it measures as a whole.
+// stages of a workload are the names of the stages that it measures: not of those that only rest. nil if it measures as a whole.
 func (m *member) stages() ([]string, error) {
-	listed, found := m.parameters.get(stagesField)
+	listed, found := m.parameters.get("stages")
 	if !found {
 		return nil, nil
 	}
@@ -226,7 +222,7 @@ func (m *member) stages() ([]string, error) {
 		Rest json.RawMessage `json:"rest"`
 	}
 	if err := json.Unmarshal(listed, &stages); err != nil {
-		return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, stagesField, err)
+		return nil, fmt.Errorf("reading workload.%s.stages: %w", m.name, err)
 	}
 	names := []string{}
 	for _, s := range stages {

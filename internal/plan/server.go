@@ -49,8 +49,7 @@ func DataCopyName(run *v1alpha1.BenchmarkRun, instance int) string {
 // ObserverPort is where the observer in a database's Pod answers.
 const ObserverPort = 9706
 
-// HasObserver says whether an observer runs beside the server: in the Pods that Benchrun itself makes, unless it is not
-// wanted.
+// HasObserver says whether an observer runs beside the server: in the Pods that Benchrun itself makes, unless it is not wanted.
 func HasObserver(db *v1alpha1.DatabaseSpec) bool {
 	own := db.Provisioner == v1alpha1.ProvisionerStatefulSet || db.Provisioner == ""
 	return own && db.Observer != v1alpha1.ObserverDisabled
@@ -225,9 +224,7 @@ func AttemptOf(run *v1alpha1.BenchmarkRun, name string) (trial, attempt int, fou
 }
 
 // ResultsName is the name of the ConfigMap of a finished run.
-func ResultsName(run *v1alpha1.BenchmarkRun) string {
-	return run.Name + "-results"
-}
+func ResultsName(run *v1alpha1.BenchmarkRun) string { return run.Name + "-results" }
 
 // Labels are on every object of a run.
 func Labels(run *v1alpha1.BenchmarkRun, component string) map[string]string {

@@ -223,14 +223,13 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		return Unrequested{}, err
 	}
 	requested := map[string]bool{}
-	for _, side := range []struct {
-		e    *engine.Engine
-		spec *v1alpha1.BenchmarkRunSpec
-	}{{p.from, from}, {p.to, to}} {
-		for _, s := range Settings(side.e, &side.spec.Database) {
-			requested[s.Name], requested[side.e.Variables.Synonyms[s.Name]] = true, true
+	request := func(e *engine.Engine, spec *v1alpha1.BenchmarkRunSpec) {
+		for _, s := range Settings(e, &spec.Database) {
+			requested[s.Name], requested[e.Variables.Synonyms[s.Name]] = true, true
 		}
 	}
+	request(p.from, from)
+	request(p.to, to)
 	// Of two images that are asked for, it says nothing that they name themselves otherwise. Of one, it says a lot.
 	otherImage := from.Database.Image != to.Database.Image
 	state := func(name string) bool {

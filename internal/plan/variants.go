@@ -109,26 +109,18 @@ func Baseline(spec *v1alpha1.BenchmarkRunSpec) int {
 	return max(0, slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == spec.Baseline }))
 }
 
-// Defaults of a run with variants, as the API server sets them.
-const (
-	defaultRounds, defaultLeastRounds = 20, 6
-	defaultEquivalent                 = 5
-)
-
 // SliceMilliseconds is the mean length of a slice: short against what a machine does from second to second, and long against a
 // statement.
 const SliceMilliseconds = 500
 
-// Rounds of a run with variants.
+// Rounds of a run with variants, by default those that the API server sets.
 func Rounds(spec *v1alpha1.BenchmarkRunSpec) v1alpha1.RoundsSpec {
-	return ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{
-		AtMost: defaultRounds, AtLeast: defaultLeastRounds, Until: v1alpha1.RoundsDecided,
-	})
+	return ptr.Deref(spec.Rounds, v1alpha1.RoundsSpec{AtMost: 20, AtLeast: 6, Until: v1alpha1.RoundsDecided})
 }
 
 // EquivalentPercent is the difference between variants, in percent, that does not matter.
 func EquivalentPercent(spec *v1alpha1.BenchmarkRunSpec) int32 {
-	return ptr.Deref(spec.EquivalentWithinPercent, defaultEquivalent)
+	return ptr.Deref(spec.EquivalentWithinPercent, 5)
 }
 
 // TrialsPerRound is how often each point of each variant is measured in a round.
@@ -149,15 +141,9 @@ func Side(run *v1alpha1.BenchmarkRun, variant, round int) *v1alpha1.BenchmarkRun
 	for _, path := range over.Remove {
 		_ = remove(spec, path) // an error is told when the run is planned
 	}
-	if over.Database != nil {
-		overlay(&spec.Database, over.Database)
-	}
-	if over.Workload != nil {
-		overlay(&spec.Workload, over.Workload)
-	}
-	if over.Loader != nil {
-		overlay(&spec.Loader, over.Loader)
-	}
+	overlay(&spec.Database, over.Database)
+	overlay(&spec.Workload, over.Workload)
+	overlay(&spec.Loader, over.Loader)
 	spec.Trials.Repetitions, spec.Seed = ptr.To(TrialsPerRound(&run.Spec)), ptr.To(RoundSeed(&run.Spec, round))
 	return one
 }

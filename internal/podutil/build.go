@@ -134,26 +134,17 @@ func leaveUsers(spec *corev1.PodSpec) {
 	if c := spec.SecurityContext; c != nil {
 		c.RunAsUser, c.RunAsGroup, c.FSGroup, c.SupplementalGroups = nil, nil, nil, nil
 	}
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			if c := containers[i].SecurityContext; c != nil {
-				c.RunAsUser, c.RunAsGroup = nil, nil
-			}
+	for _, container := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if c := container.SecurityContext; c != nil {
+			c.RunAsUser, c.RunAsGroup = nil, nil
 		}
 	}
 }
 
-const (
-	// kueueGates begins the names of the scheduling gates of a Pod that Kueue has not admitted yet.
-	kueueGates = "kueue.x-k8s.io/"
-	// kueueTermination is the type of the condition that Kueue puts on a Pod before it deletes it.
-	kueueTermination corev1.PodConditionType = "TerminationTarget"
-)
-
-// HeldByKueue says whether a Pod waits until Kueue admits it.
+// HeldByKueue says whether a Pod waits until Kueue admits it: by the names of its scheduling gates.
 func HeldByKueue(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool {
-		return strings.HasPrefix(g.Name, kueueGates)
+		return strings.HasPrefix(g.Name, "kueue.x-k8s.io/")
 	})
 }
 
@@ -164,9 +155,9 @@ func WaitsForKueue(what, queue string) string {
 		what, queue)
 }
 
-// EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty.
+// EvictedByKueue is Kueue's reason for deleting a Pod that it had admitted, or empty: it puts a condition on the Pod before.
 func EvictedByKueue(pod *corev1.Pod) string {
-	return ptr.Deref(Condition(pod, kueueTermination), corev1.PodCondition{}).Message
+	return ptr.Deref(Condition(pod, "TerminationTarget"), corev1.PodCondition{}).Message
 }
 
 // Images are the container images of an installation, and where its Pods pull images from.
@@ -184,12 +175,9 @@ type Images struct {
 	PullSecrets []string
 }
 
-// noRegistry is where images are that were not named: a registry that cannot exist.
-const noRegistry = "unset.invalid/"
-
-// HasSysbench says whether there is a loader with sysbench.
+// HasSysbench says whether there is a loader with sysbench. An image that was not named is in a registry that cannot exist.
 func (i Images) HasSysbench() bool {
-	return i.Sysbench != "" && !strings.HasPrefix(i.Sysbench, noRegistry)
+	return i.Sysbench != "" && !strings.HasPrefix(i.Sysbench, "unset.invalid/")
 }
 
 // registry is how the name of an image begins that names its registry.

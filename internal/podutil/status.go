@@ -35,13 +35,9 @@ func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
 // Beside are the containers of a Pod that run beside those with the given names: not those that only prepare it.
 func Beside(pod *corev1.Pod, own ...string) []string {
 	var names []string
-	for _, c := range pod.Spec.InitContainers {
-		if ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways && !slices.Contains(own, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-	for _, c := range pod.Spec.Containers {
-		if !slices.Contains(own, c.Name) {
+	for i, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		prepares := i < len(pod.Spec.InitContainers) && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways
+		if !prepares && !slices.Contains(own, c.Name) {
 			names = append(names, c.Name)
 		}
 	}
@@ -50,18 +46,12 @@ func Beside(pod *corev1.Pod, own ...string) []string {
 
 // Ended is how a container ended, or nil until it has.
 func Ended(pod *corev1.Pod, container string) *corev1.ContainerStateTerminated {
-	if s := Status(pod, container); s != nil {
-		return s.State.Terminated
-	}
-	return nil
+	return ptr.Deref(Status(pod, container), corev1.ContainerStatus{}).State.Terminated
 }
 
 // ImageID is the digest of a container's image as the container runtime names it, or empty if the kubelet has not reported it.
 func ImageID(pod *corev1.Pod, container string) string {
-	if s := Status(pod, container); s != nil {
-		return s.ImageID
-	}
-	return ""
+	return ptr.Deref(Status(pod, container), corev1.ContainerStatus{}).ImageID
 }
 
 // notExecutable is what the kernel answers (ENOEXEC) to a program for another processor. The container runtime says so in the
@@ -107,12 +97,9 @@ func NodeLost(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, notReady) && !slices.ContainsFunc(pod.Status.ContainerStatuses, down)
 }
 
-// cutOffAfter is how long after the end of a Pod's grace period its node counts as cut off.
-const cutOffAfter = 30 * time.Second
-
-// CutOff says whether a Pod that is being deleted stays because its node does not answer.
+// CutOff says whether a Pod that is being deleted stays because its node does not answer: 30 s after the end of its grace period.
 func CutOff(pod *corev1.Pod, now time.Time) bool {
-	return pod.DeletionTimestamp != nil && now.After(pod.DeletionTimestamp.Add(cutOffAfter))
+	return pod.DeletionTimestamp != nil && now.After(pod.DeletionTimestamp.Add(30*time.Second))
 }
 
 // Waiting says what a Pod that does not run yet waits for, in the cluster's words if it has any. The owner is "the database" or
@@ -158,14 +145,12 @@ func HeldUp(maker metav1.Object, pods ...corev1.Pod) bool {
 // IsKept says whether an object that is being deleted stays because of a finalizer that is not Kubernetes' own. For how long is
 // unknown.
 func IsKept(object metav1.Object) bool {
-	return object.GetDeletionTimestamp() != nil && slices.ContainsFunc(object.GetFinalizers(), func(finalizer string) bool {
-		switch finalizer {
-		case metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents, batchv1.JobTrackingFinalizer,
-			"kubernetes.io/pvc-protection":
-			return false
-		}
-		return true
-	})
+	own := []string{
+		metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents, batchv1.JobTrackingFinalizer,
+		"kubernetes.io/pvc-protection",
+	}
+	foreign := func(finalizer string) bool { return !slices.Contains(own, finalizer) }
+	return object.GetDeletionTimestamp() != nil && slices.ContainsFunc(object.GetFinalizers(), foreign)
 }
 
 // insufficient is how the scheduler names a resource that nodes have not enough of.

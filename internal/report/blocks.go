@@ -28,14 +28,16 @@ func paragraphs(lines ...string) block {
 	return block{lines: slices.DeleteFunc(lines, func(l string) bool { return l == "" })}
 }
 
-// empty says whether there is nothing to print.
 func (b *block) empty() bool { return len(b.rows) == 0 && len(b.lines) == 0 }
 
 func listed(title string, lines []string) block { return block{title: title, lines: lines, list: true} }
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
 func (r *Report) headline() string {
-	name := withOutcome(r.Heading(), r.Outcome)
+	name := r.Heading()
+	if r.Outcome != v1alpha1.ConditionComplete && r.Outcome != "" {
+		name += " (" + strings.ToLower(r.Outcome) + ")"
+	}
 	if r.HasVariants() {
 		return name + ": " + r.Answer()
 	}
@@ -50,18 +52,9 @@ func (r *Run) Heading() string {
 	return r.Title + " (" + r.Name + ")"
 }
 
-// withOutcome is a name, and how it ended if it has not completed.
-func withOutcome(name, outcome string) string {
-	if outcome == v1alpha1.ConditionComplete || outcome == "" {
-		return name
-	}
-	return name + " (" + strings.ToLower(outcome) + ")"
-}
-
 // state says how much was measured, and how the run ended.
 func (r *Report) state() string {
-	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Workload, len(r.Accepted()), r.Planned,
-		r.Seed, r.Outcome)
+	text := fmt.Sprintf("%s, %d of %d trials measured, seed %d: %s", r.Workload, len(r.Accepted()), r.Planned, r.Seed, r.Outcome)
 	if r.Message != "" {
 		text += ": " + r.Message
 	}
@@ -88,17 +81,6 @@ func (r *Report) blocks() []block {
 		listed("Discarded attempts", r.Discarded()),
 		r.environmentBlock(),
 	)
-}
-
-// ofVariant is the table of a variant's pairs.
-func (r *Report) ofVariant(pairs []stats.Paired) *Table {
-	var overall []stats.Paired
-	for _, o := range r.Overall {
-		if o.Variant == pairs[0].Variant {
-			overall = append(overall, o)
-		}
-	}
-	return pairsTable(r.Parameters(), overall, pairs, false)
 }
 
 // environmentBlock has a line for each row of the table.
@@ -139,15 +121,12 @@ func (r *Report) answer() stats.Answer {
 // must be read with the answer.
 func (r *Report) pairBlocks() []block {
 	var list []block
-	for i := range r.Variants {
-		baseline := &r.Variants[i]
-		if !baseline.Baseline {
-			continue
-		}
-		for j := range r.Variants {
-			v := &r.Variants[j]
-			if pairs := r.Of(v.Name); len(pairs) > 0 {
-				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: r.ofVariant(pairs).Texts()})
+	for _, baseline := range r.Variants {
+		for _, v := range r.Variants {
+			if pairs := r.Of(v.Name); baseline.Baseline && len(pairs) > 0 {
+				overall := slices.DeleteFunc(slices.Clone(r.Overall), func(o stats.Paired) bool { return o.Variant != v.Name })
+				rows := pairsTable(r.Parameters(), overall, pairs, false).Texts()
+				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: rows})
 			}
 		}
 	}

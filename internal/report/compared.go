@@ -99,8 +99,7 @@ func (c *Compared) Of(p *stats.Paired) Ruling {
 	return Undecided
 }
 
-// Ruling of all pairs: one Regression or difference is one of all, and otherwise one pair that is Undecided, or a point that only
-// one side has.
+// Ruling of all pairs: one Regression or difference is one of all, and else an Undecided pair, or a point that only one side has.
 func (c *Compared) Ruling() Ruling {
 	all := Fine
 	if c.within != nil {
@@ -186,8 +185,6 @@ func (c *Compared) judge(r *Report) error {
 	return nil
 }
 
-var errNoPairs = errors.New("it has no pairs: no round has measured every variant")
-
 // completed is an error if the run has not.
 func (r *Report) completed() error {
 	if r.Outcome != v1alpha1.ConditionComplete {
@@ -202,7 +199,7 @@ func (r *Report) usable() error {
 		return err
 	}
 	if len(r.Pairs) == 0 {
-		return fmt.Errorf("run %s: %w", r.Name, errNoPairs)
+		return fmt.Errorf("run %s: it has no pairs: no round has measured every variant", r.Name)
 	}
 	for _, p := range slices.Concat(r.Overall, r.Pairs) {
 		if !consistent(&p, r.Rounds) {
@@ -293,9 +290,7 @@ func CompareSides(a, b *Side, betweenRuns float64) (*Compared, error) {
 	if names[0] == names[1] {
 		names = [2]string{a.reference, b.reference}
 	}
-	c := &Compared{
-		Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1, BetweenRuns: &betweenRuns,
-	}
+	c := &Compared{Title: b.workload, Baseline: names[0], Variant: names[1], Threshold: -1, BetweenRuns: &betweenRuns}
 	c.Changes, c.Otherwise, c.Differences = differing(a, b)
 	for i, s := range []*Side{a, b} {
 		for _, f := range s.findings {
@@ -306,9 +301,7 @@ func CompareSides(a, b *Side, betweenRuns float64) (*Compared, error) {
 	if err := c.pair(a, b, names[0], names[1]); err != nil {
 		return nil, err
 	}
-	design := stats.Design{
-		EquivalencePercent: defaultDifference, Comparisons: len(c.Pairs), BetweenRuns: betweenRuns,
-	}
+	design := stats.Design{EquivalencePercent: defaultDifference, Comparisons: len(c.Pairs), BetweenRuns: betweenRuns}
 	c.Method = append(separateMethod(a, b, names, len(c.Pairs)), betweenRunsText(betweenRuns))
 	for i := range c.Pairs {
 		c.Pairs[i].Separate = true
@@ -317,7 +310,6 @@ func CompareSides(a, b *Side, betweenRuns float64) (*Compared, error) {
 	return c, nil
 }
 
-// errNothingInCommon is returned if there is no point that both sides have.
 var errNothingInCommon = errors.New("they have no point in common")
 
 // pair the points of two sides in the order of the first one's; the pairs are still to be judged.

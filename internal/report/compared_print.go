@@ -26,22 +26,15 @@ type ComparedFormat struct {
 
 // ComparedFormats are all of them.
 func ComparedFormats() []ComparedFormat {
-	return []ComparedFormat{
-		{"text", ComparedText},
-		{"markdown", ComparedMarkdown},
-		{"json", ComparedJSON},
-		{"junit", ComparedJUnit},
-	}
+	return []ComparedFormat{{"text", ComparedText}, {"markdown", ComparedMarkdown}, {"json", ComparedJSON}, {"junit", ComparedJUnit}}
 }
 
 // inWords is a ruling as the last word of a line.
 func (r Ruling) inWords() string {
 	switch r {
-	case Regression:
-		return "REGRESSION"
 	case Undecided:
 		return "CANNOT SAY"
-	case Reproduced, Different:
+	case Regression, Reproduced, Different:
 		return strings.ToUpper(string(r))
 	case Fine:
 	}
@@ -53,25 +46,15 @@ func (c *Compared) answer() string {
 	if c.within != nil {
 		return c.reproduced()
 	}
-	worst, regressions := -1, 0
-	for i := range c.Pairs {
-		if c.Of(&c.Pairs[i]) != Regression {
-			continue
-		}
-		regressions++
-		if worst < 0 || loss(&c.Pairs[i]) > loss(&c.Pairs[worst]) {
-			worst = i
-		}
+	pairs := titled(c.Pairs, c.titles)
+	text := stats.AnswerOf(titled(c.Overall, c.titles), pairs).Text
+	slower := slices.DeleteFunc(pairs, func(p stats.Paired) bool { return c.Of(&p) != Regression })
+	if len(slower) == 0 || len(c.Pairs) == 1 {
+		return text
 	}
-	text := stats.AnswerOf(titled(c.Overall, c.titles), titled(c.Pairs, c.titles)).Text
-	if worst >= 0 && len(c.Pairs) > 1 {
-		p := &titled(c.Pairs[worst:worst+1], c.titles)[0]
-		if text = p.String(); len(p.Parameters) > 0 {
-			text += " at " + stats.Label(p.Parameters)
-		}
-		text += fmt.Sprintf("; %s at %d of %d points", c.regression(), regressions, len(c.Pairs))
-	}
-	return text
+	worst := slices.MaxFunc(slower, func(a, b stats.Paired) int { return cmp.Compare(loss(&a), loss(&b)) })
+	return fmt.Sprintf("%s%s; %s at %d of %d points", worst.String(), stats.At(worst.Parameters), c.regression(), len(slower),
+		len(c.Pairs))
 }
 
 // regression is what the points are that are one.
@@ -170,22 +153,13 @@ func (c *Compared) onlyOne() []string {
 
 // table has a row per comparison, with the ruling in the last column.
 func (c *Compared) table() *Table {
-	var names []string
-	variants := false
-	for i := range c.Pairs {
-		for name := range c.Pairs[i].Parameters {
-			names = appendNew(names, name)
-		}
-		variants = variants || c.Pairs[i].Variant != c.Pairs[0].Variant
-	}
-	slices.Sort(names)
-	t := pairsTable(names, nil, c.Pairs, variants)
+	variants := slices.ContainsFunc(c.Pairs, func(p stats.Paired) bool { return p.Variant != c.Pairs[0].Variant })
+	t := pairsTable(stats.NamesOf(pointsOf(c.Pairs)), nil, c.Pairs, variants)
 	t.addText("", func(i int) string { return c.Of(&c.Pairs[i]).inWords() })
 	return t
 }
 
-// ComparedText writes a comparison for a terminal: a line with the answer, a row per point, and what must be read with
-// them.
+// ComparedText writes a comparison for a terminal.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
 
 // comparedVersion is the version of the layout of a comparison.
@@ -208,8 +182,7 @@ type comparedDocument struct {
 	Pairs []ruledCompare `json:"pairs"`
 }
 
-// ruledCompare is a pair as in results.json, with the ruling. Of separate runs, rounds are trials on the
-// smaller side.
+// ruledCompare is a pair as in results.json, with the ruling. Of separate runs, rounds are trials on the smaller side.
 type ruledCompare struct {
 	Ruling Ruling `json:"ruling"`
 	pairDocument
@@ -242,8 +215,7 @@ func percentOf(fraction float64) *float64 {
 	return &percent
 }
 
-// ComparedJUnit writes a test case for each point: one that has failed for a regression, and one that is skipped if there
-// is no answer or if only one side has the point.
+// ComparedJUnit writes a test case for each point: failed for a regression, skipped without an answer or on one side only.
 func ComparedJUnit(w io.Writer, c *Compared) error {
 	class := c.Title + "." + cmp.Or(c.Variant, "pairs")
 	var cases []junitCase

@@ -37,9 +37,6 @@ func (f *facts) set(who, name, text string) {
 	if text == "" {
 		return
 	}
-	if f.values == nil {
-		f.values = map[string][]*factValue{}
-	}
 	if f.values[name] == nil {
 		f.names = append(f.names, name)
 	}
@@ -92,7 +89,7 @@ func (f *facts) add(who string, r *result.Record) {
 
 // facts of the attempts that count or, with variants, of this one, of all if the name is empty.
 func (r *Report) facts(variant string) *facts {
-	f := new(facts)
+	f := &facts{values: map[string][]*factValue{}}
 	for _, record := range r.Accepted() {
 		if !r.HasVariants() {
 			f.add(strconv.Itoa(record.Trial), record)

@@ -38,8 +38,7 @@ func Files(r *Report) ([]result.File, error) {
 	return files, nil
 }
 
-// CSV writes a row per measured trial, of trials in stages one per stage, of several variants one for each. Latencies are in
-// microseconds.
+// CSV writes a row for each measured trial, or for each of its stages, and of each variant. Latencies are in microseconds.
 func CSV(w io.Writer, r *Report) error {
 	rounds, list := r.roundOf(), r.Measurements()
 	metrics, operations := r.Columns()
@@ -91,7 +90,7 @@ func CSV(w io.Writer, r *Report) error {
 	text("loaderNode", func(r *result.Record) string { return strings.Join(r.Place.Loaders(), " ") })
 	text("started", func(r *result.Record) string { return r.Summary.Identity.Started.UTC().Format("2006-01-02T15:04:05Z") })
 	text("documentSHA256", func(r *result.Record) string { return r.Summary.DocumentSHA256 })
-	return writeCSV(w, t.Texts())
+	return t.writeCSV(w)
 }
 
 // decimal is a number with all of its digits.
@@ -99,19 +98,12 @@ func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Columns are the names of all metrics and operations, in the order in which they first come.
 func (r *Report) Columns() (metrics, operations []string) {
-	seen := map[string]bool{}
-	add := func(list *[]string, kind, name string) {
-		if !seen[kind+name] {
-			seen[kind+name] = true
-			*list = append(*list, name)
-		}
-	}
 	for _, record := range r.Measurements() {
 		for _, m := range record.Summary.Metrics {
-			add(&metrics, "metric ", m.Name)
+			metrics = appendNew(metrics, m.Name)
 		}
 		for _, l := range record.Summary.Latencies {
-			add(&operations, "operation ", l.Operation)
+			operations = appendNew(operations, l.Operation)
 		}
 	}
 	return metrics, operations
@@ -119,9 +111,6 @@ func (r *Report) Columns() (metrics, operations []string) {
 
 // Unfinished is the outcome of a run that has not ended: its report has what was measured so far.
 const Unfinished = "Unfinished"
-
-// failed is the outcome of a run that has failed.
-const failed = "Failed"
 
 // Format is a printed form of a report.
 type Format struct {
@@ -149,31 +138,21 @@ func Formats() []Format {
 
 // ChangedInputs says which files were not the same for all trials that count: their numbers do not compare.
 func (r *Report) ChangedInputs() []finding.Finding {
-	var names []string
-	digests := map[string][]string{}
-	trials := map[string][]string{}
+	digests := &facts{values: map[string][]*factValue{}}
 	for _, record := range r.Accepted() {
 		for _, in := range record.Summary.Inputs {
-			version := in.Name + " " + in.SHA256
-			if digests[in.Name] == nil {
-				names = append(names, in.Name)
-			}
-			if trials[version] == nil {
-				digests[in.Name] = append(digests[in.Name], in.SHA256)
-			}
-			trials[version] = append(trials[version], strconv.Itoa(record.Trial))
+			digests.set(strconv.Itoa(record.Trial), in.Name, in.SHA256)
 		}
 	}
 	var changed []finding.Finding
-	for _, name := range names {
-		if len(digests[name]) < 2 {
-			continue
-		}
+	for _, name := range digests.names {
 		var versions []string
-		for _, digest := range digests[name] {
-			versions = append(versions, fmt.Sprintf("sha256 %s for trial %s", digest, strings.Join(trials[name+" "+digest], ", ")))
+		for _, digest := range digests.values[name] {
+			versions = append(versions, fmt.Sprintf("sha256 %s for trial %s", digest.text, strings.Join(digest.who, ", ")))
 		}
-		changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")))
+		if len(versions) > 1 {
+			changed = append(changed, finding.Changed(name, strings.Join(versions, "; ")))
+		}
 	}
 	return changed
 }

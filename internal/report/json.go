@@ -19,8 +19,6 @@ import (
 // documentVersion is the version of results.json. The first had other layouts with variants and without.
 const documentVersion = 2
 
-var errNoRun = errors.New(JSONFile + " is not that of a run")
-
 // document is the layout of results.json: with variants, the answer and the pairs come first.
 type document struct {
 	Version int            `json:"version"`
@@ -73,7 +71,7 @@ func Decode(text []byte) (*Report, error) {
 		}
 	}
 	if d.Run.Name == "" {
-		return nil, errNoRun
+		return nil, errors.New(JSONFile + " is not that of a run")
 	}
 	return &Report{
 		Run: d.Run, Variation: d.Variation, Claims: d.Claims, Records: d.Attempts, Pairs: decodePairs(d.Pairs),

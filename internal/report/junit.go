@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
@@ -90,7 +91,7 @@ func (r *Report) pointCase(class string, p *stats.Point) junitCase {
 	switch {
 	case p.Summary.N > 0:
 		c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
-		if interval := p.Summary.Range(); interval != "" {
+		if interval := p.Summary.RangeIn(stats.Format); interval != "" {
 			c.SystemOut += ", " + interval
 		}
 	case r.Outcome == Unfinished:
@@ -117,19 +118,15 @@ func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
 
 // pairName names the comparison of a variant with the baseline at one point.
 func pairName(p *stats.Paired) string {
-	name := p.Variant + " / " + p.Baseline
-	if len(p.Parameters) > 0 {
-		name += " at " + stats.Label(p.Parameters)
-	}
-	return name
+	return p.Variant + " / " + p.Baseline + stats.At(p.Parameters)
 }
 
 // ended is the test case of the run as a whole.
 func (r *Report) ended(class string) junitCase {
 	c := junitCase{Name: "finished", ClassName: class}
 	switch {
-	case r.Outcome == failed:
-		c.Error = reason(failed, r.Message)
+	case r.Outcome == v1alpha1.ConditionFailed:
+		c.Error = reason(r.Outcome, r.Message)
 	case r.Outcome == Unfinished:
 		c.Skipped = reason("", r.Message)
 	case r.HasVariants():

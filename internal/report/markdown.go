@@ -9,9 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal: a table of the points
-// in the order of the sweep, what must be read with the numbers, and where they were measured; with variants, the answer, a table
-// of the pairs, why the run stopped, what the variants differ in, and what must be read with the answer.
+// Summary writes what a person wants to know first, as Markdown that also reads well on a terminal.
 func Summary(w io.Writer, r *Report) error {
 	if r.HasVariants() {
 		return writeMarkdown(w, r.headline(), r.blocks())
@@ -73,23 +71,30 @@ func (f form) write(w io.Writer, headline string, blocks []block) error {
 	return err
 }
 
-// markdownTable writes rows with aligned columns, numbers to the right; the first row is the header.
-func markdownTable(b *strings.Builder, rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, cells := range rows {
-		for i, c := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(MarkdownCell(c)), 2)
-		}
-	}
+// aligned are rows of cells that a function writes, padded on the left to the width of their columns: so much at least.
+func aligned(rows [][]string, least int, text func(string) string) [][]string {
+	widths, list := make([]int, len(rows[0])), make([][]string, len(rows))
 	for n, cells := range rows {
 		for i, c := range cells {
-			c = MarkdownCell(c)
-			b.WriteString("| " + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)) + c + " ")
+			list[n] = append(list[n], text(c))
+			widths[i] = max(widths[i], utf8.RuneCountInString(list[n][i]), least)
 		}
-		b.WriteString("|\n")
+	}
+	for _, cells := range list {
+		for i, c := range cells {
+			cells[i] = strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)) + c
+		}
+	}
+	return list
+}
+
+// markdownTable writes rows with aligned columns, numbers to the right; the first row is the header.
+func markdownTable(b *strings.Builder, rows [][]string) {
+	for n, cells := range aligned(rows, 2, MarkdownCell) {
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 		if n == 0 {
-			for _, width := range widths {
-				b.WriteString("| " + strings.Repeat("-", width-1) + ": ")
+			for _, c := range cells {
+				b.WriteString("| " + strings.Repeat("-", utf8.RuneCountInString(c)-1) + ": ")
 			}
 			b.WriteString("|\n")
 		}
@@ -104,21 +109,7 @@ func plain(text string) string { return OneLine(strings.ReplaceAll(text, "**", "
 
 // writeColumns writes rows with columns that are aligned to the right, two spaces apart.
 func writeColumns(b *strings.Builder, rows [][]string) {
-	var widths []int
-	for n, cells := range rows {
-		for i, c := range cells {
-			if n == 0 {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(plain(c)))
-		}
-	}
-	for _, cells := range rows {
-		var line strings.Builder
-		for i, c := range cells {
-			c = plain(c)
-			line.WriteString(strings.Repeat(" ", 2+widths[i]-utf8.RuneCountInString(c)) + c)
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	for _, cells := range aligned(rows, 0, plain) {
+		b.WriteString(strings.TrimRight("  "+strings.Join(cells, "  "), " ") + "\n")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
@@ -19,9 +20,12 @@ func (r *Report) Reading() string {
 		return ""
 	}
 	m := r.Pairs[0].Metric
-	return fmt.Sprintf("Values are medians in %s (%s is better). "+
-		"The ratio is the geometric mean of those of the rounds; its interval: %s.",
-		m.Unit, m.Better, r.confidence()) + r.readingOverall() + r.readingUsual()
+	text := fmt.Sprintf("Values are medians in %s (%s is better). "+
+		"The ratio is the geometric mean of those of the rounds; its interval: %s.", m.Unit, m.Better, r.confidence())
+	if len(r.Overall) > 0 {
+		text += " Over all points, the ratio is the geometric mean of the ratios of the points."
+	}
+	return text + r.readingUsual()
 }
 
 // readingUsual says what so few rounds do not exclude; empty if none is so small that it matters. By the rule of three, n
@@ -38,14 +42,6 @@ func (r *Report) readingUsual() string {
 	}
 	return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that "+
 		"of usual rounds.", fewest, 300/float64(fewest), 150/float64(fewest))
-}
-
-// readingOverall says what the ratios over all points are; empty if there are none.
-func (r *Report) readingOverall() string {
-	if len(r.Overall) == 0 {
-		return ""
-	}
-	return " Over all points, the ratio is the geometric mean of the ratios of the points."
 }
 
 // Baseline is the name of the variant that the others are compared with; empty if there is none.
@@ -90,8 +86,7 @@ func (r *Report) Of(variant string) []stats.Paired {
 	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
 }
 
-// Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and in what was
-// measured are one.
+// Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and their numbers are one.
 func (r *Report) Undecided() []string {
 	var pairs []*stats.Paired
 	for i := range r.Pairs {
@@ -134,7 +129,18 @@ const Shared = "all variants of a round use the same seed and the same data"
 
 // Discarded are attempts that do not count and, with variants, rounds in which not all of these were measured; a line for each.
 func (r *Report) Discarded() []string {
-	list := r.disturbances()
+	var list []string
+	for _, d := range r.Records {
+		if d.Outcome == result.OutcomeAccepted {
+			continue
+		}
+		parts := []string{fmt.Sprintf("trial %d", d.Trial), fmt.Sprintf("attempt %d", d.Attempt)}
+		for _, side := range d.Sides {
+			parts = append(parts, side.Variant)
+		}
+		list = append(list, fmt.Sprintf("%s, %s%s: %s: %s", strings.Join(parts, ", "), label(d.Parameters), d.Outcome, d.Cause,
+			d.Message))
+	}
 	if r.Outcome == Unfinished { // a round may still become whole
 		return list
 	}

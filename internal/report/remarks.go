@@ -77,8 +77,7 @@ func where(some []map[string]string, measured int) string {
 	return ""
 }
 
-// claimLines are what the numbers say of claims, a line for each: what is said, whether it holds here, and whether the published
-// figures say it.
+// claimLines are what the numbers say of claims, a line for each: what is said, and whether it holds, here and as published.
 func claimLines(list []claims.Judgement) []string {
 	var lines []string
 	for _, j := range list {
@@ -136,37 +135,17 @@ func markdown(text string) string { return markup.Replace(OneLine(text)) }
 // MarkdownCell is the same in a table.
 func MarkdownCell(text string) string { return strings.ReplaceAll(markdown(text), "|", `\|`) }
 
-// writeCSV writes rows that a spreadsheet takes no formula from: a text that would be one has an apostrophe before it. Numbers
-// stay as they are.
-func writeCSV(w io.Writer, rows [][]string) error {
-	cw := csv.NewWriter(w)
+// writeCSV writes rows that a spreadsheet takes no formula from: a text that would be one, and is no number, gets an apostrophe.
+func (t *Table) writeCSV(w io.Writer) error {
+	rows := t.Texts()
 	for _, cells := range rows {
-		safe := make([]string, len(cells))
 		for i, c := range cells {
-			safe[i] = c
 			if _, err := strconv.ParseFloat(c, 64); err != nil && c != "" && strings.ContainsAny(c[:1], "=+-@\t\r") {
-				safe[i] = "'" + c
+				cells[i] = "'" + c
 			}
 		}
-		if err := cw.Write(safe); err != nil {
-			return err
-		}
 	}
-	cw.Flush()
-	return cw.Error()
-}
-
-func (r *Report) disturbances() []string {
-	var list []string
-	for _, d := range r.Disturbed() {
-		parts := []string{fmt.Sprintf("trial %d", d.Trial), fmt.Sprintf("attempt %d", d.Attempt)}
-		for _, side := range d.Sides {
-			parts = append(parts, side.Variant)
-		}
-		list = append(list, fmt.Sprintf("%s, %s%s: %s: %s", strings.Join(parts, ", "), label(d.Parameters), d.Outcome, d.Cause,
-			d.Message))
-	}
-	return list
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 func label(parameters map[string]string) string {

@@ -3,8 +3,7 @@
 
 // Package report shows what a run measured. A Report is built once from the analysis of a run's records: it has the points of
 // a run and, of one with variants, their pairs. Each printer is a function of it: a table for people, CSV for spreadsheets,
-// JSON with everything, and the Go benchmark format, which benchstat reads. Compared and Reproduction are what two reports
-// say together.
+// JSON with everything, and the Go benchmark format, which benchstat reads. Compared is what two reports say together.
 package report
 
 import (
@@ -45,14 +44,12 @@ type Ending struct {
 // Run says which run a report is of.
 type Run struct {
 	Head
-	// Planned is how many trials were to be measured; a precision target may have made some needless. With variants, it is the
-	// largest number of rounds.
+	// Planned is how many trials were to be measured, of which a precision target may spare some; with variants, the most rounds.
 	Planned int `json:"planned"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 	Ending
-	// Findings are about the run as a whole: how the database's node differed between trials; with variants, all that must be read
-	// with the answer.
+	// Findings are about the run as a whole: how its node differed between trials; with variants, all to be read with the answer.
 	Findings []finding.Finding `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
 	HostTuning []v1alpha1.HostTuningStatus `json:"hostTuning,omitempty"`
@@ -112,36 +109,14 @@ func (r *Report) Measurements() []Measurement {
 	return list
 }
 
-// Disturbed are the attempts that should have counted and do not.
-func (r *Report) Disturbed() []*result.Record {
-	var list []*result.Record
-	for _, record := range r.Records {
-		if record.Outcome != result.OutcomeAccepted {
-			list = append(list, record)
-		}
-	}
-	return list
-}
-
 // Parameters are the names of the swept parameters.
-func (r *Report) Parameters() []string {
-	names := map[string]bool{}
-	for _, p := range r.Points {
-		for name := range p.Parameters {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
+func (r *Report) Parameters() []string { return stats.NamesOf(stats.ParametersOf(r.Points)) }
 
 // Measured are the points at which anything was measured, in the order of the sweep.
-func (r *Report) Measured() []stats.Point {
-	return slices.DeleteFunc(slices.Clone(r.Points), func(p stats.Point) bool { return p.Summary.N == 0 })
-}
+func (r *Report) Measured() []stats.Point { return stats.Measured(r.Points) }
 
-// Of a run with that plan is its report, from the records of all of its attempts so far; with variants, they are compared. The
-// outcome is how the run ended: Complete, Failed or Unfinished; the message says why or, with variants, why there are no more
-// rounds.
+// Of a run with that plan is its report, from the records of all attempts so far; with variants, they are compared. Outcome and
+// message are those of Ending.
 func Of(
 	run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared, outcome, message string,
 ) (*Report, error) {
@@ -174,8 +149,7 @@ func Of(
 	return r, nil
 }
 
-// FromResults is the report that a results.json was printed from. Latencies have no histograms: those are in the documents of the
-// attempts.
+// FromResults is the report that a results.json was printed from. Its latencies have no histograms: the documents have them.
 func FromResults(text []byte) (*Report, error) {
 	rep, err := Decode(text)
 	if err != nil {
@@ -222,18 +196,15 @@ func (r *Report) counted() []stats.Point {
 // settings of a variant's server, as far as variants differ from the baseline in them: what is asked for. A variant that does not
 // differ has the baseline's value, which any of those that do has beside its own.
 func (r *Report) settings(variant string) map[string]string {
-	values := map[string]string{}
-	for i := range r.Variants {
-		for _, d := range r.Variants[i].Differences {
+	values, own := map[string]string{}, map[string]string{}
+	for _, v := range r.Variants {
+		for _, d := range v.Differences {
 			values[d.Name] = d.From
-		}
-	}
-	for i := range r.Variants {
-		for _, d := range r.Variants[i].Differences {
-			if r.Variants[i].Name == variant {
-				values[d.Name] = d.To
+			if v.Name == variant {
+				own[d.Name] = d.To
 			}
 		}
 	}
+	maps.Copy(values, own)
 	return values
 }

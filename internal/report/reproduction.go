@@ -14,11 +14,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
-// maxReproducedFactor is the largest factor that may lie within the interval of a number that counts as reproduced: a wider one
-// says too little.
+// maxReproducedFactor is the largest factor within the interval of what counts as reproduced: a wider one says too little.
 const maxReproducedFactor = 2
-
-var errVariantsDiffer = errors.New("one of the two runs has variants, and the other has none: nothing can be compared")
 
 // Reproduce compares two reports of the same measurement under these names. If within is above 0, a point is reproduced if the
 // interval excludes a difference of this fraction; a smaller one may be shown. Otherwise it is reproduced if no difference is
@@ -26,7 +23,7 @@ var errVariantsDiffer = errors.New("one of the two runs has variants, and the ot
 func Reproduce(there, here *Report, names [2]string, within, betweenRuns float64) (*Compared, error) {
 	switch {
 	case there.HasVariants() != here.HasVariants():
-		return nil, errVariantsDiffer
+		return nil, errors.New("one of the two runs has variants, and the other has none: nothing can be compared")
 	case there.UID != "" && there.UID == here.UID:
 		return nil, fmt.Errorf("run %s is both of them: measure again under another name", here.Name)
 	}
@@ -47,8 +44,7 @@ func Reproduce(there, here *Report, names [2]string, within, betweenRuns float64
 	return c, err
 }
 
-// pairRatios pairs the ratios of runs with variants. Values themselves are not compared: such a run is about what the variants do
-// on one machine.
+// pairRatios pairs the ratios of runs with variants, and no values: such a run is about what the variants do on one machine.
 func (c *Compared) pairRatios(there, here *Report) error {
 	ours := map[string]*stats.Paired{}
 	for i := range here.Pairs {

@@ -36,18 +36,6 @@ func ReadRequested(file string, text []byte) (*Requested, error) {
 	return q, nil
 }
 
-// check says which plots and tables are of points that are not among these.
-func (q *Requested) check(points []stats.Point) error {
-	var problems []error
-	for i := range q.Plots {
-		problems = append(problems, q.Plots[i].Check(points))
-	}
-	for i := range q.Tables {
-		problems = append(problems, q.Tables[i].Check(points))
-	}
-	return errors.Join(problems...)
-}
-
 // Bounds of a file, and of the names and titles in it.
 const maxPlots, maxTables, maxMetrics, maxFigures, maxFileName, maxTitle = 16, 8, 16, 64, 80, 128
 
@@ -118,7 +106,14 @@ func validateTable(t *presentation.Table, names map[string]bool) error {
 // Request has the report show plots and tables, unless they are of points that it does not have.
 func (r *Report) Request(q *Requested) error {
 	r.Requested = *q
-	return q.check(r.Points)
+	var problems []error
+	for i := range q.Plots {
+		problems = append(problems, q.Plots[i].Check(r.Points))
+	}
+	for i := range q.Tables {
+		problems = append(problems, q.Tables[i].Check(r.Points))
+	}
+	return errors.Join(problems...)
 }
 
 // Series are the points that a selector names with their values of a metric, those of each variant in turn over the rounds that

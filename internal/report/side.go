@@ -41,9 +41,7 @@ type Side struct {
 // SideOf a report that has completed is the run or, of one with variants, one of these, with the values of a metric: an empty
 // one is the headline. The reference is what the user calls it.
 func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
-	s := &Side{
-		name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, findings: r.sideFindings(),
-	}
+	s := &Side{name: r.Name, reference: reference, uid: r.UID, workload: r.Workload, started: r.Started, findings: r.sideFindings()}
 	if r.HasVariants() {
 		if err := r.checkVariant(variant); err != nil {
 			return nil, err
@@ -198,8 +196,7 @@ func differing(a, b *Side) (changes []ComparedChange, otherwise, differences []s
 	return changes, append(otherwise, otherRows(a, b)...), append(differences, stats.ProbeDifferences(a.probe, b.probe)...)
 }
 
-// otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of
-// all.
+// otherRows says at which points the trials had other numbers of rows: with the points, unless these are the only rows of all.
 func otherRows(a, b *Side) []string {
 	var texts []string
 	points, common, others := map[string][]string{}, 0, byLabel(b.points)

@@ -70,8 +70,7 @@ func (t *Table) addText(name string, text func(row int) string) {
 	t.add(Column{Text: name}, func(i int) Cell { return Words(text(i)) })
 }
 
-// addParameters are columns of swept parameters, of which these are the values in each row. A row without any is about all
-// points.
+// addParameters are columns of swept parameters, with these values in each row. A row without any is about all points.
 func (t *Table) addParameters(names []string, points []map[string]string) {
 	for _, name := range names {
 		words := slices.ContainsFunc(points, func(p map[string]string) bool {

@@ -23,8 +23,7 @@ type RequestedTable struct {
 	Table
 	// File is the name of its file, without the ending.
 	File string
-	// CSV has a row for each trial, and a column for each metric. With variants it also has the settings of each variant's server
-	// in which any of them differ.
+	// CSV has a row for each trial, a column for each metric and, with variants, one for each setting in which their servers differ.
 	CSV []byte
 	// Missing are the metrics that were not measured; the table has no place for them.
 	Missing []string
@@ -125,23 +124,15 @@ const variantLabel = "variant"
 
 // labelsOf points are what they differ in: the variant and swept parameters. One point has all.
 func labelsOf(points []stats.Point) []string {
-	valuesOf := map[string][]string{}
+	var all []map[string]string
 	for i := range points {
-		for name, value := range labelsIn(&points[i]) {
-			if !slices.Contains(valuesOf[name], value) {
-				valuesOf[name] = append(valuesOf[name], value)
-			}
-		}
+		all = append(all, labelsIn(&points[i]))
 	}
-	var names []string
-	for name, values := range valuesOf {
-		if name != variantLabel && (len(values) > 1 || len(points) == 1) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if variants := valuesOf[variantLabel]; len(variants) > 1 || len(variants) == 1 && len(points) == 1 {
-		names = append([]string{variantLabel}, names...)
+	names := slices.DeleteFunc(stats.NamesOf(all), func(name string) bool {
+		return len(points) > 1 && len(stats.ValuesOf(name, all)) == 1
+	})
+	if i := slices.Index(names, variantLabel); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, variantLabel) // it comes first
 	}
 	return names
 }
@@ -186,6 +177,6 @@ func (r *Report) tableCSV(labels, metrics []string, points []stats.Point) []byte
 		})
 	}
 	var b bytes.Buffer
-	_ = writeCSV(&b, t.Texts()) // a buffer takes everything
+	_ = t.writeCSV(&b) // a buffer takes everything
 	return b.Bytes()
 }

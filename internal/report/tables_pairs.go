@@ -179,10 +179,8 @@ func (r *Report) CostsTable() *Table {
 	if len(pairs) == 0 {
 		return nil
 	}
-	t := &Table{Name: "Cost of a unit of work", Head: Texts("pair", "cost", "unit")}
-	for _, name := range []string{"baseline", "variant", "ratio"} {
-		t.Head = append(t.Head, inUnit("", name))
-	}
+	head := append(Texts("pair", "cost", "unit"), inUnit("", "baseline"), inUnit("", "variant"), inUnit("", "ratio"))
+	t := &Table{Name: "Cost of a unit of work", Head: head}
 	for i := range pairs[:min(len(pairs), maxExplained)] {
 		for _, c := range pairs[i].Costs {
 			times := None()
@@ -205,10 +203,6 @@ func (r *Report) MatrixTable() *Table {
 		return nil
 	}
 	first := &r.Pairs[0]
-	unit := first.Metric.Unit
-	if first.BaselineMetric != nil {
-		unit = first.BaselineMetric.Unit
-	}
 	var rows []stats.Paired // the first of each point
 	cells := map[string]map[string]Cell{}
 	key := func(p *stats.Paired) string { return fmt.Sprint(p.Points > 1, stats.Label(p.Parameters)) }
@@ -221,9 +215,10 @@ func (r *Report) MatrixTable() *Table {
 	t := tableOf("Ratios to "+first.Baseline, len(rows))
 	t.Sorted = true
 	t.addParameters(r.Parameters(), pointsOf(rows))
+	unit := cmp.Or(first.BaselineMetric, &first.Metric).Unit
 	t.add(inUnit(unit, first.Baseline), func(i int) Cell { return medianOf(&rows[i], rows[i].BaselineValues) })
-	for i := range r.Overall[:min(len(r.Overall), 1)] {
-		t.Rows[i].Cells[0] = Words(AllPoints)
+	if len(r.Overall) > 0 {
+		t.Rows[0].Cells[0] = Words(AllPoints)
 	}
 	for _, v := range r.Variants {
 		if v.Name != first.Baseline {
@@ -266,10 +261,7 @@ func MatrixText(w io.Writer, r *Report) error {
 	if t == nil {
 		return writeText(w, r.headline(), []block{paragraphs("There are no pairs of values.")})
 	}
-	m := r.Pairs[0].Metric
-	if base := r.Pairs[0].BaselineMetric; base != nil {
-		m = *base
-	}
+	m := cmp.Or(r.Pairs[0].BaselineMetric, &r.Pairs[0].Metric)
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
 		"+ faster, - slower, = equal, ? cannot say.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
 	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})

@@ -151,19 +151,15 @@ func Ranks(points []stats.Point) string {
 	if stats.InStages(points) {
 		return "The stages are not ranked: each is another part of a trial's work."
 	}
-	standing := stats.Stand(points)
-	others := standing.Others(points)
 	if !stats.Ranked(points) {
 		return fmt.Sprintf("No point is ranked best: it takes %d trials each to tell points apart.", stats.MinForRanks)
 	}
-	best := stats.Label(points[standing.Best].Parameters) + " has the best median"
-	if others == "" {
-		best = stats.Label(points[standing.Best].Parameters) + " is the best"
-	} else {
-		best += "; " + others
+	standing, is := stats.Stand(points), " is the best"
+	if others := standing.Others(points); others != "" {
+		is = " has the best median; " + others
 	}
-	return best + ". Points are compared round by round (t test of the ratios) at 95% confidence across all of them, and so are " +
-		"the ratios to the first point."
+	return stats.Label(points[standing.Best].Parameters) + is + ". Points are compared round by round (t test of the ratios) at " +
+		"95% confidence across all of them, and so are the ratios to the first point."
 }
 
 // PartsTable has a row for each point with the median of each metric that is of a part of the work; nil if there is none.

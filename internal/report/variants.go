@@ -91,8 +91,7 @@ type ServerSettings struct {
 	Settings []result.AppliedSetting `json:"settings"`
 }
 
-// AddSettings keeps the settings of the servers of an attempt that counts, of each variant those of its first: a server that has
-// others later is a finding.
+// AddSettings keeps the settings of each server in its first attempt that counts: one that has others later is a finding.
 func (r *Report) AddSettings(record *result.Record, doc *result.Document) {
 	if record.Outcome != result.OutcomeAccepted {
 		return

@@ -218,7 +218,14 @@ func (s *Summary) Metric(name string) (Metric, bool) {
 	case name == RowsMetric && s.Totals.Rows > 0:
 		return Metric{Name: name, Value: float64(s.Totals.Rows), Unit: "rows", Better: "higher"}, true
 	}
-	return s.percentile(name)
+	for _, l := range s.Latencies {
+		of, found := strings.CutPrefix(name, l.Operation)
+		value, known := l.Percentiles()[of]
+		if found && known && l.Count > 0 {
+			return Metric{Name: name, Value: float64(value), Unit: "µs", Better: "lower"}, true
+		}
+	}
+	return Metric{}, false
 }
 
 // Lead puts the metric of that name first, the headline; the one that was first is shown beside it. The error says which metrics
@@ -258,18 +265,6 @@ func (s *Summary) metricNames() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// percentile of a latency by the name of its column.
-func (s *Summary) percentile(name string) (Metric, bool) {
-	for _, l := range s.Latencies {
-		of, found := strings.CutPrefix(name, l.Operation)
-		value, known := l.Percentiles()[of]
-		if found && known && l.Count > 0 {
-			return Metric{Name: name, Value: float64(value), Unit: "µs", Better: "lower"}, true
-		}
-	}
-	return Metric{}, false
 }
 
 // IsLatency says whether a metric is a percentile of a latency, or its maximum.

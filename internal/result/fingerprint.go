@@ -4,7 +4,6 @@
 package result
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,14 +60,7 @@ func DecodeFingerprint(message string) (*Fingerprint, error) {
 	if len(message) > 4<<10 {
 		return nil, fmt.Errorf("the fingerprint has %d bytes; at most %d are allowed", len(message), 4<<10)
 	}
-	var f Fingerprint
-	if err := json.Unmarshal([]byte(message), &f); err != nil {
-		return nil, fmt.Errorf("reading the fingerprint: %w", err)
-	}
-	if f.Version != FingerprintVersion {
-		return nil, fmt.Errorf("the fingerprint has version %d, this program reads %d", f.Version, FingerprintVersion)
-	}
-	return &f, nil
+	return Versioned([]byte(message), "the fingerprint", func(f *Fingerprint) int { return f.Version }, FingerprintVersion)
 }
 
 // HostSettings are kernel settings of a node, in the kernel's words. Those that were not asked for are empty.
@@ -106,10 +98,9 @@ func condense(all []Input) []Input {
 	if len(all) <= MaxSummaryInputs {
 		return all
 	}
-	sorted := slices.SortedFunc(slices.Values(all), func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
 	var printed strings.Builder
 	one := Input{Name: fmt.Sprintf("%d files", len(all))}
-	for _, in := range sorted {
+	for _, in := range slices.SortedFunc(slices.Values(all), func(a, b Input) int { return strings.Compare(a.Name, b.Name) }) {
 		printed.WriteString(sumLine(in.SHA256, in.Name))
 		one.Bytes += in.Bytes
 		one.Rows += in.Rows

@@ -102,14 +102,13 @@ func visitors(pods, others []Neighbor) Visitors {
 	for _, p := range pods {
 		switch {
 		case known[p.ID]:
-			continue
 		case p.Name != "":
 			all.Names = append(all.Names, p.Name)
 		default:
 			all.Others++
 		}
-		all.Count++
 	}
+	all.Count = len(all.Names) + all.Others
 	slices.Sort(all.Names)
 	all.Names = all.Names[:min(len(all.Names), maxNames)]
 	return all

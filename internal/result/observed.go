@@ -3,11 +3,6 @@
 
 package result
 
-import (
-	"encoding/json"
-	"fmt"
-)
-
 // ObservationVersion is the version of Observation.
 const ObservationVersion = 1
 
@@ -93,14 +88,7 @@ type ObservedSummary struct {
 
 // DecodeObservation reads an answer of the observer.
 func DecodeObservation(data []byte) (*Observation, error) {
-	var o Observation
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("reading the observation: %w", err)
-	}
-	if o.Version != ObservationVersion {
-		return nil, fmt.Errorf("the observation has version %d, this program reads %d", o.Version, ObservationVersion)
-	}
-	return &o, nil
+	return Versioned(data, "the observation", func(o *Observation) int { return o.Version }, ObservationVersion)
 }
 
 // Used is what the server's process used between Before and After. Limits and sizes are those of After. It is
@@ -109,26 +97,20 @@ func (o *Observed) Used() (ProcessFacts, bool) {
 	if o == nil || o.Before == nil || o.After == nil || o.Before.Process != o.After.Process {
 		return ProcessFacts{}, false
 	}
-	b, a := o.Before, o.After
-	return ProcessFacts{
-		Process:             a.Process,
-		UserMicros:          between(b.UserMicros, a.UserMicros),
-		SystemMicros:        between(b.SystemMicros, a.SystemMicros),
-		ReadBytes:           between(b.ReadBytes, a.ReadBytes),
-		WriteBytes:          between(b.WriteBytes, a.WriteBytes),
-		ReadCalls:           between(b.ReadCalls, a.ReadCalls),
-		WriteCalls:          between(b.WriteCalls, a.WriteCalls),
-		MinorFaults:         between(b.MinorFaults, a.MinorFaults),
-		MajorFaults:         between(b.MajorFaults, a.MajorFaults),
-		VoluntarySwitches:   between(b.VoluntarySwitches, a.VoluntarySwitches),
-		InvoluntarySwitches: between(b.InvoluntarySwitches, a.InvoluntarySwitches),
-		MaxRSSBytes:         a.MaxRSSBytes,
-		CPULimitMillis:      lowestLimit(b.CPULimitMillis, a.CPULimitMillis),
-		ThrottledMicros:     between(b.ThrottledMicros, a.ThrottledMicros),
-		DataBytes:           a.DataBytes,
-		DeviceReads:         between(b.DeviceReads, a.DeviceReads),
-		DeviceWrites:        between(b.DeviceWrites, a.DeviceWrites),
-	}, true
+	used, before := *o.After, o.Before.counters()
+	for i, counter := range used.counters() {
+		*counter = between(*before[i], *counter)
+	}
+	used.CPULimitMillis = lowestLimit(o.Before.CPULimitMillis, used.CPULimitMillis)
+	return used, true
+}
+
+// counters only grow while the process lives.
+func (p *ProcessFacts) counters() []*int64 {
+	return []*int64{
+		&p.UserMicros, &p.SystemMicros, &p.ReadBytes, &p.WriteBytes, &p.ReadCalls, &p.WriteCalls, &p.MinorFaults, &p.MajorFaults,
+		&p.VoluntarySwitches, &p.InvoluntarySwitches, &p.ThrottledMicros, &p.DeviceReads, &p.DeviceWrites,
+	}
 }
 
 // between is what was added to a counter; -1 if that is not known. The threads of a process that end take their counts with

@@ -82,20 +82,15 @@ type Place struct {
 	RetainedClass string `json:"retainedClass,omitempty"`
 }
 
-// maxForeign containers are noted.
-const maxForeign = 8
-
-// AddForeign notes containers that others have added to a Pod.
+// AddForeign notes containers that others have added to a Pod, as long as they are few.
 func (p *Place) AddForeign(pod string, containers []string) {
+	const most = 8
 	for _, name := range containers {
-		if entry := pod + ": " + name; len(p.Foreign) < maxForeign && !slices.Contains(p.Foreign, entry) {
+		if entry := pod + ": " + name; len(p.Foreign) < most && !slices.Contains(p.Foreign, entry) {
 			p.Foreign = append(p.Foreign, entry)
 		}
 	}
 }
-
-// guaranteed is the class of a Pod that has what its limits say, whatever else runs on its node.
-const guaranteed = "Guaranteed"
 
 // Findings are about Pods that others may take resources from, on their nodes or within them, and about volumes that stay.
 func (p *Place) Findings() []finding.Finding {
@@ -106,9 +101,10 @@ func (p *Place) Findings() []finding.Finding {
 	if p.RetainedClass != "" {
 		list = append(list, finding.Retained(p.RetainedClass))
 	}
+	// A Guaranteed Pod has what its limits say, whatever else runs on its node.
 	var pods []string
 	for _, pod := range []struct{ name, class string }{{"database", p.DatabaseQoS}, {"loader", p.LoaderQoS}} {
-		if pod.class != "" && pod.class != guaranteed {
+		if pod.class != "" && pod.class != "Guaranteed" {
 			pods = append(pods, pod.name+" "+pod.class)
 		}
 	}
@@ -134,17 +130,10 @@ const maxRecordSummary = 128 << 10
 // to then it has that of the termination message, from which EncodeSummary left out what did not fit. If the document's is too
 // large even for a record, the short one stays, with a finding that says so.
 func (r *Record) Complete(d *Document, doc EncodedDocument) error {
-	whole := d.Summarize(doc)
-	whole.Latencies = d.Latencies
-	for i := range whole.Stages {
-		whole.Stages[i].Latencies = d.Stages[i].Latencies
-	}
-	for i := range whole.Sides {
-		whole.Sides[i].Latencies = d.Sides[i].Latencies
-	}
+	whole := d.summary(doc)
 	data, err := json.Marshal(whole)
 	if err == nil && len(data) > maxRecordSummary {
-		whole = d.Summarize(doc)
+		whole = whole.WithoutHistograms()
 		data, err = json.Marshal(whole)
 	}
 	if err != nil {
@@ -153,9 +142,9 @@ func (r *Record) Complete(d *Document, doc EncodedDocument) error {
 	if len(data) > maxRecordSummary {
 		short := *r.Summary
 		short.Findings = append(slices.Clone(short.Findings), finding.Shortened(DocumentKey, len(data), maxRecordSummary))
-		whole = short
+		whole = &short
 	}
-	r.Summary = &whole
+	r.Summary = whole
 	return nil
 }
 
@@ -181,13 +170,6 @@ func (r *Record) SameAttempt(other *Record) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// Bounds of the findings that Condensed keeps: more than a status can show.
-const (
-	condensedFindings     = 64
-	condensedFindingBytes = 2 << 10
-	condensedMeasures     = 16
-)
-
 // Condensed is a record without what only the published results need: histograms, inputs, and the findings that
 // no status has room for. The operator keeps a condensed record of every attempt in memory.
 func (r *Record) Condensed() *Record {
@@ -208,11 +190,12 @@ func (r *Record) Condensed() *Record {
 	return &short
 }
 
-// condensed findings: no more and no longer ones than a status can show.
+// condensed findings: their bounds are more than a status can show.
 func condensed(all []finding.Finding) []finding.Finding {
-	short := slices.Clone(all[:min(len(all), condensedFindings)])
+	const most, mostBytes, mostMeasures = 64, 2 << 10, 16
+	short := slices.Clone(all[:min(len(all), most)])
 	for i, f := range short {
-		short[i] = f.Condensed(condensedFindingBytes, condensedMeasures)
+		short[i] = f.Condensed(mostBytes, mostMeasures)
 	}
 	return short
 }
@@ -236,15 +219,21 @@ func (r *Record) Encode() (string, error) {
 
 // DecodeRecord reads a record from its ConfigMap.
 func DecodeRecord(data string) (*Record, error) {
-	var r Record
-	if err := json.Unmarshal([]byte(data), &r); err != nil {
-		return nil, fmt.Errorf("reading the record of an attempt: %w", err)
-	}
-	if r.Version != RecordVersion {
-		return nil, fmt.Errorf("the record of an attempt has version %d, this program reads %d", r.Version, RecordVersion)
-	}
-	if r.Outcome == OutcomeAccepted && r.Summary == nil {
+	r, err := Versioned([]byte(data), "the record of an attempt", func(r *Record) int { return r.Version }, RecordVersion)
+	if err == nil && r.Outcome == OutcomeAccepted && r.Summary == nil {
 		return nil, errors.New("the record of an attempt is accepted but has no summary")
 	}
-	return &r, nil
+	return r, err
+}
+
+// Versioned reads JSON that has the version that this program reads. Errors call it what.
+func Versioned[T any](data []byte, what string, version func(*T) int, reads int) (*T, error) {
+	read := new(T)
+	if err := json.Unmarshal(data, read); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", what, err)
+	}
+	if has := version(read); has != reads {
+		return nil, fmt.Errorf("%s has version %d, this program reads %d", what, has, reads)
+	}
+	return read, nil
 }

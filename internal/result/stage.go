@@ -52,8 +52,8 @@ func StageOf(name string, d *Document) Stage {
 
 func (s *Stage) summarize() StageSummary {
 	return StageSummary{
-		Name: s.Name, Totals: s.Totals, Metrics: s.Metrics, Latencies: withoutHistograms(s.Latencies),
-		Observed: s.Observed.Summarize(), Findings: s.Findings,
+		Name: s.Name, Totals: s.Totals, Metrics: s.Metrics, Latencies: s.Latencies, Observed: s.Observed.Summarize(),
+		Findings: s.Findings,
 	}
 }
 
@@ -69,13 +69,12 @@ func withoutHistograms(list []Latency) []Latency {
 // WithoutHistograms is a copy that leaves out what merges latencies.
 func (s *Summary) WithoutHistograms() *Summary {
 	short := *s
-	short.Latencies, short.Stages = withoutHistograms(s.Latencies), slices.Clone(s.Stages)
+	short.Latencies, short.Stages, short.Sides = withoutHistograms(s.Latencies), slices.Clone(s.Stages), slices.Clone(s.Sides)
 	for i := range short.Stages {
 		short.Stages[i].Latencies = withoutHistograms(short.Stages[i].Latencies)
 	}
-	short.Sides = slices.Clone(s.Sides)
 	for i := range short.Sides {
-		short.Sides[i].Latencies = withoutHistograms(short.Sides[i].Latencies)
+		short.Sides[i].Summary = *short.Sides[i].WithoutHistograms()
 	}
 	return &short
 }
@@ -179,10 +178,6 @@ type SideDocument struct {
 type SideSummary struct {
 	Variant string `json:"variant"`
 	Summary
-}
-
-func (s *SideDocument) summarize() SideSummary {
-	return SideSummary{s.Variant, s.Summarize(EncodedDocument{})}
 }
 
 // SideRecord is where a variant was measured: what a Record says of its only database.

@@ -16,9 +16,6 @@ import (
 // MaxSummaryBytes is the budget of a termination message: Kubernetes cuts at 4 KiB per container.
 const MaxSummaryBytes = 3 << 10
 
-// maxFailureMessage bounds a failure's message within the summary.
-const maxFailureMessage = 1 << 10
-
 // summaryPrefix marks a termination message as a summary: a container that crashes may leave any text there.
 const (
 	summaryPrefix = anySummaryPrefix + "1 "
@@ -30,17 +27,13 @@ const (
 var ErrNoSummary = errors.New("the termination message holds no summary")
 
 // EncodeSummary writes a summary within MaxSummaryBytes. It leaves out stages, sides and histograms and, in this order, what does
-// not fit: findings, adjusted settings, inputs, latencies, and the end of a failure's message. All but the last are in the
-// document too, and the record of an accepted attempt has them from there: see Record.Complete.
+// not fit: findings, inputs, latencies, and the end of a failure's message. All but the last are in the document too, and the
+// record of an accepted attempt has them from there: see Record.Complete.
 func EncodeSummary(s Summary) ([]byte, error) {
-	for i := range s.Latencies {
-		s.Latencies[i].Histogram = ""
-	}
-	s.Stages, s.Sides = nil, nil
+	s.Latencies, s.Stages, s.Sides = withoutHistograms(s.Latencies), nil, nil
 	if s.Failure != nil {
-		f := *s.Failure
-		f.Message = Truncate(f.Message, maxFailureMessage)
-		s.Failure = &f
+		const most = 1 << 10
+		s.Failure = &Failure{s.Failure.Reason, Truncate(s.Failure.Message, most)}
 	}
 	shorten := []func(){
 		func() {},
@@ -97,22 +90,22 @@ func DecodeSummary(message string) (*Summary, error) {
 	return &s, nil
 }
 
-// Summarize is the summary of a document, complete.
-func (d *Document) Summarize(doc EncodedDocument) Summary {
-	s := Summary{
+// Summarize is the summary of a document, complete but for the histograms.
+func (d *Document) Summarize(doc EncodedDocument) Summary { return *d.summary(doc).WithoutHistograms() }
+
+func (d *Document) summary(doc EncodedDocument) *Summary {
+	s := &Summary{
 		Version: DocumentVersion, Identity: d.Identity,
 		DocumentSHA256: doc.SHA256, DocumentBytes: int64(len(doc.Gzip)),
-		Totals: d.Totals, Metrics: d.Metrics,
+		Totals: d.Totals, Metrics: d.Metrics, Latencies: d.Latencies,
 		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest, WorkingSet: d.Server.WorkingSet,
-		Findings: d.Findings, Observed: d.Observed.Summarize(),
+		Findings: d.Findings, Observed: d.Observed.Summarize(), Inputs: condense(d.Inputs),
 	}
-	s.Inputs = condense(d.Inputs)
-	s.Latencies = withoutHistograms(d.Latencies)
 	for i := range d.Stages {
 		s.Stages = append(s.Stages, d.Stages[i].summarize())
 	}
 	for i := range d.Sides {
-		s.Sides = append(s.Sides, d.Sides[i].summarize())
+		s.Sides = append(s.Sides, SideSummary{d.Sides[i].Variant, *d.Sides[i].summary(EncodedDocument{})})
 	}
 	return s
 }

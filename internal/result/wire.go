@@ -216,10 +216,8 @@ func (b *documentBlock) add(line, sha256Hex string) (whole bool, err error) {
 		if err == nil && sha256Hex != "" && h.sha256 != sha256Hex {
 			err = fmt.Errorf("the log has the document %s, the summary names %s", h.sha256, sha256Hex)
 		}
-		if err != nil {
-			return false, err
-		}
 		*b = documentBlock{documentHeader: h}
+		return false, err
 	case b.documentHeader != nil && strings.HasPrefix(line, linePrefix):
 		part, err := parseLine(strings.TrimPrefix(line, linePrefix), b.read+1)
 		if err != nil {

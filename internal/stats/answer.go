@@ -6,6 +6,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -75,15 +76,14 @@ func (t *tallied) differing(what string) string {
 	return fmt.Sprintf("%d of %d%s differ", t.differ, t.n, what)
 }
 
-// AnswerOf says what all pairs of a comparison show: over all points together if that is known, and then the largest difference;
-// empty if there are none.
+// AnswerOf says what all pairs show: over all points together if that is known, then the largest difference; empty without any.
 func AnswerOf(overall, list []Paired) Answer {
 	all, t := tally(overall), tally(list)
 	switch n := t.n; {
 	case n == 0:
 		return Answer{}
 	case n == 1:
-		return answerBy(&list[0], at(list[0].Parameters), "")
+		return answerBy(&list[0], At(list[0].Parameters), "")
 	case t.equal == n:
 		within := fmt.Sprintf("equal within %d%%", list[0].EquivalencePercent)
 		return Answer{fmt.Sprintf("%s for all %d", within, n) + t.things(), within, Equal, nil}
@@ -94,7 +94,7 @@ func AnswerOf(overall, list []Paired) Answer {
 		return t.equalOverall(overall, list)
 	case t.differ > 0:
 		p := &list[t.largest]
-		a := answerBy(p, at(p.Parameters)+"; "+t.differing(t.things()), "")
+		a := answerBy(p, At(p.Parameters)+"; "+t.differing(t.things()), "")
 		a.Brief = fitting(append(p.briefs("; "+t.differing("")), p.briefs("")...)...)
 		return a
 	case t.none == n:
@@ -160,10 +160,5 @@ func (t *tallied) undecided(list []Paired) Answer {
 
 // sameCause says whether nothing can be said of any pair, and for the same cause.
 func sameCause(list []Paired) bool {
-	for i := range list {
-		if list[i].Verdict != CannotSay || list[i].Why() != list[0].Why() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(p Paired) bool { return p.Verdict != CannotSay || p.Why() != list[0].Why() })
 }

@@ -22,16 +22,14 @@ func Brief(points []Point) string {
 		return ""
 	}
 	value := l.Value + " " + l.Unit
+	if len(points) == 1 || l.At == "" {
+		return fitting(value)
+	}
 	of := fmt.Sprintf("%s, best of %d points", value, len(points))
 	if InStages(points) {
 		of = fmt.Sprintf("%s, first of %d stages", value, len(points))
 	}
-	longest := []string{value, of, value + " at " + l.At}
-	if len(points) == 1 || l.At == "" {
-		longest = longest[:1]
-	}
-	slices.Reverse(longest)
-	return fitting(longest...)
+	return fitting(value+" at "+l.At, of, value)
 }
 
 // briefs are what a pair says, with something at the end, from the most words to the fewest.
@@ -260,7 +258,7 @@ func (p *Paired) where() string {
 	if p.Points > 1 {
 		return fmt.Sprintf(" over all %d points", p.Points)
 	}
-	return at(p.Parameters)
+	return At(p.Parameters)
 }
 
 // brief is a difference in the fewest words: as a factor from where on sentences have one.

@@ -18,8 +18,7 @@ const (
 	// Rules is the number of the rules by which this package judges. A change to a verdict or an interval of values that were
 	// recorded adds one, and freezes what they say anew.
 	Rules = 2
-	// ErrorProbability is the probability that any interval of a comparison, of all points and at any of its looks, misses the true
-	// ratio.
+	// ErrorProbability is that of any interval of a comparison, of all points and at any of its looks, to miss the true ratio.
 	ErrorProbability = 0.05
 	// MinPairs is the smallest number of rounds that a comparison can be made of: a block of the order (plan.ForComparison). Fewer
 	// rounds agree too often on a load that comes and goes with them.
@@ -87,8 +86,7 @@ type Design struct {
 	EquivalencePercent float64
 	// Comparisons is the number of points times the number of variants besides the baseline. The error is divided by it.
 	Comparisons int
-	// Together says that the points are also judged together (Overall). Half of the error is for that, and the pairs have the other
-	// half.
+	// Together says that the points are also judged together (Overall), with half of the error. The pairs have the other half.
 	Together bool
 	// BetweenRuns is the standard deviation, as a fraction, by which the medians of equal runs differ from one run to the next.
 	// Only CompareSeparate needs it: trials of one run do not show it.

@@ -106,9 +106,8 @@ func logRatios(baseline, variant []float64) ([]float64, bool) {
 	return ratios, true
 }
 
-// MeanOfTrials is the geometric mean of the values of trials, of which there is one at least: the ratio of two means is then
-// the mean of the ratios of trials that were measured next to each other. Of values that have no logarithm, it is the arithmetic
-// mean.
+// MeanOfTrials is the geometric mean of the values of at least one trial: the ratio of two means is then the mean of the ratios
+// of trials that were measured next to each other. Values without a logarithm have the arithmetic mean.
 func MeanOfTrials(values []float64) float64 {
 	switch {
 	case len(values) == 1:
@@ -122,8 +121,6 @@ func MeanOfTrials(values []float64) float64 {
 // maxHistogramDigits bounds the significant digits of a histogram, and with them its size in memory, which does not depend on how
 // long its text is: 0.5 MB with 3 digits, as the loader writes them, and more than 50 MB with 5.
 const maxHistogramDigits = 3
-
-var errHistogramTooLarge = errors.New("the histogram has too many significant digits")
 
 // DecodeHistogram reads a histogram in the HdrHistogram V2 encoding, base64, that a third party may have written.
 func DecodeHistogram(text string) (*hdrhistogram.Histogram, error) {
@@ -144,7 +141,7 @@ func DecodeHistogram(text string) (*hdrhistogram.Histogram, error) {
 		return nil, fmt.Errorf("reading a histogram: %w", err)
 	}
 	if binary.BigEndian.Uint32(start[toDigits:]) > maxHistogramDigits {
-		return nil, errHistogramTooLarge
+		return nil, errors.New("the histogram has too many significant digits")
 	}
 	return hdrhistogram.Decode([]byte(text))
 }

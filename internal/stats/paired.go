@@ -31,8 +31,7 @@ type Paired struct {
 	// Separate it is the number of trials that it takes on each side.
 	EquivalencePercent int32 `json:"equivalentWithinPercent"`
 	FirstLook          int   `json:"firstLook"`
-	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no
-	// ratio.
+	// BaselineMetric is the baseline's metric if it is another one than the variant's, and nil otherwise: two metrics have no ratio.
 	BaselineMetric *result.Metric `json:"-"`
 	// RateMissed says that the variant or the baseline did not reach the offered rate.
 	RateMissed bool `json:"-"`
@@ -153,7 +152,6 @@ func (p *Paired) Change() string {
 	return text
 }
 
-// change and its interval.
 func (p *Paired) change() (text, interval string) {
 	more, less := "faster", "slower"
 	switch {
@@ -173,7 +171,8 @@ func (p *Paired) isTime() bool {
 	return p.Metric.Better == "lower" && slices.Contains([]string{"s", "ms", "µs", "ns"}, p.Metric.Unit)
 }
 
-func at(parameters map[string]string) string {
+// At a point is its label, as the end of a sentence; empty if there is only one point.
+func At(parameters map[string]string) string {
 	if len(parameters) == 0 {
 		return ""
 	}
@@ -202,9 +201,8 @@ func percent(fraction float64) string { return digits(100*fraction, 2) }
 
 func percents(low, high float64) string { return percent(low) + "–" + percent(high) }
 
-// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5% slower, and a negative one is
-// faster. String says it of a rate; of a time it says how much longer that is. Without an interval, the bounds are ∓ infinity
-// and 1.
+// Loss is by what fraction the variant is slower than the baseline, with its interval: 0.05 is 5% slower, and below 0 is faster.
+// String says it of a rate; of a time, how much longer that is. Without an interval, the bounds are ∓ infinity and 1.
 func (p *Paired) Loss() (loss, low, high float64) {
 	speed, slowest, fastest := p.speed()
 	return 1 - speed, 1 - fastest, 1 - slowest

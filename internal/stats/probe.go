@@ -20,8 +20,7 @@ const (
 	driftBound = 1.25
 	// driftBoundP95 is that of a 95th percentile, which is a few calls of a hundred and varies by itself.
 	driftBoundP95 = 2
-	// minDrift is a difference of latencies, in microseconds, below which no load can tell: a file system in memory answers
-	// within one or two.
+	// minDrift is a difference of latencies, in µs, that no load can tell: a file system in memory answers within one or two.
 	minDrift = 10
 )
 
@@ -33,10 +32,10 @@ type Probe struct {
 	WorkNanos int64
 }
 
-// ProbeOf a trial; false if there is none.
-func ProbeOf(r *result.Record) (Probe, bool) {
+// ProbeOf a trial; the zero Probe if there is none.
+func ProbeOf(r *result.Record) Probe {
 	if r.Summary == nil || r.Summary.Observed == nil || r.Summary.Observed.Probe == nil {
-		return Probe{}, false
+		return Probe{}
 	}
 	p := r.Summary.Observed.Probe
 	found := Probe{WorkNanos: max(0, p.CPU.Median)}
@@ -44,7 +43,7 @@ func ProbeOf(r *result.Record) (Probe, bool) {
 		// Less than a microsecond is not nothing.
 		found.FdatasyncMicros, found.FdatasyncP95Micros = max(1, p.Fdatasync.Median), max(1, p.Fdatasync.P95)
 	}
-	return found, found != Probe{}
+	return found
 }
 
 // ProbeOfAll is the median of the probes before trials; the zero Probe if there are none.
@@ -52,8 +51,8 @@ func ProbeOfAll(records []*result.Record) Probe {
 	median := func(of func(Probe) int64) int64 {
 		var values []float64
 		for _, r := range records {
-			if p, found := ProbeOf(r); found && of(p) > 0 {
-				values = append(values, float64(of(p)))
+			if value := of(ProbeOf(r)); value > 0 {
+				values = append(values, float64(value))
 			}
 		}
 		return int64(Summarize(values).Median)
@@ -65,17 +64,17 @@ func ProbeOfAll(records []*result.Record) Probe {
 	}
 }
 
-// ProbeDifferences say how the nodes of two runs differed, in the medians of all their trials: beyond what can be expected of one
-// node at two times.
+// ProbeDifferences say how the nodes of two runs differed, in the medians of all trials, beyond what one node does at two times.
 func ProbeDifferences(before, after Probe) []string {
 	var list []string
-	if diskDiffers(before, after) {
+	if differs(before.FdatasyncMicros, after.FdatasyncMicros, driftBound, minDrift) ||
+		differs(before.FdatasyncP95Micros, after.FdatasyncP95Micros, driftBoundP95, minDrift) {
 		list = append(list, fmt.Sprintf("fdatasync on the data volume before the trials: %d µs (p95 %d µs) → %d µs (p95 %d µs)",
 			before.FdatasyncMicros, before.FdatasyncP95Micros, after.FdatasyncMicros, after.FdatasyncP95Micros))
 	}
 	if differs(before.WorkNanos, after.WorkNanos, driftBound, 0) {
-		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s → %s", workTime(before),
-			workTime(after)))
+		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s µs → %s µs",
+			Format(before.workMicros()), Format(after.workMicros())))
 	}
 	return list
 }
@@ -91,15 +90,16 @@ func ProbeFindings(records []*result.Record) []finding.Finding {
 		{func(p Probe) int64 { return p.FdatasyncMicros }, driftBound},
 		{func(p Probe) int64 { return p.FdatasyncP95Micros }, driftBoundP95},
 	} {
-		low, high, from, to := extremes(records, disk.of)
+		fast, slow := extremes(records, disk.of)
+		low, high := ProbeOf(fast), ProbeOf(slow)
 		if !limited(records) && differs(disk.of(low), disk.of(high), disk.bound, minDrift) && trends(records, disk.of) {
-			list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), from, to))
+			list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), fast.Trial, slow.Trial))
 			break
 		}
 	}
-	work := func(p Probe) int64 { return p.WorkNanos }
-	if low, high, from, to := extremes(records, work); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
-		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), from, to))
+	fast, slow := extremes(records, func(p Probe) int64 { return p.WorkNanos })
+	if low, high := ProbeOf(fast), ProbeOf(slow); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
+		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), fast.Trial, slow.Trial))
 	}
 	return list
 }
@@ -110,8 +110,8 @@ func ProbeFindings(records []*result.Record) []finding.Finding {
 func trends(records []*result.Record, of func(Probe) int64) bool {
 	var trials, values []float64
 	for _, r := range records {
-		if p, found := ProbeOf(r); found && of(p) > 0 {
-			trials, values = append(trials, float64(r.Trial)), append(values, float64(of(p)))
+		if value := of(ProbeOf(r)); value > 0 {
+			trials, values = append(trials, float64(r.Trial)), append(values, float64(value))
 		}
 	}
 	trend := concordance(trials, values)
@@ -119,41 +119,24 @@ func trends(records []*result.Record, of func(Probe) int64) bool {
 	return concordanceTail(len(values), max(trend, -trend)) <= ErrorProbability/4
 }
 
-// limited says whether block I/O was limited. Some calls then pass at once and others wait, so that the few calls of a probe say
-// nothing about the disk.
+// limited says whether block I/O was. Some calls then pass at once and others wait, so that a few say nothing about the disk.
 func limited(records []*result.Record) bool {
 	return slices.ContainsFunc(records, func(r *result.Record) bool { return r.Fingerprint != nil && r.Fingerprint.Limited() })
 }
 
-// extremes are the lowest and the highest probe by one of its numbers, and the trials after them. Of many trials a twentieth at
-// either end is left out: among hundreds there is always one whose probe met something, and that is no drift.
-func extremes(records []*result.Record, of func(Probe) int64) (low, high Probe, from, to int) {
-	type before struct {
-		Probe
-		trial int
-	}
-	var all []before
-	for _, r := range records {
-		if p, found := ProbeOf(r); found && of(p) > 0 {
-			all = append(all, before{p, r.Trial})
-		}
-	}
+// extremes are the trials with the lowest and the highest probe by one of its numbers; empty ones if none has it. Of many, a
+// twentieth at either end is left out: among hundreds there is always one whose probe met something, and that is no drift.
+func extremes(records []*result.Record, of func(Probe) int64) (low, high *result.Record) {
+	all := slices.DeleteFunc(slices.Clone(records), func(r *result.Record) bool { return of(ProbeOf(r)) <= 0 })
 	if len(all) == 0 {
-		return low, high, 0, 0
+		return new(result.Record), new(result.Record)
 	}
-	slices.SortStableFunc(all, func(a, b before) int { return cmp.Compare(of(a.Probe), of(b.Probe)) })
+	slices.SortStableFunc(all, func(a, b *result.Record) int { return cmp.Compare(of(ProbeOf(a)), of(ProbeOf(b))) })
 	odd := len(all) / 20
-	first, last := all[odd], all[len(all)-1-odd]
-	return first.Probe, last.Probe, first.trial, last.trial
+	return all[odd], all[len(all)-1-odd]
 }
 
-func diskDiffers(a, b Probe) bool {
-	return differs(a.FdatasyncMicros, b.FdatasyncMicros, driftBound, minDrift) ||
-		differs(a.FdatasyncP95Micros, b.FdatasyncP95Micros, driftBoundP95, minDrift)
-}
-
-// differs says whether two numbers, neither of which is unknown, differ by more than a factor, and by more than a least
-// amount.
+// differs says whether two numbers, neither of which is unknown, differ by more than a factor, and by more than a least amount.
 func differs(a, b int64, bound float64, least int64) bool {
 	low, high := min(a, b), max(a, b)
 	return low > 0 && float64(high) > bound*float64(low) && high-low > least
@@ -164,8 +147,6 @@ func (p Probe) fdatasync() finding.Fdatasync {
 }
 
 func (p Probe) workMicros() float64 { return float64(p.WorkNanos) / 1000 }
-
-func workTime(p Probe) string { return Format(p.workMicros()) + " µs" }
 
 // concordance of two lists of the same length is how many pairs of places have the same order in both, less those that have
 // opposite ones. Divided by the number of pairs it is Kendall's rank correlation. That of gonum counts equal values as rising.

@@ -28,12 +28,7 @@ func (r Ratio) Bounded() bool { return r.Low > 0 && !math.IsInf(r.High, 1) }
 // RatioTo compares the values of points with those of one of them, round by round: each round has all points, so that what the
 // machine did meanwhile cancels. Together, the intervals of all points hold 95%.
 func RatioTo(points []Point, reference int) []Ratio {
-	measured := 0
-	for _, p := range points {
-		if p.Summary.N > 0 {
-			measured++
-		}
-	}
+	measured := len(Measured(points))
 	ratios := make([]Ratio, len(points))
 	for i, p := range points {
 		ratios[i] = ratioOf(p.Values, points[reference].Values, ErrorProbability/float64(max(1, measured-1)))
@@ -88,8 +83,7 @@ func leastTrials(from int, level float64) int {
 type Standing struct {
 	// Best is the index of the point with the best median, or -1 if nothing was measured.
 	Best int
-	// Rivals are the indexes of the points that cannot be distinguished from the best: with a probability of 95% the truly best
-	// point is the best or one of these.
+	// Rivals are the indexes of the points that cannot be told from the best: at 95%, the truly best one is among them or the best.
 	Rivals []int
 }
 
@@ -115,15 +109,9 @@ func Ranked(points []Point) bool {
 // maxNamed is how many rivals are named; of more there is only the number.
 const maxNamed = 3
 
-// Others says in words which points may be as good as the best, or that too few trials were measured to say; empty if the best
-// stands alone.
+// Others says which points may be as good as the best, or that too few trials were measured to say; empty if it stands alone.
 func (s Standing) Others(points []Point) string {
-	measured := 0
-	for _, p := range points {
-		if p.Summary.N > 0 {
-			measured++
-		}
-	}
+	measured := len(Measured(points))
 	switch {
 	case s.Best < 0 || measured < 2:
 		return ""

@@ -14,8 +14,7 @@ import (
 // from the normal approximation, which is good to the fourth digit there.
 const maxExactTrials = 100
 
-// DefaultBetweenRuns is the BetweenRuns of two runs of which nothing else is known: a restart of the server alone moves results
-// by about that much.
+// DefaultBetweenRuns is that of runs of which nothing else is known: a restart of the server moves results by about that much.
 const DefaultBetweenRuns = 0.03
 
 // BetweenRuns is the Cause if equal runs differ so much that no number of trials shows the design's difference.
@@ -135,9 +134,8 @@ func separateRank(m, n int, level float64) int {
 	return rank
 }
 
-// mannWhitney is the distribution of the number of pairs in which a value of the one sample is above a value of the
-// other, if both samples, of m and n values, are from the same distribution: the probability of 0, 1, … up to half of all
-// pairs.
+// mannWhitney is the distribution of the number of pairs in which a value of the one sample is above a value of the other, if
+// both samples, of m and n values, are from the same distribution: the probability of 0, 1, … up to half of all pairs.
 func mannWhitney(m, n int) []float64 {
 	half := m*n/2 + 1
 	// The number of pairs is distributed like a product of the polynomials (1-x^(n+i))/(1-x^i), over i from 1 to m.

@@ -45,8 +45,7 @@ type Summary struct {
 	Looked bool
 }
 
-// Looks are the numbers of values after which a summary is looked at, to stop if its interval is narrow enough; none if their
-// number is fixed.
+// Looks are the numbers of values after which a summary is looked at, to stop if it is narrow; none if their number is fixed.
 type Looks struct{ First, Last int }
 
 // Summary of values that were looked at before. Stopping at the first narrow interval means stopping too early too often: the
@@ -72,18 +71,13 @@ func Summarize(values []float64) Summary {
 	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, 0.95)
 	if len(values) < MinForInterval {
-		return Summary{
-			N: len(values), Median: s.Center, Interval: MinMax,
-			Low: slices.Min(values), High: slices.Max(values),
-		}
+		return Summary{N: len(values), Median: s.Center, Low: slices.Min(values), High: slices.Max(values), Interval: MinMax}
 	}
 	return Summary{N: len(values), Median: s.Center, Low: s.Lo, High: s.Hi, Interval: Confidence95}
 }
 
-// Range is the interval as people read it; empty if there is one value, which says nothing about others.
-func (s Summary) Range() string { return s.RangeIn(Format) }
-
-// RangeIn is the interval, with numbers that are written by a function.
+// RangeIn is the interval, with numbers that are written by a function; empty if there is one value, which says nothing about
+// others.
 func (s Summary) RangeIn(number func(float64) string) string {
 	if s.N < 2 {
 		return ""
@@ -91,8 +85,7 @@ func (s Summary) RangeIn(number func(float64) string) string {
 	return number(s.Low) + "–" + number(s.High)
 }
 
-// Reached says whether half the width of the confidence interval is at most percent of the median. Without a confidence
-// interval it is not.
+// Reached says whether there is a confidence interval, and half its width is at most percent of the median.
 func (s Summary) Reached(percent int32) bool {
 	if s.Interval != Confidence95 || s.Median == 0 {
 		return false
@@ -235,6 +228,31 @@ func ParametersOf(points []Point) []map[string]string {
 		list = append(list, points[i].Parameters)
 	}
 	return list
+}
+
+// Measured are the points at which anything was measured, in their order.
+func Measured(points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Summary.N == 0 })
+}
+
+// NamesOf the parameters of points, in alphabetical order.
+func NamesOf(points []map[string]string) []string {
+	all := map[string]string{}
+	for _, parameters := range points {
+		maps.Copy(all, parameters)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// ValuesOf a parameter of points, each once, in their order.
+func ValuesOf(name string, points []map[string]string) []string {
+	var values []string
+	for _, parameters := range points {
+		if value, has := parameters[name]; has && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // InStages says whether points are the stages of trials: parts of one piece of work, of which none is better than another.

@@ -43,7 +43,7 @@ type Placed struct {
 
 // PlacedAt are the warnings of those points that were measured, each once.
 func PlacedAt(points []Point) []Placed {
-	measured := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Summary.N == 0 })
+	measured := Measured(points)
 	var list []Placed
 	for _, m := range WarningsAt(measured) {
 		one := Placed{Finding: m.Finding, Measured: len(measured)}
@@ -80,19 +80,12 @@ func PointWarnings(records []*result.Record, values []float64) []finding.Finding
 
 // findingsOf a trial are those of its loader, those about where it ran, and one about a server that its limit held back.
 func findingsOf(r *result.Record) []finding.Finding {
-	return slices.Concat(r.Summary.Findings, r.Neighbors.Findings(), r.Place.Findings(), heldBack(r.Summary))
-}
-
-// throttledFrom is the part of the measured phase from which on being held back is said.
-const throttledFrom = 0.01
-
-// heldBack is about a trial whose server was throttled at its CPU limit; none if it was not, or if that is unknown.
-func heldBack(s *result.Summary) []finding.Finding {
-	share := s.Throttled()
-	if share < throttledFrom {
-		return nil
+	list := slices.Concat(r.Summary.Findings, r.Neighbors.Findings(), r.Place.Findings())
+	const fromPart = 0.01 // of the measured phase
+	if share := r.Summary.Throttled(); share >= fromPart {
+		list = append(list, finding.HeldBack(100*share))
 	}
-	return []finding.Finding{finding.HeldBack(100 * share)}
+	return list
 }
 
 // MaxLabels is how many points of several parameters are named; of more there is only the number.

@@ -5,8 +5,7 @@
 //
 // Two kinds of metrics differ in where they come from. Counters and histograms follow the transitions from one status to the
 // next, after the new one was written: a step that is tried again is not counted twice, and a manager that starts begins with
-// zero, as Prometheus expects. Gauges are computed from the runs themselves at each scrape: they hold after a
-// restart, too.
+// zero, as Prometheus expects. Gauges are computed from the runs themselves at each scrape: they hold after a restart, too.
 //
 //	transitions.go  two statuses → the transitions between them
 //	metrics.go      transitions → counters and histograms
@@ -29,12 +28,11 @@ type Metrics struct {
 	completed, failed     *prometheus.CounterVec
 }
 
-// New metrics.
+// New metrics. Every series begins with zero.
 func New() *Metrics {
 	m := &Metrics{
-		attempts: counters("attempts_total", "Attempts that have ended, by outcome.", "outcome"),
-		invalidated: counters("attempts_invalidated_total",
-			"Attempts that were disturbed and did not count, by cause.", "cause"),
+		attempts:    counters("attempts_total", "Attempts that have ended, by outcome.", "outcome"),
+		invalidated: counters("attempts_invalidated_total", "Attempts that were disturbed and did not count, by cause.", "cause"),
 		measured: seconds("trial_measured_seconds", "Measured phase of each attempt that counts.",
 			0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
 		dead: seconds("trial_dead_seconds",
@@ -43,7 +41,17 @@ func New() *Metrics {
 		completed: counters("runs_completed_total", "Runs that have measured what they need, by reason.", "reason"),
 		failed:    counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
 	}
-	m.begin()
+	for _, o := range outcomes {
+		m.attempts.WithLabelValues(string(o))
+	}
+	for _, c := range disturbances {
+		m.invalidated.WithLabelValues(string(c))
+	}
+	for vector, reasons := range map[*prometheus.CounterVec][]string{m.failed: runFailures, m.completed: completions} {
+		for _, reason := range reasons {
+			vector.WithLabelValues(reason)
+		}
+	}
 	return m
 }
 
@@ -58,25 +66,8 @@ func seconds(name, help string, buckets ...float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: prefix, Name: name, Help: help, Buckets: buckets})
 }
 
-// begin every series with zero.
-func (m *Metrics) begin() {
-	for _, o := range outcomes {
-		m.attempts.WithLabelValues(string(o))
-	}
-	for _, c := range disturbances {
-		m.invalidated.WithLabelValues(string(c))
-	}
-	for vector, reasons := range map[*prometheus.CounterVec][]string{m.failed: runFailures, m.completed: completions} {
-		for _, reason := range reasons {
-			vector.WithLabelValues(reason)
-		}
-	}
-}
-
 func (m *Metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{
-		m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed,
-	}
+	return []prometheus.Collector{m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed}
 }
 
 // Describe implements prometheus.Collector.
@@ -144,10 +135,8 @@ var (
 	// disturbances are the causes of invalidated attempts. A cause that a loader reports may be any text.
 	disturbances = []result.Cause{
 		result.CauseConnectionLost, result.CauseTooManyConnections, result.CauseCheckFailed, result.CauseVariablesChanged,
-		result.CauseServerRestarted,
-		result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice,
-		result.CauseEvicted, result.CauseOutOfMemory,
-		result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
+		result.CauseServerRestarted, result.CauseInterrupted, result.CauseStartedLate, result.CauseStartedTwice, result.CauseEvicted,
+		result.CauseOutOfMemory, result.CausePodDeleted, result.CauseSilent, result.CauseDocumentLost, result.CauseDocumentInvalid,
 		result.CauseImageChanged, result.CauseForeignResult, result.CauseDatabaseLost, result.CauseNodeNotReady,
 		result.CauseNodeLost, result.CauseThrottled, result.CauseBusyInPauses, result.CauseDataCopied, other,
 	}

@@ -40,8 +40,7 @@ const readTimeout = 5 * time.Second
 var (
 	runsDesc  = desc("runs", "Runs by state, as the column STATUS shows it; those that have failed are Failed.", "state")
 	queueDesc = desc("lane_queue_length", "Runs that wait for their lane.", "lane")
-	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run of a lane's queue has waited.",
-		"lane")
+	headDesc  = desc("lane_queue_head_age_seconds", "How long the next run of a lane's queue has waited.", "lane")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {

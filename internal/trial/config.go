@@ -149,7 +149,7 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	if db.TLS.Mode != v1alpha1.TLSDisabled && db.TLS.Mode != "" {
 		c.Server.TLS = string(db.TLS.Mode)
 	}
-	if _, found := authority(run, a.Instance); found {
+	if authority(run, a.Instance) != "" {
 		c.Server.CAFile = caPath + "/" + caKey
 	}
 	for _, s := range plan.Settings(server, db) {
@@ -219,11 +219,6 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 	mount(spec, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}, path, true)
 }
 
-// installContainer copies the loader to where an image that is not its own finds it.
-const installContainer = "install"
-
-var workSize = resource.MustParse("16Mi")
-
 // addNeeds gives the loader's Pod what its workload needs.
 func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	switch needs.Bundle {
@@ -235,7 +230,7 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 		useImage(spec, needs, images)
 	}
 	if needs.Work { // in memory: one of its files has the password, which must not reach a disk
-		work := podutil.EmptyVolume("work", corev1.StorageMediumMemory, ptr.To(workSize.DeepCopy()))
+		work := podutil.EmptyVolume("work", corev1.StorageMediumMemory, ptr.To(resource.MustParse("16Mi")))
 		mount(spec, work, result.WorkPath, false)
 	}
 	if needs.Files != "" {
@@ -243,9 +238,10 @@ func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	}
 }
 
+// useImage has the loader copied to where an image that is not its own finds it.
 func useImage(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	c := &spec.Containers[0]
-	install := podutil.Container(installContainer, images.Loader, "install", result.ToolPath+"/loader")
+	install := podutil.Container("install", images.Loader, "install", result.ToolPath+"/loader")
 	install.Resources, install.VolumeMounts = c.Resources, []corev1.VolumeMount{{Name: "tool", MountPath: result.ToolPath}}
 	spec.InitContainers = append(spec.InitContainers, install)
 	c.Image, c.Command = needs.Image, []string{result.ToolPath + "/loader"}

@@ -73,8 +73,8 @@ func given(job *batchv1.Job) (*result.Config, error) {
 	return nil, fmt.Errorf("Job %s gives its loader no configuration", job.Name)
 }
 
-// InstancesOf are the instances that the Job of an attempt measures, of which it has the first: in slices, those of the variants that
-// its loader is given.
+// InstancesOf are the instances that the Job of an attempt measures, of which it has the first: in slices, those of the variants
+// that its loader is given.
 func InstancesOf(run *v1alpha1.BenchmarkRun, job *batchv1.Job, first int) []int {
 	config, err := given(job)
 	if err != nil || config.Sides == nil { // without one, nothing that it measures is accepted
@@ -172,7 +172,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
-	case unreachable(l.pods) != nil:
+	case l.first(podutil.NodeLost) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case ptr.Deref(job.Spec.Suspend, false):
@@ -200,15 +200,6 @@ func withoutPods(job *batchv1.Job) Verdict {
 		return Verdict{Stage: StageRunning}
 	}
 	return Verdict{Stage: StagePending, Waiting: "the loader's Pod is being created"}
-}
-
-func unreachable(pods []corev1.Pod) *corev1.Pod {
-	for i := range pods {
-		if podutil.NodeLost(&pods[i]) {
-			return &pods[i]
-		}
-	}
-	return nil
 }
 
 // jobCondition is a condition of a Job if it is true, or nil. Judge asks for FailureTarget and SuccessCriteriaMet as well as for
@@ -239,16 +230,14 @@ func judgeSucceeded(l loaders) Verdict {
 			return v.Because(result.CausePodDeleted, l.podName(i)+" was being deleted")
 		}
 		summary, err := l.summary(pod)
-		if errors.Is(err, result.ErrSummaryVersion) {
-			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is from another release: "+err.Error())
-		}
-		if err != nil {
-			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
-		}
 		if i == 0 {
 			v.Summary = summary
 		}
 		switch {
+		case errors.Is(err, result.ErrSummaryVersion):
+			return v.Because(result.CauseLoaderVersion, l.loaderName(i)+" is from another release: "+err.Error())
+		case err != nil:
+			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but left no result: "+err.Error())
 		case summary.Failure != nil:
 			return v.Because(result.CauseSilent, l.loaderName(i)+" exited with code 0 but reports a failure: "+summary.Failure.Message)
 		case summary.Identity.PodUID != string(pod.UID) || summary.Identity.Pod != i:
@@ -278,8 +267,5 @@ func terminationMessage(pod *corev1.Pod) string {
 
 // EndOf is when the loader of a Pod ended; it is the zero time until then.
 func EndOf(pod *corev1.Pod) time.Time {
-	if end := podutil.Ended(pod, Container); end != nil {
-		return end.FinishedAt.Time
-	}
-	return time.Time{}
+	return ptr.Deref(podutil.Ended(pod, Container), corev1.ContainerStateTerminated{}).FinishedAt.Time
 }

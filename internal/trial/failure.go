@@ -22,17 +22,11 @@ import (
 func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	v := Verdict{Pod: l.firstFailed()}
 	deadline, evicted := failedFor(job, batchv1.JobReasonDeadlineExceeded), failedFor(job, batchv1.JobReasonPodFailurePolicy)
-	if deadline != nil && !l.endedBefore(deadline.LastTransitionTime.Time) {
+	if deadline != nil && !endedBefore(v.Pod, deadline.LastTransitionTime.Time) {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
-	if v.Pod == nil {
-		if evicted != nil {
-			return v.Because(result.CauseEvicted, evicted.Message)
-		}
-		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
-	}
-	if pod := unreachable(l.pods); pod != nil {
+	if pod := l.first(podutil.NodeLost); pod != nil {
 		v.Pod = pod
 		return v.Because(result.CauseNodeLost, "the loader's node "+pod.Spec.NodeName+" does not answer")
 	}
@@ -44,6 +38,9 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 	}
 	if evicted != nil {
 		return v.Because(result.CauseEvicted, evicted.Message)
+	}
+	if v.Pod == nil {
+		return v.Because(result.CausePodDeleted, "the loader's Pod was deleted")
 	}
 	if end := podutil.Ended(v.Pod, Container); end != nil && end.Reason == podutil.OOMKilled {
 		return v.Because(result.CauseOutOfMemory, "the loader ran out of memory and was killed: raise loader.resources.limits.memory")
@@ -123,13 +120,8 @@ func (l loaders) failedBesideOthers() bool {
 
 // endedBefore says whether a loader failed on its own before a moment at which its Job was ended, because another container of
 // its Pod lived on.
-func (l loaders) endedBefore(moment time.Time) bool {
-	pod := l.firstFailed()
-	if pod == nil {
-		return false
-	}
-	end := EndOf(pod)
-	return !end.IsZero() && end.Before(moment)
+func endedBefore(pod *corev1.Pod, moment time.Time) bool {
+	return pod != nil && !EndOf(pod).IsZero() && EndOf(pod).Before(moment)
 }
 
 // judgeSuspended is the verdict about an attempt whose Job is suspended: it has not begun, or it is being interrupted. A Job

@@ -149,7 +149,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 	}
 	credentials := secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey)
 	mount(&spec, credentials, podutil.CredentialPath, true)
-	if secret, found := authority(run, a.Instance); found {
+	if secret := authority(run, a.Instance); secret != "" {
 		mount(&spec, secretVolume("authority", secret, caKey), caPath, true)
 	}
 	if plan.UsesSocket(run) {
@@ -196,15 +196,15 @@ const (
 	caPath = "/etc/benchrun/authority"
 )
 
-func authority(run *v1alpha1.BenchmarkRun, instance int) (secret string, found bool) {
-	db := &run.Spec.Database
-	switch {
+// authority is the Secret with the authorities to trust; empty if there is none.
+func authority(run *v1alpha1.BenchmarkRun, instance int) string {
+	switch db := &run.Spec.Database; {
 	case db.TLS.Mode != v1alpha1.TLSVerifyIdentity:
-		return "", false
+		return ""
 	case db.Provisioner == v1alpha1.ProvisionerMariaDBOperator:
-		return plan.InstanceName(run, instance) + "-ca-bundle", true
+		return plan.InstanceName(run, instance) + "-ca-bundle"
 	default:
-		return db.TLS.CASecretName, db.TLS.CASecretName != ""
+		return db.TLS.CASecretName
 	}
 }
 
@@ -212,9 +212,8 @@ func authority(run *v1alpha1.BenchmarkRun, instance int) (secret string, found b
 // specification have the same Jobs.
 func environment(config string) []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {
-		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
-			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path},
-		}}
+		source := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: source}}
 	}
 	return []corev1.EnvVar{
 		{Name: result.EnvConfig, Value: config},
@@ -222,39 +221,27 @@ func environment(config string) []corev1.EnvVar {
 		field(result.EnvPodUID, "metadata.uid"),
 		field(result.EnvPodName, "metadata.name"),
 		field(result.EnvNode, "spec.nodeName"),
-		{Name: result.EnvCPULimitMillis, ValueFrom: &corev1.EnvVarSource{
-			ResourceFieldRef: &corev1.ResourceFieldSelector{
-				ContainerName: Container, Resource: "limits.cpu", Divisor: resource.MustParse("1m"),
-			},
-		}},
+		{Name: result.EnvCPULimitMillis, ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
+			ContainerName: Container, Resource: "limits.cpu", Divisor: resource.MustParse("1m"),
+		}}},
 	}
 }
 
 // separation keeps the loader away from the database's node, as far as was asked, or on it, where its socket is.
 func separation(run *v1alpha1.BenchmarkRun) *corev1.Affinity {
-	term := corev1.PodAffinityTerm{
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentDatabase,
-		}},
-		TopologyKey: corev1.LabelHostname,
-	}
+	term := corev1.PodAffinityTerm{LabelSelector: podsOf(run, v1alpha1.ComponentDatabase), TopologyKey: corev1.LabelHostname}
+	required := []corev1.PodAffinityTerm{term}
 	if plan.UsesSocket(run) {
-		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term},
-		}}
+		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
 	}
 	switch run.Spec.Loader.SeparateFromDatabase {
 	case v1alpha1.SeparationNone:
 		return nil
 	case v1alpha1.SeparationRequired:
-		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term},
-		}}
+		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
 	default:
 		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
-				{Weight: 100, PodAffinityTerm: term},
-			},
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}},
 		}}
 	}
 }
@@ -266,10 +253,12 @@ func spread(run *v1alpha1.BenchmarkRun) []corev1.TopologySpreadConstraint {
 	}
 	return []corev1.TopologySpreadConstraint{{
 		MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway,
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-			v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: v1alpha1.ComponentLoader,
-		}},
+		LabelSelector: podsOf(run, v1alpha1.ComponentLoader),
 	}}
+}
+
+func podsOf(run *v1alpha1.BenchmarkRun, component string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRun: run.Name, v1alpha1.LabelComponent: component}}
 }
 
 func resources(requested corev1.ResourceRequirements) corev1.ResourceRequirements {

@@ -49,13 +49,17 @@ func (l loaders) leader() *corev1.Pod {
 	return &l.pods[0]
 }
 
-func (l loaders) pending() *corev1.Pod {
-	for i := range l.pods {
-		if !begun(&l.pods[i]) {
-			return &l.pods[i]
-		}
+// first is the first Pod that is like that, or nil.
+func (l loaders) first(is func(*corev1.Pod) bool) *corev1.Pod {
+	i := slices.IndexFunc(l.pods, func(pod corev1.Pod) bool { return is(&pod) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &l.pods[i]
+}
+
+func (l loaders) pending() *corev1.Pod {
+	return l.first(func(pod *corev1.Pod) bool { return !begun(pod) })
 }
 
 // incomplete says whether the Job controller has yet to create some Pods. A Pod that was created and is gone does not count: the
@@ -138,14 +142,14 @@ func (l loaders) podName(index int) string {
 
 // terminating says whether the Job has told its Pods to stop, and a kubelet has yet to report the end of one.
 func (l loaders) terminating(job *batchv1.Job) bool {
-	return jobCondition(job, batchv1.JobFailed) == nil && unreachable(l.pods) == nil &&
+	return jobCondition(job, batchv1.JobFailed) == nil && l.first(podutil.NodeLost) == nil &&
 		slices.ContainsFunc(l.pods, func(pod corev1.Pod) bool { return podutil.Ended(&pod, Container) == nil })
 }
 
 // interruptedAt is what the leader reports if it was told to stop: its phase, and how far that was.
 func (l loaders) interruptedAt() string {
 	if pod := l.leader(); pod != nil {
-		if f := failureOf(pod); f != nil && f.Reason == result.CauseInterrupted {
+		if f := interruption(pod); f != nil {
 			return ": " + f.Message
 		}
 	}
@@ -160,14 +164,12 @@ func (l loaders) firstFailed() *corev1.Pod {
 	}
 	const failed, interrupted, running, succeeded = 0, 1, 2, 3
 	rank := func(pod *corev1.Pod) int {
-		end := podutil.Ended(pod, Container)
-		switch {
+		switch end := podutil.Ended(pod, Container); {
 		case end == nil:
 			return running
 		case end.ExitCode == 0:
 			return succeeded
-		}
-		if f := failureOf(pod); f != nil && f.Reason == result.CauseInterrupted {
+		case interruption(pod) != nil:
 			return interrupted
 		}
 		return failed
@@ -178,9 +180,10 @@ func (l loaders) firstFailed() *corev1.Pod {
 	return &first
 }
 
-func failureOf(pod *corev1.Pod) *result.Failure {
+// interruption is what a loader reports that was told to stop, or nil.
+func interruption(pod *corev1.Pod) *result.Failure {
 	summary, err := result.DecodeSummary(terminationMessage(pod))
-	if err != nil {
+	if err != nil || summary.Failure == nil || summary.Failure.Reason != result.CauseInterrupted {
 		return nil
 	}
 	return summary.Failure

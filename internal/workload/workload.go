@@ -6,6 +6,7 @@ package workload
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"time"
 
@@ -230,7 +231,19 @@ func EachRow(ctx context.Context, db Querier, scan func(*sql.Rows) error, query 
 	return rows.Err()
 }
 
+// Execute executes statements one after another.
+func Execute(ctx context.Context, db Querier, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("executing %s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
 // Querier is a pool of connections, or one of them.
 type Querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

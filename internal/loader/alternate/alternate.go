@@ -64,10 +64,7 @@ func (a *alternation) give(ctx context.Context, sides []*Side) {
 			}
 		}
 		for _, i := range order(a.seed, block, len(sides)) {
-			if over[i] {
-				continue
-			}
-			if give(ctx, sides[i].turns, block) != nil || take(ctx, sides[i].given, &over[i]) != nil {
+			if !over[i] && (give(ctx, sides[i].turns, block) != nil || take(ctx, sides[i].given, &over[i]) != nil) {
 				return
 			}
 		}
@@ -123,15 +120,13 @@ func (s *Side) Over(ctx context.Context) error {
 func (s *Side) Alternate(ctx context.Context, clock Clock, finished <-chan struct{}) error {
 	for {
 		s.facts.Slices++
-		timer := time.NewTimer(clock.Go(length(s.of.seed, s.block, s.of.mean)))
+		slice := clock.Go(length(s.of.seed, s.block, s.of.mean))
 		select {
 		case <-finished:
-			timer.Stop()
 			return nil
 		case <-ctx.Done():
-			timer.Stop()
 			return context.Cause(ctx)
-		case <-timer.C:
+		case <-time.After(slice):
 		}
 		clock.Stop()
 		err := s.Pass(ctx)

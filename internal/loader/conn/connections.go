@@ -40,9 +40,6 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// Dialer opens a connection below the driver.
-type Dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
-
 // Connections makes connections, and can end them all at once.
 type Connections struct {
 	cfg *mysql.Config
@@ -72,16 +69,15 @@ func New(server result.Server) (*Connections, error) {
 	if cfg.TLS, err = tlsConfig(server); err != nil {
 		return nil, err
 	}
-	return NewBy(cfg, nil)
+	return NewBy(cfg)
 }
 
-// NewBy completes the configuration. A dial of nil is one over the network.
-func NewBy(cfg *mysql.Config, dial Dialer) (*Connections, error) {
+// NewBy completes the configuration. Without a DialFunc, connections are made over the network.
+func NewBy(cfg *mysql.Config) (*Connections, error) {
 	c := &Connections{open: map[net.Conn]struct{}{}}
-	if dial == nil {
-		dial = c.dial
+	if cfg.DialFunc == nil {
+		cfg.DialFunc = c.dial
 	}
-	cfg.DialFunc = dial
 	cfg.Timeout = connectTimeout
 	cfg.ConnectionAttributes = "program_name:benchrun-loader"
 	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -106,18 +102,10 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-// opened is a connection for the measured phase, as the driver has it and below.
-type opened struct {
-	driver.Conn
-	transport net.Conn
-	// arrivals of what comes over the network; nil if they are not noticed.
-	arrivals arrivalObserver
-	agreed   agreement
-}
-
-func (c *Connections) connect(ctx context.Context, schema string) (*opened, error) {
-	var o opened
+func (c *Connections) connect(ctx context.Context, schema string) (*Session, error) {
 	var login handshake
+	var transport net.Conn
+	var arrivals *socket
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
 	dial := cfg.DialFunc
@@ -128,25 +116,30 @@ func (c *Connections) connect(ctx context.Context, schema string) (*opened, erro
 		}
 		if s, ok := own.(*socket); ok {
 			s.measure()
-			o.arrivals = s
+			arrivals = s
 		}
-		login.Conn, o.transport = own, own
+		login.Conn, transport = own, own
 		return &login, nil
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configuring the connection: %w", err)
 	}
-	if o.Conn, err = connector.Connect(ctx); err != nil {
+	conn, err := connector.Connect(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	if cfg.TLS != nil {
-		if o.transport, err = encrypted(o.Conn); err != nil {
-			return nil, errors.Join(err, o.Close())
+		if transport, err = encrypted(conn); err != nil {
+			return nil, errors.Join(err, conn.Close())
 		}
 	}
-	o.agreed = login.agreement
-	return &o, nil
+	query, queries := conn.(driver.QueryerContext)
+	if !queries {
+		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no queries", conn), conn.Close())
+	}
+	below := newExchange(transport, arrivals)
+	return &Session{conn: conn, query: query, below: below, agreed: login.agreement, ctx: context.WithoutCancel(ctx)}, nil
 }
 
 func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -195,8 +188,7 @@ func (c *Connections) End() {
 // Wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
 // the waiting, in its own words.
 func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, atMost time.Duration) error {
-	deadline := time.Now().Add(atMost)
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	var last error
 	for {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
@@ -18,8 +17,9 @@ import (
 // it: statements without a result set, and how many rows others return. The driver would copy each statement twice, into a new
 // buffer if it is longer than 256 KiB, could not work while the server does, and would make a value of each column of each row.
 type exchange struct {
-	conn     net.Conn
-	arrivals arrivalObserver
+	conn net.Conn
+	// arrivals is the socket below, which notices when an answer comes while nothing is read; nil if there is none.
+	arrivals *socket
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
 	in     *mysqlwire.Reader
@@ -27,19 +27,10 @@ type exchange struct {
 	file []byte
 }
 
-// arrivalObserver is what a connection reads from, if that notices when something comes while nothing is read.
-type arrivalObserver interface {
-	// expect is called before an answer is read.
-	expect()
-	// arrived returns how long ago the answer came that was read since then; known is false if it came before expect, at an
-	// unknown time.
-	arrived() (ago time.Duration, known bool)
-}
-
 // shortStatement is copied behind its header: that costs less than a second system call.
 const shortStatement = 16 << 10
 
-func newExchange(conn net.Conn, arrivals arrivalObserver) *exchange {
+func newExchange(conn net.Conn, arrivals *socket) *exchange {
 	return &exchange{conn: conn, arrivals: arrivals, in: mysqlwire.NewReader(conn)}
 }
 
@@ -74,6 +65,14 @@ func (e *exchange) send(command byte, statement []byte) error {
 	}
 }
 
+// ask sends a command, and waits for the first packet of its answer.
+func (e *exchange) ask(command byte, statement []byte) ([]byte, error) {
+	if err := e.send(command, statement); err != nil {
+		return nil, err
+	}
+	return e.in.Packet()
+}
+
 func (e *exchange) receive() error {
 	answer, err := e.in.Packet()
 	if err != nil {
@@ -94,23 +93,10 @@ func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	return ago, known, err
 }
 
-// changed waits for the answer to a statement that changes rows, and returns how many.
-func (e *exchange) changed() (rows int64, err error) {
-	answer, err := e.in.Packet()
-	if err != nil {
-		return 0, err
-	}
-	rows, _, err = mysqlwire.ReadChanged(answer)
-	return rows, err
-}
-
 // prepare has a statement prepared that returns no rows. The server describes each placeholder, and ends the list unless it is
 // endless.
 func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error) {
-	if err := e.send(mysqlwire.CommandPrepare, []byte(sql)); err != nil {
-		return mysqlwire.Prepared{}, err
-	}
-	answer, err := e.in.Packet()
+	answer, err := e.ask(mysqlwire.CommandPrepare, []byte(sql))
 	if err != nil {
 		return mysqlwire.Prepared{}, err
 	}
@@ -132,10 +118,7 @@ func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error)
 
 // load sends a statement, the file that the server then asks for, and returns what the server says about it.
 func (e *exchange) load(statement []byte, data io.Reader) (rows, warnings int64, err error) {
-	if err := e.send(mysqlwire.CommandQuery, statement); err != nil {
-		return 0, 0, err
-	}
-	request, err := e.in.Packet()
+	request, err := e.ask(mysqlwire.CommandQuery, statement)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -184,6 +167,7 @@ func (e *exchange) sendFile(data io.Reader) (readErr, err error) {
 
 // Sink is a connection to no server: it greets as a server does, swallows each packet and answers that all is well.
 type Sink struct {
+	noDeadlines
 	// Bytes that it was sent.
 	Bytes int64
 	// left of the packet that is being written, and its number in its statement.
@@ -269,12 +253,3 @@ func (s *Sink) LocalAddr() net.Addr { return &net.TCPAddr{} }
 
 // RemoteAddr implements net.Conn.
 func (s *Sink) RemoteAddr() net.Addr { return &net.TCPAddr{} }
-
-// SetDeadline implements net.Conn.
-func (s *Sink) SetDeadline(time.Time) error { return os.ErrNoDeadline }
-
-// SetReadDeadline implements net.Conn.
-func (s *Sink) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
-
-// SetWriteDeadline implements net.Conn.
-func (s *Sink) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }

@@ -29,25 +29,16 @@ type Session struct {
 	query  driver.QueryerContext
 	below  *exchange
 	agreed agreement
-	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the
-	// connection.
+	// ctx cannot be cancelled, so that the driver starts no watcher for each statement: interrupting closes the connection.
 	ctx         context.Context //nolint:containedctx // it carries nothing and lives as long as the session
 	lateAnswers int64
 }
 
 // Session connects to the schema and executes the setup statements.
 func (c *Connections) Session(ctx context.Context, schema string, setup []string) (*Session, error) {
-	o, err := c.connect(ctx, schema)
+	s, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
-	}
-	query, queries := o.Conn.(driver.QueryerContext)
-	if !queries {
-		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no queries", o.Conn), o.Close())
-	}
-	s := &Session{
-		conn: o.Conn, query: query, agreed: o.agreed, ctx: context.WithoutCancel(ctx),
-		below: newExchange(o.transport, o.arrivals),
 	}
 	for _, statement := range setup {
 		if err := s.Exec([]byte(statement)); err != nil {
@@ -115,10 +106,12 @@ func (s *Session) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
 func (s *Session) ExecAffected(statement []byte) (int64, error) {
-	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
+	answer, err := s.below.ask(mysqlwire.CommandQuery, statement)
+	if err != nil {
 		return 0, err
 	}
-	return s.below.changed()
+	rows, _, err := mysqlwire.ReadChanged(answer)
+	return rows, err
 }
 
 // Fetch implements workload.Session.

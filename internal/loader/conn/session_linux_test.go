@@ -202,7 +202,7 @@ func TestEncryptedSession(t *testing.T) {
 	if n, err := s.ExecAffected([]byte("DELETE")); n != 0 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	observer := s.below.arrivals.(*socket)
+	observer := s.below.arrivals
 	for range 100 {
 		ago, err := s.ExecWhile([]byte("WORK"), func() {
 			<-server.answered

@@ -28,10 +28,11 @@ const patience = 10 * time.Millisecond
 // Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
 // one of its threads is in a system call, another one watches it. For one round trip after the other that costs more
 // CPU than the statements do. A socket instead waits in read(2) itself, without telling the scheduler. It does so for
-// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. Then
-// the scheduler has its turn. It is not in the runtime's epoll set at all: a thread that sleeps there
-// for another reason would be woken with each answer.
+// patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. Then the
+// scheduler has its turn. It is not in the runtime's epoll set at all: a thread that sleeps there for another reason would be
+// woken with each answer.
 type socket struct {
+	noDeadlines
 	fd            int
 	local, remote net.Addr
 	onClose       func(net.Conn)
@@ -145,8 +146,7 @@ func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last ui
 	}
 }
 
-// Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at
-// once.
+// Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at once.
 func (s *socket) Close() error {
 	if s.ending.Swap(true) {
 		return net.ErrClosed
@@ -164,12 +164,14 @@ func (s *socket) LocalAddr() net.Addr { return s.local }
 
 func (s *socket) RemoteAddr() net.Addr { return s.remote }
 
-// SetDeadline implements net.Conn. There are no deadlines: an attempt's end closes the connection.
-func (s *socket) SetDeadline(time.Time) error { return os.ErrNoDeadline }
+// noDeadlines is a net.Conn's part without any: an attempt's end closes the connection.
+type noDeadlines struct{}
 
-func (s *socket) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+func (noDeadlines) SetDeadline(time.Time) error { return os.ErrNoDeadline }
 
-func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
+func (noDeadlines) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
+
+func (noDeadlines) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 
 // arrivals are when the kernel received what is read from a socket: it notes the time for each segment, which recvmsg(2) has
 // beside the data. The next statement is made while the server works on the one before: without the kernel's time, an answer
@@ -178,8 +180,7 @@ func (s *socket) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 // The kernel's time is the wall clock's. Only how long ago it was by the same clock is used, which is right unless the clock is
 // set within these microseconds.
 type arrivals struct {
-	// noted is true from the first segment on whose time the kernel had noted. Some kernels do not, those of sandboxes for
-	// example.
+	// noted is true from the first segment on whose time the kernel had noted. Some kernels do not, those of sandboxes for example.
 	noted bool
 	// expected says that an answer is being read whose time will be asked for, and waiting that it, or something before it, had
 	// come before, of a kernel that has noted no time yet.
@@ -202,12 +203,14 @@ func (s *socket) measure() {
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
+// expect is called before an answer is read.
 func (s *socket) expect() {
 	a := &s.arrivals
 	// A kernel that has noted a time once does so always.
 	a.expected, a.waiting, a.at = true, !a.noted && s.readable(), time.Time{}
 }
 
+// arrived returns how long ago the answer came that was read since expect; known is false if it came before, at an unknown time.
 func (s *socket) arrived() (ago time.Duration, known bool) {
 	a := &s.arrivals
 	a.expected = false
@@ -248,7 +251,6 @@ func (a *arrivals) last() (at time.Time, noted bool) {
 	return time.Unix(a.control.at.Unix()), true
 }
 
-// readable says whether there is something to read.
 func (s *socket) readable() bool {
 	s.using.RLock()
 	defer s.using.RUnlock()

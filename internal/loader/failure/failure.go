@@ -71,11 +71,8 @@ func reasonOf(d *dialect.Dialect, err error) result.Cause {
 	if _, ok := errors.AsType[workload.GaveUp](err); ok {
 		return result.CauseTooManyErrors
 	}
-	if errors.Is(err, workload.ErrTooManyConnections) {
-		return result.CauseTooManyConnections
-	}
 	switch {
-	case d.Errors.TooManySessions(err):
+	case errors.Is(err, workload.ErrTooManyConnections), d.Errors.TooManySessions(err):
 		return result.CauseTooManyConnections
 	case d.Errors.ConnectionEnded(err):
 		return result.CauseConnectionLost

@@ -59,15 +59,12 @@ func (h *Host) Apply(requested result.HostSettings, set bool) (result.HostSettin
 		}
 		*s.have = result.Truncate(Chosen(strings.TrimSpace(string(text))), 32)
 		if set && *s.have != s.want {
-			why := cmp.Or(refused, errIgnored)
+			why := cmp.Or(refused, errors.New("the kernel ignores it"))
 			return have, fmt.Errorf("%s: requested %s, effective %s, of %q: %w", s.name, s.want, *s.have, text, why)
 		}
 	}
 	return have, nil
 }
-
-// errIgnored is why a value has no effect that the kernel does not refuse.
-var errIgnored = errors.New("the kernel ignores it")
 
 // write to a file that exists, as a shell does. The kernel answers a value that it does not take with an error.
 func (h *Host) write(path, value string) error {

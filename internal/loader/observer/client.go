@@ -26,11 +26,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-const (
-	askAtMost = answerAtMost
-	maxAnswer = 64 << 10
-)
-
 // Client asks an observer.
 type Client struct {
 	server result.Server
@@ -78,7 +73,7 @@ func (c *Client) Copy(ctx context.Context) (made result.DataCopy, err error) {
 }
 
 func (c *Client) get(ctx context.Context, query string) (*result.Observation, error) {
-	ctx, cancel := context.WithTimeout(ctx, askAtMost)
+	ctx, cancel := context.WithTimeout(ctx, answerAtMost)
 	defer cancel()
 	answer, err := c.ask(ctx, http.MethodGet, Path+query)
 	if err != nil {
@@ -102,7 +97,7 @@ func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 		return nil, fmt.Errorf("asking the observer: %w", err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the observer's answer: %w", err)
@@ -172,15 +167,10 @@ func (o *Observer) copyData(ctx context.Context) (made result.DataCopy, err erro
 }
 
 func (o *Observer) server() (procfs.Proc, error) {
-	fs, err := procfs.NewFS(o.Proc)
-	if err != nil {
-		return procfs.Proc{}, fmt.Errorf("opening %s: %w", o.Proc, err)
-	}
-	server, _, err := find(fs, o.Processes)
+	_, server, _, err := find(o.Proc, o.Processes)
 	return server, err
 }
 
-// waitStopped waits until a process stands still.
 func waitStopped(ctx context.Context, p procfs.Proc) error {
 	ctx, cancel := context.WithTimeout(ctx, stopsWithin)
 	defer cancel()

@@ -19,19 +19,11 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// ticks is how often a second the kernel counts CPU time for user programs, on every architecture.
-const ticks = 100
-
 var errNoServer = errors.New("no process of the server was found")
 
-// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of
-// it.
+// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of it.
 func read(proc string, names []string) (*result.ProcessFacts, error) {
-	fs, err := procfs.NewFS(proc)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", proc, err)
-	}
-	server, stat, err := find(fs, names)
+	fs, server, stat, err := find(proc, names)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +46,14 @@ func read(proc string, names []string) (*result.ProcessFacts, error) {
 	return facts, nil
 }
 
-func find(fs procfs.FS, names []string) (procfs.Proc, procfs.ProcStat, error) {
+func find(proc string, names []string) (fs procfs.FS, server procfs.Proc, first procfs.ProcStat, err error) {
+	if fs, err = procfs.NewFS(proc); err != nil {
+		return fs, server, first, fmt.Errorf("opening %s: %w", proc, err)
+	}
 	all, err := fs.AllProcs()
 	if err != nil {
-		return procfs.Proc{}, procfs.ProcStat{}, fmt.Errorf("listing processes: %w", err)
+		return fs, server, first, fmt.Errorf("listing processes: %w", err)
 	}
-	var (
-		server procfs.Proc
-		first  procfs.ProcStat
-	)
 	for _, p := range all {
 		stat, err := p.Stat()
 		if err != nil || !slices.Contains(names, stat.Comm) || stat.State == "Z" {
@@ -73,9 +64,9 @@ func find(fs procfs.FS, names []string) (procfs.Proc, procfs.ProcStat, error) {
 		}
 	}
 	if server.PID == 0 {
-		return server, first, errNoServer
+		err = errNoServer
 	}
-	return server, first, nil
+	return fs, server, first, err
 }
 
 // switches sums those of all threads; of a thread that ends meanwhile nothing is known, and nothing of the sum.
@@ -133,6 +124,7 @@ func sizeOf(folder string) int64 {
 }
 
 func micros(count uint) int64 {
+	const ticks = 100 // how often a second the kernel counts CPU time for user programs, on every architecture
 	return number(uint64(count)) * int64(time.Second/ticks/time.Microsecond)
 }
 

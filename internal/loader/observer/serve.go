@@ -35,10 +35,6 @@ const (
 	answerAtMost = 5 * time.Second
 	// headerAtMost bounds how long a request's header may take: until then it is unknown who asks.
 	headerAtMost = 2 * time.Second
-	maxHeader    = 4 << 10
-	// sysFolder is where the sys file system is.
-	sysFolder   = "/sys"
-	listenAgain = time.Second
 )
 
 // Observer answers requests about the server beside which it runs.
@@ -68,7 +64,7 @@ type Observer struct {
 // server must not depend on it: it says so and tries again.
 func (o *Observer) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler: o.handler(), MaxHeaderBytes: maxHeader,
+		Handler: o.handler(), MaxHeaderBytes: 4 << 10,
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, guestKey{}, c) },
 		ReadHeaderTimeout: cmp.Or(o.HeaderAtMost, headerAtMost), ReadTimeout: answerAtMost,
 		WriteTimeout: 2 * answerAtMost, IdleTimeout: answerAtMost,
@@ -78,16 +74,13 @@ func (o *Observer) Run(ctx context.Context) error {
 	if o.Copy != "" {
 		o.goOn()
 	}
-	for {
-		err := o.listen(ctx, server)
-		if ctx.Err() != nil {
-			return nil
-		}
-		fmt.Fprintln(os.Stderr, "listening:", err)
-		if sleep.For(ctx, listenAgain) != nil {
-			return nil
+	for ctx.Err() == nil {
+		if err := o.listen(ctx, server); ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "listening:", err)
+			_ = sleep.For(ctx, time.Second)
 		}
 	}
+	return nil
 }
 
 func (o *Observer) listen(ctx context.Context, server *http.Server) error {
@@ -137,24 +130,19 @@ func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observat
 		o.probing.Unlock()
 		answer.Probe = &p
 	}
-	facts, err := read(o.Proc, o.Processes)
-	if err != nil {
+	if facts, err := read(o.Proc, o.Processes); err != nil {
 		fmt.Fprintln(os.Stderr, "reading the server's process:", err)
-	}
-	if facts != nil {
+	} else {
 		facts.DataBytes = sizeOf(o.Data)
-		facts.DeviceReads, facts.DeviceWrites = device(o.Proc, sysFolder, o.Data)
+		facts.DeviceReads, facts.DeviceWrites = device(o.Proc, "/sys", o.Data)
+		answer.Process = facts
 	}
-	answer.Process = facts
 	return answer
 }
 
-// Anybody in the cluster may connect to the observer, and a connection costs memory before anything of it was read.
-const (
-	// maxStrangers is how many connections there are whose requests have not proved to know the password, and maxStrangersOfHost how
-	// many of one host.
-	maxStrangers, maxStrangersOfHost = 128, 16
-)
+// maxStrangers is how many connections there are whose requests have not proved to know the password, and maxStrangersOfHost how
+// many of one host. Anybody in the cluster may connect to the observer, which costs memory before anything was read.
+const maxStrangers, maxStrangersOfHost = 128, 16
 
 // door accepts every connection, and closes another one for it when there are too many: the oldest of the host that has the
 // most. A client that knows the password says so at once, and is exempt from that.

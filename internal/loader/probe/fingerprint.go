@@ -136,34 +136,23 @@ func blockIO(root string, m mount) string {
 
 // Disk is the name in /sys/block of the disk below a directory, or unknown. The file system of the machine is at root.
 func Disk(root, data string) string {
-	m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data))
-	if !found {
-		return result.Unknown
+	if m, found := mountOf(read(root, "proc/self/mountinfo"), resolved(data)); found {
+		if dir := disk(root, m); dir != "" {
+			return orUnknown(filepath.Base(dir))
+		}
 	}
-	dir := disk(root, m)
-	if dir == "" {
-		return result.Unknown
-	}
-	return orUnknown(filepath.Base(dir))
+	return result.Unknown
 }
 
 // mount is what the kernel says of one mounted file system.
-type mount struct {
-	device     string
-	point      string
-	filesystem string
-	source     string
-	options    string
-}
+type mount struct{ device, point, filesystem, source, options string }
 
 // mountOf finds the mount that a path without symbolic links lies on, in the text of mountinfo: the one with the
 // longest mount point, and of several at the same point the last, which covers the others.
-func mountOf(mountinfo, path string) (mount, bool) {
-	var best mount
-	found := false
+func mountOf(mountinfo, path string) (best mount, found bool) {
 	for text := range strings.Lines(mountinfo) {
 		m, ok := parseMount(text)
-		if ok && below(path, m.point) && (!found || len(m.point) >= len(best.point)) {
+		if ok && below(path, m.point) && len(m.point) >= len(best.point) {
 			best, found = m, true
 		}
 	}
@@ -231,14 +220,9 @@ func devices(root string, m mount) []string {
 			dir = filepath.Dir(dir)
 			list = append(list, dir)
 		}
-		lower, ok := onlyEntry(filepath.Join(dir, "slaves"))
-		if !ok {
+		if dir = onlyEntry(filepath.Join(dir, "slaves")); dir == "" {
 			break
 		}
-		if lower, err = filepath.EvalSymlinks(lower); err != nil {
-			break
-		}
-		dir = lower
 		list = append(list, dir)
 	}
 	return list
@@ -252,10 +236,12 @@ func scheduler(root string, m mount) string {
 	return host.Chosen(strings.TrimSpace(read(dir, "queue/scheduler")))
 }
 
-func onlyEntry(dir string) (string, bool) {
+// onlyEntry is what the only entry of a folder links to; empty if there is not one.
+func onlyEntry(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
-		return "", false
+		return ""
 	}
-	return filepath.Join(dir, entries[0].Name()), true
+	target, _ := filepath.EvalSymlinks(filepath.Join(dir, entries[0].Name()))
+	return target
 }

@@ -23,11 +23,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// haltAtMost is how long the kernel may take to stop all threads of a program: one that waits for a disk stops after it.
-	haltAtMost = 10 * time.Second
-	haltEvery  = 500 * time.Microsecond
-)
+// haltAtMost is how long the kernel may take to stop all threads of a program: one that waits for a disk stops after it.
+const haltAtMost, haltEvery = 10 * time.Second, 500 * time.Microsecond
 
 // Halt stops all processes of a program, in whatever group or session, and returns when none of their threads runs. It is an
 // error if a process cannot be stopped, or has left the program. One that has ended is halted.
@@ -119,12 +116,8 @@ func stopped(pid int) bool {
 	return true
 }
 
-const (
-	// endAtMost is how long the kernel may take to end processes that were killed.
-	endAtMost = 10 * time.Second
-	// endEvery is how long a look at them is apart from the next.
-	endEvery = 2 * time.Millisecond
-)
+// endAtMost is how long the kernel may take to end processes that were killed, endEvery how long two looks at them are apart.
+const endAtMost, endEvery = 10 * time.Second, 2 * time.Millisecond
 
 // contained says whether this process is the parent of all that its programs leave behind.
 var contained atomic.Bool

@@ -151,12 +151,8 @@ func together(sides []*Progress) result.Progress {
 	return all
 }
 
-// Finish returns when no line will be written any more. It may be called more than once, by one goroutine.
+// Finish returns when no line will be written any more.
 func (p *Progress) Finish() {
-	select {
-	case <-p.stop:
-	default:
-		close(p.stop)
-	}
+	close(p.stop)
 	p.done.Wait()
 }

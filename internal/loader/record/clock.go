@@ -6,6 +6,7 @@ package record
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -157,7 +158,7 @@ func (c *Clock) Stop() {
 	}
 	to := c.Now()
 	c.close()
-	for c.underWay() {
+	for slices.ContainsFunc(c.gates, func(g *Gate) bool { return g.inside.Load() }) {
 		<-c.left
 	}
 	if c.alone() {
@@ -194,16 +195,6 @@ func (c *Clock) endWindow() {
 func (c *Clock) close() {
 	closed := make(chan struct{})
 	c.closed.Store(&closed)
-}
-
-// underWay says whether a client is in a transaction.
-func (c *Clock) underWay() bool {
-	for _, g := range c.gates {
-		if g.inside.Load() {
-			return true
-		}
-	}
-	return false
 }
 
 // p95 is the 95th percentile of the transactions' times, of which the recent ones count more; 0 if there was none. No client may

@@ -80,10 +80,8 @@ func (h *Halting) Go(length time.Duration) time.Duration {
 	if err := h.Program.Continue(); err != nil {
 		h.Failed(err)
 	}
-	timer := time.NewTimer(ramp)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(ramp):
 	case <-h.Ended:
 	}
 	h.opened = h.read()

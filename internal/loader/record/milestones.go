@@ -25,7 +25,7 @@ type Milestones struct {
 	// sizes asks for the bytes of the table and of its secondary indexes.
 	sizes func() (table, indexes int64, err error)
 	rows  atomic.Int64
-	// reached has room: a client that found it full would wait.
+	// reached has room: a client that found it full would wait. Two milestones of a sensible load are a second apart.
 	reached chan milestone
 	asking  sync.WaitGroup
 	// points and err belong to the goroutine that asks, and to finish after its end.
@@ -39,16 +39,13 @@ type milestone struct {
 	tableBytes, indexBytes int64
 }
 
-// milestoneRoom is how many milestones may wait for their sizes. Two of a sensible load are a second apart.
-const milestoneRoom = 1024
-
 // StartMilestones returns nil if none are asked for. Otherwise Finish must be called. One of several Pods has about as many
 // as an only one would have.
 func StartMilestones(ctx context.Context, db *sql.DB, requested workload.Milestones, pods int) *Milestones {
 	if requested.Every == 0 {
 		return nil
 	}
-	m := &Milestones{every: requested.Every, reached: make(chan milestone, milestoneRoom)}
+	m := &Milestones{every: requested.Every, reached: make(chan milestone, 1024)}
 	m.step = max(requested.Every/int64(max(pods, 1)), 1)
 	m.sizes = func() (table, indexes int64, err error) {
 		if requested.Sizes == "" {
@@ -82,8 +79,7 @@ func (m *Milestones) add(p milestone) {
 	m.points = append(m.points, p)
 }
 
-// Finish returns when all sizes are known, and adds the end of the measured phase if it is no milestone itself. m may be
-// nil.
+// Finish returns when all sizes are known, and adds the end of the measured phase if it is no milestone itself. m may be nil.
 func (m *Milestones) Finish(ended time.Duration) error {
 	if m == nil {
 		return nil

@@ -5,6 +5,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -54,10 +55,7 @@ type partMilestone struct {
 func (p *Part) Encode() ([]byte, error) {
 	var buf bytes.Buffer
 	zw := gzip.NewWriter(&buf)
-	if err := json.NewEncoder(zw).Encode(p); err != nil {
-		return nil, fmt.Errorf("encoding what was measured: %w", err)
-	}
-	if err := zw.Close(); err != nil {
+	if err := cmp.Or(json.NewEncoder(zw).Encode(p), zw.Close()); err != nil {
 		return nil, fmt.Errorf("encoding what was measured: %w", err)
 	}
 	return buf.Bytes(), nil
@@ -65,12 +63,11 @@ func (p *Part) Encode() ([]byte, error) {
 
 // Decode reads what another Pod measured, which must have the same version of the loader.
 func Decode(data []byte, loader string) (*Part, error) {
+	var plain []byte
 	zr, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking what a Pod measured: %w", err)
+	if err == nil {
+		plain, err = io.ReadAll(io.LimitReader(zr, maxPartBytes+1)) // to the end, where its checksum is
 	}
-	// Read to the end, where its checksum is.
-	plain, err := io.ReadAll(io.LimitReader(zr, maxPartBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking what a Pod measured: %w", err)
 	}
@@ -125,15 +122,10 @@ func (p *Part) Recorder() (*Recorder, error) {
 	return r, nil
 }
 
-const (
-	firstIntervalLength = time.Second
-	// maxIntervals bounds the series: when it is full, neighbours are added up and intervals are twice as long from
-	// then on.
-	maxIntervals = 3600
-)
+// maxIntervals bounds the series: when it is full, neighbours are added up and intervals are twice as long from then on.
+const maxIntervals = 3600
 
-// series are equally long intervals from the beginning of the measured phase, each without its beginning and with its
-// end.
+// series are equally long intervals from the beginning of the measured phase, each without its beginning and with its end.
 type series struct {
 	length    time.Duration
 	intervals []result.Interval
@@ -143,7 +135,7 @@ type series struct {
 
 func newSeries() series {
 	// Room for five minutes: growing would cost time while measuring.
-	return series{length: firstIntervalLength, intervals: make([]result.Interval, 0, 300)}
+	return series{length: time.Second, intervals: make([]result.Interval, 0, 300)}
 }
 
 // at is the interval of a time that is no earlier than that of the call before.

@@ -92,17 +92,11 @@ func (r *Recorder) Insert(began, ended time.Duration, rows int64) {
 
 // Commit implements workload.Recorder.
 func (r *Recorder) Commit(began, ended time.Duration) {
-	totals, interval := r.statement(commit, began, ended)
-	interval.Transactions++
-	totals.Transactions++
+	countTransaction(r.statement(commit, began, ended))
 }
 
 // Committed implements workload.Recorder.
-func (r *Recorder) Committed() {
-	totals, interval := r.place(r.ended, r.counts)
-	interval.Transactions++
-	totals.Transactions++
-}
+func (r *Recorder) Committed() { countTransaction(r.place(r.ended, r.counts)) }
 
 // Delete implements workload.Recorder.
 func (r *Recorder) Delete(began, ended time.Duration, rows int64) {
@@ -133,9 +127,12 @@ func (r *Recorder) Sent(at time.Duration, rows, bytes int64) {
 
 // Loaded implements workload.Recorder.
 func (r *Recorder) Loaded(began, ended time.Duration) {
-	totals, interval := r.statement(load, began, ended)
-	interval.Transactions++
+	countTransaction(r.statement(load, began, ended))
+}
+
+func countTransaction(totals *result.Totals, interval *result.Interval) {
 	totals.Transactions++
+	interval.Transactions++
 }
 
 // Wait implements workload.Recorder.
@@ -233,24 +230,17 @@ func (r *Recorder) Shorten(intervals int) {
 // Merge adds what another client measured at the same time, which is used up.
 func (r *Recorder) Merge(other *Recorder) {
 	for op, h := range other.histograms {
-		r.histograms[op] = merged(r.histograms[op], h)
+		if own := r.histograms[op]; own == nil {
+			r.histograms[op] = h
+		} else if h != nil {
+			_ = own.Merge(h) // both have the same bounds: nothing is dropped
+		}
 	}
 	r.totals.Add(&other.totals)
 	r.outside.Add(&other.outside)
 	r.ended = max(r.ended, other.ended)
 	r.began = max(r.began, other.began)
 	r.series.merge(&other.series)
-}
-
-func merged(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
-	if a == nil {
-		return b
-	}
-	if b != nil {
-		// Both were made by newHistogram: nothing is dropped.
-		_ = a.Merge(b)
-	}
-	return a
 }
 
 // Latencies are the distributions of what happened at all.

@@ -181,8 +181,7 @@ type Leader struct{ Meeting }
 // Gather waits until every other Pod has arrived at the next meeting.
 func (b *Leader) Gather(ctx context.Context) error {
 	var missing []string
-	all, err := b.poll(ctx, b.atMost, func() (bool, error) {
-		var err error
+	all, err := b.poll(ctx, b.atMost, func() (all bool, err error) {
 		missing, err = b.missing(ctx, "arrived >= "+strconv.Itoa(b.meetings+1))
 		return len(missing) == 0, err
 	})

@@ -18,9 +18,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// idleSeconds is how long a server lets the keeper's connection be idle: longer than any attempt takes.
-const idleSeconds = 30 * 24 * 3600
-
 // Keeper holds the workload's schema for one attempt, by a lock of the server that goes with its connection. The holder of the
 // lock is the only one to use the schema, whatever became of the Pods and nodes of others.
 type Keeper struct {
@@ -46,7 +43,7 @@ func Acquire(
 	}
 	k := &Keeper{holding: holding{conn: conn, dialect: d, schema: server.Schema}, id: id, borrowed: server.Borrowed}
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return k.exec(ctx, d.Sessions.IdleAtMost, idleSeconds) },
+		func(ctx context.Context) error { return k.exec(ctx, d.Sessions.IdleAtMost, 30*24*3600) }, // longer than any attempt takes
 		func(ctx context.Context) error { return k.lock(ctx, atMost) },
 		k.expel,
 		k.adopt,

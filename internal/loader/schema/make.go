@@ -12,6 +12,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // adopt makes the schema, or finds that everything in it is Benchrun's.
@@ -28,10 +29,7 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := k.makeObjectsTable(ctx); err != nil {
-			return err
-		}
-		return k.note(ctx, object{kindSchema, k.schema})
+		return k.makeObjectsTable(ctx, object{kindSchema, k.schema})
 	}
 	foreign, known, err := k.foreign(ctx)
 	if err != nil {
@@ -48,10 +46,7 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		}
 	}
 	k.used = true
-	if err := k.makeObjectsTable(ctx); err != nil {
-		return err
-	}
-	return k.note(ctx, foreign...)
+	return k.makeObjectsTable(ctx, foreign...)
 }
 
 // unfinished says whether objects that were not noted are those of an attempt of this run that was killed, if Benchrun is known
@@ -63,8 +58,12 @@ func (k *Keeper) unfinished(ctx context.Context, known bool) (bool, error) {
 	return k.making(ctx, k.id)
 }
 
-func (k *Keeper) makeObjectsTable(ctx context.Context) error {
-	return k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+k.inSchema(objectsTable)+" "+k.dialect.Tables.Objects)
+// makeObjectsTable, unless it is there, and note objects in it.
+func (k *Keeper) makeObjectsTable(ctx context.Context, objects ...object) error {
+	if err := k.exec(ctx, "CREATE TABLE IF NOT EXISTS "+k.inSchema(objectsTable)+" "+k.dialect.Tables.Objects); err != nil {
+		return err
+	}
+	return k.note(ctx, objects...)
 }
 
 // Making notes by name what a function makes in the schema. If it ends with an error, or this process does, then Remove or the
@@ -145,19 +144,13 @@ func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) 
 	return making, nil
 }
 
-// The table of datasets, in the workload's schema, says what a trial left for the next one. It has one row at most, and goes
-// with the workload's tables.
-const (
-	createDatasets = "CREATE TABLE benchrun_datasets "
-	selectDataset  = "SELECT digest FROM benchrun_datasets"
-	insertDataset  = "INSERT INTO benchrun_datasets (digest) VALUES (?)"
-	dropDatasets   = "DROP TABLE IF EXISTS benchrun_datasets"
-)
+// The table benchrun_datasets, in the workload's schema, says what a trial left for the next one. It has one row at most, and
+// goes with the workload's tables.
 
 // HasDataset says whether the schema holds the dataset.
 func HasDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset string) (bool, error) {
 	var digest string
-	err := db.QueryRowContext(ctx, selectDataset).Scan(&digest)
+	err := db.QueryRowContext(ctx, "SELECT digest FROM benchrun_datasets").Scan(&digest)
 	switch {
 	case isNotThere(d, err):
 		return false, nil
@@ -169,10 +162,11 @@ func HasDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset str
 
 // RecordDataset says that the schema, which was cleared before, holds the whole dataset.
 func RecordDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset string) error {
-	if _, err := db.ExecContext(ctx, createDatasets+d.Tables.Datasets); err != nil {
+	if _, err := db.ExecContext(ctx, "CREATE TABLE benchrun_datasets "+d.Tables.Datasets); err != nil {
 		return fmt.Errorf("making the table of datasets: %w", err)
 	}
-	if _, err := db.ExecContext(ctx, insertDataset, result.Digest([]byte(dataset))); err != nil {
+	const insert = "INSERT INTO benchrun_datasets (digest) VALUES (?)"
+	if _, err := db.ExecContext(ctx, insert, result.Digest([]byte(dataset))); err != nil {
 		return fmt.Errorf("recording a dataset: %w", err)
 	}
 	return nil
@@ -181,7 +175,7 @@ func RecordDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset 
 // ForgetDataset says that the schema's dataset is about to change. It is a change of the schema, which a server that is killed
 // afterwards has not lost, whatever its settings.
 func ForgetDataset(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, dropDatasets); err != nil {
+	if _, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS benchrun_datasets"); err != nil {
 		return fmt.Errorf("forgetting a dataset: %w", err)
 	}
 	return nil
@@ -205,7 +199,7 @@ func (k *Keeper) register(ctx context.Context) error {
 
 // register this Pod's start of the attempt under a primary key, so that there is one: a Pod that is started again on a dead
 // node's behalf, or by a confused kubelet, ends itself here before it touches a table.
-func register(ctx context.Context, db querier, d *dialect.Dialect, schema string, id result.Identity) error {
+func register(ctx context.Context, db workload.Querier, d *dialect.Dialect, schema string, id result.Identity) error {
 	table := d.InSchema(schema, attemptsTable)
 	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id)" +
 		" VALUES (?, ?, ?, ?, ?, " + d.Sessions.Own + ")"
@@ -222,9 +216,4 @@ func register(ctx context.Context, db querier, d *dialect.Dialect, schema string
 		return fmt.Errorf("reading who started the attempt: %w", err)
 	}
 	return startedTwice(id.Trial, id.Attempt, other)
-}
-
-type querier interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

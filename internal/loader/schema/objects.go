@@ -134,12 +134,10 @@ func (h *holding) Clear(ctx context.Context) error {
 	return nil
 }
 
-// shownObjects is how many of them a message names.
-const shownObjects = 5
-
 func listed(objects []object) string {
+	const most = 5
 	var names []string
-	for _, o := range objects[:min(len(objects), shownObjects)] {
+	for _, o := range objects[:min(len(objects), most)] {
 		names = append(names, o.String())
 	}
 	if more := len(objects) - len(names); more > 0 {
@@ -147,9 +145,6 @@ func listed(objects []object) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// removeLockSeconds is how long Remove waits for the schema's lock: a server notices soon that a connection was closed.
-const removeLockSeconds = 5
 
 // Remove gives the schema back, and removes what Benchrun made in it; and the schema, if Benchrun made it and nothing else is
 // left. It takes a connection of its own, because the keeper's may be closed, and the lock again: a process that has taken it
@@ -162,8 +157,9 @@ func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	h := holding{conn: conn, dialect: k.dialect, schema: k.schema}
+	const lockSeconds = 5 // a server notices soon that a connection was closed
 	var locked sql.NullBool
-	if err := conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), removeLockSeconds).Scan(&locked); err != nil {
+	if err := conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), lockSeconds).Scan(&locked); err != nil {
 		return fmt.Errorf("locking the schema: %w", err)
 	}
 	if !locked.Bool {

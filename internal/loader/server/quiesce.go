@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 const (
@@ -46,8 +48,11 @@ type rest struct {
 // look notes the debts at a moment. over ends the wait: the server is at rest, or its debt does not fall any more.
 func (r *rest) look(now time.Time, owed []debt) (over bool) {
 	if len(owed) > 0 {
-		if r.free = (time.Time{}); r.falls(owed) {
-			r.fell = now
+		r.free = time.Time{}
+		for _, d := range owed {
+			if low, seen := r.lowest[d.what]; !seen || d.value < low {
+				r.lowest[d.what], r.fell = d.value, now
+			}
 		}
 		return now.Sub(r.fell) > stuckAfter
 	}
@@ -55,17 +60,6 @@ func (r *rest) look(now time.Time, owed []debt) (over bool) {
 		r.free = now
 	}
 	return now.Sub(r.free) >= restFor
-}
-
-// falls keeps the lowest value of each debt, and says whether one is new.
-func (r *rest) falls(owed []debt) bool {
-	fallen := false
-	for _, d := range owed {
-		if low, seen := r.lowest[d.what]; !seen || d.value < low {
-			r.lowest[d.what], fallen = d.value, true
-		}
-	}
-	return fallen
 }
 
 // Quiesce waits until the server is at rest: for restFor no debt is above its goal. The server is asked to write its dirty pages
@@ -84,13 +78,10 @@ func Quiesce(
 			return nil, err
 		}
 		owed := debts(&e.Counters, status)
-		over := seen.look(time.Now(), owed) || patience.Err() != nil
-		switch {
-		case over && len(owed) == 0:
-			return nil, nil
-		case over:
+		if seen.look(time.Now(), owed) || patience.Err() != nil {
 			return unrest(time.Since(began), owed), nil
-		case len(owed) > 0 && e.Counters.WriteBack != "":
+		}
+		if len(owed) > 0 && e.Counters.WriteBack != "" {
 			// An error is none of the attempt's: a server that does not know the statement, or does not let this user execute it, may
 			// still come to rest by itself, and one that is gone does not answer the next question either.
 			_, _ = db.ExecContext(patience, e.Counters.WriteBack)
@@ -174,23 +165,16 @@ func Busy(ctx context.Context, d *dialect.Dialect, db *sql.DB, schema string) (s
 	return sessions, nil
 }
 
+// lastOfRow is the last column of a query's only row.
 func lastOfRow(ctx context.Context, db *sql.DB, query string) (value string, err error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return "", err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err below has what matters
-	columns, err := rows.Columns()
-	if err != nil {
-		return "", err
-	}
-	row := make([]any, len(columns))
-	for i := range row {
-		row[i] = &value
-	}
-	if !rows.Next() {
-		return "", cmp.Or(rows.Err(), sql.ErrNoRows)
-	}
-	err = rows.Scan(row...)
-	return value, err
+	none := sql.ErrNoRows
+	err = workload.EachRow(ctx, db, func(row *sql.Rows) error {
+		columns, err := row.Columns()
+		if err != nil {
+			return err
+		}
+		none = nil
+		return row.Scan(slices.Repeat([]any{&value}, len(columns))...) // the last one stays
+	}, query)
+	return value, cmp.Or(err, none)
 }

@@ -254,19 +254,11 @@ func (t *Taken) has(setting result.Setting) bool {
 	}
 	for _, prefix := range []string{"", "skip_", "disable_", "enable_", "maximum_"} {
 		option, prefixed := strings.CutPrefix(name, prefix)
-		if _, variable := t.variables[option]; prefixed && (variable || slices.ContainsFunc(t.otherwise, named(option))) {
+		if _, variable := t.variables[option]; prefixed && (variable || engine.Listed(t.otherwise, option)) {
 			return true
 		}
 	}
 	return false
-}
-
-// named says whether an entry of a list is an option, or the beginning of one.
-func named(option string) func(string) bool {
-	return func(entry string) bool {
-		start, open := strings.CutSuffix(entry, "*")
-		return entry == option || open && strings.HasPrefix(option, start)
-	}
 }
 
 // Unverified are the settings that the server took and no variable shows.

@@ -65,7 +65,7 @@ func find(e *engine.Engine, setting result.Setting, variables map[string]string)
 	o.variable, o.loose = optionName(setting.Name)
 	o.loose = o.loose || setting.Loose
 	if o.effective, o.known = lookUp(e, o.variable, variables); o.known {
-		if o.want == "" && boolean(o.effective) != neither {
+		if o.want == "" && boolean(o.effective) != "" {
 			// An option without a value switches on.
 			o.want = "ON"
 		}
@@ -88,16 +88,15 @@ func optionName(name string) (variable string, loose bool) {
 
 // lookUp finds what belongs to a variable under this name, or another one of it.
 func lookUp[V any](e *engine.Engine, name string, of map[string]V) (value V, known bool) {
-	if value, known := of[name]; known {
-		return value, true
+	if value, known = of[name]; !known {
+		value, known = of[e.Variables.Synonyms[name]]
 	}
-	value, known = of[e.Variables.Synonyms[name]]
 	return value, known
 }
 
 // negated is the value of x that skip_x stands for.
 func negated(value string) string {
-	if boolean(value) == off {
+	if boolean(value) == "OFF" {
 		return "ON"
 	}
 	return "OFF"
@@ -118,7 +117,7 @@ func compareValues(e *engine.Engine, variables map[string]string, name, requeste
 		}
 		return compareNumbers(want, have, step)
 	}
-	if b := boolean(requested); b != neither && b == boolean(effective) {
+	if b := boolean(requested); b != "" && b == boolean(effective) {
 		return result.SettingEffective
 	}
 	if isPath(requested) || isPath(effective) {
@@ -141,9 +140,7 @@ func compareNumbers(want, have, step *big.Rat) result.SettingOutcome {
 	switch {
 	case absolute.Sign() == 0:
 		return result.SettingEffective
-	case step == nil || absolute.Cmp(step) >= 0 || have.Sign() == 0:
-		return result.SettingRefused
-	case relative == nil || relative.Cmp(maxRounding) > 0:
+	case step == nil || absolute.Cmp(step) >= 0, have.Sign() == 0, relative == nil || relative.Cmp(maxRounding) > 0:
 		return result.SettingRefused
 	}
 	return result.SettingAdjusted
@@ -250,22 +247,15 @@ func number(s string) (*big.Rat, bool) {
 	return n, true
 }
 
-type switchState int
-
-const (
-	neither switchState = iota
-	on
-	off
-)
-
-func boolean(s string) switchState {
+// boolean is ON or OFF, whatever the value calls it; empty if it is neither.
+func boolean(s string) string {
 	switch strings.ToUpper(s) {
 	case "ON", "1", "TRUE", "YES":
-		return on
+		return "ON"
 	case "OFF", "0", "FALSE", "NO":
-		return off
+		return "OFF"
 	}
-	return neither
+	return ""
 }
 
 // isPath says that a value is compared letter by letter.

@@ -40,10 +40,8 @@ const exactly = 5 * time.Millisecond
 // that has passed is no wait. It does not spin: a longer wait is the scheduler's, and the last milliseconds are the kernel's.
 func Until(ctx context.Context, deadline time.Time) error {
 	if left := time.Until(deadline); left > 2*exactly {
-		timer := time.NewTimer(left - exactly)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(left - exactly):
 		case <-ctx.Done():
 		}
 	}

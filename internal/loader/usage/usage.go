@@ -66,14 +66,8 @@ func Throttled(root fs.FS) time.Duration {
 
 // ThrottledIn is Throttled for a process whose root is given, and the text of its control groups.
 func ThrottledIn(root fs.FS, groups string) time.Duration {
-	for _, file := range filesOf(groups, "cpu", "cpu.stat", "cpu.stat") {
-		data, err := fs.ReadFile(root, file)
-		if err != nil {
-			continue
-		}
-		if t, found := parseThrottled(data); found {
-			return t
-		}
+	if t, found := first(root, filesOf(groups, "cpu", "cpu.stat", "cpu.stat"), parseThrottled); found {
+		return t
 	}
 	return -1
 }
@@ -102,8 +96,8 @@ func filesOf(groups, controller, nameV1, nameV2 string) []string {
 }
 
 // parseThrottled finds the throttled time in a cpu.stat: microseconds in version 2, nanoseconds in version 1.
-func parseThrottled(data []byte) (time.Duration, bool) {
-	for line := range strings.Lines(string(data)) {
+func parseThrottled(_, text string) (time.Duration, bool) {
+	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(line, " ")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil {
@@ -150,7 +144,7 @@ func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
 		found[device][name] = positive(value)
 	}
 	for _, l := range blockIOLimits {
-		text, ok := first(root, filesOf(groups, "blkio", l.fileV1, ""))
+		text, ok := first(root, filesOf(groups, "blkio", l.fileV1, ""), whole)
 		known = known || ok
 		for line := range strings.Lines(text) {
 			if fields := strings.Fields(line); len(fields) == 2 {
@@ -160,7 +154,7 @@ func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
 	}
 	if !known {
 		var text string
-		text, known = first(root, filesOf(groups, "blkio", "", "io.max"))
+		text, known = first(root, filesOf(groups, "blkio", "", "io.max"), whole)
 		for line := range strings.Lines(text) {
 			fields := strings.Fields(line)
 			for _, field := range fields[min(1, len(fields)):] {
@@ -183,15 +177,21 @@ func BlockIO(root fs.FS, groups string) (limits []DeviceLimit, known bool) {
 	return limits, known
 }
 
-func first(root fs.FS, files []string) (text string, found bool) {
+// first is what is read of the first file that can be read and has it.
+func first[T any](root fs.FS, files []string, read func(file, text string) (T, bool)) (value T, found bool) {
 	for _, file := range files {
 		if data, err := fs.ReadFile(root, file); err == nil {
-			return string(data), true
+			if value, found = read(file, string(data)); found {
+				return value, true
+			}
 		}
 	}
-	return "", false
+	return value, false
 }
 
+func whole(_, text string) (string, bool) { return text, true }
+
+// positive is the number in a text; 0 if it is none, or below 0.
 func positive(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -203,24 +203,17 @@ func positive(text string) int64 {
 // LimitIn is the CPU limit, in thousandths of a CPU, of a process whose root is given, and the text of its control groups. 0
 // is none; -1 if that cannot be read.
 func LimitIn(root fs.FS, groups string) int64 {
-	for _, file := range filesOf(groups, "cpu", "cpu.cfs_quota_us", "cpu.max") {
-		data, err := fs.ReadFile(root, file)
-		if err != nil {
-			continue
-		}
-		text := string(data)
-		if path.Base(file) == "cpu.cfs_quota_us" {
-			period, err := fs.ReadFile(root, path.Join(path.Dir(file), "cpu.cfs_period_us"))
-			if err != nil {
-				continue
-			}
+	limit, found := first(root, filesOf(groups, "cpu", "cpu.cfs_quota_us", "cpu.max"), func(file, text string) (int64, bool) {
+		if dir, name := path.Split(file); name == "cpu.cfs_quota_us" {
+			period, _ := fs.ReadFile(root, dir+"cpu.cfs_period_us") // a limit without it is none
 			text += " " + string(period)
 		}
-		if limit, found := parseLimit(text); found {
-			return limit
-		}
+		return parseLimit(text)
+	})
+	if !found {
+		return -1
 	}
-	return -1
+	return limit
 }
 
 // parseLimit reads a quota and the period that it is for: "max 100000" or, in version 1, "-1 100000" is no limit.
@@ -232,12 +225,8 @@ func parseLimit(text string) (millis int64, found bool) {
 	if fields[0] == "max" || fields[0] == "-1" {
 		return 0, true
 	}
-	quota, err := strconv.ParseInt(fields[0], 10, 64)
-	if err != nil || quota <= 0 {
-		return 0, false
-	}
-	period, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil || period <= 0 {
+	quota, period := positive(fields[0]), positive(fields[1])
+	if quota == 0 || period == 0 {
 		return 0, false
 	}
 	return quota * 1000 / period, true

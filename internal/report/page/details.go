@@ -190,11 +190,3 @@ func (p *pointDetails) addMilestones(list []result.Milestone) {
 		}
 	}
 }
-
-// variant of a run; nil if nothing is known of it.
-func (d *Details) variant(name string) *Details {
-	if d == nil {
-		return nil
-	}
-	return d.variants[name]
-}

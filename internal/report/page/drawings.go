@@ -40,16 +40,9 @@ const maxName = 100
 // unfit is what some file system does not take in a name, or a shell takes for something else.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._=+-]+`)
 
-// fileName joins parts by dots. What is not safe in the name of a file is a hyphen in it; the end of a long name is its
-// digest.
+// fileName joins parts by dots. What is not safe in the name of a file is a hyphen in it; the end of a long name is its digest.
 func fileName(parts ...string) string {
-	var filled []string
-	for _, p := range parts {
-		if p != "" {
-			filled = append(filled, p)
-		}
-	}
-	whole := strings.Join(filled, ".")
+	whole := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ".")
 	name := strings.TrimLeft(unfit.ReplaceAllString(whole, "-"), ".-")
 	if len(name) <= maxName {
 		return name
@@ -80,7 +73,7 @@ func unique(list []Drawing) []Drawing {
 func fixed(parameters []string, points []map[string]string) string {
 	var parts []string
 	for _, name := range parameters {
-		if values := valuesOf(name, points); len(values) == 1 {
+		if values := stats.ValuesOf(name, points); len(values) == 1 {
 			parts = append(parts, name+"="+values[0])
 		}
 	}
@@ -129,7 +122,9 @@ func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
 		}
 		points := measured[:n]
 		measured = measured[n:]
-		inOrder(points, c.Lines)
+		if _, numeric := plot.Numbers(stats.ValuesOf(c.Lines, stats.ParametersOf(points))); numeric {
+			slices.SortStableFunc(points, byNumber(c.Lines))
+		}
 		for _, line := range along.group(points) {
 			if c.Among.Variant == "" {
 				line.Name = listed(variant, line.Name)
@@ -148,14 +143,6 @@ func listed(a, b string) string {
 		return a + b
 	}
 	return a + ", " + b
-}
-
-// inOrder sorts points by the value of a parameter, if all values are numbers.
-func inOrder(points []stats.Point, parameter string) {
-	if _, numeric := plot.Numbers(valuesOf(parameter, stats.ParametersOf(points))); !numeric {
-		return
-	}
-	slices.SortStableFunc(points, byNumber(parameter))
 }
 
 // addTables adds the tables that a file asks for, with remarks about what they lack.

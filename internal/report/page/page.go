@@ -22,34 +22,23 @@ import (
 // File is the name of the page among the results.
 const File = "report.html"
 
-// assets are the parts of the page that do not depend on what was measured.
-//
-//go:embed assets
-var assets embed.FS
-
+// The parts of the page that do not depend on what was measured.
 var (
+	//go:embed assets/*.html
+	assets embed.FS
+	//go:embed assets/style.css
+	style string
+	//go:embed assets/sort.js
+	script string
+
 	templates = template.Must(template.New("").Funcs(template.FuncMap{
 		"inc": func(i int) int { return i + 1 }, "verdict": stats.Words[claims.Verdict], "published": publishedText,
 	}).ParseFS(assets, "assets/*.html"))
-	style  = asset("style.css")
-	script = asset("sort.js")
 )
-
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
 
 // view is what the templates show: run.html of a run without variants, variants.html of one with variants.
 type view struct {
-	Name, Kind string
-	// Heading of the page.
-	Heading string
-	// Namespace and Name are the resource's.
-	Namespace string
+	Name, Kind, Heading string
 	// Failed says why there is no whole result, or is empty.
 	Failed string
 	// About is what was measured and on what, in a line.
@@ -88,7 +77,7 @@ type pointsView struct {
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
 func Write(w io.Writer, r *report.Report, d *Details) error {
-	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Namespace: r.Namespace, Claims: r.Claims}
+	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Claims: r.Claims}
 	name := "run.html"
 	if r.HasVariants() {
 		name = "variants.html"
@@ -124,7 +113,6 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 	return nil
 }
 
-// addPlots sets the figures.
 func (v *view) addPlots(r *report.Report, d *Details) error {
 	drawn := draw(r, d)
 	v.PlotRemarks = drawn.remarks
@@ -201,7 +189,6 @@ type figure struct {
 	SVG         template.HTML
 }
 
-// figures are those of drawings.
 func figures(drawn []Drawing) ([]figure, error) {
 	var list []figure
 	for _, d := range drawn {

@@ -97,21 +97,15 @@ type download struct {
 
 // Bounds of what is within a page, in bytes: a file of up to maxPlain is there as it is, one of up to maxPacked after
 // compression is there compressed.
-const (
-	maxPlain  = 256 << 10
-	maxPacked = 2 << 20
-)
+const maxPlain, maxPacked = 256 << 10, 2 << 20
 
 // packed is a file for download.
 func packed(name, media, about, elsewhere string, content []byte) (download, error) {
 	d := download{Name: name, About: about, Size: size(len(content))}
 	if len(content) > maxPlain {
 		var b bytes.Buffer
-		zw, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-		if err != nil {
-			return d, fmt.Errorf("compressing %s: %w", name, err)
-		}
-		_, err = zw.Write(content)
+		zw, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is
+		_, err := zw.Write(content)
 		if err := errors.Join(err, zw.Close()); err != nil {
 			return d, fmt.Errorf("compressing %s: %w", name, err)
 		}

@@ -32,6 +32,7 @@ func DrawingsOf(r *report.Report, d *Details) (all []Drawing, remarks []string) 
 
 func draw(r *report.Report, d *Details) *drawings {
 	v := new(drawings)
+	d = cmp.Or(d, new(Details)) // of which nothing is known
 	v.requested, v.remarks = drawRequested(r)
 	if r.HasVariants() {
 		v.addPairs(r, d)
@@ -51,8 +52,8 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	v.addCurves(r, points)
 	few := choose(points, d)
 	v.details = with(v.details, milestonesPlot(few), "rate", against("rowsInserted"))
-	v.details = append(v.details, overTime(few, "", "of the first trial of each point")...)
-	v.details = append(v.details, percentiles(few, operations, "", "in all trials of a point together")...)
+	v.details = append(v.details, overTime(few, nil, "of the first trial of each point")...)
+	v.details = append(v.details, percentiles(few, operations, nil, "in all trials of a point together")...)
 }
 
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.

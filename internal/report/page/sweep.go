@@ -27,7 +27,7 @@ type sweep struct {
 func sweepOf(parameters []string, points []map[string]string) sweep {
 	best, most := "", -1
 	for _, name := range parameters {
-		values := valuesOf(name, points)
+		values := stats.ValuesOf(name, points)
 		n := len(values)
 		if _, numeric := plot.Numbers(values); numeric {
 			n += len(points) // any parameter of numbers comes before all others
@@ -37,19 +37,6 @@ func sweepOf(parameters []string, points []map[string]string) sweep {
 		}
 	}
 	return sweep{best, slices.DeleteFunc(slices.Clone(parameters), func(n string) bool { return n == best })}
-}
-
-// valuesOf a parameter, each once, in the order of the points.
-func valuesOf(name string, points []map[string]string) []string {
-	var values []string
-	seen := map[string]bool{}
-	for _, p := range points {
-		if v, has := p[name]; has && !seen[v] {
-			seen[v] = true
-			values = append(values, v)
-		}
-	}
-	return values
 }
 
 // line is the name of the line that a point is on; empty if there is one line only.
@@ -114,9 +101,9 @@ func ofAll(shown, all int, things string) string {
 // fewestIntervals make a line.
 const fewestIntervals = 3
 
-// overTime shows the rate and the longest latency of each interval. at is the label of the point that all are, or empty;
+// overTime shows the rate and the longest latency of each interval. at has the parameters of the point that all are, or none;
 // whose says which trials they are of.
-func overTime(points []chosen, at, whose string) []Drawing {
+func overTime(points []chosen, at map[string]string, whose string) []Drawing {
 	var rates, longest []plot.Line
 	unit := "rows/s"
 	for _, p := range points {
@@ -133,20 +120,12 @@ func overTime(points []chosen, at, whose string) []Drawing {
 		}
 		rates, longest = append(rates, rate), append(longest, latency)
 	}
-	where := atPoint(at)
+	where, name := stats.At(at), dotted(stats.Label(at))
 	const since = "seconds since the measured phase began"
 	drawn := with(nil, plot.Lines("Rate over time"+where, since, unit, "The rate in each interval "+whose+".", rates),
-		dotted(at), "throughput_over_time")
+		name, "throughput_over_time")
 	return with(drawn, plot.Lines("Longest latency over time"+where, since, "ms, the longest in each interval",
-		"The longest latency in each interval "+whose+", which shows stalls.", longest), dotted(at), "longest_latency_over_time")
-}
-
-// atPoint is the end of a title, about what is measured at one point.
-func atPoint(label string) string {
-	if label == "" {
-		return ""
-	}
-	return " at " + label
+		"The longest latency in each interval "+whose+", which shows stalls.", longest), name, "longest_latency_over_time")
 }
 
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.
@@ -174,9 +153,8 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 	return rate, latency, rows
 }
 
-// percentiles shows the distribution of the latencies of each operation: at a point, or at several if its label is empty.
-// together says what is in each line.
-func percentiles(points []chosen, operations []string, at, together string) []Drawing {
+// percentiles shows the latencies of each operation: at a point, or at several with none. together says what a line has.
+func percentiles(points []chosen, operations []string, at map[string]string, together string) []Drawing {
 	var drawn []Drawing
 	lines := map[string][]plot.Line{}
 	for _, op := range operations {
@@ -190,7 +168,7 @@ func percentiles(points []chosen, operations []string, at, together string) []Dr
 			}
 		}
 		text := "The share of operations that took at most this long, " + together + "."
-		drawn = with(drawn, plot.Percentiles("Latency of "+op+atPoint(at), text, lines[op]), dotted(at), "latency", op)
+		drawn = with(drawn, plot.Percentiles("Latency of "+op+stats.At(at), text, lines[op]), dotted(stats.Label(at)), "latency", op)
 	}
 	return drawn
 }

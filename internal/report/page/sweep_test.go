@@ -207,7 +207,7 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 	}
 	details := &Details{points: map[string]*pointDetails{"": {series: series}}}
 	names := func() (list []string) {
-		for _, d := range overTime([]chosen{{name: "a", of: details}}, "", "of it") {
+		for _, d := range overTime([]chosen{{name: "a", of: details}}, nil, "of it") {
 			list = append(list, d.Name)
 		}
 		return list

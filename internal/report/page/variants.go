@@ -86,13 +86,13 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 	var all []chosen
 	var operations []string
 	for _, variant := range spread(r.Variants, plot.MaxSeries) {
-		one := chosen{variant.Name, d.variant(variant.Name), stats.Point{Parameters: pairs[0].Parameters}}
+		one := chosen{variant.Name, d.variants[variant.Name], stats.Point{Parameters: pairs[0].Parameters}}
 		if of := one.details(); of != nil {
 			operations = append(operations, slices.Sorted(maps.Keys(of.latencies))...)
 		}
 		all = append(all, one)
 	}
-	at := stats.Label(pairs[0].Parameters)
+	at := pairs[0].Parameters
 	v.curves = append(v.curves, overTime(all, at, "of the first run of each variant")...)
 	v.curves = append(v.curves, percentiles(all, operations, at, "in all rounds together")...)
 }

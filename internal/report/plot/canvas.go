@@ -17,8 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// canvas writes SVG: a group for each run of elements that look the same, with the class of their colour. A point of vg is a
-// pixel of the SVG.
+// canvas writes SVG: a group for each run of elements of the same look, with the class of their colour. A point of vg is a pixel.
 type canvas struct {
 	body          strings.Builder
 	width, height vg.Length
@@ -70,9 +69,7 @@ func (c *canvas) Rotate(angle float64) {
 	c.a, c.b, c.c, c.d = c.a*cos+c.c*sin, c.b*cos+c.d*sin, c.c*cos-c.a*sin, c.d*cos-c.b*sin
 }
 
-func (c *canvas) Scale(x, y float64) {
-	c.a, c.b, c.c, c.d = c.a*x, c.b*x, c.c*y, c.d*y
-}
+func (c *canvas) Scale(x, y float64) { c.a, c.b, c.c, c.d = c.a*x, c.b*x, c.c*y, c.d*y }
 
 // at is where a point is in the SVG, whose y axis points down.
 func (c *canvas) at(p vg.Point) (x, y string) {

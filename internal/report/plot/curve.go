@@ -77,9 +77,7 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 			curveThrough(c, i, 1.6, through)
 			for n := range s.Points {
 				point := &s.Points[n]
-				drawPoint(c, i, point, dots, aside, where, func() string {
-					return tip(parameter, s.Name, unit, point)
-				})
+				drawPoint(c, i, point, dots, aside, where, tip(parameter, s.Name, unit, point))
 			}
 		}
 	}))
@@ -97,7 +95,7 @@ func apartFor(series int, room vg.Length, numeric bool) vg.Length {
 
 func drawPoint(
 	c draw.Canvas, series int, point *stats.Point, dots bool, aside vg.Length, where func(*stats.Point, float64) vg.Point,
-	tip func() string,
+	tip string,
 ) {
 	if point.Summary.N == 0 {
 		return
@@ -122,7 +120,7 @@ func drawPoint(
 		})
 	}
 	c.SetColor(shade)
-	marking(c, "median", tip(), func() { mark(c, series, where(point, point.Summary.Median), radius) })
+	marking(c, "median", tip, func() { mark(c, series, where(point, point.Summary.Median), radius) })
 }
 
 // bar is an interval with its ends.
@@ -149,10 +147,6 @@ func tip(parameter, series, unit string, point *stats.Point) string {
 		text += fmt.Sprintf(" (%s–%s), n = %d", stats.Number(point.Summary.Low), stats.Number(point.Summary.High), point.Summary.N)
 	}
 	return text
-}
-
-func rectangle(c draw.Canvas, fill color.Color, a, b vg.Point) {
-	c.FillPolygon(fill, []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}})
 }
 
 // XY is a point of a line.

@@ -11,6 +11,7 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"math"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -35,10 +36,7 @@ type Plot struct {
 }
 
 // Sizes of a plot, in pixels. It is small, so that its text is legible when a phone shows the whole of it.
-const (
-	width  = vg.Length(400)
-	height = vg.Length(265)
-)
+const width, height = vg.Length(400), vg.Length(265)
 
 // newPlot with axes in our style, and nothing in it.
 func newPlot(title, about, x, y string, series []string) *Plot {
@@ -72,7 +70,6 @@ const (
 	keyStretch = 1.1
 )
 
-// draw the whole.
 func (p *Plot) draw(c draw.Canvas) {
 	c.Min.X, c.Max.X, c.Max.Y, c.Min.Y = c.Min.X+margin, c.Max.X-2*margin, c.Max.Y-margin, c.Min.Y+margin
 	top := c.Max.Y
@@ -152,8 +149,7 @@ var palette = []color.NRGBA{
 	{R: 0x35, G: 0x90, B: 0xc8, A: 255},
 }
 
-// MaxSeries is how many series a plot tells apart by their colours, and MaxLines by colours and marks together: the most
-// that a curve has room for.
+// MaxSeries is how many series a plot tells apart by colours, MaxLines by colours and marks: the most that a curve has room for.
 const (
 	MaxSeries = 6
 	MaxLines  = 12
@@ -179,10 +175,7 @@ func classOf(v color.Color) string {
 }
 
 // Sizes of text.
-const (
-	textSize  = vg.Length(12)
-	smallSize = vg.Length(11)
-)
+const textSize, smallSize = vg.Length(12), vg.Length(11)
 
 // styled is a text of that size and colour. Its widths are those of Liberation Sans, which are those of Arial and Helvetica.
 func styled(size vg.Length, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
@@ -202,16 +195,13 @@ func fade(c color.NRGBA, alpha uint8) color.NRGBA {
 	return c
 }
 
-// circle draws a filled circle.
 func circle(c draw.Canvas, at vg.Point, radius vg.Length) {
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + radius, Y: at.Y})
-	p.Arc(at, radius, 0, fullTurn)
+	p.Arc(at, radius, 0, 2*math.Pi)
 	p.Close()
 	c.Fill(p)
 }
-
-const fullTurn = 6.283185307179586
 
 // shapes of the marks of series: corners around the centre, in halves of the mark's size; nil is a circle.
 var shapes = [][]vg.Point{

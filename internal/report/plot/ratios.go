@@ -5,7 +5,6 @@ package plot
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -53,8 +52,9 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	above := p.nameRows(labels)
 	p.frame.Add(plotter(func(c draw.Canvas, f *plot.Plot) {
 		at := func(ratio float64) vg.Length { return c.X(f.X.Norm(ratio)) }
+		low, high := at(1/(1+within)), at(1+within)
 		marking(c, "band", "", func() {
-			rectangle(c, faint, vg.Point{X: at(1 / (1 + within)), Y: c.Min.Y}, vg.Point{X: at(1 + within), Y: c.Max.Y})
+			c.FillPolygon(faint, []vg.Point{{X: low, Y: c.Min.Y}, {X: high, Y: c.Min.Y}, {X: high, Y: c.Max.Y}, {X: low, Y: c.Max.Y}})
 		})
 		c.StrokeLine2(line(soft, 1), at(1), c.Min.Y, at(1), c.Max.Y)
 		for i, pair := range shown {
@@ -130,7 +130,7 @@ func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) 
 	marking(c, "interval", "", func() {
 		bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
 	})
-	c.SetColor(color.Color(palette[kind]))
+	c.SetColor(palette[kind])
 	marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
 }
 

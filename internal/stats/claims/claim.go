@@ -114,8 +114,7 @@ func Variants(c *v1alpha1.Claim) []string {
 
 // Check says what is wrong with a claim about some points, whose values are not needed.
 func Check(c *v1alpha1.Claim, points []stats.Point) error {
-	_, err := subjectOf(c, points)
-	if err != nil {
+	if _, err := subjectOf(c, points); err != nil {
 		return fmt.Errorf("claim %s: %w", c.Name, err)
 	}
 	for _, f := range c.Published {

@@ -37,8 +37,7 @@ type Judgement struct {
 	// are none. It is CannotSay if some are missing.
 	Published       Verdict `json:"published,omitempty"`
 	PublishedDetail string  `json:"publishedDetail,omitempty"`
-	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to be told from
-	// it.
+	// Settled says that more rounds would not change the answer: it is one, or the truth is too near to the bound to tell.
 	Settled bool `json:"-"`
 }
 
@@ -46,8 +45,7 @@ type Judgement struct {
 // true one with the probability of level, half of it at each end. If there is no interval it says why.
 type Interval func(of, to []float64, level float64) (ratio stats.Ratio, why string)
 
-// Judge claims by what was measured of a metric, by its name: empty is the headline metric. The error of all claims together is
-// 5%.
+// Judge claims by what was measured of a metric, by its name: empty is the headline. The error of all claims together is 5%.
 func Judge(list v1alpha1.Claims, measured func(metric string) []stats.Point, interval Interval) []Judgement {
 	var all []Judgement
 	for i := range list {

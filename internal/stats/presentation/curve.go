@@ -79,9 +79,7 @@ func (c *Curve) distinct(points []*stats.Point) error {
 
 // collision of two points that would be drawn at one place.
 func (c *Curve) collision(a, b *stats.Point) error {
-	names := maps.Clone(a.Parameters)
-	maps.Copy(names, b.Parameters)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range stats.NamesOf([]map[string]string{a.Parameters, b.Parameters}) {
 		if a.Parameters[name] != b.Parameters[name] {
 			return fmt.Errorf("%s and %s would be drawn at the same place: set %s in among, or name it in lines", a.Name(), b.Name(), name)
 		}
@@ -103,31 +101,9 @@ func (s space) variants() []string {
 	return names
 }
 
-// parameters are the names of those that are swept.
-func (s space) parameters() []string {
-	names := map[string]bool{}
-	for i := range s {
-		for name := range s[i].Parameters {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// values of a parameter, in the order of the points.
-func (s space) values(parameter string) []string {
-	var list []string
-	for i := range s {
-		if v, has := s[i].Parameters[parameter]; has && !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
 // has says whether a parameter, which a field names, is swept.
 func (s space) has(field, parameter string) error {
-	names := s.parameters()
+	names := stats.NamesOf(stats.ParametersOf(s))
 	switch {
 	case slices.Contains(names, parameter):
 		return nil
@@ -151,7 +127,8 @@ func (s space) admits(of claims.Selector) error {
 		}
 		one := claims.Selector{Parameters: map[string]string{name: of.Parameters[name]}}
 		if !slices.ContainsFunc(s, func(p stats.Point) bool { return one.Names(&p) }) {
-			return fmt.Errorf("no point has %s; %s is one of %s", one, name, some(s.values(name)))
+			values := stats.ValuesOf(name, stats.ParametersOf(s))
+			return fmt.Errorf("no point has %s; %s is one of %s", one, name, some(values))
 		}
 	}
 	return nil

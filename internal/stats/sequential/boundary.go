@@ -28,7 +28,6 @@ const (
 	steps, tolerance = 20, 1e-3
 )
 
-// design of a boundary.
 type design struct {
 	first, last int
 	alpha       float64
@@ -42,20 +41,19 @@ var computed sync.Map
 // standard deviation, all of these intervals together contain the true mean with the probability 1-alpha.
 type Boundary struct {
 	First, Last int
-	// looks are in ascending order, with the two-sided level of each and its quantile of Student's distribution.
-	looks []look
+	looks       []look // in ascending order
 }
 
+// look after n values, with the quantile of Student's distribution of its two-sided level.
 type look struct {
-	n               int
-	level, critical float64
+	n        int
+	critical float64
 }
 
 // New finds the levels of the looks, so that the error over all of them is alpha. The normal quantile of a level falls with the
 // number of values: C·(n/last)^(shape-1/2), where C is the same for all looks.
 //
-// The lowest first is 2; alpha is between 0 and 1. What was computed once is kept: it takes some tenths of a second, and few
-// different ones are asked for.
+// The lowest first is 2; alpha is between 0 and 1. What was computed is kept: it takes tenths of a second, and few are asked for.
 func New(first, last int, alpha float64) *Boundary {
 	of := design{first, last, alpha}
 	if known, ok := computed.Load(of); ok {
@@ -65,13 +63,12 @@ func New(first, last int, alpha float64) *Boundary {
 	return b.(*Boundary)
 }
 
-// compute a boundary.
 func compute(of design) *Boundary {
 	scale := of.scale()
 	b := &Boundary{First: of.first, Last: of.last}
 	for _, n := range of.looks() {
 		level := 2 * distuv.UnitNormal.CDF(-of.quantile(n, scale))
-		b.looks = append(b.looks, look{n: n, level: level, critical: -student(n - 1).Quantile(level / 2)})
+		b.looks = append(b.looks, look{n, -student(n - 1).Quantile(level / 2)})
 	}
 	return b
 }
@@ -144,8 +141,7 @@ func (b *Boundary) Looks() []int {
 	return list
 }
 
-// Critical is how many standard errors the interval after n values reaches to each side. Outside of the looks it is infinite:
-// nothing is stated there.
+// Critical is how many standard errors the interval after n values reaches to each side; infinite where none is stated.
 func (b *Boundary) Critical(n int) float64 {
 	for _, l := range b.looks {
 		if l.n == n {
@@ -157,12 +153,10 @@ func (b *Boundary) Critical(n int) float64 {
 
 // MedianRank says which interval of a median to state after n values, if one is stated after each of first, first+1, … last
 // values: from the k-th smallest to the k-th largest. 0 says that n values have none. All intervals together contain the median
-// with the probability 1-alpha at least, whatever the distribution of the values, and whenever a reader stops because an interval
-// pleases.
+// with the probability 1-alpha at least, however the values are distributed, and whenever a reader stops because one pleases.
 //
-// The number of values below the median is a sum of coin tosses. An interval misses when that number leaves the strip that
-// belongs to it; each look has the same level, the largest with which the sums leave the strip with the probability alpha at
-// most.
+// The number of values below the median is a sum of coin tosses. An interval misses when that number leaves its strip; each look
+// has the same level, the largest with which the sums leave the strip with the probability alpha at most.
 func MedianRank(n, first, last int, alpha float64) int {
 	if n < first || n > last {
 		return 0

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// cells that the distribution of the statistic is divided into, evenly on the scale of normal quantiles, so that small levels
-	// are as exact as large ones.
+	// cells of the distribution of the statistic, even on the scale of normal quantiles: small levels are as exact as large ones.
 	cells = 64
 	// exact is the number of values up to which the chain is exact. Beyond, it is that of normal values of known variance.
 	exact = 20
@@ -22,8 +21,7 @@ const (
 // It is computed and not simulated, so that it holds for small alphas, too: as long as the mean is zero, the sequence of t
 // statistics is a Markov chain. With w = Σx/√(n·Σx²), a function of t, and r the next value divided by √Σx², the next w is
 // (w·√n + r) / √((n+1)(1+r²)); r·√n has Student's distribution with n degrees of freedom and does not depend on w, because the
-// direction of a normal sample does not depend on its length. The distribution among the samples that have not crossed yet is
-// carried from look to look.
+// direction of a normal sample does not depend on its length. What has not crossed yet is carried from look to look.
 //
 // Of more values than exact, Student's distribution is so near to the normal one that z after m values is taken for √(n/m) times
 // z after n values, plus a normal value that does not depend on it. The error is then right to 3% of itself.

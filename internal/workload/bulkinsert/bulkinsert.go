@@ -57,8 +57,8 @@ type bulkInsert struct {
 	// name of the first table, and the columns that rows are made of: none are all that the table has.
 	name    string
 	columns []string
-	// kinds of the columns as Benchrun makes them.
-	kinds []userdata.Kind
+	// types of the columns as Benchrun makes them.
+	types []string
 	// schema makes the tables, and file has the rows, if they are the user's.
 	schema *userdata.Schema
 	file   *userdata.RowFile
@@ -101,20 +101,13 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err := w.useOwn(cfg); err != nil {
 		return nil, err
 	}
-	w.spread()
+	// The first table has the name itself, the others have numbers.
+	w.table.Names = []string{w.name}
+	for i := 2; i <= p.Tables; i++ {
+		w.table.Names = append(w.table.Names, fmt.Sprintf("%s_%d", w.name, i))
+	}
 	w.address(w.table.Names, strings.Join(w.columns, ", "))
 	return w, nil
-}
-
-// spread names the tables: the first has the name itself, the others have numbers.
-func (w *bulkInsert) spread() {
-	for i := range w.params.Tables {
-		numbered := w.name
-		if i > 0 {
-			numbered = fmt.Sprintf("%s_%d", w.name, i+1)
-		}
-		w.table.Names = append(w.table.Names, numbered)
-	}
 }
 
 func (w *bulkInsert) address(tables []string, columns string) {
@@ -133,12 +126,9 @@ func (w *bulkInsert) useFileList(data *fileList) {
 		AppendText: data.appendText,
 	}
 	w.name, w.columns = "inserts", []string{"path", "modification_time", "file_size"}
-	w.kinds = []userdata.Kind{userdata.KindOf("varbinary(4096)"), userdata.KindOf("datetime(6)"), userdata.KindOf("bigint")}
+	w.types = []string{"varbinary(4096)", "datetime(6)", "bigint"}
 	w.AppendRow, w.RowBytes = data.appendRow, int64(maxFileRow)
-	if w.prepares() {
-		w.AppendRow = w.values().ofFiles(data)
-		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, fileTypes, int64(maxFileValues))
-	}
+	w.sendValues(data.values, fileTypes, maxFileValues)
 }
 
 func (w *bulkInsert) useNarrow(data narrow) {
@@ -147,12 +137,9 @@ func (w *bulkInsert) useNarrow(data narrow) {
 		Canonical: "CONCAT_WS(':', id, k)", AppendText: data.appendText,
 	}
 	w.name, w.columns = "narrow", []string{"id", "k"}
-	w.kinds = []userdata.Kind{userdata.KindOf("int"), userdata.KindOf("int")}
+	w.types = []string{"int", "int"}
 	w.AppendRow, w.RowBytes = data.appendRow, int64(maxNarrowRow)
-	if w.prepares() {
-		w.AppendRow = w.values().ofNarrow(data)
-		w.Load.Prepare(w.params.Protocol == insert.ProtocolBulk, narrowTypes, int64(maxNarrowValues))
-	}
+	w.sendValues(data.values, narrowTypes, maxNarrowValues)
 }
 
 func (w *bulkInsert) Plan() workload.Plan {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -62,16 +63,8 @@ func (w *bulkInsert) useOwn(cfg *result.Config) error {
 		w.columns = d.Columns
 	}
 	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
-	w.Open = w.open
+	w.Open = func() (insert.Source, error) { return w.file.Rows(len(w.columns)) }
 	return nil
-}
-
-func (w *bulkInsert) open() (insert.Source, error) {
-	rows, err := w.file.Rows(len(w.columns))
-	if err != nil {
-		return nil, err
-	}
-	return rows, nil
 }
 
 // planFile is the plan for rows of a file, which is surveyed before the clock starts. Without a server there is nothing that
@@ -121,7 +114,7 @@ func (w *bulkInsert) prepareOwn(ctx context.Context, db *sql.DB) (workload.Plan,
 	for _, c := range w.found {
 		w.columns = append(w.columns, c.Name)
 	}
-	w.address(w.quotedTables(), userdata.QuotedNames(w.columns))
+	w.address(userdata.QuotedNames(w.table.Names), strings.Join(userdata.QuotedNames(w.columns), ", "))
 	w.file.Comparison = userdata.NewComparison(w.found)
 	return w.planFile(db), nil
 }
@@ -147,24 +140,16 @@ func (w *bulkInsert) meet(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func (w *bulkInsert) quotedTables() []string {
-	var all []string
-	for _, name := range w.table.Names {
-		all = append(all, userdata.QuotedName(name))
-	}
-	return all
-}
-
 // verifyOwn compares what can be compared: rows always, values where the server gives back the text that it was given.
 func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rowsOfPods []int64) ([]result.Check, error) {
 	if w.file != nil {
 		return w.verifyFile(ctx, db, rows)
 	}
-	unlike := userdata.Unlike(w.found, w.kinds)
+	unlike := userdata.Unlike(w.found, w.types)
 	if len(unlike) == 0 {
 		return w.table.Verify(ctx, db, rows, w.Sent(rowsOfPods))
 	}
-	got, err := checksum.CountRows(ctx, db, w.quotedTables()...)
+	got, err := checksum.CountRows(ctx, db, userdata.QuotedNames(w.table.Names)...)
 	if err != nil {
 		return nil, err
 	}
@@ -177,44 +162,37 @@ func (w *bulkInsert) verifyOwn(ctx context.Context, db *sql.DB, rows int64, rows
 func (w *bulkInsert) verifyFile(ctx context.Context, db *sql.DB, rows int64) ([]result.Check, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	type own struct {
-		now result.Input
-		sum checksum.Checksum
-		err error
-	}
-	reading := make(chan own, 1)
-	go func() {
-		var o own
-		o.now, o.sum, o.err = w.file.Checksum(ctx, rows)
-		reading <- o
-	}()
+	var now result.Input
+	var want checksum.Checksum
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { now, want, failed = w.file.Checksum(ctx, rows) })
 	c := w.file.Comparison
 	var got checksum.Checksum
 	var err error
 	if c.Compared() {
-		got, err = checksum.OfTables(ctx, db, c.Expression(), w.quotedTables()...)
+		got, err = checksum.OfTables(ctx, db, c.Expression(), userdata.QuotedNames(w.table.Names)...)
 	} else {
-		got.Rows, err = checksum.CountRows(ctx, db, w.quotedTables()...)
+		got.Rows, err = checksum.CountRows(ctx, db, userdata.QuotedNames(w.table.Names)...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	want := <-reading
-	if want.err != nil {
-		return nil, want.err
+	if reading.Wait(); failed != nil {
+		return nil, failed
 	}
 	checks := []result.Check{
-		checksum.CheckRows(rows, got.Rows), userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{want.now}),
+		checksum.CheckRows(rows, got.Rows), userdata.Unchanged([]result.Input{w.file.Before}, []result.Input{now}),
 	}
 	if !c.Compared() {
 		checks[0].Detail += "; " + c.String()
 		return checks, nil
 	}
 	detail := got.String() + "; " + c.String()
-	if got != want.sum {
-		detail = fmt.Sprintf("the table has %s, but the file has %s; %s", got, want.sum, c)
+	if got != want {
+		detail = fmt.Sprintf("the table has %s, but the file has %s; %s", got, want, c)
 	}
-	return append(checks, result.Check{Name: "checksum", Passed: got == want.sum, Detail: detail}), nil
+	return append(checks, result.Check{Name: "checksum", Passed: got == want, Detail: detail}), nil
 }
 
 func (w *bulkInsert) Report(doc *result.Document) {

@@ -107,10 +107,6 @@ func (p *Parameters) checkProtocol(cfg *result.Config) error {
 	case cfg.Workload.Data != nil:
 		return errors.New("dataFrom goes with protocol Text: rows of a file are sent as text")
 	}
-	return p.checkPlaceholders()
-}
-
-func (p *Parameters) checkPlaceholders() error {
 	columns := len(fileTypes)
 	if p.Table == tableNarrow {
 		columns = len(narrowTypes)
@@ -126,29 +122,27 @@ func (p *Parameters) checkPlaceholders() error {
 	return nil
 }
 
-func (w *bulkInsert) prepares() bool {
-	return w.params.Protocol == insert.ProtocolPrepared || w.params.Protocol == insert.ProtocolBulk
-}
-
-type values struct{ mysqlwire.Values }
-
-func (w *bulkInsert) values() values {
-	return values{mysqlwire.Values{Indicated: w.params.Protocol == insert.ProtocolBulk}}
-}
-
-func (v values) ofFiles(data *fileList) func(dst []byte, n int64) []byte {
-	return func(dst []byte, n int64) []byte {
-		folder := data.folder(n)
-		dst = v.AppendLength(dst, uint8(len(folder)+len("/")+generate.TextLength+len(fileSuffix))) //nolint:gosec // at most 175
-		dst = data.appendPath(dst, folder, n)
-		micros, size := data.numbers(n)
-		return v.AppendBigInt(generate.AppendTimeValue(v.Values, dst, micros), size)
+// sendValues has rows sent as values of these types, so many bytes of a row at most, if statements are to be prepared.
+func (w *bulkInsert) sendValues(of func(v mysqlwire.Values) func(dst []byte, n int64) []byte, types []mysqlwire.Type, most int) {
+	if bulk := w.params.Protocol == insert.ProtocolBulk; bulk || w.params.Protocol == insert.ProtocolPrepared {
+		w.AppendRow = of(mysqlwire.Values{Indicated: bulk})
+		w.Load.Prepare(bulk, types, int64(most))
 	}
 }
 
-func (v values) ofNarrow(data narrow) func(dst []byte, n int64) []byte {
+func (f *fileList) values(v mysqlwire.Values) func(dst []byte, n int64) []byte {
+	return func(dst []byte, n int64) []byte {
+		folder := f.folder(n)
+		dst = v.AppendLength(dst, uint8(len(folder)+len("/")+generate.TextLength+len(fileSuffix))) //nolint:gosec // at most 175
+		dst = f.appendPath(dst, folder, n)
+		micros, size := f.numbers(n)
+		return v.AppendBigInt(generate.AppendTimeValue(v, dst, micros), size)
+	}
+}
+
+func (d narrow) values(v mysqlwire.Values) func(dst []byte, n int64) []byte {
 	return func(dst []byte, n int64) []byte {
 		//nolint:gosec // rows are at most a billion, and k is smaller
-		return v.AppendInt(v.AppendInt(dst, uint32(n)), uint32(data.number(n)))
+		return v.AppendInt(v.AppendInt(dst, uint32(n)), uint32(d.number(n)))
 	}
 }

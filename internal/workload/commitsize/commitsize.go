@@ -66,12 +66,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 // unbounded is a number of rows that no load comes to.
 const unbounded = math.MaxInt64
 
-func (p *Parameters) bound() int64 {
-	if p.Rows == 0 {
-		return unbounded
-	}
-	return p.Rows
-}
+func (p *Parameters) bound() int64 { return cmp.Or(p.Rows, unbounded) }
 
 // commitSize inserts row after row over one connection, each with a statement of its own, and commits after so many
 // rows: what does a commit cost, and how many rows share it?
@@ -94,11 +89,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 }
 
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	const create = "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)"
-	if _, err := db.ExecContext(ctx, create); err != nil {
-		return workload.Plan{}, fmt.Errorf("executing %s: %w", create, err)
-	}
-	return w.Plan(), nil
+	return w.Plan(), workload.Execute(ctx, db, "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)")
 }
 
 func (w *commitSize) Plan() workload.Plan {
@@ -171,7 +162,7 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 			return "", fmt.Errorf("inserting row %d: %w", i.last, err)
 		}
 		i.counted = i.last
-		if w.commitsAfter(i.last) {
+		if i.last == i.end() {
 			if err := i.commit(ctx, again); err != nil {
 				return "", err
 			}
@@ -191,9 +182,7 @@ func (w *commitSize) Measure(ctx context.Context, c *workload.Client) (result.St
 }
 
 func (i *inserter) commit(ctx context.Context, again func() error) error {
-	if i.autocommits() {
-		i.client.Recorder.Committed()
-	} else if err := insert.Commit(i.client, i.last, again); err != nil {
+	if err := insert.Commit(i.client, i.autocommits(), i.last, again); err != nil {
 		return err
 	}
 	i.first = i.last + 1
@@ -211,7 +200,7 @@ func (i *inserter) await(ctx context.Context) (bool, error) {
 		// Only who has thought may begin when the time is over.
 		return i.params.ThinkTimeMilliseconds == 0 || !i.client.Expired(i.client.Recorder.Now()), nil
 	}
-	i.due = i.params.RatePerSecond.Due(i.end(i.first))
+	i.due = i.params.RatePerSecond.Due(i.end())
 	if i.client.Expired(i.due) {
 		return false, nil
 	}
@@ -223,22 +212,13 @@ func (i *inserter) await(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// end is the last row of the transaction that begins with the given one.
-func (w *commitSize) end(first int64) int64 {
-	last := first + w.params.RowsPerCommit - 1
-	if w.params.AsPublished == asPublishedIsotopp && first == 1 {
-		last = 1
-	}
-	return min(last, w.bound)
-}
-
-// commitsAfter says whether a COMMIT follows row n.
-func (w *commitSize) commitsAfter(n int64) bool {
-	if w.params.AsPublished == asPublishedIsotopp {
+// end is the last row of the transaction that is under way, if the time is not over before.
+func (i *inserter) end() int64 {
+	if i.params.AsPublished == asPublishedIsotopp && i.first == 1 {
 		// The script counts from 0 and commits where that is a multiple of the size: the first transaction has one row.
-		return (n-1)%w.params.RowsPerCommit == 0
+		return 1
 	}
-	return n%w.params.RowsPerCommit == 0
+	return min(i.first+i.params.RowsPerCommit-1, i.bound)
 }
 
 func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {

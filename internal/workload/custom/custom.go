@@ -6,6 +6,7 @@ package custom
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,22 +79,13 @@ func (t *customTool) Commands(phase workload.ToolPhase) []workload.Command {
 
 // env is the image's environment, where the database is, and what the run adds.
 func (t *customTool) env() []string {
-	var env []string
-	for _, variable := range t.environ {
-		if !strings.HasPrefix(variable, "BENCHRUN_") {
-			env = append(env, variable)
-		}
-	}
+	env := slices.DeleteFunc(slices.Clone(t.environ), func(variable string) bool { return strings.HasPrefix(variable, "BENCHRUN_") })
 	s := t.cfg.Server
-	tls := s.TLS
-	if tls == "" {
-		tls = "Disabled"
-	}
 	env = append(env,
 		"BENCHRUN_DB_ENGINE="+s.Engine, "BENCHRUN_DB_HOST="+s.Host, "BENCHRUN_DB_PORT="+strconv.Itoa(s.Port),
 		"BENCHRUN_DB_SOCKET="+s.Socket, "BENCHRUN_DB_SCHEMA="+s.Schema,
 		"BENCHRUN_DB_USER_FILE="+s.UserFile, "BENCHRUN_DB_PASSWORD_FILE="+s.PasswordFile,
-		"BENCHRUN_DB_TLS="+tls, "BENCHRUN_DB_CA_FILE="+s.CAFile,
+		"BENCHRUN_DB_TLS="+cmp.Or(s.TLS, "Disabled"), "BENCHRUN_DB_CA_FILE="+s.CAFile,
 		"BENCHRUN_SEED="+strconv.FormatInt(t.cfg.Seed, 10), "BENCHRUN_RESULT_FILE="+filepath.Join(t.dir, customResultFile))
 	for _, name := range slices.Sorted(maps.Keys(t.params.Parameters)) {
 		env = append(env, "BENCHRUN_PARAM_"+name+"="+t.params.Parameters[name])
@@ -250,10 +242,9 @@ func (t *customTool) Verify(_ context.Context, in workload.VerifyInput) ([]resul
 func reported(warnings []string) []finding.Finding {
 	var all []finding.Finding
 	for _, text := range warnings {
-		if strings.TrimSpace(text) == "" {
-			continue
+		if strings.TrimSpace(text) != "" {
+			all = append(all, finding.OfProgram(text))
 		}
-		all = append(all, finding.OfProgram(text))
 	}
 	return all
 }

@@ -81,25 +81,21 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 }
 
 // substitute replaces each ${name} with the parameter's value.
-func (p *Parameters) substitute() error {
+func (p *Parameters) substitute() (err error) {
 	for _, list := range []struct {
 		name string
 		args []string
 	}{{"command", p.Command}, {"prepare", p.Prepare}, {"cleanup", p.Cleanup}} {
 		for i, text := range list.args {
-			replaced, err := substituted(text, p.Parameters)
-			if err != nil {
+			if list.args[i], err = substituted(text, p.Parameters); err != nil {
 				return fmt.Errorf("%s[%d]: %w", list.name, i, err)
 			}
-			list.args[i] = replaced
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
-		replaced, err := substituted(p.Env[name], p.Parameters)
-		if err != nil {
+		if p.Env[name], err = substituted(p.Env[name], p.Parameters); err != nil {
 			return fmt.Errorf("env.%s: %w", name, err)
 		}
-		p.Env[name] = replaced
 	}
 	return nil
 }
@@ -223,6 +219,12 @@ func besides(pattern *regexp.Regexp, group string) (before, after rune) {
 	if err != nil { // it was compiled
 		return none, none
 	}
+	literal := func(re *syntax.Regexp) []rune {
+		if re.Op == syntax.OpLiteral {
+			return re.Rune
+		}
+		return []rune{none}
+	}
 	var look func(*syntax.Regexp, rune, rune) (rune, rune, bool)
 	look = func(re *syntax.Regexp, before, after rune) (rune, rune, bool) {
 		if re.Op == syntax.OpCapture && re.Name == group {
@@ -233,10 +235,11 @@ func besides(pattern *regexp.Regexp, group string) (before, after rune) {
 			if re.Op == syntax.OpConcat || re.Op == syntax.OpCapture {
 				b, a = before, after
 				if i > 0 {
-					b = lastOf(re.Sub[i-1], none)
+					text := literal(re.Sub[i-1])
+					b = text[len(text)-1]
 				}
 				if i < len(re.Sub)-1 {
-					a = firstOf(re.Sub[i+1], none)
+					a = literal(re.Sub[i+1])[0]
 				}
 			}
 			if b, a, found := look(sub, b, a); found {
@@ -247,18 +250,4 @@ func besides(pattern *regexp.Regexp, group string) (before, after rune) {
 	}
 	before, after, _ = look(parsed, none, none)
 	return before, after
-}
-
-func firstOf(re *syntax.Regexp, none rune) rune {
-	if re.Op == syntax.OpLiteral {
-		return re.Rune[0]
-	}
-	return none
-}
-
-func lastOf(re *syntax.Regexp, none rune) rune {
-	if re.Op == syntax.OpLiteral {
-		return re.Rune[len(re.Rune)-1]
-	}
-	return none
 }

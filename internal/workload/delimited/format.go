@@ -145,7 +145,10 @@ func (r *Reader) unescape(field []byte) ([]byte, error) {
 	from := len(r.plain)
 	for ; n >= 0; n = bytes.IndexByte(field, '\\') {
 		r.plain = append(r.plain, field[:n]...)
-		switch c := following(field, n); c {
+		if n+1 == len(field) {
+			return nil, r.wrongEscape(field[n:])
+		}
+		switch c := field[n+1]; c {
 		case r.format.Separator, '\n', '\\':
 			r.plain = append(r.plain, c)
 		case '0':
@@ -235,12 +238,4 @@ func (r *Reader) undouble(field []byte) []byte {
 	}
 	r.plain = append(r.plain, field...)
 	return r.plain[from:len(r.plain):len(r.plain)]
-}
-
-// following is the byte behind a place; behind the last one a byte that no backslash stands before.
-func following(text []byte, n int) byte {
-	if n+1 == len(text) {
-		return 'x'
-	}
-	return text[n+1]
 }

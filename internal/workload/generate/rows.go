@@ -130,11 +130,14 @@ const (
 	TimeSpan = timeDays * 24 * uint64(time.Hour/time.Microsecond)
 )
 
-var days = func() (all [timeDays][len(time.DateOnly)]byte) {
-	for i := range all {
-		copy(all[i][:], time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+// days are the days from 2010-01-01 on as text, dates as values.
+var days, dates = func() (texts [timeDays][len(time.DateOnly)]byte, values [timeDays]mysqlwire.Date) {
+	for i := range texts {
+		day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC)
+		copy(texts[i][:], day.Format(time.DateOnly))
+		values[i] = mysqlwire.NewDate(day.Year(), int(day.Month()), day.Day())
 	}
-	return all
+	return texts, values
 }()
 
 // AppendTime appends the time so many microseconds after the beginning of 2010, as DATETIME(6) has it.
@@ -152,14 +155,6 @@ func AppendSecond(dst []byte, seconds uint64) []byte {
 	hour, minute, second := TwoDigits[clock/3600], TwoDigits[clock/60%60], TwoDigits[clock%60]
 	return append(dst, ' ', hour[0], hour[1], ':', minute[0], minute[1], ':', second[0], second[1])
 }
-
-var dates = func() (all [timeDays]mysqlwire.Date) {
-	for i := range all {
-		year, month, day := time.Date(2010, time.January, 1+i, 0, 0, 0, 0, time.UTC).Date()
-		all[i] = mysqlwire.NewDate(year, int(month), day)
-	}
-	return all
-}()
 
 // AppendTimeValue is AppendTime in the binary form.
 func AppendTimeValue(v mysqlwire.Values, dst []byte, micros uint64) []byte {

@@ -24,6 +24,7 @@ type chain struct {
 	rows   generate.Rows
 	schema *purchases
 	tables []*chainTable
+	table  insert.Table
 	stages []workload.Stage
 	// planned is how many rows the stages so far may insert: those of the next one have the numbers after that.
 	planned int64
@@ -35,7 +36,7 @@ type chain struct {
 
 // chainTable is a table of a chain: a client's, or that of all.
 type chainTable struct {
-	*purchases
+	purchases
 	// share of the rows of each stage.
 	share workload.Share
 	sent  []*sentRows
@@ -51,6 +52,7 @@ type sentRows struct {
 
 func newChain(p *Parameters, seed int64) *chain {
 	c := &chain{params: *p, rows: generate.NewRows(seed), schema: schemas[p.Table]}
+	c.table = c.schema.table(c.rows, p.StorageEngine)
 	if p.Tables == tablesShared {
 		c.addTable(c.schema.name, workload.Share{Pods: 1})
 	} else {
@@ -64,17 +66,12 @@ func newChain(p *Parameters, seed int64) *chain {
 	return c
 }
 
+// addTable adds the schema's table by another name.
 func (c *chain) addTable(name string, share workload.Share) {
-	t := &chainTable{purchases: c.schema.named(name), share: share}
+	t := &chainTable{purchases: *c.schema, share: share}
+	t.name, t.head = name, strings.Replace(t.head, " "+t.name+" ", " "+name+" ", 1)
 	t.from, t.autocommit = name, true
-	c.tables = append(c.tables, t)
-}
-
-// named is the same table by another name.
-func (s *purchases) named(name string) *purchases {
-	other := *s
-	other.name, other.head = name, strings.Replace(s.head, " "+s.name+" ", " "+name+" ", 1)
-	return &other
+	c.tables, c.table.Names = append(c.tables, t), append(c.table.Names, name)
 }
 
 // stage number i, from 0.
@@ -84,13 +81,13 @@ func (c *chain) stage(i int, p *StageParameters) workload.Stage {
 	case p.Insert != nil:
 		s.Operations = func(t *result.Totals) int64 { return t.Rows }
 		s.Load = &clientStage{
-			chain: c, number: i, deletes: p.Insert.DeletePerInsert, rate: p.Insert.RatePerSecond, rows: p.Insert.Rows,
+			link: link{c}, number: i, deletes: p.Insert.DeletePerInsert, rate: p.Insert.RatePerSecond, rows: p.Insert.Rows,
 			loads: c.loads(p.Insert.Rows, p.Insert.RowsPerCommit, p.Insert.RatePerSecond),
 		}
 	case p.CreateIndexes > 0:
 		c.indexes = c.schema.indexes[:p.CreateIndexes]
 		s.Operations = func(*result.Totals) int64 { return c.size() }
-		s.Load = &indexStage{chain: c, indexes: c.indexes}
+		s.Load = &indexStage{link: link{c}, indexes: c.indexes}
 	case p.Rest != nil:
 		s.Rest = &workload.Rest{AtLeast: time.Duration(p.Rest.AtLeastSeconds) * time.Second}
 		for _, t := range c.tables {
@@ -99,7 +96,7 @@ func (c *chain) stage(i int, p *StageParameters) workload.Stage {
 	case p.Query != nil:
 		s.Seconds = p.Query.Seconds
 		s.Operations = func(t *result.Totals) int64 { return t.Queries }
-		load := &clientStage{chain: c, number: i, deletes: p.Query.DeletePerInsert, rate: p.Query.RatePerSecond, queries: true}
+		load := &clientStage{link: link{c}, number: i, deletes: p.Query.DeletePerInsert, rate: p.Query.RatePerSecond, queries: true}
 		if p.Query.By == bySecondaryRange {
 			load.indexes = c.indexes
 		}
@@ -155,8 +152,7 @@ func (c *chain) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) 
 			}
 		}
 	}
-	table := c.table()
-	if err := table.Make(ctx, db); err != nil {
+	if err := c.table.Make(ctx, db); err != nil {
 		return workload.Plan{}, err
 	}
 	return c.stages[0].Load.Prepare(ctx, db)
@@ -167,57 +163,38 @@ func (c *chain) Measure(ctx context.Context, client *workload.Client) (result.St
 	return c.stages[0].Load.Measure(ctx, client)
 }
 
-func (c *chain) table() insert.Table {
-	all := insert.Table{
-		Columns: c.schema.columns, Options: c.schema.options, Engine: c.params.StorageEngine, Canonical: c.schema.canonical,
-		AppendText: func(dst []byte, n int64) []byte { return c.schema.appendText(dst, purchaseOf(c.rows, n)) },
-	}
-	for _, t := range c.tables {
-		all.Names = append(all.Names, t.name)
-	}
-	return all
-}
-
 // Verify implements workload.Workload, after the last stage: the tables have the rows that all stages have inserted and not
 // deleted, and no others. That is not asked between stages: reading whole tables would fill the server's caches for the next one.
 func (c *chain) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
-	table := c.table()
-	return table.Verify(ctx, db, totals.Rows-totals.RowsDeleted, c.left())
+	return c.table.Verify(ctx, db, totals.Rows-totals.RowsDeleted, c.left())
 }
 
+// left are the rows that were inserted into the tables, without the oldest ones of each, which were deleted.
 func (c *chain) left() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, t := range c.tables {
-			for n := range t.left() {
-				if !yield(n) {
-					return
+			deleted := t.deleted.Load()
+			for _, sent := range t.sent {
+				ofShares := make([]int64, t.share.Pods)
+				ofShares[t.share.Pod] = sent.count.Load()
+				for n := range sent.load.Sent(ofShares) {
+					if deleted > 0 {
+						deleted--
+					} else if !yield(sent.before + n) {
+						return
+					}
 				}
 			}
 		}
 	}
 }
 
-// left are the rows that were inserted into the table, without the oldest, which were deleted.
-func (t *chainTable) left() iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		deleted := t.deleted.Load()
-		for _, sent := range t.sent {
-			ofShares := make([]int64, t.share.Pods)
-			ofShares[t.share.Pod] = sent.count.Load()
-			for n := range sent.load.Sent(ofShares) {
-				if deleted > 0 {
-					deleted--
-				} else if !yield(sent.before + n) {
-					return
-				}
-			}
-		}
-	}
-}
+// link is what all stages of a chain have in common.
+type link struct{ *chain }
 
-// checkIDs compares the first and the last id of each table with the rows that were inserted and deleted so far: the stage has
-// left what the next one needs. Both are found without reading the table.
-func (c *chain) checkIDs(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
+// Verify compares the first and the last id of each table with the rows that were inserted and deleted so far: the stage has left
+// what the next one needs. Both are found without reading the table.
+func (c link) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
 	c.gaps = c.gaps || totals.Errors > 0
 	check := result.Check{Name: "ids", Passed: true}
 	var details []string

@@ -44,10 +44,9 @@ func queries(
 	for {
 		statement = appendQuery(statement[:0])
 		c.Enter()
-		if err := fetch(); err != nil {
-			if err := c.Retry(began, err, fetch); err != nil {
-				return fmt.Errorf("querying: %w", err)
-			}
+		err := fetch()
+		if err = c.Retry(began, err, fetch); err != nil {
+			return fmt.Errorf("querying: %w", err)
 		}
 		if !autocommit {
 			if err := c.Session.Exec(insert.CommitStatement); err != nil {
@@ -93,12 +92,7 @@ func (s *purchases) appendRangeQuery(dst []byte, indexes []index, draws *generat
 // epochRows is how many rows share a second in their column dateandtime.
 const epochRows = 100_000
 
-type purchase struct {
-	second                          uint64
-	cashRegister, customer, product uint64
-	price                           uint64
-	noise                           uint64
-}
+type purchase struct{ second, cashRegister, customer, product, price, noise uint64 }
 
 const (
 	cashRegisters = 1000
@@ -203,17 +197,9 @@ func (d *deletion) removeOldest(c *workload.Client, deleted, surplus int64) erro
 	}
 	c.Enter()
 	defer c.Leave()
-	if err := c.Retry(began, execute(), execute); err != nil {
+	err := execute() // it sets began
+	if err = c.Retry(began, err, execute); err != nil {
 		return err
 	}
-	return d.end(c, deleted+surplus, execute)
-}
-
-// end ends a transaction, if the session does not do so by itself.
-func (d *deletion) end(c *workload.Client, row int64, again func() error) error {
-	if d.autocommit {
-		c.Recorder.Committed()
-		return nil
-	}
-	return insert.Commit(c, row, again)
+	return insert.Commit(c, d.autocommit, deleted+surplus, execute)
 }

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -71,7 +70,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	}
 	share := workload.ShareOf(cfg)
 	if len(p.Stages) > 0 {
-		return p, cmp.Or(checkAlone(cfg), checkStages(p))
+		return p, checkStages(cfg, p)
 	}
 	if p.KeepRows > 0 && share.Pods > 1 {
 		return nil, errors.New("a run that deletes (keepRows) loads from one Pod, which knows the rows to delete: " +
@@ -99,7 +98,19 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		Load: insert.New(p.Rows, p.RowsPerStatement, p.RowsPerCommit, share),
 	}
 	w.inserters, w.queriers = int(share.Of(int64(p.Clients))), int(share.Of(int64(p.QueryClients)))
-	w.prepareLoad()
+	w.Pace = p.Pacing
+	// A transaction that is one statement needs no COMMIT, and no round trip for it.
+	w.Autocommit = w.WholeTransactions()
+	w.beginInserting()
+	w.Heads, w.RowBytes = []string{w.schema.head}, w.schema.rowBytes
+	w.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
+	w.table = w.schema.table(w.rows, p.StorageEngine)
+	w.table.Names = []string{w.schema.name}
+	if p.IndexesAt != indexesAtEnd {
+		for _, index := range w.indexes() {
+			w.table.Columns += ", " + index.definition()
+		}
+	}
 	return w, nil
 }
 
@@ -112,30 +123,11 @@ func checkIIBench(p *Parameters) error {
 		workload.Within("secondaryIndexes", p.SecondaryIndexes, 0, len(schemas[p.Table].indexes)),
 		workload.OneOf("indexesAt", p.IndexesAt, "Start", indexesAtEnd), workload.AtLeast("keepRows", p.KeepRows, 0),
 		workload.AtLeast("reportEveryRows", p.ReportEveryRows, 1),
-		workload.OneOf("asPublished", p.AsPublished, "", noRules, contest2008),
+		workload.OneOf("asPublished", p.AsPublished, "", "None", contest2008),
 	)
 }
 
 const indexesAtEnd = "End"
-
-func (w *iiBench) prepareLoad() {
-	w.Pace = w.params.Pacing
-	w.Autocommit = w.WholeTransactions()
-	w.beginInserting()
-	w.Heads, w.RowBytes = []string{w.schema.head}, w.schema.rowBytes
-	w.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }
-	columns := []string{w.schema.columns}
-	if w.params.IndexesAt != indexesAtEnd {
-		for _, index := range w.indexes() {
-			columns = append(columns, index.definition())
-		}
-	}
-	w.table = insert.Table{
-		Names: []string{w.schema.name}, Columns: strings.Join(columns, ", "), Options: w.schema.options, Engine: w.params.StorageEngine,
-		Canonical:  w.schema.canonical,
-		AppendText: func(dst []byte, n int64) []byte { return w.schema.appendText(dst, purchaseOf(w.rows, n)) },
-	}
-}
 
 func (w *iiBench) beginInserting() {
 	w.inserting.Store(int64(w.inserters))
@@ -156,7 +148,7 @@ func (w *iiBench) indexes() []index { return w.schema.indexes[:w.params.Secondar
 func (w *iiBench) Plan() workload.Plan {
 	p := workload.Plan{
 		Clients: w.inserters + w.queriers, Rows: w.params.Rows, Rate: w.params.RatePerSecond,
-		Setup: []string{"SET autocommit=0"},
+		Setup: []string{"SET " + insert.SessionCommit(w.Autocommit)},
 		Milestones: workload.Milestones{
 			Every: w.params.ReportEveryRows,
 			Sizes: "SELECT COALESCE(data_length, 0), COALESCE(index_length, 0) FROM information_schema.tables" +
@@ -167,10 +159,6 @@ func (w *iiBench) Plan() workload.Plan {
 		// InnoDB counts its pages now and then only, and MySQL remembers for a day what it said of them. Other engines know the sizes
 		// of their files, and some read all of an index when they are told to count.
 		p.Milestones.Count = []string{"ANALYZE NO_WRITE_TO_BINLOG TABLE " + w.schema.name}
-	}
-	if w.Autocommit {
-		// A transaction that is one statement needs no COMMIT, and no round trip for it.
-		p.Setup = []string{"SET autocommit=1"}
 	}
 	if w.inserted != nil {
 		p.Clients++
@@ -221,13 +209,9 @@ func (w *iiBench) Measure(ctx context.Context, c *workload.Client) (result.Stopp
 // Verify implements Workload. Once rows were deleted only their number is compared: which ids the others got was the
 // server's choice.
 func (w *iiBench) Verify(ctx context.Context, db *sql.DB, totals result.Totals, rowsOfPods []int64) ([]result.Check, error) {
-	if totals.RowsDeleted > 0 {
-		return w.count(ctx, db, totals)
+	if totals.RowsDeleted == 0 {
+		return w.table.Verify(ctx, db, totals.Rows, w.Sent(rowsOfPods))
 	}
-	return w.table.Verify(ctx, db, totals.Rows, w.Sent(rowsOfPods))
-}
-
-func (w *iiBench) count(ctx context.Context, db *sql.DB, totals result.Totals) ([]result.Check, error) {
 	got, err := checksum.CountRows(ctx, db, w.schema.name)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/insert"
 )
 
 const (
@@ -36,6 +37,11 @@ type index struct {
 	appendLeading func(dst []byte, value uint64) []byte
 }
 
+// indexOf a leading column and others, with the values of the first.
+func indexOf(name, leading, others string, span uint64, appendLeading func(dst []byte, value uint64) []byte) index {
+	return index{name: name, columns: leading + ", " + others, leading: leading, span: span, appendLeading: appendLeading}
+}
+
 func (x *index) definition() string { return fmt.Sprintf("KEY %s (%s)", x.name, x.columns) }
 
 func (s *purchases) addIndexes(indexes []index) string {
@@ -44,6 +50,14 @@ func (s *purchases) addIndexes(indexes []index) string {
 		add = append(add, "ADD "+indexes[i].definition())
 	}
 	return "ALTER TABLE " + s.name + " " + strings.Join(add, ", ")
+}
+
+// table of those rows, without a name and without secondary indexes.
+func (s *purchases) table(rows generate.Rows, engine string) insert.Table {
+	return insert.Table{
+		Columns: s.columns, Options: s.options, Engine: engine, Canonical: s.canonical,
+		AppendText: func(dst []byte, n int64) []byte { return s.appendText(dst, purchaseOf(rows, n)) },
+	}
 }
 
 var schemas = map[string]*purchases{schemaInsertBenchmark: insertBenchmark, schemaTokutek2008: tokutek2008}
@@ -57,18 +71,9 @@ var insertBenchmark = &purchases{
 	columns: "transactionid BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, dateandtime DATETIME, cashregisterid INT NOT NULL," +
 		" customerid INT NOT NULL, productid INT NOT NULL, price INT NOT NULL, data VARCHAR(4000)",
 	indexes: []index{
-		{
-			name: "purchases_index_marketsegment", columns: "productid, customerid, price",
-			leading: "productid", span: products, appendLeading: generate.AppendNumber,
-		},
-		{
-			name: "purchases_index_registersegment", columns: "cashregisterid, customerid, price",
-			leading: "cashregisterid", span: cashRegisters, appendLeading: generate.AppendNumber,
-		},
-		{
-			name: "purchases_index_pdc", columns: "price, dateandtime, customerid",
-			leading: "price", span: prices, appendLeading: generate.AppendNumber,
-		},
+		indexOf("purchases_index_marketsegment", "productid", "customerid, price", products, generate.AppendNumber),
+		indexOf("purchases_index_registersegment", "cashregisterid", "customerid, price", cashRegisters, generate.AppendNumber),
+		indexOf("purchases_index_pdc", "price", "dateandtime, customerid", prices, generate.AppendNumber),
 	},
 	head:     "INSERT INTO purchases_index (" + purchaseColumns + ", data) VALUES ",
 	rowBytes: int64(len("('2010-01-01 00:00:00',999,99999,9999,499,'aaaaaaaRRR'),")),
@@ -90,18 +95,9 @@ var tokutek2008 = &purchases{
 		" customerid INT NOT NULL, productid INT NOT NULL, price FLOAT NOT NULL, PRIMARY KEY (transactionid)",
 	options: "DEFAULT CHARSET=latin1",
 	indexes: []index{
-		{
-			name: "marketsegment", columns: "price, customerid",
-			leading: "price", span: customers + prices, appendLeading: appendCents,
-		},
-		{
-			name: "registersegment", columns: "cashregisterid, price, customerid",
-			leading: "cashregisterid", span: cashRegisters, appendLeading: generate.AppendNumber,
-		},
-		{
-			name: "pdc", columns: "price, dateandtime, customerid",
-			leading: "price", span: customers + prices, appendLeading: appendCents,
-		},
+		indexOf("marketsegment", "price", "customerid", customers+prices, appendCents),
+		indexOf("registersegment", "cashregisterid", "price, customerid", cashRegisters, generate.AppendNumber),
+		indexOf("pdc", "price", "dateandtime, customerid", customers+prices, appendCents),
 	},
 	head:     "INSERT INTO mypurchases (" + purchaseColumns + ") VALUES ",
 	rowBytes: int64(len("('2010-01-01 00:00:00',999,99999,9999,1004.98),")),
@@ -135,11 +131,8 @@ func appendCents(dst []byte, cents uint64) []byte {
 	return append(generate.AppendNumber(dst, cents/100), '.', fraction[0], fraction[1])
 }
 
-const (
-	noRules = "None"
-	// contest2008 are the rules of the contest that made this benchmark known.
-	contest2008 = "Contest2008"
-)
+// contest2008 are the rules of the contest that made this benchmark known.
+const contest2008 = "Contest2008"
 
 // The contest's numbers.
 const (

@@ -59,31 +59,24 @@ const (
 
 const (
 	maxStages        = 20
-	maxClients       = 64
 	maxRowsPerCommit = 100_000
-	maxRestSeconds   = 3600
-	maxQuerySeconds  = 86_400
 )
 
 // stageName has 1 to 32 lower-case letters, digits, dots and hyphens, with a letter or digit at both ends.
 var stageName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?$`)
 
-func checkAlone(cfg *result.Config) error {
+// checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
+func checkStages(cfg *result.Config, p *Parameters) error {
 	switch {
 	case cfg.Pods > 1:
 		return fmt.Errorf("stages are measured from one Pod: loader.pods is %d but must be 1", cfg.Pods)
 	case cfg.LimitSeconds > 0:
 		return errors.New("limits.seconds is not for stages: query stages have their own seconds")
 	}
-	return nil
-}
-
-// checkStages finds what is wrong with the parameters of a chain. Names in errors are the API's.
-func checkStages(p *Parameters) error {
 	if err := cmp.Or(
 		workload.OneOf("table", p.Table, schemaInsertBenchmark, schemaTokutek2008),
 		workload.OneOf("tables", p.Tables, "", tablesPerClient, tablesShared),
-		workload.Within("clients", p.Clients, 1, maxClients),
+		workload.Within("clients", p.Clients, 1, 64),
 	); err != nil {
 		return err
 	}
@@ -133,7 +126,7 @@ func (s *StageParameters) check(p *Parameters, indexes, most int) error {
 	case s.Query != nil:
 		return s.Query.check(p, indexes)
 	case s.Rest != nil:
-		return workload.Within("rest.atLeastSeconds", s.Rest.AtLeastSeconds, 0, maxRestSeconds)
+		return workload.Within("rest.atLeastSeconds", s.Rest.AtLeastSeconds, 0, 3600)
 	case indexes > 0:
 		return errors.New("another stage has created the indexes already")
 	}
@@ -155,7 +148,7 @@ func (s *InsertParameters) check(p *Parameters) error {
 func (s *QueryParameters) check(p *Parameters, indexes int) error {
 	err := cmp.Or(
 		workload.OneOf("query.by", s.By, bySecondaryRange, byPrimaryKey),
-		workload.Within("query.seconds", s.Seconds, 1, maxQuerySeconds),
+		workload.Within("query.seconds", s.Seconds, 1, 86_400),
 		workload.AtLeast("query.rowsPerCommit", s.RowsPerCommit, 1),
 	)
 	switch {
@@ -188,7 +181,7 @@ var autocommit = []string{"SET autocommit=1"}
 // clientStage is a stage in which clients insert, delete and query. Each of these is done by as many connections as there are
 // clients: first come those that insert, then those that delete, then those that query.
 type clientStage struct {
-	*chain
+	link
 	number int
 	// loads of the tables; nil if nothing is inserted. rows is how many, 0 if the time decides.
 	loads []*insert.Load
@@ -216,12 +209,6 @@ func (s *clientStage) parts() []part {
 	return parts
 }
 
-// tableOf a client.
-func (s *clientStage) tableOf(client int) (int, *chainTable) {
-	i := client % len(s.tables)
-	return i, s.tables[i]
-}
-
 // Prepare implements workload.Workload: the tables are there.
 func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 	clients := s.params.Clients
@@ -241,14 +228,12 @@ func (s *clientStage) Prepare(context.Context, *sql.DB) (workload.Plan, error) {
 
 func (s *clientStage) Measure(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
 	client := c.Index % s.params.Clients
-	_, table := s.tableOf(client)
-	return s.parts()[c.Index/s.params.Clients](ctx, c, client, table)
+	return s.parts()[c.Index/s.params.Clients](ctx, c, client, s.tables[client%len(s.tables)])
 }
 
 func (s *clientStage) insert(ctx context.Context, c *workload.Client, client int, t *chainTable) (result.StoppedBy, error) {
 	defer t.endInserting()
-	i, _ := s.tableOf(client)
-	return s.loads[i].Insert(ctx, c)
+	return s.loads[client%len(s.loads)].Insert(ctx, c)
 }
 
 func (s *clientStage) remove(ctx context.Context, c *workload.Client, _ int, t *chainTable) (result.StoppedBy, error) {
@@ -270,12 +255,8 @@ func (s *clientStage) query(_ context.Context, c *workload.Client, client int, t
 		func(ended time.Duration) bool { return c.Expired(ended) })
 }
 
-func (s *clientStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
-	return s.checkIDs(ctx, db, totals)
-}
-
 type indexStage struct {
-	*chain
+	link
 	indexes []index
 }
 
@@ -293,8 +274,4 @@ func (s *indexStage) Measure(_ context.Context, c *workload.Client) (result.Stop
 	}
 	c.Recorder.Indexed(began, c.Recorder.Now())
 	return result.StoppedByRows, nil
-}
-
-func (s *indexStage) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
-	return s.checkIDs(ctx, db, totals)
 }

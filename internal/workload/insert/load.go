@@ -246,10 +246,7 @@ func answered(began, now, ago time.Duration) time.Duration {
 
 // StatementBytes bounds the length of a statement.
 func (l *Load) StatementBytes() int64 {
-	if l.StatementRows > 0 {
-		return l.headBytes() + l.StatementRows
-	}
-	return l.headBytes() + min(l.perStatement, l.longestTransaction())*l.RowBytes
+	return l.headBytes() + cmp.Or(l.StatementRows, min(l.perStatement, l.longestTransaction())*l.RowBytes)
 }
 
 func (l *Load) head(client int) string {

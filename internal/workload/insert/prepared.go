@@ -95,7 +95,6 @@ func (l *Load) preparedSizes() []int64 {
 type executions struct {
 	load  *Load
 	heads map[int64]*mysqlwire.Execution
-	bulk  bool
 	// typed are the statements whose types the server knows.
 	typed map[*mysqlwire.Execution]bool
 }
@@ -104,10 +103,7 @@ func (l *Load) executions(client int) *executions {
 	if l.prepared == nil {
 		return nil
 	}
-	return &executions{
-		load: l, heads: l.prepared.heads[client], bulk: l.prepared.bulk,
-		typed: map[*mysqlwire.Execution]bool{},
-	}
+	return &executions{load: l, heads: l.prepared.heads[client], typed: map[*mysqlwire.Execution]bool{}}
 }
 
 // next appends an execution that is sent after all that were appended before.
@@ -126,7 +122,7 @@ func (x *executions) again(dst []byte, first, last int64) []byte {
 }
 
 func (x *executions) head(first, last int64) *mysqlwire.Execution {
-	if x.bulk {
+	if x.load.prepared.bulk {
 		return x.heads[0]
 	}
 	return x.heads[last-first+1]
@@ -170,26 +166,18 @@ func CheckEngine(engine string) error {
 	return nil
 }
 
-// Make makes the table. A server that puts another storage engine in place of one that it does not have
-// is found out.
+// Make makes the tables. A server that puts another storage engine in place of one that it does not have is found out.
 func (t *Table) Make(ctx context.Context, db *sql.DB) error {
 	for _, name := range t.Names {
-		if err := t.makeOne(ctx, db, name); err != nil {
+		create := strings.TrimSpace(fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=%s %s", name, t.Columns, t.Engine, t.Options))
+		if err := workload.Execute(ctx, db, create); err != nil {
+			return err
+		}
+		if err := MadeWith(ctx, db, name, t.Engine); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (t *Table) makeOne(ctx context.Context, db *sql.DB, name string) error {
-	create := fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=%s", name, t.Columns, t.Engine)
-	if t.Options != "" {
-		create += " " + t.Options
-	}
-	if _, err := db.ExecContext(ctx, create); err != nil {
-		return fmt.Errorf("executing %s: %w", create, err)
-	}
-	return MadeWith(ctx, db, name, t.Engine)
 }
 
 // MadeWith finds out a table that was not made with the storage engine that was asked for.

@@ -33,15 +33,13 @@ type part struct{ uncounted, last, end int64 }
 
 // commit ends the transaction whose last row that is.
 func (w *inserter) commit(ctx context.Context, end int64) error {
-	if w.Autocommit {
-		w.client.Recorder.Committed()
-	} else {
-		w.part = part{uncounted: end + 1, last: end, end: end}
-		if err := Commit(w.client, end, w.again); err != nil {
-			return err
-		}
+	w.part = part{uncounted: end + 1, last: end, end: end}
+	if err := Commit(w.client, w.Autocommit, end, w.again); err != nil {
+		return err
 	}
-	w.committed()
+	if w.Pace.RatePerSecond > 0 {
+		w.client.Recorder.Transaction(w.due, w.began, w.client.Recorder.Now())
+	}
 	w.done.Add(1)
 	w.client.Leave()
 	if w.Committed == nil {
@@ -71,9 +69,13 @@ func (w *inserter) repeat() error {
 // CommitStatement ends a transaction.
 var CommitStatement = []byte("COMMIT")
 
-// Commit ends a transaction whose last row it is told, for an error, and records it. If the server has rolled the transaction
-// back, it calls again, which executes it anew.
-func Commit(c *workload.Client, row int64, again func() error) error {
+// Commit ends a transaction whose last row it is told, for an error, and records it; auto says that the session has ended it by
+// itself. If the server has rolled the transaction back, it calls again, which executes it anew.
+func Commit(c *workload.Client, auto bool, row int64, again func() error) error {
+	if auto {
+		c.Recorder.Committed()
+		return nil
+	}
 	began := c.Recorder.Now()
 	err := c.Session.Exec(CommitStatement)
 	if err != nil {
@@ -149,12 +151,6 @@ func (w *inserter) await(ctx context.Context) error {
 	w.client.Enter()
 	w.began = w.client.Recorder.Now()
 	return nil
-}
-
-func (w *inserter) committed() {
-	if w.Pace.RatePerSecond > 0 {
-		w.client.Recorder.Transaction(w.due, w.began, w.client.Recorder.Now())
-	}
 }
 
 // goOn comes after a transaction: it thinks, and makes the next statement, unless that was made meanwhile.

@@ -60,12 +60,8 @@ func Validate(cfg *result.Config) error {
 // LeastSeconds is for how long an attempt measures and rests at least, of parameters that are valid; 0 if that is not asked for.
 func LeastSeconds(cfg *result.Config) int64 {
 	least := int64(cfg.LimitSeconds)
-	d, err := find(cfg)
-	if err != nil || d.New == nil {
-		return least
-	}
-	w, err := d.New(cfg)
-	if err != nil {
+	w, err := New(cfg)
+	if err != nil { // another program makes the load
 		return least
 	}
 	if chain, staged := w.(workload.Staged); staged {

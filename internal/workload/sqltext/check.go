@@ -4,6 +4,7 @@
 package sqltext
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,9 +119,7 @@ const takes = "schemaFrom takes CREATE, ALTER and DROP of tables, views, indexes
 func (c *checker) refuseStatement(words string) {
 	way := takes
 	for word := range strings.FieldsSeq(words) {
-		if w, ok := ways[word]; ok {
-			way = w
-		}
+		way = cmp.Or(ways[word], way)
 	}
 	if strings.TrimSpace(words) == "" {
 		words = fmt.Sprintf("what begins with %q", c.token(0).Text)
@@ -165,17 +164,10 @@ func (c *checker) followedBy(verb string, words ...string) {
 	}
 }
 
-// modifiers stand between CREATE, ALTER or DROP and the kind of object.
-var modifiers = []string{
-	"OR", "REPLACE", "TEMPORARY", "UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR", "ONLINE", "OFFLINE", "IGNORE", "ALGORITHM", "DEFINER",
-	"SQL", "SECURITY",
-}
-
-// object checks the kind of object that is made, changed or dropped.
+// object checks the kind of object that is made, changed or dropped. Modifiers stand before it.
 func (c *checker) object(verb string) {
 	for {
-		object := c.word()
-		switch object {
+		switch object := c.word(); object {
 		case "TABLE", "TABLES":
 			c.strict = !slices.ContainsFunc(c.tokens, func(t Token) bool { return t.is("SELECT") })
 			c.options()
@@ -185,16 +177,14 @@ func (c *checker) object(verb string) {
 			return
 		case "VIEW":
 			return
-		}
-		if !slices.Contains(modifiers, object) {
-			c.refuseStatement(verb + " " + object)
-			return
-		}
-		switch object {
+		case "OR", "REPLACE", "TEMPORARY", "UNIQUE", "FULLTEXT", "SPATIAL", "VECTOR", "ONLINE", "OFFLINE", "IGNORE", "SQL":
 		case "ALGORITHM", "DEFINER":
 			c.assigned()
 		case "SECURITY":
 			c.at++
+		default:
+			c.refuseStatement(verb + " " + object)
+			return
 		}
 	}
 }
@@ -212,8 +202,7 @@ func (c *checker) assigned() {
 // engines keep their rows in the schema that the table is in.
 var engines = []string{
 	"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "CSV", "BLACKHOLE", "ROCKSDB", "TOKUDB", "COLUMNSTORE", "NDB",
-	"NDBCLUSTER",
-	"SEQUENCE",
+	"NDBCLUSTER", "SEQUENCE",
 }
 
 func (c *checker) checkEngine(t *Token) {

@@ -118,22 +118,19 @@ func (l *lexer) skipped() bool {
 
 func (l *lexer) comment(rest string) bool {
 	length := 2 + through(rest[2:], "*/")
+	when, head := conditionOf(rest)
 	switch {
 	case l.when != nil:
 		l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
 	case length < 4 || !strings.HasSuffix(rest[:length], "*/"):
 		l.err = "a comment is not closed"
+	case when == nil || when.version == noServer:
+		l.pass(length)
+	case strings.Contains(rest[head:length], "/*"):
+		l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
 	default:
-		when, head := conditionOf(rest)
-		switch {
-		case when == nil || when.version == noServer:
-			l.pass(length)
-		case strings.Contains(rest[head:length], "/*"):
-			l.err = "a comment stands within one that servers execute (/*! … */): write it plainly"
-		default:
-			l.end, l.when = l.at+length, when
-			l.pass(head)
-		}
+		l.end, l.when = l.at+length, when
+		l.pass(head)
 	}
 	return l.err == ""
 }
@@ -161,11 +158,7 @@ func (l *lexer) token() (Kind, string) {
 
 // afterName says whether what comes next stands directly behind a name: a dot is then one between names.
 func (l *lexer) afterName() bool {
-	before := byte(' ')
-	if l.at > 0 {
-		before = l.script[l.at-1]
-	}
-	return isWordByte(before) || before == '`'
+	return l.at > 0 && (isWordByte(l.script[l.at-1]) || l.script[l.at-1] == '`')
 }
 
 func (l *lexer) quoted(mark byte, backslashes bool) string {
@@ -229,13 +222,7 @@ func wordLength(text string) int {
 	return n
 }
 
-func digits(text string) int {
-	n := 0
-	for n < len(text) && isDigit(text[n]) {
-		n++
-	}
-	return n
-}
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
 // numberLength is the length of digits, a dot and digits. An exponent behind them reads as a word, which no rule needs.
 func numberLength(text string) int {

@@ -129,8 +129,7 @@ func (c *checker) chains() (chains []chain, alone map[string]bool) {
 // beforeTables stand before names of tables, and other objects, in every statement.
 var beforeTables = []string{
 	"JOIN", "STRAIGHT_JOIN", "INTO", "TABLE", "TABLES", "REFERENCES", "UPDATE", "VIEW", "EXISTS", "FOR", "TO", "INSERT",
-	"REPLACE", "IGNORE",
-	"DELAYED", "LOW_PRIORITY", "HIGH_PRIORITY",
+	"REPLACE", "IGNORE", "DELAYED", "LOW_PRIORITY", "HIGH_PRIORITY",
 }
 
 // tableAt says whether a name is surely one of a table, or of a function.
@@ -207,14 +206,12 @@ func (c *condition) holds(mariaDB bool, version int) bool {
 // There are none if these are too many.
 func (s *Statement) readings() [][]Token {
 	versions := []int{0}
-	conditional := false
 	for i := range s.tokens {
 		if when := s.tokens[i].when; when != nil {
-			conditional = true
 			versions = append(versions, when.version)
 		}
 	}
-	if !conditional {
+	if len(versions) == 1 {
 		return [][]Token{s.tokens}
 	}
 	slices.Sort(versions)
@@ -225,13 +222,8 @@ func (s *Statement) readings() [][]Token {
 	var all [][]Token
 	for _, mariaDB := range []bool{true, false} {
 		for _, version := range versions {
-			var read []Token
-			for _, t := range s.tokens {
-				if t.when.holds(mariaDB, version) {
-					read = append(read, t)
-				}
-			}
-			all = append(all, read)
+			others := func(t Token) bool { return !t.when.holds(mariaDB, version) }
+			all = append(all, slices.DeleteFunc(slices.Clone(s.tokens), others))
 		}
 	}
 	return all
@@ -257,13 +249,10 @@ func (s *Statement) bookkeeping() bool {
 func (c *checker) set() {
 	depth, begins := 0, true
 	for ; c.at < len(c.tokens); c.at++ {
-		t := c.token(c.at)
-		if begins {
+		switch t := c.token(c.at); {
+		case begins:
 			c.target()
 			begins = false
-			continue
-		}
-		switch {
 		case t.is("("):
 			depth++
 		case t.is(")"):
@@ -306,12 +295,11 @@ func (c *checker) assignedEngine() {
 		if !c.token(i).is("=") {
 			continue
 		}
-		t := c.token(i + 1)
-		if !t.named() && t.Kind != Text {
+		if t := c.token(i + 1); t.named() || t.Kind == Text {
+			c.checkEngine(t)
+		} else {
 			c.refuse(t, "a storage engine is set by its name")
-			return
 		}
-		c.checkEngine(t)
 		return
 	}
 }

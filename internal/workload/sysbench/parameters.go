@@ -104,12 +104,8 @@ func (p *Parameters) checkScript() error {
 
 // general says whether an option is about connections, random numbers or the storage engine, and not about what a script sends.
 func general(option string) bool {
-	for _, prefix := range []string{"mysql", "db", "rand"} {
-		if strings.HasPrefix(option, prefix+"_") || strings.HasPrefix(option, prefix+"-") {
-			return true
-		}
-	}
-	return false
+	prefix, _, found := strings.Cut(underscored(option), "_")
+	return found && slices.Contains([]string{"mysql", "db", "rand"}, prefix)
 }
 
 func (p *Parameters) checkCompat() error {
@@ -151,11 +147,11 @@ func (p *Parameters) checkShare(share workload.Share) error {
 	return err
 }
 
-// commands of the script besides run, sorted.
+// commands of the script besides run.
 func (p *Parameters) commands() []string {
 	switch {
 	case p.ScriptFrom != nil:
-		return slices.Sorted(slices.Values(p.ScriptFrom.Commands))
+		return p.ScriptFrom.Commands
 	case p.Script == scriptTPCC:
 		return []string{"check", "cleanup", "prepare"}
 	}

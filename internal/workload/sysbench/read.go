@@ -134,10 +134,16 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 	r.Metrics = append(r.Metrics, r.Totals.ErrorRate())
 	r.Checks = []result.Check{consistent(f)}
 	if t.params.Script == scriptTPCC {
-		r.Metrics = append(r.Metrics, newOrders(report.Counts, *f.Seconds))
+		r.Metrics = append(r.Metrics, result.Metric{
+			Name: "newOrdersPerMinute", Value: float64(report.Counts["new_order"]) * 60 / *f.Seconds, Unit: "NOPM", Better: "higher",
+			Shown: true,
+		})
 		r.Checks = append(r.Checks, mixAddsUp(report))
 	}
-	r.Findings = append(reconnected(f), rateFindings(int64(t.params.RatePerSecond), report)...)
+	if n := f.SQL.Reconnects; n > 0 {
+		r.Findings = append(r.Findings, finding.Anew("sysbench", n))
+	}
+	r.Findings = append(r.Findings, rateFindings(int64(t.params.RatePerSecond), report)...)
 	return r, nil
 }
 
@@ -147,13 +153,6 @@ func sysbenchMetrics(f *output.Summary) []result.Metric {
 		{Name: "transactionsPerSecond", Value: float64(s.Transactions) / seconds, Unit: "transactions/s", Better: "higher"},
 		{Name: "queriesPerSecond", Value: float64(s.Queries) / seconds, Unit: "queries/s", Better: "higher"},
 		{Name: "reconnects", Value: float64(s.Reconnects), Unit: "reconnects", Better: "lower"},
-	}
-}
-
-func newOrders(counts map[string]int64, seconds float64) result.Metric {
-	return result.Metric{
-		Name: "newOrdersPerMinute", Value: float64(counts["new_order"]) * 60 / seconds, Unit: "NOPM", Better: "higher",
-		Shown: true,
 	}
 }
 
@@ -219,15 +218,12 @@ func sysbenchSeries(r *output.Report) []result.Interval {
 		if i.Second <= last {
 			continue
 		}
-		if i.Events != nil {
-			sum += *i.Events * float64(i.Second-last)
-		}
+		sum += given(i.Events, 0) * float64(i.Second-last)
 		upTo := min(int64(math.Round(sum)), total)
-		one := result.Interval{EndMicros: i.Second * second, Transactions: upTo - counted}
-		if i.LatencyMillis != nil {
-			one.PercentileMicros = micros(*i.LatencyMillis)
-		}
-		all, counted, last = append(all, one), upTo, i.Second
+		all = append(all, result.Interval{
+			EndMicros: i.Second * second, Transactions: upTo - counted, PercentileMicros: micros(given(i.LatencyMillis, 0)),
+		})
+		counted, last = upTo, i.Second
 	}
 	end := int64(math.Round(*r.Final.Seconds * second))
 	if counted < total || end > last*second {
@@ -242,21 +238,14 @@ func sysbenchSeries(r *output.Report) []result.Interval {
 // halved adds up neighbours.
 func halved(all []result.Interval) []result.Interval {
 	var sums []result.Interval
-	for i := 0; i < len(all); i += 2 {
-		one := all[i]
-		if i+1 < len(all) {
-			one.EndMicros = all[i+1].EndMicros
-			one.Transactions += all[i+1].Transactions
-			one.PercentileMicros = max(one.PercentileMicros, all[i+1].PercentileMicros)
+	for pair := range slices.Chunk(all, 2) {
+		sum := pair[0]
+		for _, other := range pair[1:] {
+			sum.EndMicros = other.EndMicros
+			sum.Transactions += other.Transactions
+			sum.PercentileMicros = max(sum.PercentileMicros, other.PercentileMicros)
 		}
-		sums = append(sums, one)
+		sums = append(sums, sum)
 	}
 	return sums
-}
-
-func reconnected(f *output.Summary) []finding.Finding {
-	if n := f.SQL.Reconnects; n > 0 {
-		return []finding.Finding{finding.Anew("sysbench", n)}
-	}
-	return nil
 }

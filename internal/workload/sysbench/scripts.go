@@ -109,9 +109,7 @@ func oneQuery(kind string) map[string]string {
 }
 
 // Scripts are the names of all, sorted.
-func Scripts() []string {
-	return slices.Sorted(maps.Keys(allScripts))
-}
+func Scripts() []string { return slices.Sorted(maps.Keys(allScripts)) }
 
 var allScripts = func() map[string]script {
 	all := maps.Clone(microbenchmarks)

@@ -28,15 +28,13 @@ import (
 // checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
 // and the client's CPU time in one piece with what is measured.
 type sysbenchTool struct {
-	cfg          *result.Config
-	params       *Parameters
-	script       script
-	dir          string
-	user         string
-	password     string
-	share        workload.Share
-	sides        int
-	warmupEvents int64
+	cfg                 *result.Config
+	params              *Parameters
+	script              script
+	dir, user, password string
+	share               workload.Share
+	sides               int
+	warmupEvents        int64
 }
 
 // NewTool makes the load.
@@ -56,48 +54,44 @@ func (t *sysbenchTool) Name() string { return "sysbench" }
 func (t *sysbenchTool) Files() map[string]string { return t.script.files() }
 
 func (t *sysbenchTool) Commands(phase workload.ToolPhase) []workload.Command {
-	var all []workload.Command
-	add := func(command string, extra ...string) {
-		all = append(all, t.command(command, extra...))
+	switch {
+	case phase == workload.PhasePrepare:
+		return t.available("cleanup", "prepare", "check")
+	case phase == workload.PhaseWarmup && t.params.WarmupSeconds > 0:
+		// Another seed: the warm-up must not do the very transactions that are measured.
+		return t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0",
+			fmt.Sprintf("--time=%d", t.params.WarmupSeconds))
+	case phase == workload.PhaseMeasure:
+		return t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
+			fmt.Sprintf("--time=%d", t.sides*int(t.params.Seconds)), "--report-interval=1", "--histogram=on")
+	case phase == workload.PhaseVerify:
+		return t.available("check")
+	case phase == workload.PhaseCleanup && !t.cfg.KeepData:
+		return t.available("cleanup")
 	}
-	has := func(command string) bool { return slices.Contains(t.params.commands(), command) }
-	switch phase {
-	case workload.PhasePrepare:
-		for _, command := range []string{"cleanup", "prepare", "check"} {
-			if has(command) {
-				add(command, "--rand-seed="+t.seed())
-			}
-		}
-	case workload.PhaseWarmup:
-		if t.params.WarmupSeconds > 0 {
-			// Another seed: the warm-up must not do the very transactions that are measured.
-			add("run", t.run("--rand-seed="+sysbenchSeed(^t.cfg.Seed+t.share.Pod), "--events=0",
-				fmt.Sprintf("--time=%d", t.params.WarmupSeconds))...)
-		}
-	case workload.PhaseMeasure:
-		add("run", t.run("--rand-seed="+t.podSeed(), fmt.Sprintf("--events=%d", t.share.Of(t.params.Events)),
-			fmt.Sprintf("--time=%d", t.sides*int(t.params.Seconds)), "--report-interval=1", "--histogram=on")...)
-	case workload.PhaseVerify:
-		if has("check") {
-			add("check", "--rand-seed="+t.seed())
-		}
-	case workload.PhaseCleanup:
-		if has("cleanup") && !t.cfg.KeepData {
-			add("cleanup", "--rand-seed="+t.seed())
+	return nil
+}
+
+// available are those of the commands that the script has.
+func (t *sysbenchTool) available(commands ...string) []workload.Command {
+	var all []workload.Command
+	for _, command := range commands {
+		if slices.Contains(t.params.commands(), command) {
+			all = append(all, t.command(command, "--rand-seed="+t.seed()))
 		}
 	}
 	return all
 }
 
-// run are the options of the command run: those of the script, this Pod's part of threads and rate if there are several Pods, and
+// run is the command run. Its options are those of the script, this Pod's part of threads and rate if there are several Pods, and
 // the given ones.
-func (t *sysbenchTool) run(options ...string) []string {
+func (t *sysbenchTool) run(options ...string) []workload.Command {
 	all := t.script.options()
 	if t.share.Pods > 1 {
 		all = append(all, fmt.Sprintf("--threads=%d", t.share.Of(int64(t.params.Clients))),
 			fmt.Sprintf("--rate=%d", t.share.Of(int64(t.params.RatePerSecond))))
 	}
-	return append(all, options...)
+	return []workload.Command{t.command("run", append(all, options...)...)}
 }
 
 // command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
@@ -241,8 +235,13 @@ func (t *sysbenchTool) explained(err error) error {
 	return err
 }
 
-// missingCommand is what sysbench says of a command that a script does not have.
-var missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
+var (
+	// missingCommand is what sysbench says of a command that a script does not have.
+	missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
+
+	lostConnection     = regexp.MustCompile(`(?:error|errno =) (?:2013|2006)|Lost connection|has gone away`)
+	tooManyConnections = regexp.MustCompile(`(?:error|errno =) (?:1040|1203)|Too many connections`)
+)
 
 // maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
 const maxErrorLine = 300
@@ -257,15 +256,11 @@ func sysbenchError(e *workload.Execution, lines []string) error {
 	}
 	text := strings.Join(words, "; ")
 	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text)
-	for _, lost := range []string{"error 2013", "error 2006", "errno = 2013", "errno = 2006", "Lost connection", "has gone away"} {
-		if strings.Contains(text, lost) {
-			return errors.Join(err, workload.ErrConnectionLost)
-		}
-	}
-	for _, full := range []string{"error 1040", "error 1203", "errno = 1040", "errno = 1203", "Too many connections"} {
-		if strings.Contains(text, full) {
-			return errors.Join(err, workload.ErrTooManyConnections)
-		}
+	switch {
+	case lostConnection.MatchString(text):
+		return errors.Join(err, workload.ErrConnectionLost)
+	case tooManyConnections.MatchString(text):
+		return errors.Join(err, workload.ErrTooManyConnections)
 	}
 	return err
 }

@@ -28,9 +28,7 @@ func sharesTables(name string) bool {
 func (p *Parameters) checkTables(cfg *result.Config) error {
 	switch {
 	case sharesTables(p.Script):
-		return nil
-	case cfg.CopyData && p.Script == scriptTPCC:
-		return nil // its tables are spent by each trial, and the next server begins with the copy
+	case cfg.CopyData && p.Script == scriptTPCC: // its tables are spent by each trial, and the next server begins with the copy
 	case cfg.CopyData:
 		return errors.New("trials.data: Restore is for all scripts but bulk_insert and your own")
 	case cfg.KeepData:
@@ -56,7 +54,8 @@ func (t *sysbenchTool) Dataset() workload.Dataset {
 	p.Clients, p.RatePerSecond, p.Seconds, p.Events, p.WarmupSeconds, p.Percentile = 0, 0, 0, 0, 0, 0
 	p.Options = maps.Clone(p.Options)
 	maps.DeleteFunc(p.Options, func(name, _ string) bool { return slices.Contains(loadOptions, underscored(name)) })
-	if sharesTables(p.Script) && !p.numbersRows() {
+	// The workload may decide who numbers the rows: oltp_insert then may begin with empty tables.
+	if _, numbered := p.defined()["auto_inc"]; sharesTables(p.Script) && !numbered {
 		p.Script = ""
 	}
 	key, err := json.Marshal(struct {
@@ -69,14 +68,13 @@ func (t *sysbenchTool) Dataset() workload.Dataset {
 	return workload.Dataset{Name: string(key), Spent: t.script.writes}
 }
 
-// numbersRows says whether the workload decides who numbers the rows: oltp_insert then may begin with empty tables.
-func (p *Parameters) numbersRows() bool {
-	for name := range p.Options {
-		if underscored(name) == "auto_inc" {
-			return true
-		}
+// defined are the options by their names as scripts define them.
+func (p *Parameters) defined() map[string]string {
+	options := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
+		options[underscored(name)] = p.Options[name]
 	}
-	return false
+	return options
 }
 
 // underscored is an option as scripts define it. sysbench takes dashes, too.
@@ -150,10 +148,7 @@ func (p *Parameters) checkStatements(cfg *result.Config) error {
 
 func (p *Parameters) prepares() int64 {
 	load := p.script()
-	options := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
-		options[underscored(name)] = p.Options[name]
-	}
+	options := p.defined()
 	maps.Copy(options, load.run)
 	if options["db_ps_mode"] == "disable" {
 		return 0

@@ -27,12 +27,11 @@ type Data struct {
 
 // New returns the data of a seed. It takes some milliseconds.
 func New(seed int64, scale Scale) *Data {
-	d := &Data{scale: scale}
 	key := generate.Mix(uint64(seed)) //nolint:gosec // a seed may wrap
+	d := &Data{scale: scale, text: newText(key)}
 	for t := range d.keys {
 		d.keys[t] = generate.Mix(key + uint64(t) + 1)
 	}
-	d.text = newText(key)
 	return d
 }
 
@@ -52,8 +51,7 @@ func (d *Data) Rows(t Table) int64 {
 	}
 	rows := int64(0)
 	for n := range units {
-		o := d.orderAt(n)
-		rows += o.items
+		rows += d.orderAt(n).items
 	}
 	return rows
 }
@@ -84,12 +82,11 @@ const readerBytes = 32 << 10
 
 // Reader reads a table's lines while they are made.
 type Reader struct {
-	data     *Data
-	table    Table
-	next     int64
-	end      int64
-	buf      []byte
-	consumed int
+	data      *Data
+	table     Table
+	next, end int64
+	buf       []byte
+	consumed  int
 }
 
 // Reader reads the units from first to end-1 of a table.
@@ -127,16 +124,14 @@ func (r *Reader) more() bool {
 // suppliers must be divisible by four for a part's four suppliers to be different ones.
 type Scale int64
 
-// MaxScale keeps all keys but those of orders within 32 bits.
-const MaxScale Scale = 1000_00
-
 var scaleText = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})(\.[0-9]{1,2})?$`)
 
 // ParseScale reads a scale factor: from 0.01 to 1000, with at most two decimal places.
 func ParseScale(text string) (Scale, error) {
+	const most = 1000_00 // keeps all keys but those of orders within 32 bits
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	if !scaleText.MatchString(text) || err != nil || n < 1 || Scale(n) > MaxScale {
+	if !scaleText.MatchString(text) || err != nil || n < 1 || n > most {
 		return 0, fmt.Errorf("scaleFactor is %q but must be 0.01 to 1000 with at most two decimal places", text)
 	}
 	return Scale(n), nil

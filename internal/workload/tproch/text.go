@@ -165,9 +165,7 @@ func (d *Data) customerOf(draw *generate.Stream) int64 {
 const maxItems = 7
 
 type item struct {
-	part, quantity, discount, tax int64
-	price                         int64
-	shipped                       int64
+	part, quantity, discount, tax, price, shipped int64
 	// draw goes on with what only LINEITEM needs.
 	draw generate.Stream
 }
@@ -224,35 +222,31 @@ func (d *Data) lineItems(dst []byte, n int64) []byte {
 	o := d.orderAt(n)
 	for i := range o.items {
 		it := d.itemAt(n, i, o.day)
-		dst = d.lineItem(dst, &o, &it, i)
+		draw := &it.draw
+		receipt := it.shipped + draw.Between(1, 30)
+		returned, status := byte('N'), byte('O')
+		if receipt <= currentDay {
+			returned = "RA"[draw.Below(2)]
+		}
+		if it.final() {
+			status = 'F'
+		}
+		dst = appendDate(dst, it.shipped)
+		dst = appendInt(dst, o.key)
+		dst = appendCents(dst, it.discount)
+		dst = appendCents(dst, it.price)
+		dst = appendInt(dst, d.supplierOf(it.part, draw.Between(0, suppliersPerPart-1)))
+		dst = appendInt(dst, it.quantity)
+		dst = append(dst, returned, separator)
+		dst = appendInt(dst, it.part)
+		dst = append(dst, status, separator)
+		dst = appendCents(dst, it.tax)
+		dst = appendDate(dst, o.day+draw.Between(30, 90))
+		dst = appendDate(dst, receipt)
+		dst = appendWord(dst, pick(draw, shipModes))
+		dst = appendInt(dst, i+1)
+		dst = appendWord(dst, pick(draw, instructs))
+		dst = ended(d.appendComment(dst, draw, 10, 43))
 	}
 	return dst
-}
-
-func (d *Data) lineItem(dst []byte, o *order, it *item, i int64) []byte {
-	draw := &it.draw
-	receipt := it.shipped + draw.Between(1, 30)
-	returned, status := byte('N'), byte('O')
-	if receipt <= currentDay {
-		returned = "RA"[draw.Below(2)]
-	}
-	if it.final() {
-		status = 'F'
-	}
-	dst = appendDate(dst, it.shipped)
-	dst = appendInt(dst, o.key)
-	dst = appendCents(dst, it.discount)
-	dst = appendCents(dst, it.price)
-	dst = appendInt(dst, d.supplierOf(it.part, draw.Between(0, suppliersPerPart-1)))
-	dst = appendInt(dst, it.quantity)
-	dst = append(dst, returned, separator)
-	dst = appendInt(dst, it.part)
-	dst = append(dst, status, separator)
-	dst = appendCents(dst, it.tax)
-	dst = appendDate(dst, o.day+draw.Between(30, 90))
-	dst = appendDate(dst, receipt)
-	dst = appendWord(dst, pick(draw, shipModes))
-	dst = appendInt(dst, i+1)
-	dst = appendWord(dst, pick(draw, instructs))
-	return ended(d.appendComment(dst, draw, 10, 43))
 }

@@ -103,12 +103,11 @@ func (f *files) run(ctx context.Context) error {
 	if err := f.find(); err != nil {
 		return err
 	}
-	types := tproch.ColumnTypes()
 	for _, t := range tproch.Tables() {
 		f.rows[t], f.monthNames[t] = 0, false
 		first := true
 		columns := t.Columns()
-		date := slices.IndexFunc(columns, func(name string) bool { return types[name] == "DATE" })
+		date := slices.Index(t.Types(), "DATE")
 		for i := range f.pieces[t] {
 			p := &f.pieces[t][i]
 			var err error
@@ -163,15 +162,13 @@ func (f *files) open(t tproch.Table) (io.ReadCloser, error) {
 // skipMark goes to the beginning of the text, behind a byte order mark.
 func skipMark(file *os.File) error {
 	begin := make([]byte, len(delimited.Mark))
-	n, err := io.ReadFull(file, begin)
-	if err == nil && string(begin) == delimited.Mark {
-		return nil
-	}
-	if n < len(begin) && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+	_, err := file.ReadAt(begin, 0)
+	if string(begin) == delimited.Mark {
+		_, err = file.Seek(int64(len(begin)), io.SeekStart)
+	} else if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	_, seek := file.Seek(0, io.SeekStart)
-	return errors.Join(err, seek)
+	return err
 }
 
 type joined struct {
@@ -179,22 +176,20 @@ type joined struct {
 	files []*os.File
 }
 
-func (j *joined) Close() error {
-	var errs []error
+func (j *joined) Close() (err error) {
 	for _, file := range j.files {
-		errs = append(errs, file.Close())
+		err = errors.Join(err, file.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 func (f *files) clause(t tproch.Table) string {
 	if !f.monthNames[t] {
 		return loadClause(t, "utf8mb4", t.Columns())
 	}
-	types := tproch.ColumnTypes()
 	var columns, sets []string
-	for _, name := range t.Columns() {
-		if types[name] != "DATE" {
+	for i, name := range t.Columns() {
+		if t.Types()[i] != "DATE" {
 			columns = append(columns, name)
 			continue
 		}
@@ -227,10 +222,8 @@ func (f *files) located(t tproch.Table, warning string, before int64) string {
 // inputs are all files, as they were before the load.
 func (f *files) inputs() []result.Input {
 	var all []result.Input
-	for _, pieces := range f.pieces {
-		for _, p := range pieces {
-			all = append(all, p.Input)
-		}
+	for _, p := range slices.Concat(f.pieces[:]...) {
+		all = append(all, p.Input)
 	}
 	return all
 }
@@ -238,14 +231,12 @@ func (f *files) inputs() []result.Input {
 // check reads the files again.
 func (f *files) check(ctx context.Context) (result.Check, error) {
 	var now []result.Input
-	for _, pieces := range f.pieces {
-		for i := range pieces {
-			again, err := pieces[i].Scan(ctx, func(*delimited.Reader, [][]byte) error { return nil })
-			if err != nil {
-				return result.Check{}, err
-			}
-			now = append(now, again.Input)
+	for _, p := range slices.Concat(f.pieces[:]...) {
+		again, err := p.Scan(ctx, func(*delimited.Reader, [][]byte) error { return nil })
+		if err != nil {
+			return result.Check{}, err
 		}
+		now = append(now, again.Input)
 	}
 	return userdata.Unchanged(f.inputs(), now), nil
 }
@@ -266,9 +257,6 @@ type lines struct {
 func newLines(src io.Reader, passed func(lines, bytes int64)) *lines {
 	return &lines{src: bufio.NewReaderSize(src, lineBuffer), passed: passed}
 }
-
-// want lets so many more lines be read.
-func (l *lines) want(n int64) { l.left = n }
 
 func (l *lines) more() bool {
 	_, err := l.src.Peek(1)

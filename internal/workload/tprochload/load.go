@@ -70,7 +70,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	clause := w.clause(t)
 	start := c.Recorder.Now()
 	for more := true; more; more = rows.more() {
-		rows.want(w.rowsPerStatement())
+		rows.left = w.rowsPerStatement()
 		before := sent
 		c.Enter()
 		began := c.Recorder.Now()
@@ -192,12 +192,7 @@ func (w *tprochLoad) unlike(t tproch.Table) []string {
 	if w.found == nil {
 		return nil
 	}
-	types := tproch.ColumnTypes()
-	var kinds []userdata.Kind
-	for _, name := range t.Columns() {
-		kinds = append(kinds, userdata.KindOf(types[name]))
-	}
-	return userdata.Unlike(w.found[t], kinds)
+	return userdata.Unlike(w.found[t], t.Types())
 }
 
 // verifyFiles compares the numbers of rows, and the files with what they were.

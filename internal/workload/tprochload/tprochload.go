@@ -100,10 +100,24 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tproch.ParseScale(p.ScaleFactor); err != nil {
+	_, err = tproch.ParseScale(p.ScaleFactor)
+	if err = cmp.Or(err,
+		workload.OneOf("data", p.Data, dataStaged, dataStreamed),
+		workload.OneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
+		workload.OneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
+	); err != nil {
 		return nil, err
 	}
-	return p, checkParameters(cfg, p)
+	switch p.LoadMode {
+	case loadChunked:
+		err = workload.AtLeast("rowsPerChunk", p.RowsPerChunk, 1)
+	case loadParallel:
+		err = workload.Within("clients", p.clients(), 1, tableCount)
+	}
+	if err == nil && cfg.LimitSeconds != 0 {
+		err = errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
+	}
+	return p, cmp.Or(err, p.checkCompat(cfg), checkFiles(cfg, p))
 }
 
 // New makes the load.
@@ -112,10 +126,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	scale, err := tproch.ParseScale(p.ScaleFactor)
-	if err != nil {
-		return nil, err
-	}
+	scale, _ := tproch.ParseScale(p.ScaleFactor) // it was checked with the parameters
 	w := &tprochLoad{
 		params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables(), schema: userdata.NewSchema(&cfg.Workload),
 	}
@@ -136,27 +147,6 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		w.loaded[t] = make(chan struct{})
 	}
 	return w, nil
-}
-
-func checkParameters(cfg *result.Config, p *Parameters) error {
-	if err := cmp.Or(
-		workload.OneOf("data", p.Data, dataStaged, dataStreamed),
-		workload.OneOf("loadMode", p.LoadMode, loadOneStatement, loadChunked, loadParallel),
-		workload.OneOf("indexes", p.Indexes, indexesBefore, indexesAfter),
-	); err != nil {
-		return err
-	}
-	var err error
-	switch p.LoadMode {
-	case loadChunked:
-		err = workload.AtLeast("rowsPerChunk", p.RowsPerChunk, 1)
-	case loadParallel:
-		err = workload.Within("clients", p.clients(), 1, tableCount)
-	}
-	if err == nil && cfg.LimitSeconds != 0 {
-		err = errors.New("limits.seconds is not for TPROCHLoad, which loads whole tables")
-	}
-	return cmp.Or(err, p.checkCompat(cfg), checkFiles(cfg, p))
 }
 
 func (p *Parameters) checkCompat(cfg *result.Config) error {
@@ -220,12 +210,7 @@ func (w *tprochLoad) makeTables(ctx context.Context, db *sql.DB) error {
 	if w.params.Indexes == indexesBefore {
 		statements = append(statements, tproch.Keys()...)
 	}
-	for _, statement := range statements {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("executing %s: %w", statement, err)
-		}
-	}
-	return nil
+	return workload.Execute(ctx, db, statements...)
 }
 
 // makeUserTables executes the user's SQL, which must make all tables and columns that are going to be loaded.

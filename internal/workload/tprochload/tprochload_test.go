@@ -374,7 +374,7 @@ func pieces(t *testing.T, src io.Reader, lines int64, buffer int) (parts []strin
 	t.Helper()
 	l := newLines(src, func(n, b int64) { passed += n; bytes += b })
 	for more := true; more; more = l.more() {
-		l.want(lines)
+		l.left = lines
 		var part []byte
 		p := make([]byte, buffer)
 		for {

@@ -129,12 +129,7 @@ func canonicalNumber(text []byte, digits int) bool {
 }
 
 func isDigits(text []byte) bool {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(text) > 0
+	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // LooksLike says whether text has a digit wherever the layout has a 0, and is the layout everywhere else.
@@ -204,11 +199,11 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) (all []Column, err
 	return all, nil
 }
 
-// Unlike says which columns give back another text than those of the kinds would.
-func Unlike(found []Column, kinds []Kind) []string {
+// Unlike says which columns give back another text than those of the types would.
+func Unlike(found []Column, sqlTypes []string) []string {
 	var unlike []string
 	for i, c := range found {
-		if !c.Kind.sameText(kinds[i]) {
+		if !c.Kind.sameText(KindOf(sqlTypes[i])) {
 			unlike = append(unlike, fmt.Sprintf("%s is %s", c.Name, c.sqlType))
 		}
 	}

@@ -60,10 +60,7 @@ func (r *RowReader) Explain(first, last int64, err error) string {
 
 // look reads row n: its line and its fields; none if it cannot be read.
 func (r *RowReader) look(n int64) (line int64, fields [][]byte) {
-	fields, err := r.read(n)
-	if err != nil {
-		return r.reader.Line(), nil
-	}
+	fields, _ = r.read(n)
 	return r.reader.Line(), fields
 }
 
@@ -88,7 +85,6 @@ func (r *RowReader) firstNull(first, last int64, column int) (from, until int64)
 
 // advice is what is probably wrong with a value that a server did not take.
 func advice(c *Column, value []byte, line int64) string {
-	numeric, temporal := numericType.MatchString(c.sqlType), temporalType.MatchString(c.sqlType)
 	switch {
 	case value == nil:
 		return `. The file says NULL: \N, or an empty field with dataFrom.emptyIs`
@@ -96,9 +92,9 @@ func advice(c *Column, value []byte, line int64) string {
 		return `. An empty field is an empty text and not NULL: set dataFrom.emptyIs to "NULL" (with the quotation marks), or write \N`
 	case line == 1 && strings.EqualFold(string(value), c.Name):
 		return ". Is the line a header? Set dataFrom.headerLines to 1"
-	case temporal && dayFirst.Match(value):
+	case temporalType.MatchString(c.sqlType) && dayFirst.Match(value):
 		return ". A date is written year-month-day, as in 2026-02-28"
-	case numeric && bytes.IndexByte(value, ',') >= 0:
+	case numericType.MatchString(c.sqlType) && bytes.IndexByte(value, ',') >= 0:
 		return ". A number has a point before its decimals, and nothing between thousands"
 	case bytes.EqualFold(value, []byte("NULL")):
 		return `. NULL is written \N`

@@ -84,7 +84,8 @@ func (m *maker) execute(ctx context.Context, statements []sqltext.Statement) err
 			continue
 		}
 		if _, err := m.conn.ExecContext(ctx, s.Text); err != nil {
-			shown := strings.Join(strings.Fields(result.Truncate(s.Text, shownStatement)), " ")
+			const most = 200
+			shown := strings.Join(strings.Fields(result.Truncate(s.Text, most)), " ")
 			return fmt.Errorf("statement %d of schemaFrom, line %d, %s: %w", i+1, s.Line, shown, err)
 		}
 		if err := m.unchanged(ctx); err != nil {
@@ -195,13 +196,13 @@ func (q Quoting) appendText(dst, text []byte) []byte {
 // QuotedName is an identifier in SQL.
 func QuotedName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// QuotedNames are identifiers in SQL, separated by commas.
-func QuotedNames(names []string) string {
+// QuotedNames are identifiers in SQL.
+func QuotedNames(names []string) []string {
 	var all []string
 	for _, name := range names {
 		all = append(all, QuotedName(name))
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // Schema is SQL of the user's that makes the workload's tables in place of Benchrun's own statements.
@@ -219,12 +220,9 @@ func NewSchema(w *result.Workload) *Schema {
 	return &Schema{path: w.SchemaFile}
 }
 
-// shownStatement is how much of a statement an error shows.
-const shownStatement = 200
-
 // Make reads the SQL, checks that it stays within the schema that db is connected to, and only then executes it. An engine, if
 // there is one, is for the tables that do not say theirs.
-func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
+func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) (err error) {
 	text, err := os.ReadFile(s.path)
 	if err != nil {
 		return workload.Refused{Reason: "reading schemaFrom: " + err.Error()}
@@ -233,42 +231,34 @@ func (s *Schema) Make(ctx context.Context, db *sql.DB, engine string) error {
 	if reason := notUTF8(text); reason != "" {
 		return workload.Refused{Reason: "schemaFrom " + reason}
 	}
-	return onOwnConnection(ctx, db, func(conn *sql.Conn) error {
-		m := &maker{conn: conn}
-		if err := m.begin(ctx); err != nil {
-			return err
-		}
-		statements, qualifiers, err := sqltext.Read(string(text), sqltext.Bounds{Schema: m.schema, Engine: engine})
-		if err != nil {
-			return workload.Refused{Reason: fmt.Sprintf("schemaFrom, %v. No statement was sent", err)}
-		}
-		if err := m.absent(ctx, qualifiers); err != nil {
-			return err
-		}
-		if engine != "" {
-			set := "SET default_storage_engine = " + engine //nolint:gosec // letters, digits and underscores: see checkEngine
-			if _, err := conn.ExecContext(ctx, set); err != nil {
-				return fmt.Errorf("executing %s: %w", set, err)
-			}
-		}
-		return m.execute(ctx, statements)
-	})
-}
-
-// onOwnConnection closes the connection afterwards, because what it was told is not for other statements.
-func onOwnConnection(ctx context.Context, db *sql.DB, do func(*sql.Conn) error) (err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	defer func() {
-		// The pool closes a connection that is said to be bad.
+		// What it was told is not for other statements: the pool closes a connection that is said to be bad.
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
 			err = errors.Join(err, closed)
 		}
 	}()
-	return do(conn)
+	m := &maker{conn: conn}
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	statements, qualifiers, err := sqltext.Read(string(text), sqltext.Bounds{Schema: m.schema, Engine: engine})
+	if err != nil {
+		return workload.Refused{Reason: fmt.Sprintf("schemaFrom, %v. No statement was sent", err)}
+	}
+	if err := m.absent(ctx, qualifiers); err != nil {
+		return err
+	}
+	if engine != "" { // it has letters, digits and underscores: see insert.CheckEngine
+		if err := workload.Execute(ctx, conn, "SET default_storage_engine = "+engine); err != nil {
+			return err
+		}
+	}
+	return m.execute(ctx, statements)
 }
 
 // Wanted is a table that is going to be loaded, and which of its columns; none are all that it has.
@@ -292,11 +282,7 @@ func Find(ctx context.Context, db *sql.DB, tables ...Wanted) ([][]Column, error)
 			continue
 		}
 		if len(w.Columns) == 0 {
-			for _, c := range columns {
-				if !c.derived {
-					all[i] = append(all[i], c)
-				}
-			}
+			all[i] = slices.DeleteFunc(columns, func(c Column) bool { return c.derived })
 			continue
 		}
 		var not []string

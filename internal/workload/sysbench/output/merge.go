@@ -50,8 +50,8 @@ func (s *Summary) add(other *Summary) {
 	s.SQL.Transactions += other.SQL.Transactions
 	s.SQL.IgnoredErrors += other.SQL.IgnoredErrors
 	s.SQL.Reconnects += other.SQL.Reconnects
-	s.Latency.Min = combine(s.Latency.Min, other.Latency.Min, func(a, b float64) float64 { return min(a, b) })
-	s.Latency.Max = combine(s.Latency.Max, other.Latency.Max, func(a, b float64) float64 { return max(a, b) })
+	s.Latency.Min = combine(s.Latency.Min, other.Latency.Min, math.Min)
+	s.Latency.Max = combine(s.Latency.Max, other.Latency.Max, math.Max)
 	s.Latency.Sum = combine(s.Latency.Sum, other.Latency.Sum, plus)
 	s.Histogram = addBuckets(s.Histogram, other.Histogram)
 }
@@ -85,24 +85,16 @@ func addBuckets(a, b []Bucket) []Bucket {
 
 // mergeIntervals adds up those that ended in the same second. The latency is the largest one.
 func mergeIntervals(reports []*Report) []Interval {
-	sums := map[int64]*Interval{}
+	sums := map[int64]Interval{}
 	for _, r := range reports {
 		for _, i := range r.Intervals {
-			sum := sums[i.Second]
-			if sum == nil {
-				sums[i.Second] = &i
-				continue
-			}
-			sum.Events = combine(sum.Events, i.Events, plus)
-			sum.LatencyMillis = combine(sum.LatencyMillis, i.LatencyMillis, func(a, b float64) float64 { return max(a, b) })
+			sum := sums[i.Second] // without a datum, if it is the first one
+			i.Events = combine(sum.Events, i.Events, plus)
+			i.LatencyMillis = combine(sum.LatencyMillis, i.LatencyMillis, math.Max)
+			sums[i.Second] = i
 		}
 	}
-	var all []Interval
-	for _, i := range sums {
-		all = append(all, *i)
-	}
-	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Second, b.Second) })
-	return all
+	return slices.SortedFunc(maps.Values(sums), func(a, b Interval) int { return cmp.Compare(a.Second, b.Second) })
 }
 
 // checkLine is "Check 1, warehouse: 3 PASSED", or "… FAILED!!!" with whatever follows.
@@ -153,17 +145,13 @@ func (p *Parser) summary(label, value string) {
 }
 
 func (s *Summary) sql(label, value string) {
-	switch label {
-	case "total":
-		s.SQL.Queries = integer(value)
-	case "transactions":
-		s.SQL.Transactions = count(value)
-	case "ignored errors":
-		s.SQL.IgnoredErrors = count(value)
-	case "reconnects":
-		s.SQL.Reconnects = count(value)
-	case "Number of unfinished transactions on forced shutdown":
-		s.Unfinished = integer(value)
+	field := map[string]*int64{
+		"total": &s.SQL.Queries, "transactions": &s.SQL.Transactions, "ignored errors": &s.SQL.IgnoredErrors,
+		"reconnects": &s.SQL.Reconnects, "Number of unfinished transactions on forced shutdown": &s.Unfinished,
+	}[label]
+	if field != nil {
+		n, _, _ := strings.Cut(value, "(") // a rate may follow
+		*field = integer(n)
 	}
 }
 
@@ -177,21 +165,10 @@ func (s *Summary) general(label, value string) {
 }
 
 func (l *Latency) read(label, value string) {
-	switch label {
-	case "min":
-		l.Min = decimal(value)
-	case "avg":
-		l.Avg = decimal(value)
-	case "max":
-		l.Max = decimal(value)
-	case "sum":
-		l.Sum = decimal(value)
+	field := map[string]**float64{"min": &l.Min, "avg": &l.Avg, "max": &l.Max, "sum": &l.Sum}[label]
+	if field != nil {
+		*field = decimal(value)
 	}
-}
-
-func count(value string) int64 {
-	total, _, _ := strings.Cut(value, "(")
-	return integer(total)
 }
 
 // Report is what one execution of sysbench printed.

@@ -4,6 +4,7 @@
 package output
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -98,7 +99,7 @@ func (p *Parser) Line(line string) *Interval {
 		}
 	case histogramSection:
 		if m := bucketLine.FindStringSubmatch(line); m != nil {
-			p.histogram = append(p.histogram, Bucket{Millis: float(m[1]), Count: integer(m[2])})
+			p.histogram = append(p.histogram, Bucket{Millis: *cmp.Or(decimal(m[1]), new(float64)), Count: integer(m[2])})
 		}
 	case sqlSection, generalSection, latencySection:
 		if found {
@@ -199,13 +200,6 @@ func (p *Parser) finish() {
 func integer(s string) int64 {
 	n, _ := strconv.ParseInt(strings.TrimSpace(s), 10, 64) // the largest number, if it is out of range
 	return n
-}
-
-func float(s string) float64 {
-	if f := decimal(s); f != nil {
-		return *f
-	}
-	return 0
 }
 
 func decimal(s string) *float64 {
