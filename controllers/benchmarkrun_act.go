@@ -197,7 +197,12 @@ func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lif
 func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	a.Verdict = s.seen.Copied(s.run, a, doc.Document)
 	for i := range doc.Sides {
-		number := a.Instances[i]
+		one := slices.IndexFunc(a.Instances, func(n int) bool { return plan.VariantName(s.run, n) == doc.Sides[i].Variant })
+		if one < 0 {
+			a.Verdict = a.Verdict.Because(result.CauseDocumentInvalid, "it has variant "+doc.Sides[i].Variant+", which was not to be measured")
+			return
+		}
+		number := a.Instances[one]
 		summary := doc.Sides[i].Summarize(result.EncodedDocument{})
 		if a.Verdict = lifecycle.Throttled(s.run, a, &summary, number); a.Verdict.Outcome == result.OutcomeAccepted {
 			a.Verdict = s.seen.BusyInPauses(s.run, a, summary.Findings, number)

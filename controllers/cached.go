@@ -30,6 +30,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
 // Anybody may make objects with the labels of Benchrun in his own namespace, and fill them. The cache therefore keeps of each
@@ -46,7 +47,7 @@ var cachedLabels = []string{
 func annotationBytes(o client.Object) map[string]int {
 	switch o.(type) {
 	case *batchv1.Job:
-		return map[string]int{neighborsAnnotation: 64 << 10}
+		return map[string]int{neighborsAnnotation: 64 << 10, trial.AnnotationInstances: 256}
 	case *corev1.Pod:
 		return map[string]int{database.AnnotationBlockIO: 256, batchv1.JobCompletionIndexAnnotation: 16}
 	}

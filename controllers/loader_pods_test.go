@@ -7,6 +7,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -215,6 +217,38 @@ func TestEnvtestBusyInPauses(t *testing.T) {
 	asked = c.until("asked", v1alpha1.ConditionComplete)
 	if asked.Status.Alternation != v1alpha1.AlternateSlices || asked.Status.AlternationReason != "" || *asked.Status.Trials.Measured != 2 {
 		t.Errorf("asked for slices: %s (%s), %+v", asked.Status.Alternation, asked.Status.AlternationReason, asked.Status.Trials)
+	}
+}
+
+// Rounds leave out a variant that those before have decided, also the first one: it has no server, and the record says so.
+func TestEnvtestDecidedVariant(t *testing.T) {
+	c := newCluster(t)
+	c.loader = func(job *batchv1.Job, pod *corev1.Pod) {
+		doc := c.measured(job, pod)
+		for i := range doc.Sides {
+			trial := c.configOf(job).Trial
+			value := map[string]float64{"early": 3000, "durable": 1000, "late": 1000 + 300*float64(1-trial%2*2)}[doc.Sides[i].Variant]
+			doc.Sides[i].Document = *testutil.Document(pod.UID, trial, 1, value+float64(trial))
+		}
+		c.leave(job, pod, doc)
+	}
+	run := withVariants()
+	run.Spec.Variants = []v1alpha1.Variant{{Name: "early"}, {Name: "durable"}, {Name: "late"}}
+	run.Spec.Baseline = "durable"
+	run.Spec.Rounds = &v1alpha1.RoundsSpec{AtMost: 8, AtLeast: 6, Until: v1alpha1.RoundsDecided}
+	c.apply(run)
+	run = c.until("run", v1alpha1.ConditionComplete)
+	must.Same(t, "rounds", []int32{6, 8}, []int32{run.Status.Pairs[0].Rounds, run.Status.Pairs[1].Rounds})
+	var cm corev1.ConfigMap
+	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t7-a1"}, &cm))
+	var measured []string
+	for _, side := range must.Get(result.DecodeRecord(cm.Data[result.RecordKey]))(t).Sides {
+		measured = append(measured, fmt.Sprint(side.Variant, " ", side.Instance))
+	}
+	must.Same(t, "measured in round 7", []string{"durable 20", "late 21"}, measured)
+	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-results"}, &cm))
+	if _, err := report.CompareBaseline(must.Get(report.FromResults([]byte(cm.Data[report.JSONFile])))(t), ""); err != nil {
+		t.Error(err)
 	}
 }
 

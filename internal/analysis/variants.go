@@ -26,7 +26,7 @@ type Compared struct {
 	Baseline int
 	// Sides are the variants in each round, in the order of measuring.
 	Sides []Side
-	// Rounds in which every variant was measured.
+	// Rounds in which all was measured that they need.
 	Rounds int
 	// Pairs are judged in the order of Planned, by whole rounds. Overall has what all points of a variant with several say together.
 	Pairs, Overall []stats.Paired

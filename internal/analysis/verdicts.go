@@ -169,11 +169,17 @@ func (c *Compared) whole(variant int) []*Side {
 func (c *Compared) values(variant int, metric string, point int) []float64 {
 	var list []float64
 	for _, s := range c.whole(variant) {
-		if len(s.Points[point].Records) > 0 {
-			list = append(list, s.Value(metric, point))
+		if len(s.Points[point].Records) == 0 {
+			break
 		}
+		list = append(list, s.Value(metric, point))
 	}
 	return list
+}
+
+// roundsOf a pair are the first ones, in which both were measured: the baseline may be measured on, for other variants.
+func (c *Compared) roundsOf(pair PlannedPair) int {
+	return min(len(c.values(pair.Variant, "", pair.Of)), len(c.values(c.Baseline, "", pair.With)))
 }
 
 // Judge sets what must be read with the answer, and compares the variants by the whole rounds, unless before has as many.
@@ -208,13 +214,13 @@ func (c *Compared) pairs() []stats.Paired {
 		if baselines[pair.With] == nil {
 			baselines[pair.With] = c.values(c.Baseline, "", pair.With)
 		}
+		values, rounds := c.values(pair.Variant, "", pair.Of), c.roundsOf(pair)
 		paired := stats.Paired{
 			Variant: c.Variants[pair.Variant].Name, Baseline: c.Variants[c.Baseline].Name,
-			Parameters: c.Variants[pair.Variant].Plan.Points[pair.Of].Parameters, Values: c.values(pair.Variant, "", pair.Of),
-			RateMissed: c.rateMissed(pair.Variant, pair.Of) || c.rateMissed(c.Baseline, pair.With), Costs: c.costs(pair),
+			Parameters:     c.Variants[pair.Variant].Plan.Points[pair.Of].Parameters,
+			BaselineValues: baselines[pair.With][:rounds], Values: values[:rounds], Costs: c.costs(pair, rounds),
+			RateMissed: c.rateMissed(pair.Variant, pair.Of, rounds) || c.rateMissed(c.Baseline, pair.With, rounds),
 		}
-		both := min(len(paired.Values), len(baselines[pair.With])) // the baseline was measured on with other variants
-		paired.BaselineValues, paired.Values = baselines[pair.With][:both], paired.Values[:both]
 		for _, f := range c.notExercised(pair) {
 			paired.NotExercised = append(paired.NotExercised, f.Where["variable"])
 		}
@@ -227,9 +233,9 @@ func (c *Compared) pairs() []stats.Paired {
 	return list
 }
 
-// rateMissed says whether any of the whole rounds missed the offered rate at a point.
-func (c *Compared) rateMissed(variant, point int) bool {
-	return slices.ContainsFunc(c.whole(variant), func(s *Side) bool {
+// rateMissed says whether any of the first whole rounds missed the offered rate at a point.
+func (c *Compared) rateMissed(variant, point, rounds int) bool {
+	return slices.ContainsFunc(c.whole(variant)[:rounds], func(s *Side) bool {
 		return slices.ContainsFunc(s.Points[point].Records, MissedRate)
 	})
 }
@@ -237,8 +243,8 @@ func (c *Compared) rateMissed(variant, point int) bool {
 // maxPointsWithCosts is the largest number of points of which costs are kept: what a status shows.
 const maxPointsWithCosts = 64
 
-// costs of a pair: the medians over the rounds, of what was measured for both.
-func (c *Compared) costs(pair PlannedPair) []stats.Cost {
+// costs of a pair: the medians over its rounds, of what was measured for both.
+func (c *Compared) costs(pair PlannedPair, rounds int) []stats.Cost {
 	first := c.whole(pair.Variant)[0]
 	if len(first.Points) > maxPointsWithCosts {
 		return nil
@@ -247,7 +253,7 @@ func (c *Compared) costs(pair PlannedPair) []stats.Cost {
 	costs := func(p *stats.Point, m result.Metric) bool { return isCost(m) && m.Name != p.Metric.Name }
 	for _, m := range Metrics(first.Points, costs) {
 		median := func(variant, point int) (float64, bool) {
-			values := slices.DeleteFunc(c.values(variant, m.Name, point), math.IsNaN)
+			values := slices.DeleteFunc(c.values(variant, m.Name, point)[:rounds], math.IsNaN)
 			return stats.Summarize(values).Median, len(values) > 0
 		}
 		ours, measured := median(pair.Variant, pair.Of)

@@ -217,8 +217,9 @@ func (c *Compared) notExercised(pair PlannedPair) []finding.Finding {
 
 // eachWorkingSet of the trials of a pair; false if one of them is not known.
 func (c *Compared) eachWorkingSet(pair PlannedPair, use func(*result.WorkingSet)) (known bool) {
+	rounds := c.roundsOf(pair)
 	for _, side := range []struct{ variant, point int }{{pair.Variant, pair.Of}, {c.Baseline, pair.With}} {
-		for _, s := range c.whole(side.variant) {
+		for _, s := range c.whole(side.variant)[:rounds] {
 			for _, r := range s.Points[side.point].Records {
 				if r.Summary.WorkingSet == nil {
 					return false

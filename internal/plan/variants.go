@@ -153,8 +153,8 @@ func Sides(run *v1alpha1.BenchmarkRun) int { return max(1, len(run.Spec.Variants
 
 // The database instances of a run are numbered in sets: one for each variant, in their order.
 
-// VariantOf an instance is the index of its variant.
-func VariantOf(run *v1alpha1.BenchmarkRun, instance int) int { return (instance - 1) % Sides(run) }
+// VariantOf an instance is the index of its variant. Anybody may write a label: an instance that there is not is the first one's.
+func VariantOf(run *v1alpha1.BenchmarkRun, instance int) int { return max(0, instance-1) % Sides(run) }
 
 // VariantName is the name of the variant of an instance; empty without variants.
 func VariantName(run *v1alpha1.BenchmarkRun, instance int) string {

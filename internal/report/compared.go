@@ -162,7 +162,16 @@ func (c *Compared) pairVariants(r *Report, baseline, variant, metric string) err
 				p.Metric.Name, p.Name(), len(p.Values), rounds)
 		}
 	}
-	return c.pair(a, b, baseline, variant)
+	first := len(c.Pairs)
+	if err := c.pair(a, b, baseline, variant); err != nil {
+		return err
+	}
+	for i := range c.Pairs[first:] {
+		p := &c.Pairs[first+i]
+		both := min(len(p.Values), len(p.BaselineValues)) // one of them may be measured on
+		p.Values, p.BaselineValues = p.Values[:both], p.BaselineValues[:both]
+	}
+	return nil
 }
 
 // judge the pairs with the looks and the number of pairs of the run. One that the run has judged itself is its own.
@@ -213,9 +222,10 @@ func (r *Report) usable() error {
 	}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		same := func(variant string, values []float64) bool {
-			of := stats.Point{Variant: variant, Parameters: p.Parameters}
-			return slices.EqualFunc(measured[of.Name()], values, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) })
+		same := func(variant string, values []float64) bool { // the baseline may be measured on, for other variants
+			of := measured[(&stats.Point{Variant: variant, Parameters: p.Parameters}).Name()]
+			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+			return len(of) >= len(values) && slices.EqualFunc(of[:len(values)], values, near)
 		}
 		if p.BaselineMetric == nil && (!same(p.Baseline, p.BaselineValues) || !same(p.Variant, p.Values)) {
 			return fmt.Errorf("run %s: pair %s has other values than its attempts: this is not what the operator wrote", r.Name,

@@ -236,6 +236,20 @@ func TestCompareVariants(t *testing.T) {
 		besides.Pairs[1].Verdict != stats.Slower || len(besides.Overall) != 0 {
 		t.Errorf("%+v", besides.Pairs)
 	}
+	// A variant that was not measured on: its pair has the rounds that both have.
+	dropped := comparisonToCompare()
+	for i := range dropped.Points {
+		if p := &dropped.Points[i]; p.Variant == "lazy" {
+			p.Records, p.Rounds = p.Records[:5], p.Rounds[:5]
+		}
+	}
+	p := &dropped.Pairs[0]
+	p.Values, p.BaselineValues, p.Rounds = p.Values[:5], p.BaselineValues[:5], 5
+	for _, metric := range []string{"", "clientCPUPerRow"} {
+		if c := must.Get(report.CompareBaseline(dropped, metric))(t); len(c.Pairs[0].Values) != 5 || len(c.Pairs[0].BaselineValues) != 5 {
+			t.Errorf("%q: %+v", metric, c.Pairs[0])
+		}
+	}
 	s.Records[4].Summary.Metrics[1].Name = "renamed"
 	const lacks = "run durable-or-not has clientCPUPerRow of lazy at rowsPerCommit=1 in 5 of 6 rounds: only what every round has can be compared"
 	if _, err := report.CompareBaseline(s, "clientCPUPerRow"); err == nil || err.Error() != lacks {

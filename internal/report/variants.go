@@ -18,7 +18,7 @@ type Variation struct {
 	// Alternation is what took turns, and TrialsPerRound how often each point was measured in a round.
 	Alternation    v1alpha1.Alternation `json:"alternation,omitempty"`
 	TrialsPerRound int                  `json:"trialsPerRound,omitempty"`
-	// Rounds in which every variant was measured.
+	// Rounds in which all was measured that they need.
 	Rounds   int       `json:"rounds,omitempty"`
 	Variants []Variant `json:"variants,omitempty"`
 	// Variables of the servers that differ without being asked for, with the values of all variants.

@@ -21,7 +21,7 @@ type Paired struct {
 	// Metric that is compared; its Value is unused.
 	Metric result.Metric `json:"-"`
 	Comparison
-	// BaselineValues and Values have one value for each whole round.
+	// BaselineValues and Values have one value for each round in which both were measured.
 	BaselineValues []float64 `json:"baselineValues,omitempty"`
 	Values         []float64 `json:"values,omitempty"`
 	// Separate says that the two were not measured in the same rounds: there is a value for each trial, in no particular order.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -73,19 +75,28 @@ func given(job *batchv1.Job) (*result.Config, error) {
 	return nil, fmt.Errorf("Job %s gives its loader no configuration", job.Name)
 }
 
-// InstancesOf are the instances that the Job of an attempt measures, of which it has the first: in slices, those of the variants
-// that its loader is given.
+// AnnotationInstances of a Job are the numbers of the instances that it measures in slices, unless it measures all variants.
+const AnnotationInstances = "benchrun.dev/instances"
+
+// InstancesOf are the instances that the Job of an attempt measures, of which it has the first.
 func InstancesOf(run *v1alpha1.BenchmarkRun, job *batchv1.Job, first int) []int {
-	config, err := given(job)
-	if err != nil || config.Sides == nil { // without one, nothing that it measures is accepted
+	if run.Status.Alternation != v1alpha1.AlternateSlices {
 		return []int{first}
 	}
-	var all []int
-	for _, side := range config.Sides.Each {
-		variant := slices.IndexFunc(run.Spec.Variants, func(v v1alpha1.Variant) bool { return v.Name == side.Variant })
+	var some, all []int
+	for text := range strings.SplitSeq(job.Annotations[AnnotationInstances], ",") {
+		if n, err := strconv.Atoi(text); err == nil {
+			some = append(some, n)
+		}
+	}
+	for variant := range plan.Sides(run) {
 		all = append(all, plan.InstanceIn(run, plan.SetOf(run, first), variant))
 	}
-	return all
+	of := slices.DeleteFunc(slices.Clone(all), func(n int) bool { return !slices.Contains(some, n) })
+	if len(of) == 0 {
+		return all
+	}
+	return of
 }
 
 // Differs names what a document does not have in common with the Job whose loader is to have written it: the run, the trial, the

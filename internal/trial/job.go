@@ -6,6 +6,7 @@ package trial
 import (
 	"maps"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,7 @@ type Attempt struct {
 	Nodes []string
 	// Address of the Pod of the instance, or empty: the name of its server is resolved by the cluster's DNS.
 	Address string
-	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all.
+	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all that its round needs.
 	Sides []Side
 }
 
@@ -69,7 +70,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	if err != nil {
 		return nil, err
 	}
-	sides := a.Sides
+	sides, variants := a.Sides, len(run.Spec.Variants)
 	if len(sides) > 0 {
 		run, a = a.side(run, 0)
 	}
@@ -102,6 +103,7 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: plan.AttemptName(run, a.Trial.Number, a.Number), Namespace: run.Namespace, Labels: labels,
+			Annotations: instances(sides, variants),
 		},
 		Spec: batchv1.JobSpec{
 			Parallelism:          ptr.To(run.Spec.Loader.Pods),
@@ -126,6 +128,18 @@ func Job(run *v1alpha1.BenchmarkRun, a Attempt, images podutil.Images) (*batchv1
 			},
 		},
 	}, nil
+}
+
+// instances of the sides as an annotation, if they are several and not those of all variants.
+func instances(sides []Side, variants int) map[string]string {
+	if len(sides) < 2 || len(sides) == variants {
+		return nil
+	}
+	var numbers []string
+	for _, side := range sides {
+		numbers = append(numbers, strconv.Itoa(side.Instance))
+	}
+	return map[string]string{AnnotationInstances: strings.Join(numbers, ",")}
 }
 
 func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images podutil.Images) corev1.PodSpec {
