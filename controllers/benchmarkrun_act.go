@@ -199,7 +199,7 @@ func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 	for i := range doc.Sides {
 		one := slices.IndexFunc(a.Instances, func(n int) bool { return plan.VariantName(s.run, n) == doc.Sides[i].Variant })
 		if one < 0 {
-			a.Verdict = a.Verdict.Because(result.CauseDocumentInvalid, "it has variant "+doc.Sides[i].Variant+", which was not to be measured")
+			a.Verdict = a.Verdict.Because(result.CauseDocumentInvalid, "it is of variant "+doc.Sides[i].Variant+", too")
 			return
 		}
 		number := a.Instances[one]

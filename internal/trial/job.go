@@ -47,7 +47,8 @@ type Attempt struct {
 	Nodes []string
 	// Address of the Pod of the instance, or empty: the name of its server is resolved by the cluster's DNS.
 	Address string
-	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all that its round needs.
+	// Sides are the servers of the variants that it measures, in their order, of a run with variants: one, or in slices all that its
+	// round needs.
 	Sides []Side
 }
 
