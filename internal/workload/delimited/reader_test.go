@@ -128,6 +128,9 @@ func TestReaderRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	if _, _, err := readAll(strings.NewReader(`a\`), Format{Separator: 'x'}); err == nil || !strings.Contains(err.Error(), `field 1 has \:`) {
+		t.Errorf("a backslash at the end of a field, between letters: %v", err)
+	}
 	for text, want := range map[string]string{
 		"a\x00,b\n":            "line 1: there is a NUL byte",
 		`1,"a \"b\" c"` + "\n": `line 1: field 2 continues after its closing quotation mark: a quotation mark within a field is doubled`,
