@@ -52,7 +52,8 @@ var _ = Describe("the workflow of gate-in-ci.md", func() {
 	// attempt of the job for a pull request. What takes the place of a registry has the environment of the tests.
 	attempt := func(ctx SpecContext, pullRequest, number int, replaced ...string) job {
 		GinkgoHelper()
-		load := fmt.Sprintf(`HOME=%s PATH=%s %s load "$IMAGE"`, os.Getenv("HOME"), os.Getenv("PATH"), filepath.Join(repository, "hack", "cluster.sh"))
+		load := fmt.Sprintf(`HOME=%s PATH=%s BENCHRUN_CLUSTER=%s %s load "$IMAGE"`, os.Getenv("HOME"), os.Getenv("PATH"),
+			os.Getenv("BENCHRUN_CLUSTER"), filepath.Join(repository, "hack", "cluster.sh"))
 		return f.runs(ctx, gateWorkflow, pullRequest, number,
 			append(replaced, "registry.example.com/mariadb:", "mariadb:gate-", `docker push "$IMAGE"`, load)...)
 	}
