@@ -54,7 +54,6 @@ type Measure struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// measure is one number.
 func measure[N ~int | ~int64 | ~float64](name string, value N, unit string) Measure {
 	return Measure{name, float64(value), float64(value), unit}
 }
@@ -91,14 +90,13 @@ const others = "others"
 func Merge(list []Finding) []Merged {
 	var all []Merged
 	known := map[string]int{}
-	for i := range list {
-		f := &list[i]
+	for i, f := range list {
 		key := f.identity()
 		at, seen := known[key]
 		if !seen {
 			at = len(all)
 			known[key] = at
-			m := Merged{Finding: *f}
+			m := Merged{Finding: f}
 			m.Measures, m.Where, m.Trials, m.Of = slices.Clone(f.Measures), maps.Clone(f.Where), 0, 0
 			all = append(all, m)
 		}
@@ -108,7 +106,7 @@ func Merge(list []Finding) []Merged {
 		if f.Severity == Warning {
 			m.Severity = Warning
 		}
-		m.exemplify(f)
+		m.exemplify(&f)
 		for n := range m.Measures { // as many, by their identity
 			m.Measures[n].Low = min(m.Measures[n].Low, f.Measures[n].Low)
 			m.Measures[n].High = max(m.Measures[n].High, f.Measures[n].High)
@@ -220,21 +218,22 @@ const (
 
 // Findings of the operator, about an attempt, its place, and the trials of a point or of a run.
 const (
-	PodsArrived        Code = "PodsArrived"
-	PodsDeparted       Code = "PodsDeparted"
-	PodsUnread         Code = "PodsUnread"
-	NodeConditions     Code = "NodeConditions"
-	PodsNotGuaranteed  Code = "PodsNotGuaranteed"
-	ForeignContainers  Code = "ForeignContainers"
-	VolumesRetained    Code = "VolumesRetained"
-	ServerThrottled    Code = "ServerThrottled"
-	SummaryTooLarge    Code = "SummaryTooLarge"
-	WideSpread         Code = "WideSpread"
-	DiskVaried         Code = "DiskVaried"
-	CPUVaried          Code = "CPUVaried"
-	InputChanged       Code = "InputChanged"
-	TooFewRounds       Code = "TooFewRounds"
-	EnvironmentsDiffer Code = "EnvironmentsDiffer"
-	Unrequested        Code = "UnrequestedDifference"
-	BinaryLogDiffers   Code = "BinaryLogDiffers"
+	PodsArrived          Code = "PodsArrived"
+	PodsDeparted         Code = "PodsDeparted"
+	PodsUnread           Code = "PodsUnread"
+	NodeConditions       Code = "NodeConditions"
+	PodsNotGuaranteed    Code = "PodsNotGuaranteed"
+	ForeignContainers    Code = "ForeignContainers"
+	VolumesRetained      Code = "VolumesRetained"
+	ServerThrottled      Code = "ServerThrottled"
+	SummaryTooLarge      Code = "SummaryTooLarge"
+	WideSpread           Code = "WideSpread"
+	DiskVaried           Code = "DiskVaried"
+	CPUVaried            Code = "CPUVaried"
+	InputChanged         Code = "InputChanged"
+	TooFewRounds         Code = "TooFewRounds"
+	CapacityOutsideRates Code = "CapacityOutsideRates"
+	EnvironmentsDiffer   Code = "EnvironmentsDiffer"
+	Unrequested          Code = "UnrequestedDifference"
+	BinaryLogDiffers     Code = "BinaryLogDiffers"
 )

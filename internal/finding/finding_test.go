@@ -146,6 +146,10 @@ var samples = []struct {
 	},
 	{finding.Changed("a", "sha256 x for trial 1"), "input a changed between trials: sha256 x for trial 1"},
 	{
+		finding.OutsideRates("lazy", "above", 100, 4000, "rows/s", 2, 6),
+		"the capacity of lazy is above the rates that may be offered, 100 to 4000 rows/s, in 2 of 6 rounds",
+	},
+	{
 		finding.FewRounds(1, 5, 2),
 		"rounds.atMost (1) is too small for a verdict: the first is possible after 5 rounds (pairs: 2)",
 	},
@@ -170,9 +174,7 @@ var samples = []struct {
 func TestTexts(t *testing.T) {
 	missing := slices.Sorted(maps.Keys(finding.Table))
 	for _, tc := range samples {
-		if diff := cmp.Diff(tc.text, tc.of.String()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.of.Code, diff)
-		}
+		must.Same(t, string(tc.of.Code), tc.text, tc.of.String())
 		missing = slices.DeleteFunc(missing, func(c finding.Code) bool { return c == tc.of.Code })
 		e, known := finding.Table[tc.of.Code]
 		if !known || tc.of.Severity != e.Severity {
@@ -194,9 +196,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("docs/reference/findings.md lacks, as a %s, %s", e.Severity, row)
 		}
 	}
-	if rows := strings.Count(docs.Findings, "\n| `"); rows != len(finding.Table) {
-		t.Errorf("the page has %d rows of %d findings", rows, len(finding.Table))
-	}
+	must.Same(t, "rows of the page, one for each finding", len(finding.Table), strings.Count(docs.Findings, "\n| `"))
 }
 
 // Every name and measure of a finding is in its text, and everything that the text names is something that findings have.
@@ -222,9 +222,7 @@ func TestTableFitsFindings(t *testing.T) {
 		}
 		named = slices.Compact(slices.Sorted(slices.Values(named)))
 		mine := slices.Compact(slices.Sorted(slices.Values(has[code])))
-		if diff := cmp.Diff(mine, named); diff != "" {
-			t.Errorf("%s: what findings have and what the text names (-have +named):\n%s", code, diff)
-		}
+		must.Same(t, string(code)+": what findings have, and what the text names", mine, named)
 		if strings.ContainsAny(e.Pattern(), "{}") {
 			t.Errorf("%s: %s", code, e.Pattern())
 		}
@@ -294,8 +292,6 @@ func TestUnknownCode(t *testing.T) {
 	} {
 		var f finding.Finding
 		must.Do(t, json.Unmarshal([]byte(text), &f))
-		if got := f.String(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		must.Same(t, "text", want, f.String())
 	}
 }

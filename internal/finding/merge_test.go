@@ -210,8 +210,6 @@ func FuzzMerge(f *testing.F) {
 		for _, m := range finding.Merge(short) {
 			_ = m.String()
 		}
-		if n != len(list) {
-			t.Errorf("%d of %d", n, len(list))
-		}
+		must.Same(t, "findings in what was merged", len(list), n)
 	})
 }

@@ -85,6 +85,16 @@ func FewRounds(rounds, first, pairs int) Finding {
 	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"), measure("pairs", pairs, ""))
 }
 
+// OutsideRates is a capacity, of a variant if there are any, that lies above or below all rates that may be offered, in some rounds.
+func OutsideRates(variant, where string, lowest, highest float64, unit string, rounds, of int) Finding {
+	names := map[string]string{"where": where, "unit": unit}
+	if variant != "" {
+		names["variant"] = variant
+	}
+	return made(CapacityOutsideRates, names, measure("lowest", lowest, unit), measure("highest", highest, unit),
+		measure("rounds", rounds, ""), measure("of", of, "rounds"))
+}
+
 // Differ are runs that had different values of a property although they should not, or although the same was asked for.
 func Differ(code Code, runs, property string, values []string) Finding {
 	return made(code, map[string]string{"runs": runs, "property": property, "values": strings.Join(values, ", ")})

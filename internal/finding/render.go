@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +97,6 @@ var closing = map[byte]byte{'{': '}', '[': ']'}
 // unknown stands where a finding lacks a name or a measure, as one whose measure was not a number does.
 const unknown = "unknown"
 
-// value of a placeholder.
 func (f Finding) value(placeholder string) (text string, found bool) {
 	name, format, _ := strings.Cut(placeholder, ":")
 	if format == "+" {
@@ -118,7 +116,6 @@ func (f Finding) value(placeholder string) (text string, found bool) {
 	return low.text(format), true
 }
 
-// measure of that name.
 func (f Finding) measure(name string) (m Measure, found bool) {
 	i := slices.IndexFunc(f.Measures, func(m Measure) bool { return m.Name == name })
 	if i < 0 {
@@ -180,9 +177,6 @@ func written(v float64, format string) string {
 	if format != significant {
 		places, _ := strconv.Atoi(format) // empty is none
 		return strconv.FormatFloat(v, 'f', places, 64)
-	}
-	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64) // it was just written
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
@@ -271,6 +265,8 @@ var Table = map[Code]Entry{
 	InputChanged: {Warning, "input {input} changed between trials: {versions}"},
 	TooFewRounds: {Warning, "rounds.atMost ({rounds}) is too small for a verdict: the first is possible after {first} rounds " +
 		"(pairs: {pairs})"},
+	CapacityOutsideRates: {Warning, "the capacity[ of {variant}] is {where} the rates that may be offered, {lowest} to {highest} " +
+		"{unit}, in {rounds} of {of} rounds"},
 	EnvironmentsDiffer: {Warning, "{runs} had different {property}: {values}"},
 	Unrequested:        {Warning, "{runs} had different {property} although the specification is the same: {values}"},
 	BinaryLogDiffers:   {Notice, "{with} writes a binary log and {without} does not: the difference includes the cost of the log"},

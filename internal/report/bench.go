@@ -32,24 +32,21 @@ func Bench(w io.Writer, r *Report) error {
 			return err
 		}
 	}
-	out := benchfmt.NewWriter(w)
-	written := map[string]bool{}
+	var units, results []benchfmt.Record
+	known := map[string]bool{}
 	for i := range list {
+		results = append(results, r.benchResult(&list[i]))
 		for _, m := range list[i].Summary.Metrics {
-			unit := benchUnit(m)
-			if written[unit] {
-				continue
-			}
-			written[unit] = true
-			if err := out.Write(&benchfmt.UnitMetadata{
-				UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: m.Better,
-			}); err != nil {
-				return err
+			if unit := benchUnit(m); !known[unit] {
+				known[unit] = true
+				key := benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}
+				units = append(units, &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: unit, Value: m.Better})
 			}
 		}
 	}
-	for i := range list {
-		if err := out.Write(r.benchResult(&list[i])); err != nil {
+	out := benchfmt.NewWriter(w)
+	for _, record := range slices.Concat(units, results) {
+		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
@@ -63,8 +60,11 @@ func (r *Report) indexOf(variant string) int {
 
 // benchResult is what was measured at a point: its iterations are the rows.
 func (r *Report) benchResult(of *Measurement) *benchfmt.Result {
-	s := of.Summary
-	res := &benchfmt.Result{Name: r.benchPoint(of.Parameters), Iters: int(max(1, s.Totals.Rows))}
+	s, name := of.Summary, []string{r.Workload}
+	for _, p := range r.Parameters() {
+		name = append(name, p+"="+benchName(of.Parameters[p]))
+	}
+	res := &benchfmt.Result{Name: benchfmt.Name(strings.Join(name, "/")), Iters: int(max(1, s.Totals.Rows))}
 	if of.Variant != "" {
 		res.Config = []benchfmt.Config{{Key: variantLabel, Value: []byte(of.Variant), File: true}}
 	}
@@ -79,15 +79,6 @@ func (r *Report) benchResult(of *Measurement) *benchfmt.Result {
 		add(float64(l.P99Micros), "p99-"+l.Operation+"-µs")
 	}
 	return res
-}
-
-// benchPoint names a point.
-func (r *Report) benchPoint(parameters map[string]string) benchfmt.Name {
-	parts := []string{r.Workload}
-	for _, p := range r.Parameters() {
-		parts = append(parts, p+"="+benchName(parameters[p]))
-	}
-	return benchfmt.Name(strings.Join(parts, "/"))
 }
 
 // benchName keeps a value within one field of the format.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // block is a part of a report that people read, in the order in which it is shown: a title, a table and lines. The first
@@ -28,8 +28,6 @@ func paragraphs(lines ...string) block {
 	return block{lines: slices.DeleteFunc(lines, func(l string) bool { return l == "" })}
 }
 
-func (b *block) empty() bool { return len(b.rows) == 0 && len(b.lines) == 0 }
-
 func listed(title string, lines []string) block { return block{title: title, lines: lines, list: true} }
 
 // headline is the answer of a run in a line: its name, how it ended if it has not completed, and what was measured.
@@ -41,7 +39,7 @@ func (r *Report) headline() string {
 	if r.HasVariants() {
 		return name + ": " + r.Answer()
 	}
-	return name + ": " + cmp.Or(stats.Headline(r.Points), "nothing was measured")
+	return name + ": " + cmp.Or(stats.Headline(r.Answering()), "nothing was measured")
 }
 
 // Heading is the title of a run with its name, or its name.
@@ -69,7 +67,7 @@ func (r *Report) blocks() []block {
 	}
 	list := []block{paragraphs(r.state())}
 	if t, notes := r.PointsTable(); t != nil {
-		list = append(list, block{rows: t.Texts(), lines: notes}, paragraphs(Ranks(r.Measured())))
+		list = append(list, block{rows: t.Texts(), lines: notes}, paragraphs(r.Ranks()))
 	}
 	if t := r.PartsTable(); t != nil {
 		list = append(list, block{title: t.Name + ", " + t.Head[len(t.Head)-1].Unit, rows: t.Texts()})
@@ -125,7 +123,7 @@ func (r *Report) pairBlocks() []block {
 		for _, v := range r.Variants {
 			if pairs := r.Of(v.Name); baseline.Baseline && len(pairs) > 0 {
 				overall := slices.DeleteFunc(slices.Clone(r.Overall), func(o stats.Paired) bool { return o.Variant != v.Name })
-				rows := pairsTable(r.Parameters(), overall, pairs, false).Texts()
+				rows := pairsTable(overall, pairs, false).Texts()
 				list = append(list, block{title: v.Called() + ", compared with " + baseline.Called(), rows: rows})
 			}
 		}

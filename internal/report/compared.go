@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // Compared is a comparison of two things that were measured, and what must be read with it.
@@ -217,7 +217,7 @@ func (r *Report) usable() error {
 		}
 	}
 	measured := map[string][]float64{}
-	for _, p := range r.Series(claims.Selector{}, "") {
+	for _, p := range slices.Concat(r.Series(claims.Selector{}, ""), r.Capacities) {
 		measured[p.Name()] = p.Values
 	}
 	for i := range r.Pairs {
@@ -351,7 +351,6 @@ func (c *Compared) pair(a, b *Side, baseline, variant string) error {
 	return nil
 }
 
-// byLabel are points by their labels.
 func byLabel(points []stats.Point) map[string]*stats.Point {
 	at := map[string]*stats.Point{}
 	for i := range points {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // ComparedFormat is a printed form of a comparison. Print writes what it is given and nothing else.
@@ -113,12 +113,11 @@ func (c *Compared) size() string {
 
 // blocks of a comparison: the table, how it was made, and what must be read with it.
 func (c *Compared) blocks() []block {
-	table := block{rows: c.table().Texts(), lines: c.Method}
+	table := block{rows: c.table().Texts()}
 	if m := c.Pairs[0].Metric; m.Better != "" {
-		table.lines = append([]string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)},
-			table.lines...)
+		table.lines = []string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)}
 	}
-	table.lines = appendNew(table.lines, c.rule())
+	table.lines = appendNew(append(table.lines, c.Method...), c.rule())
 	var open []string
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; c.Of(p) == Undecided {
@@ -154,7 +153,7 @@ func (c *Compared) onlyOne() []string {
 // table has a row per comparison, with the ruling in the last column.
 func (c *Compared) table() *Table {
 	variants := slices.ContainsFunc(c.Pairs, func(p stats.Paired) bool { return p.Variant != c.Pairs[0].Variant })
-	t := pairsTable(stats.NamesOf(pointsOf(c.Pairs)), nil, c.Pairs, variants)
+	t := pairsTable(nil, c.Pairs, variants)
 	t.addText("", func(i int) string { return c.Of(&c.Pairs[i]).inWords() })
 	return t
 }
@@ -162,7 +161,6 @@ func (c *Compared) table() *Table {
 // ComparedText writes a comparison for a terminal.
 func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
 
-// comparedVersion is the version of the layout of a comparison.
 const comparedVersion = 1
 
 // comparedDocument is the layout of a comparison in JSON.

@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -161,7 +161,7 @@ func (r *Report) Environment() *Table {
 		}
 	}
 	if !r.HasVariants() {
-		e := analysis.EnvironmentOf(r.Accepted())
+		e := judge.EnvironmentOf(r.Accepted())
 		if p := e.Fingerprint; p != nil {
 			add("", "fdatasync on the data volume", fdatasync(p.FdatasyncMicros))
 		}

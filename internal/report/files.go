@@ -73,15 +73,14 @@ func CSV(w io.Writer, r *Report) error {
 	number("micros", func(r *result.Record) int64 { return r.Summary.Totals.Micros })
 	text("stoppedBy", func(r *result.Record) string { return string(r.Summary.Totals.StoppedBy) })
 	for _, op := range operations {
-		for n, q := range []string{"P50", "P95", "P99", "P999", "Max"} {
-			text(op+q+"Micros", func(r *result.Record) string {
+		for _, percentile := range []string{"P50Micros", "P95Micros", "P99Micros", "P999Micros", "MaxMicros"} {
+			text(op+percentile, func(r *result.Record) string {
 				all := r.Summary.Latencies
 				i := slices.IndexFunc(all, func(l result.Latency) bool { return l.Operation == op })
 				if i < 0 || all[i].Count == 0 {
 					return ""
 				}
-				l := &all[i]
-				return strconv.FormatInt([]int64{l.P50Micros, l.P95Micros, l.P99Micros, l.P999Micros, l.MaxMicros}[n], 10)
+				return strconv.FormatInt(all[i].Percentiles()[percentile], 10)
 			})
 		}
 	}

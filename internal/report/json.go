@@ -11,9 +11,9 @@ import (
 	"io"
 	"math"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // documentVersion is the version of results.json. The first had other layouts with variants and without.

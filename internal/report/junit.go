@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // junitSuites is the root of a JUnit report, in the layout that Jenkins, GitLab and others read.
@@ -52,7 +52,6 @@ type junitCase struct {
 // junitTime is a duration in seconds; the format knows three decimals.
 type junitTime float64
 
-// MarshalText implements encoding.TextMarshaler.
 func (t junitTime) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(t)), nil }
 
 type junitReason struct {
@@ -87,7 +86,12 @@ func JUnit(w io.Writer, r *Report) error {
 
 // pointCase has an error if the point was not measured.
 func (r *Report) pointCase(class string, p *stats.Point) junitCase {
-	c := junitCase{Name: cmp.Or(stats.Label(p.Parameters), r.Workload), ClassName: class + ".points", Time: seconds(p)}
+	c := junitCase{Name: cmp.Or(stats.Label(p.Parameters), r.Workload), ClassName: class + ".points"}
+	micros := int64(0)
+	for _, record := range p.Records {
+		micros += record.Summary.Totals.Micros
+	}
+	c.Time = junitTime(float64(micros) / 1e6)
 	switch {
 	case p.Summary.N > 0:
 		c.SystemOut = fmt.Sprintf("%s %s, %d trials", stats.Format(p.Summary.Median), p.Metric.Unit, p.Summary.N)
@@ -117,9 +121,7 @@ func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
 }
 
 // pairName names the comparison of a variant with the baseline at one point.
-func pairName(p *stats.Paired) string {
-	return p.Variant + " / " + p.Baseline + stats.At(p.Parameters)
-}
+func pairName(p *stats.Paired) string { return p.Variant + " / " + p.Baseline + stats.At(p.Parameters) }
 
 // ended is the test case of the run as a whole.
 func (r *Report) ended(class string) junitCase {
@@ -152,15 +154,6 @@ func claimCases(class string, list []claims.Judgement) []junitCase {
 		cases = append(cases, c)
 	}
 	return cases
-}
-
-// seconds for which the trials of a point were measured.
-func seconds(p *stats.Point) junitTime {
-	micros := int64(0)
-	for _, record := range p.Records {
-		micros += record.Summary.Totals.Micros
-	}
-	return junitTime(float64(micros) / 1e6)
 }
 
 // writeJUnit writes a test suite with its sums.

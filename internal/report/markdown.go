@@ -44,7 +44,7 @@ func (f form) write(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
 	b.WriteString(f.headline + f.text(headline) + "\n")
 	for _, part := range blocks {
-		if part.empty() {
+		if len(part.rows) == 0 && len(part.lines) == 0 {
 			continue
 		}
 		b.WriteString("\n")

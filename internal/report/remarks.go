@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // AllWarnings are what must be read with the numbers: about the run, and about its points.

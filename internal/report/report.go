@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Head names a run, and says how it was seeded.
@@ -65,6 +65,8 @@ type Report struct {
 	Claims []claims.Judgement
 	// Points in the order of the sweep, those of each variant in turn, with all that was measured at them.
 	Points []stats.Point
+	// Capacities are those of the variants, or of the only server; none unless the run asks for them.
+	Capacities []stats.Point
 	// Pairs are judged by the whole rounds. Overall has, of each variant with several points, what all of them say together.
 	Pairs, Overall []stats.Paired
 	// Records of all attempts, in the order in which they were recorded.
@@ -82,7 +84,7 @@ func (r *Report) HasVariants() bool { return len(r.Variants) > 0 }
 func (r *Report) Warnings() []string { return finding.Texts(r.runFindings()) }
 
 // Accepted are the attempts that count, in the order of measuring.
-func (r *Report) Accepted() []*result.Record { return analysis.AcceptedIn(r.Records) }
+func (r *Report) Accepted() []*result.Record { return judge.AcceptedIn(r.Records) }
 
 // Measurement is what an attempt that counts measured at a point: of a variant, if there are any.
 type Measurement struct {
@@ -109,6 +111,9 @@ func (r *Report) Measurements() []Measurement {
 	return list
 }
 
+// Answering are the points whose best one is the answer of a run without variants.
+func (r *Report) Answering() []stats.Point { return judge.Answering(r.Points, r.Capacities) }
+
 // Parameters are the names of the swept parameters.
 func (r *Report) Parameters() []string { return stats.NamesOf(stats.ParametersOf(r.Points)) }
 
@@ -118,7 +123,7 @@ func (r *Report) Measured() []stats.Point { return stats.Measured(r.Points) }
 // Of a run with that plan is its report, from the records of all attempts so far; with variants, they are compared. Outcome and
 // message are those of Ending.
 func Of(
-	run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared, outcome, message string,
+	run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *judge.Compared, outcome, message string,
 ) (*Report, error) {
 	r := &Report{
 		Run: Run{
@@ -140,12 +145,12 @@ func Of(
 	if r.Spec, err = json.Marshal(run.Spec); err != nil {
 		return nil, fmt.Errorf("encoding the specification: %w", err)
 	}
+	a := judge.OfRun(run, p, records)
+	r.Points, r.Capacities = a.Points, a.Capacities
 	if compared != nil {
-		r.Points = analysis.Points(run, p, records)
 		return r, r.compare(compared)
 	}
-	a := analysis.OfRun(run, p, records)
-	r.Points, r.Claims, r.Findings, r.Planned = a.Points, a.Claims, a.Findings, analysis.ProgressOf(run, p, records).Planned
+	r.Claims, r.Findings, r.Planned = a.Claims, a.Findings, judge.ProgressOf(run, p, records).Planned
 	return r, nil
 }
 
@@ -166,7 +171,7 @@ func FromResults(text []byte) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the specification in %s: %w", JSONFile, err)
 	}
-	rep.Points = analysis.Points(run, p, rep.Records)
+	rep.Points, rep.Capacities = judge.Points(run, p, rep.Records), judge.Capacities(run, p, rep.Records)
 	return rep, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // maxReproducedFactor is the largest factor within the interval of what counts as reproduced: a wider one says too little.
@@ -97,7 +97,6 @@ func ratioPair(theirs, ours *stats.Paired) stats.Paired {
 	return p
 }
 
-// roundRatios of a pair, round by round.
 func roundRatios(p *stats.Paired) []float64 {
 	var ratios []float64
 	for i := range min(len(p.Values), len(p.BaselineValues)) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -222,9 +222,7 @@ func TestReproduceVariantsDirection(t *testing.T) {
 	if p.Ratio != 1.5 || p.Low != 4/3.21 || p.High != 5/2.8 || p.BaselineValues[0] != there.Pairs[0].Values[0]/there.Pairs[0].BaselineValues[0] {
 		t.Errorf("%+v", p)
 	}
-	if text := p.String(); text != "ratio is 50% higher with here than with there (25–79%)" {
-		t.Errorf("it says %s", text)
-	}
+	must.Same(t, "text", "ratio is 50% higher with here than with there (25–79%)", p.String())
 	for _, open := range []*report.Report{there, here} {
 		open.Pairs[0].Verdict, open.Pairs[0].Low, open.Pairs[0].High, open.Pairs[0].Cause = stats.CannotSay, 0, math.Inf(1), stats.TooFewRounds
 		c = reproduced(t, there, here, 0, 0)

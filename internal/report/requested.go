@@ -12,9 +12,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
+	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 )
 
 // Requested are plots and tables that a report has besides its own, for example those of a publication.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // Side is one of two things that are compared: a run, or a variant of one.
@@ -54,6 +54,12 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 		s.spec, s.probe, s.rows = r.Spec, stats.ProbeOfAll(r.Accepted()), r.rowsOfTrials()
 	}
 	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
+	if len(r.Capacities) > 0 {
+		if metric != "" && metric != judge.CapacityMetric {
+			return nil, fmt.Errorf("run %s has measured %s at other rates in each round: compare its %s", r.Name, metric, judge.CapacityMetric)
+		}
+		s.points = slices.DeleteFunc(slices.Clone(r.Capacities), func(p stats.Point) bool { return p.Variant != variant })
+	}
 	if len(s.points) == 0 {
 		metrics, operations := r.Columns()
 		for _, op := range operations {
@@ -115,7 +121,7 @@ func (r *Report) rowsOfTrials() map[string][]string {
 func (r *Report) missedRates(variant string) map[string]bool {
 	missed := map[string]bool{}
 	for _, p := range r.Points {
-		missed[stats.Label(p.Parameters)] = slices.ContainsFunc(p.Records, analysis.MissedRate)
+		missed[stats.Label(p.Parameters)] = slices.ContainsFunc(p.Records, judge.MissedRate)
 	}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
@@ -137,7 +143,7 @@ func (r *Report) design() (stats.Design, error) {
 	if err := json.Unmarshal(r.Spec, &spec); err != nil {
 		return stats.Design{}, fmt.Errorf("reading the specification of %s: %w", r.Name, err)
 	}
-	d := analysis.DesignOf(&spec, len(r.Pairs))
+	d := judge.DesignOf(&spec, len(r.Pairs))
 	d.MaxRounds, d.EquivalencePercent = cmp.Or(d.MaxRounds, r.Planned), cmp.Or(d.EquivalencePercent, defaultDifference)
 	return d, nil
 }
@@ -252,7 +258,6 @@ func betweenRunsText(fraction float64) string {
 		"(--between-runs); more trials do not reduce this part.", stats.Format(100*fraction))
 }
 
-// line is a difference in a list of them.
 func line(d plan.Difference) string { return fmt.Sprintf("%s: %s → %s", d.Name, d.From, d.To) }
 
 // aboutWork says whether a field of the specification is about what is measured, and not about the server and its place.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // Table is a table of a report. Printers of text write its texts; the page also sorts, colours and explains its cells.
@@ -140,11 +140,10 @@ func Whole[N int | int64](n N) Cell {
 
 // Setting is a cell of a parameter's value, or of another one that somebody has written.
 func Setting(text string) Cell {
-	c := Cell{Text: text, Number: isNumber(text)}
-	if c.Number {
-		c.Value = text
+	if isNumber(text) {
+		return Cell{Text: text, Value: text, Number: true}
 	}
-	return c
+	return Words(text)
 }
 
 // None is a cell of a number that there is none of.

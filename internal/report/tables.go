@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
+	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // RequestedTable is a table that a file asks for, with medians of what was measured, and published figures beside them.
@@ -96,22 +96,19 @@ const PublishedHead = "published"
 
 // addMeasured adds a column of medians, and one of published figures if there are any: of a metric at a point in each row.
 func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row func(int) (metric string, point *stats.Point)) {
-	number := func(text string) Cell {
-		c := Setting(text)
-		c.Number = true
-		return c
-	}
 	t.add(inUnit("", name), func(i int) Cell {
 		metric, p := row(i)
-		return number(MedianCell(p.In(metric).Values).Plain)
+		c := Setting(MedianCell(p.In(metric).Values).Plain)
+		c.Number = true // also where there is none
+		return c
 	})
 	some := false
 	published := make([]Cell, len(t.Rows))
 	for i := range published {
 		metric, p := row(i)
-		published[i] = number("")
+		published[i] = None()
 		if value, found := of.PublishedAt(metric, p); found {
-			published[i], some = number(decimal(value)), true
+			published[i], some = Setting(decimal(value)), true
 		}
 	}
 	if some {
@@ -147,15 +144,13 @@ func labelsIn(at *stats.Point) map[string]string {
 	return all
 }
 
-// tableCSV has a row for each trial.
 func (r *Report) tableCSV(labels, metrics []string, points []stats.Point) []byte {
 	var at []*stats.Point // of each trial
 	var rounds []int
 	var trials []*result.Record
 	for i := range points {
-		at = append(at, slices.Repeat([]*stats.Point{&points[i]}, len(points[i].Records))...)
 		for n, record := range points[i].Records {
-			rounds, trials = append(rounds, points[i].Round(n)), append(trials, record)
+			at, rounds, trials = append(at, &points[i]), append(rounds, points[i].Round(n)), append(trials, record)
 		}
 	}
 	t := tableOf("", len(trials))

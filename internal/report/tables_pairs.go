@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // AllPoints is what a row about all points of a variant is called.
@@ -42,12 +42,12 @@ func (r *Report) PairsTable() *Table {
 	if len(r.Pairs) == 0 {
 		return nil
 	}
-	return pairsTable(r.Parameters(), r.Overall, ChangedFirst(r.Pairs), true)
+	return pairsTable(r.Overall, ChangedFirst(r.Pairs), true)
 }
 
 // pairsTable has a row for each pair: its point, both medians, the ratio with its interval, and the verdict. The first rows are
 // those about all points of a variant. With several variants, each row names its own.
-func pairsTable(parameters []string, overall, pairs []stats.Paired, variants bool) *Table {
+func pairsTable(overall, pairs []stats.Paired, variants bool) *Table {
 	first, all := &pairs[0], slices.Concat(overall, pairs)
 	t := tableOf("Every pair", len(all))
 	t.Sorted = len(pairs) > 2
@@ -61,7 +61,7 @@ func pairsTable(parameters []string, overall, pairs []stats.Paired, variants boo
 			return all[i].Variant
 		})
 	}
-	t.addParameters(parameters, pointsOf(all))
+	t.addParameters(stats.NamesOf(pointsOf(pairs)), pointsOf(all))
 	for i := range overall {
 		if !variants {
 			t.Rows[i].Cells[0] = Words(AllPoints)

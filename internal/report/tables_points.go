@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // PointsTable has a row for each point at which something was measured, in the order of the sweep: its parameters, the median,
@@ -33,11 +33,9 @@ func (r *Report) PointsTable() (t *Table, notes []string) {
 		}
 		return value
 	})
-	t.add(inUnit(first.Unit, "interval"), func(i int) Cell {
-		return numberCell(points[i].Summary.Low, points[i].Summary.RangeIn)
-	})
+	t.add(inUnit(first.Unit, "interval"), func(i int) Cell { return numberCell(points[i].Summary.Low, points[i].Summary.RangeIn) })
 	t.add(inUnit("", "n"), func(i int) Cell { return Whole(points[i].Summary.N) })
-	if len(points) > 1 {
+	if len(points) > 1 && len(r.Capacities) == 0 {
 		t.addRanks(points)
 	}
 	if first.Unit != "s" { // beside a rate, the table says how long the measured phase took
@@ -85,10 +83,8 @@ func (t *Table) addRanks(points []stats.Point) {
 
 // addMedians has a column for each metric that is to be kept, with its name.
 func (t *Table) addMedians(points []stats.Point, name func(result.Metric) string, keep func(*stats.Point, result.Metric) bool) {
-	for _, m := range analysis.Metrics(points, keep) {
-		t.add(inUnit(m.Unit, name(m)), func(i int) Cell {
-			return MedianCell(points[i].In(m.Name).Values)
-		})
+	for _, m := range judge.Metrics(points, keep) {
+		t.add(inUnit(m.Unit, name(m)), func(i int) Cell { return MedianCell(points[i].In(m.Name).Values) })
 	}
 }
 
@@ -143,9 +139,10 @@ func intervals(points []stats.Point) string {
 	return text + "."
 }
 
-// Ranks says which point is the best, which ones may be as good, and by what; empty for one point.
-func Ranks(points []stats.Point) string {
-	if len(points) < 2 {
+// Ranks says which point is the best, which ones may be as good, and by what; empty for one point, and where rounds have others.
+func (r *Report) Ranks() string {
+	points := r.Measured()
+	if len(points) < 2 || len(r.Capacities) > 0 {
 		return ""
 	}
 	if stats.InStages(points) {

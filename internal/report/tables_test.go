@@ -8,14 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -64,13 +62,9 @@ func TestTablesOfRun(t *testing.T) {
 			}
 		}
 		got := oneTable(t, r.RequestedTables())
-		for what, diff := range map[string]string{
-			"rows": cmp.Diff(c.rows, columns(got.Texts())), "CSV": cmp.Diff(c.csv, string(got.CSV)), "remark": cmp.Diff(c.remark, got.Remark()),
-		} {
-			if diff != "" {
-				t.Errorf("%s: %s (-want +got):\n%s", name, what, diff)
-			}
-		}
+		must.Same(t, name+": rows", c.rows, columns(got.Texts()))
+		must.Same(t, name+": CSV", c.csv, string(got.CSV))
+		must.Same(t, name+": remark", c.remark, got.Remark())
 	}
 }
 
@@ -246,9 +240,7 @@ func TestSummaryWarningOfManyPoints(t *testing.T) {
 			}
 		}
 		text, _, _ := strings.Cut(printed(t, report.Summary, r), "\nEnvironment:")
-		if diff := cmp.Diff([]string{want}, lines(text, "- ")); diff != "" {
-			t.Errorf("%d points (-want +got):\n%s", warned, diff)
-		}
+		must.Same(t, "warnings", []string{want}, lines(text, "- "))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -22,7 +22,7 @@ type Variation struct {
 	Rounds   int       `json:"rounds,omitempty"`
 	Variants []Variant `json:"variants,omitempty"`
 	// Variables of the servers that differ without being asked for, with the values of all variants.
-	Variables []analysis.ServerVariable `json:"variables,omitempty"`
+	Variables []judge.ServerVariable `json:"variables,omitempty"`
 }
 
 // Paired says how the values of a round were measured next to each other.
@@ -48,7 +48,7 @@ type Variant struct {
 	// Volume says on what the data was; empty if that is not known.
 	Volume string `json:"volume,omitempty"`
 	// OtherVariables say which server variables differ from the baseline's without being asked for; nil if that is not known.
-	OtherVariables *analysis.OtherVariables `json:"otherVariables,omitempty"`
+	OtherVariables *judge.OtherVariables `json:"otherVariables,omitempty"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
 }
@@ -63,7 +63,7 @@ func (v *Variant) Requested() []string {
 }
 
 // compare adds what a comparison of the variants says.
-func (r *Report) compare(c *analysis.Compared) error {
+func (r *Report) compare(c *judge.Compared) error {
 	spec := &c.Run.Spec
 	r.Planned, r.Findings, r.Claims = int(plan.Rounds(spec).AtMost), c.Warnings, c.Claims
 	r.Pairs, r.Overall, r.Records = c.Pairs, c.Overall, withoutHistograms(r.Records)
@@ -78,7 +78,7 @@ func (r *Report) compare(c *analysis.Compared) error {
 		}
 		r.Variants = append(r.Variants, Variant{
 			Name: v.Name, Title: spec.Variants[i].Title, Baseline: i == c.Baseline, Differences: v.Differences,
-			OtherVariables: v.Others, SpecDigest: digest, Volume: analysis.VolumeText(v.Volume),
+			OtherVariables: v.Others, SpecDigest: digest, Volume: judge.VolumeText(v.Volume),
 		})
 	}
 	return nil

@@ -16,14 +16,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -43,14 +43,14 @@ func reportOfComparison() *report.Report {
 		{Name: "durable", Title: "every commit on disk", Baseline: true, SpecDigest: "v1:sha256:01"},
 		{
 			Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02",
-			Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, OtherVariables: &analysis.OtherVariables{Same: 214},
+			Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}}, OtherVariables: &judge.OtherVariables{Same: 214},
 		},
 		{
 			Name: "same", SpecDigest: "v1:sha256:01",
 			Volume: "xfs (rw,relatime), I/O scheduler none, fdatasync takes 0.131 ms (median)",
 		},
 	}
-	s.Variables = []analysis.ServerVariable{
+	s.Variables = []judge.ServerVariable{
 		{Name: "character_set_server", Values: []*string{new("latin1"), new("utf8mb4"), nil}},
 		{Name: "optimizer_switch", Values: []*string{
 			new(strings.Repeat("index_merge=on,", 3) + "cset_narrowing=off"), new("index_merge=on,cset_narrowing=on"),
@@ -204,14 +204,14 @@ func TestUndecidedPoints(t *testing.T) {
 }
 
 // pair is a run with variants of which one side is measured.
-func pair(t *testing.T) *analysis.Compared {
+func pair(t *testing.T) *judge.Compared {
 	t.Helper()
 	run := testutil.MakeVariants("pair", "bench", "durable", "lazy").Sweep(1, 16).With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Variants[1].Title = "once a second"
 		s.Spec.Variants[1].Database = &v1alpha1.DatabaseSpec{Image: "mariadb:10.11"}
 		s.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}
 	}).Obj()
-	c := must.Get(analysis.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }))(t)
+	c := must.Get(judge.PlanVariants(run, func(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&run.Spec) }))(t)
 	c.Alternation = v1alpha1.AlternateRuns
 	c.Variants[0].Variables, c.Variants[1].Variables = map[string]string{"sort_buffer_size": "1"}, map[string]string{"sort_buffer_size": "2"}
 	points := c.Variants[0].Plan.Points
@@ -223,7 +223,7 @@ func pair(t *testing.T) *analysis.Compared {
 	return c
 }
 
-func reportOfPair(t *testing.T, c *analysis.Compared, outcome, message string) *report.Report {
+func reportOfPair(t *testing.T, c *judge.Compared, outcome, message string) *report.Report {
 	t.Helper()
 	p := must.Get(plan.New(c.Run, c.Alternation))(t)
 	rep := must.Get(report.Of(c.Run, p, nil, c, outcome, message))(t)

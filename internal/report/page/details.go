@@ -11,8 +11,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // Details are what a page shows of the documents of attempts, beside what their records say. They are added one at a time: of
@@ -28,7 +28,6 @@ type Details struct {
 	variants map[string]*Details
 }
 
-// pointDetails are those of a point.
 type pointDetails struct {
 	// latencies are histograms by operation, encoded: one that is merged, and a few that are still to be.
 	latencies map[string][]string
@@ -160,10 +159,7 @@ func (p *pointDetails) merge(l result.Latency) {
 
 // thinned is a series of at most maxIntervals intervals: neighbours become one.
 func thinned(series []result.Interval) []result.Interval {
-	every := (len(series) + maxIntervals - 1) / maxIntervals
-	if every <= 1 {
-		return slices.Clone(series)
-	}
+	every := max(1, (len(series)+maxIntervals-1)/maxIntervals)
 	var short []result.Interval
 	for group := range slices.Chunk(series, every) {
 		one := result.Interval{EndMicros: group[len(group)-1].EndMicros}

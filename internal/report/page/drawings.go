@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
+	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 // Drawing is a plot of a page, with the name of its file without the ending.
@@ -42,7 +42,7 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9._=+-]+`)
 
 // fileName joins parts by dots. What is not safe in the name of a file is a hyphen in it; the end of a long name is its digest.
 func fileName(parts ...string) string {
-	whole := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ".")
+	whole := joined(".", parts...)
 	name := strings.TrimLeft(unfit.ReplaceAllString(whole, "-"), ".-")
 	if len(name) <= maxName {
 		return name
@@ -79,9 +79,6 @@ func fixed(parameters []string, points []map[string]string) string {
 	}
 	return strings.Join(parts, ".")
 }
-
-// against is what a plot is against, as a part of a name.
-func against(parameters ...string) string { return "against_" + strings.Join(parameters, "_and_") }
 
 // drawRequested draws the plots that a file asks for, under exactly their names. Those of which nothing was measured are left out
 // with a remark, which lists the metrics if that is the reason.
@@ -127,7 +124,7 @@ func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
 		}
 		for _, line := range along.group(points) {
 			if c.Among.Variant == "" {
-				line.Name = listed(variant, line.Name)
+				line.Name = joined(", ", variant, line.Name)
 			}
 			lines = append(lines, line)
 		}
@@ -137,12 +134,9 @@ func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
 	return plot.Curve(title, c.Against, metric.Unit, few)
 }
 
-// listed are two names with a comma between them, unless one is empty.
-func listed(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + ", " + b
+// joined are the names that are not empty.
+func joined(separator string, names ...string) string {
+	return strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "" }), separator)
 }
 
 // addTables adds the tables that a file asks for, with remarks about what they lack.

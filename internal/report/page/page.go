@@ -14,9 +14,9 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // File is the name of the page among the results.
@@ -85,9 +85,7 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 	} else {
 		v.addPoints(r)
 	}
-	if err := v.addPlots(r, d); err != nil {
-		return err
-	}
+	v.addPlots(r, d)
 	v.addTables(r.RequestedTables())
 	v.Discarded, v.Environment, v.Settings = r.Discarded(), r.Environment(), r.SettingsTable()
 	if d != nil && v.Environment != nil {
@@ -113,28 +111,14 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 	return nil
 }
 
-func (v *view) addPlots(r *report.Report, d *Details) error {
+func (v *view) addPlots(r *report.Report, d *Details) {
 	drawn := draw(r, d)
-	v.PlotRemarks = drawn.remarks
-	for _, to := range []struct {
-		of   []Drawing
-		list *[]figure
-	}{
-		{drawn.requested, &v.Requested},
-		{drawn.ratios, &v.Verdicts},
-		{drawn.rounds, &v.Rounds},
-		{drawn.curves, &v.Curves},
-		{drawn.details, &v.Figures},
-	} {
-		var err error
-		if *to.list, err = figures(to.of); err != nil {
-			return err
-		}
-	}
+	v.Requested, v.PlotRemarks = figures(drawn.requested), drawn.remarks
+	v.Verdicts, v.Rounds = figures(drawn.ratios), figures(drawn.rounds)
+	v.Curves, v.Figures = figures(drawn.curves), figures(drawn.details)
 	for i := range v.Rounds {
 		v.Rounds[i].Text = "" // the titles say it all
 	}
-	return nil
 }
 
 // maxAttempts is how many records a page has as JSON: each takes some kilobytes.
@@ -170,7 +154,6 @@ func (v *view) addDownloads(r *report.Report) error {
 	return nil
 }
 
-// Style is the style sheet.
 func (view) Style() template.CSS { return template.CSS(style) } //nolint:gosec // it is embedded
 
 // Script sorts tables.
@@ -189,14 +172,12 @@ type figure struct {
 	SVG         template.HTML
 }
 
-func figures(drawn []Drawing) ([]figure, error) {
+func figures(drawn []Drawing) []figure {
 	var list []figure
 	for _, d := range drawn {
 		var b bytes.Buffer
-		if err := d.SVG(&b); err != nil {
-			return nil, err
-		}
+		_ = d.SVG(&b)                                                           // a buffer takes everything
 		list = append(list, figure{d.Title, d.Text, template.HTML(b.String())}) //nolint:gosec // its texts are escaped
 	}
-	return list, nil
+	return list
 }

@@ -6,7 +6,6 @@ package page_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -144,9 +143,7 @@ func TestRequestedPlotsOfComparison(t *testing.T) {
 	}
 	remarks := []string{"The plot none is left out: no metric named commits was measured. There are: rowsPerSecond, serverMicrosPerRow, durationSeconds."}
 	must.Same(t, "remarks", remarks, left)
-	if got := sections(runPage(t, c))[:3]; !slices.Equal(got, []string{"differences", "verdicts", "plots"}) {
-		t.Errorf("the first sections are %s", got)
-	}
+	must.Same(t, "the first sections", []string{"differences", "verdicts", "plots"}, sections(runPage(t, c))[:3])
 }
 
 // More lines than there are colours are told apart by their marks, in the order of their numbers; of too many the title says

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -17,9 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // addPoints adds what the page shows of a run without variants.
@@ -29,10 +28,10 @@ func (v *view) addPoints(r *report.Report) {
 		v.Failed = cmp.Or(r.Message, "no reason was recorded")
 	}
 	v.About = aboutRun(r)
-	v.Best = stats.LeadOf(r.Points, stats.Number)
+	v.Best = stats.LeadOf(r.Answering(), stats.Number)
 	if points := r.Measured(); len(points) > 0 {
 		v.Points, v.Notes = r.PointsTable()
-		if ranks := report.Ranks(points); ranks != "" {
+		if ranks := r.Ranks(); ranks != "" {
 			v.Notes = append(v.Notes, ranks)
 		}
 		remarks := stats.WarningsAt(points)
@@ -130,14 +129,10 @@ func size(bytes int) string {
 
 // reproduced sets what was asked as YAML, as kubectl takes it, and the command for it.
 func (v *view) reproduced(r *report.Report) error {
-	object, err := json.Marshal(map[string]any{
+	text, err := yaml.Marshal(map[string]any{
 		"apiVersion": "benchrun.dev/v1alpha1", "kind": v.Kind,
 		"metadata": map[string]string{"namespace": r.Namespace, "name": r.Name}, "spec": r.Spec,
 	})
-	if err != nil {
-		return fmt.Errorf("encoding the specification: %w", err)
-	}
-	text, err := yaml.JSONToYAML(object)
 	if err != nil {
 		return fmt.Errorf("encoding the specification: %w", err)
 	}

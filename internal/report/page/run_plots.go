@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // drawings are the plots of a page by where they stand.
@@ -51,7 +51,7 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	_, operations := r.Columns()
 	v.addCurves(r, points)
 	few := choose(points, d)
-	v.details = with(v.details, milestonesPlot(few), "rate", against("rowsInserted"))
+	v.details = with(v.details, milestonesPlot(few), "rate", "against_rowsInserted")
 	v.details = append(v.details, overTime(few, nil, "of the first trial of each point")...)
 	v.details = append(v.details, percentiles(few, operations, nil, "in all trials of a point together")...)
 }
@@ -61,7 +61,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
 	constant := fixed(parameters, stats.ParametersOf(r.Points))
 	if len(points) == 1 {
-		v.curves = with(nil, repetitions(&points[0]), constant, against("repetition"))
+		v.curves = with(nil, repetitions(&points[0]), constant, "against_repetition")
 		return
 	}
 	m := points[0].Metric
@@ -69,7 +69,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-	v.curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, against(s.along))
+	v.curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, "against_"+s.along)
 }
 
 // repetitions of the one point of a run; nil if there is one only.
@@ -106,9 +106,8 @@ const maxChosen = 4
 
 // choose the first, the last and the best point, and one between.
 func choose(points []stats.Point, d *Details) []chosen {
-	indexes := []int{0, len(points) - 1, stats.Best(points), len(points) / 2, len(points) / 4}
 	var few []int
-	for _, i := range indexes {
+	for _, i := range []int{0, len(points) - 1, stats.Best(points), len(points) / 2, len(points) / 4} {
 		if !slices.Contains(few, i) && len(few) < maxChosen {
 			few = append(few, i)
 		}

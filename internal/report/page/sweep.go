@@ -12,9 +12,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // sweep is how points are drawn: against one parameter, a line for each combination of the others.
@@ -131,9 +131,7 @@ func overTime(points []chosen, at map[string]string, whose string) []Drawing {
 // timeLines are the rate and the longest latency. Rows are not counted by every tool: then transactions are.
 func timeLines(name string, series []result.Interval) (rate, latency plot.Line, rows bool) {
 	rate.Name, latency.Name = name, name
-	for _, i := range series {
-		rows = rows || i.Rows > 0
-	}
+	rows = slices.ContainsFunc(series, func(i result.Interval) bool { return i.Rows > 0 })
 	before := int64(0)
 	for n, i := range series {
 		count := i.Transactions
@@ -156,19 +154,18 @@ func timeLines(name string, series []result.Interval) (rate, latency plot.Line, 
 // percentiles shows the latencies of each operation: at a point, or at several with none. together says what a line has.
 func percentiles(points []chosen, operations []string, at map[string]string, together string) []Drawing {
 	var drawn []Drawing
-	lines := map[string][]plot.Line{}
-	for _, op := range operations {
-		if _, known := lines[op]; known {
+	for i, op := range operations {
+		if slices.Contains(operations[:i], op) { // several variants have it
 			continue
 		}
-		lines[op] = nil
+		var lines []plot.Line
 		for _, p := range points {
 			if h := p.histogram(op); h != nil {
-				lines[op] = append(lines[op], plot.Line{Name: p.name, Points: distribution(h)})
+				lines = append(lines, plot.Line{Name: p.name, Points: distribution(h)})
 			}
 		}
 		text := "The share of operations that took at most this long, " + together + "."
-		drawn = with(drawn, plot.Percentiles("Latency of "+op+stats.At(at), text, lines[op]), dotted(stats.Label(at)), "latency", op)
+		drawn = with(drawn, plot.Percentiles("Latency of "+op+stats.At(at), text, lines), dotted(stats.Label(at)), "latency", op)
 	}
 	return drawn
 }

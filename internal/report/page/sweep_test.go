@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -73,9 +72,7 @@ func TestGroup(t *testing.T) {
 		for _, p := range series[0].Points {
 			got = append(got, p.Parameters["size"])
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %v", in, got)
-		}
+		must.Same(t, in, want, strings.Join(got, " "))
 	}
 }
 
@@ -146,9 +143,7 @@ func TestDetailsOfStages(t *testing.T) {
 	if got := d.of(nil); got != nil {
 		t.Errorf("the attempt as a whole is a point, too: %+v", got)
 	}
-	if doc.Stages[1].Series[0].Rows != 3 {
-		t.Error("the document was changed")
-	}
+	must.Same(t, "rows of the document, which stays as it is", int64(3), doc.Stages[1].Series[0].Rows)
 }
 
 // safeName is a name that every file system takes, whatever ending follows it.
@@ -170,9 +165,7 @@ func TestFileName(t *testing.T) {
 		{[]string{long}, long[:91] + "-56483cc9"},
 	} {
 		got := fileName(c.parts...)
-		if got != c.want {
-			t.Errorf("%q is %q, want %q", c.parts, got, c.want)
-		}
+		must.Same(t, strings.Join(c.parts, ", "), c.want, got)
 		if !safeName.MatchString(got) && got[0] != '+' {
 			t.Errorf("%q is not safe", got)
 		}
@@ -212,9 +205,7 @@ func TestOverTimeWithoutLatencies(t *testing.T) {
 		}
 		return list
 	}
-	if got := names(); !slices.Equal(got, []string{"throughput_over_time"}) {
-		t.Errorf("the plots are %v", got)
-	}
+	must.Same(t, "plots", []string{"throughput_over_time"}, names())
 	series[1].MaxMicros = 9000
 	if got := names(); len(got) != 2 {
 		t.Errorf("with a latency, the plots are %v", got)

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // variantsView is what only the page of a run with variants shows.
@@ -101,7 +101,7 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 func sideBySide(r *report.Report) []Drawing {
 	parameters := r.Parameters()
 	if len(parameters) == 0 {
-		return with(nil, variantsOnly(r), against("variant"))
+		return with(nil, variantsOnly(r), "against_variant")
 	}
 	var facets []string
 	series := map[string][]plot.Series{}
@@ -127,7 +127,7 @@ func sideBySide(r *report.Report) []Drawing {
 			title += ", " + facet
 		}
 		p := plot.Curve(title, along, unit, spread(series[facet], plot.MaxSeries))
-		drawn = with(drawn, p, dotted(facet), against(along))
+		drawn = with(drawn, p, dotted(facet), "against_"+along)
 	}
 	return drawn
 }

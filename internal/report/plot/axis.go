@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // Numbers are the values of texts; false if one is no number.
@@ -72,7 +72,6 @@ func sweepAxis(axis *plot.Axis, texts []string) map[string]float64 {
 		axis.Scale = plot.LogScale{}
 	}
 	if axis.Min == axis.Max {
-		axis.Scale = plot.LinearScale{}
 		axis.Min, axis.Max = axis.Min-1, axis.Max+1
 	}
 	return at
@@ -91,7 +90,6 @@ type spaced struct {
 	log   bool
 }
 
-// Ticks between two values.
 func (s spaced) Ticks(low, high float64) []plot.Tick {
 	place := func(v float64) float64 { return s.room * (v - low) / (high - low) }
 	if s.log {

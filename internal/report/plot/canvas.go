@@ -168,7 +168,6 @@ func number(v float64) string {
 	return text
 }
 
-// rgb is a colour without its opacity.
 func rgb(v color.Color) string {
 	n := solid(v)
 	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)

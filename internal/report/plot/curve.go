@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // Series is one line of a curve: a variant, or a value of a second swept parameter.
@@ -24,6 +24,9 @@ type Series struct {
 
 // maxAside is how far beside its median a repetition stands, so that both are seen.
 const maxAside vg.Length = 7
+
+// maxApart is how far series stand apart that have no lines.
+const maxApart vg.Length = 14
 
 // maxPoints is how many points have their repetitions drawn. Of more, only medians and intervals are, and these are fine: else
 // they would be one blot.
@@ -46,21 +49,20 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 	if len(values) == 0 {
 		return nil
 	}
-	dots := count <= maxPoints
-	about := fmt.Sprintf("%s against %s: the medians, with the interval of each as a bar.", unit, parameter)
+	dots, shown := count <= maxPoints, "the medians"
 	if dots {
-		about = fmt.Sprintf("%s against %s: a dot for each repetition, the medians marked, with the interval of each as a bar.",
-			unit, parameter)
+		shown = "a dot for each repetition, the medians marked"
 	}
+	about := fmt.Sprintf("%s against %s: %s, with the interval of each as a bar.", unit, parameter, shown)
 	p := newPlot(title, about, parameter, unit, names)
 	p.height += lineHeight * vg.Length(max(0, len(series)-MaxSeries)) // for their names
 	at := sweepAxis(&p.frame.X, texts)
 	_, numeric := Numbers(texts)
 	valueAxis(&p.frame.Y, values)
 	p.frame.Add(plotter(grid), plotter(func(c draw.Canvas, f *plot.Plot) {
-		apart := apartFor(len(series), (c.Max.X-c.Min.X)/vg.Length(len(at)), numeric)
-		aside := maxAside
-		if apart > 0 {
+		apart, aside := vg.Length(0), maxAside
+		if !numeric && len(series) > 1 {
+			apart = min(maxApart, (c.Max.X-c.Min.X)/vg.Length(len(at))/vg.Length(len(series)))
 			aside = min(aside, 0.5*apart) // halfway to the next series
 		}
 		for i, s := range series {
@@ -82,15 +84,6 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 		}
 	}))
 	return p
-}
-
-// apartFor is how far series stand apart where they have no lines, at values with that much room for each.
-func apartFor(series int, room vg.Length, numeric bool) vg.Length {
-	if numeric || series < 2 {
-		return 0
-	}
-	const most = 14
-	return min(most, room/vg.Length(series))
 }
 
 func drawPoint(
@@ -123,7 +116,6 @@ func drawPoint(
 	marking(c, "median", tip, func() { mark(c, series, where(point, point.Summary.Median), radius) })
 }
 
-// bar is an interval with its ends.
 func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 	style := line(shade, 1.2)
 	const half = 3
@@ -168,9 +160,7 @@ func Lines(title, x, y, about string, lines []Line) *Plot {
 	if p.frame.X.Max <= 0 {
 		p.frame.X.Max = 1
 	}
-	p.frame.X.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
-		return spaced{ticks: steps(low, high), room: horizontalRoom}.Ticks(low, high)
-	})
+	p.frame.X.Tick.Marker = spaced{ticks: steps(0, p.frame.X.Max), room: horizontalRoom}
 	valueAxis(&p.frame.Y, ys)
 	return p
 }
@@ -254,7 +244,6 @@ func newLines(title, x, y, about string, lines []Line, at func(float64) float64)
 	return p, xs, ys
 }
 
-// curveThrough draws the line of a series.
 func curveThrough(c draw.Canvas, series int, width vg.Length, through []vg.Point) {
 	if len(through) > 1 {
 		marking(c, "curve", "", func() { c.StrokeLines(line(palette[series%len(palette)], width), through) })

@@ -120,7 +120,6 @@ func (p *Plot) SVG(w io.Writer) error {
 // plotter draws what is between the axes.
 type plotter func(draw.Canvas, *plot.Plot)
 
-// Plot draws.
 func (f plotter) Plot(c draw.Canvas, p *plot.Plot) { f(c, p) }
 
 // grid draws a line at each mark of the vertical axis.
@@ -241,7 +240,6 @@ var shapes = [][]vg.Point{
 	},
 }
 
-// mark draws that of a series.
 func mark(c draw.Canvas, series int, at vg.Point, radius vg.Length) {
 	corners := shapes[series%len(shapes)]
 	if corners == nil {

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -129,9 +129,7 @@ func TestMarks(t *testing.T) {
 			for _, group := range regexp.MustCompile(`(?s)<g class="[lf]\w+ `+class+`" .*?</g>`).FindAllString(text, -1) {
 				got += len(elements.FindAllString(group, -1))
 			}
-			if got != n {
-				t.Errorf("%s has %d of class %s, want %d", name, got, class, n)
-			}
+			must.Same(t, name+": elements of class "+class, n, got)
 		}
 	}
 }

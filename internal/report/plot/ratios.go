@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // MaxRatios is how many pairs a forest plot has room for.
@@ -30,9 +30,10 @@ var verdictMarks = map[stats.Verdict]int{
 // differences that count as none. A comparison without an interval has none to show.
 func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string) *Plot {
 	var shown []*stats.Paired
+	var names []string
 	for i := range pairs {
 		if pairs[i].Bounded() && len(shown) < MaxRatios {
-			shown = append(shown, &pairs[i])
+			shown, names = append(shown, &pairs[i]), append(names, name(&pairs[i]))
 		}
 	}
 	if len(shown) == 0 {
@@ -45,11 +46,7 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 	y := fmt.Sprintf("ratio to %s (%s, the %s the better)", shown[0].Baseline, m.Name, m.Better)
 	p := newPlot(title, about, "", y, []string{"faster", "slower", "equal", "cannot say"})
 	ratioAxis(&p.frame.X, shown, within)
-	labels := make([]string, len(shown))
-	for i, pair := range shown {
-		labels[i] = name(pair)
-	}
-	above := p.nameRows(labels)
+	above := p.nameRows(names)
 	p.frame.Add(plotter(func(c draw.Canvas, f *plot.Plot) {
 		at := func(ratio float64) vg.Length { return c.X(f.X.Norm(ratio)) }
 		low, high := at(1/(1+within)), at(1+within)

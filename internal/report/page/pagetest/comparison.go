@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 const comparisonSpec = `{"baseline":"durable","rounds":{"atMost":10,"atLeast":6,"until":"Decided"},"equivalentWithinPercent":5,` +
@@ -40,12 +40,12 @@ func Comparison() Case {
 		{
 			Name: "lazy", Title: "flushed once a second", SpecDigest: "v1:sha256:02cd",
 			Differences: []plan.Difference{{Name: "innodb_flush_log_at_trx_commit", From: "1", To: "2"}},
-			OtherVariables: &analysis.OtherVariables{
+			OtherVariables: &judge.OtherVariables{
 				Differing: 1, Same: 213, Differ: []plan.Difference{{Name: "innodb_io_capacity", From: "200", To: "400"}},
 			},
 		},
 	}
-	s.Variables = []analysis.ServerVariable{{Name: "innodb_io_capacity", Values: []*string{new("200"), new("400")}}}
+	s.Variables = []judge.ServerVariable{{Name: "innodb_io_capacity", Values: []*string{new("200"), new("400")}}}
 	points := sweep("rowsPerCommit", "1", "4", "16", "64", "256", "1024")
 	c := m.Case
 	for round := 1; round <= rounds; round++ {
@@ -55,11 +55,10 @@ func Comparison() Case {
 				doc := m.document(len(points)*round+i, value)
 				doc.Latencies[0].Histogram = m.histogram(int64(commitMicros[variant]))
 				record := recordOf(doc, p)
-				record.Sides = []result.SideRecord{{Variant: variant, Instance: 1, Place: record.Place, Fingerprint: record.Fingerprint}}
-				c.Details.Add(record, doc)
-				s.AddSettings(record, doc)
 				record.Trial = len(s.Records) + 1
 				Add(s, record, variant, round)
+				c.Details.Add(record, doc)
+				s.AddSettings(record, doc)
 			}
 		}
 	}
@@ -67,7 +66,7 @@ func Comparison() Case {
 	disturbed.Outcome, disturbed.Cause, disturbed.Summary = result.OutcomeInvalidated, result.CauseEvicted, nil
 	disturbed.Message = "EvictionByEvictionAPI: Eviction API: evicting"
 	s.Records = slices.Insert(s.Records, 30, &disturbed)
-	judge(s, points, rows)
+	judgePairs(s, points, rows)
 	s.Claims = []claims.Judgement{{
 		Name: "twofold", Statement: "twice as fast if nothing waits for the disk", Verdict: claims.Holds,
 		Detail: "3.0× (3.0–3.1×) at rowsPerCommit=1, claimed: at least 2×",
@@ -101,7 +100,7 @@ func Add(r *report.Report, record *result.Record, variant string, round int) {
 	p.Records, p.Rounds = append(p.Records, record.Side(variant)), append(p.Rounds, round)
 }
 
-func judge(s *report.Report, points []map[string]string, metric result.Metric) {
+func judgePairs(s *report.Report, points []map[string]string, metric result.Metric) {
 	design := stats.Design{
 		MinRounds: 6, MaxRounds: rounds, EarlyStop: true, EquivalencePercent: 5, Comparisons: len(points), Together: len(points) > 1,
 	}

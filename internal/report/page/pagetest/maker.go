@@ -13,10 +13,10 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // Case is a run to be shown.
@@ -25,7 +25,6 @@ type Case struct {
 	Details *page.Details
 }
 
-// maker of a run.
 type maker struct {
 	Case
 	random *rand.Rand

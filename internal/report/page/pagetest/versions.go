@@ -8,9 +8,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // Versions compares that many versions of a server with the first one, at that many points: the newer, the slower at every third
@@ -36,9 +36,7 @@ func Versions(variants, points int) Case {
 	}
 	name := func(variant int) string { return fmt.Sprintf("11-%d", variant) }
 	for variant := range variants {
-		s.Variants = append(s.Variants, report.Variant{
-			Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab",
-		})
+		s.Variants = append(s.Variants, report.Variant{Name: name(variant), Baseline: variant == 0, SpecDigest: "v1:sha256:01ab"})
 	}
 	for point := range points {
 		parameters := map[string]string{"script": fmt.Sprintf("script_%02d", point)}
@@ -57,12 +55,11 @@ func Versions(variants, points int) Case {
 		for variant := range variants {
 			for point := range points {
 				pair := &s.Pairs[point*(variants-1)+max(variant-1, 0)]
-				value := pair.BaselineValues[round]
-				if variant > 0 {
-					value = pair.Values[round]
-				}
 				of := metric
-				of.Value = value
+				of.Value = pair.BaselineValues[round]
+				if variant > 0 {
+					of.Value = pair.Values[round]
+				}
 				Add(s, &result.Record{
 					Trial: len(s.Records) + 1, Attempt: 1, Parameters: pair.Parameters, Outcome: result.OutcomeAccepted,
 					Summary: &result.Summary{Metrics: []result.Metric{of}},
