@@ -121,20 +121,11 @@ type Server struct {
 
 var mySQL = Dialect{
 	Errors: Errors{
-		number: func(err error) (uint16, bool) {
-			server, answered := errors.AsType[*mysql.MySQLError](err)
-			if !answered {
-				return 0, false
-			}
-			return server.Number, true
-		},
 		starting:        []uint16{1053},       // ER_SERVER_SHUTDOWN
 		tooManySessions: []uint16{1040, 1203}, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
 		duplicateKey:    []uint16{1062},       // ER_DUP_ENTRY
 		noSuchTable:     []uint16{1049, 1146}, // ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE
 		noSuchSession:   []uint16{1094},       // ER_NO_SUCH_THREAD
-		closed:          mysql.ErrInvalidConn,
-		noEncryption:    mysql.ErrNoTLS,
 	},
 	Locks: Locks{Take: "SELECT GET_LOCK(?, ?)", Holder: "IS_USED_LOCK(?)"},
 	Sessions: Sessions{
@@ -204,66 +195,62 @@ var mySQL = Dialect{
 
 // Errors say what an error means. No error is none of them.
 type Errors struct {
-	// number is the server's own number of an error; answered is false if the server has not answered.
-	number func(err error) (number uint16, answered bool)
-	// The numbers of each meaning.
+	// The server's own numbers of each meaning.
 	connectionEnded, tryAgain, starting, tooManySessions, duplicateKey, noSuchTable, noSuchSession []uint16
-	// closed is the driver's error about a connection that the server has closed, noEncryption about a server that offers none.
-	closed, noEncryption error
 }
 
-func (e *Errors) oneOf(err error, numbers []uint16) bool {
-	number, answered := e.number(err)
-	return answered && slices.Contains(numbers, number)
+func oneOf(err error, numbers []uint16) bool {
+	server, answered := errors.AsType[*mysql.MySQLError](err)
+	return answered && slices.Contains(numbers, server.Number)
 }
 
 // Answered says whether the server has answered with an error.
-func (e *Errors) Answered(err error) bool {
-	_, answered := e.number(err)
+func (*Errors) Answered(err error) bool {
+	_, answered := errors.AsType[*mysql.MySQLError](err)
 	return answered
 }
 
 // ConnectionEnded says whether the server ended the connection, so that the statement was not wrong.
-func (e *Errors) ConnectionEnded(err error) bool { return e.oneOf(err, e.connectionEnded) }
+func (e *Errors) ConnectionEnded(err error) bool { return oneOf(err, e.connectionEnded) }
 
 // TryAgain says whether a client is expected to roll its transaction back and begin it anew.
-func (e *Errors) TryAgain(err error) bool { return e.oneOf(err, e.tryAgain) }
+func (e *Errors) TryAgain(err error) bool { return oneOf(err, e.tryAgain) }
 
 // TooManySessions says whether the server has no connection left: for any user, or for this one.
-func (e *Errors) TooManySessions(err error) bool { return e.oneOf(err, e.tooManySessions) }
+func (e *Errors) TooManySessions(err error) bool { return oneOf(err, e.tooManySessions) }
 
 // DuplicateKey says whether there is a row with this key.
-func (e *Errors) DuplicateKey(err error) bool { return e.oneOf(err, e.duplicateKey) }
+func (e *Errors) DuplicateKey(err error) bool { return oneOf(err, e.duplicateKey) }
 
 // NoSuchTable says whether a table, or its schema, does not exist.
-func (e *Errors) NoSuchTable(err error) bool { return e.oneOf(err, e.noSuchTable) }
+func (e *Errors) NoSuchTable(err error) bool { return oneOf(err, e.noSuchTable) }
 
 // NoSuchSession says whether a session that was to be ended does not exist.
-func (e *Errors) NoSuchSession(err error) bool { return e.oneOf(err, e.noSuchSession) }
+func (e *Errors) NoSuchSession(err error) bool { return oneOf(err, e.noSuchSession) }
 
 // WorthAnotherTry tells a server that cannot be connected to yet from one that refuses.
 func (e *Errors) WorthAnotherTry(err error) bool {
-	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, e.noEncryption) {
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted || errors.Is(err, mysql.ErrNoTLS) {
 		return false
 	}
 	// Nothing listens, the name is not known yet, the server broke off: all of it is what starting looks like.
-	return !e.Answered(err) || e.oneOf(err, e.starting) || e.TooManySessions(err)
+	return !e.Answered(err) || oneOf(err, e.starting) || e.TooManySessions(err)
 }
 
 // Broken says whether a connection broke, or could not be made again.
-func (e *Errors) Broken(err error) bool {
+func (*Errors) Broken(err error) bool {
 	_, dialing := errors.AsType[*net.OpError](err)
 	_, talking := errors.AsType[*os.SyscallError](err)
-	lost := []error{e.closed, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF}
+	lost := []error{mysql.ErrInvalidConn, driver.ErrBadConn, net.ErrClosed, io.EOF, io.ErrUnexpectedEOF}
 	return dialing || talking || slices.ContainsFunc(lost, func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // InWords is the error with another text where the driver's is for programmers only.
-func (e *Errors) InWords(err error) error {
-	if !errors.Is(err, e.closed) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+func (*Errors) InWords(err error) error {
+	if !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	return inWords{err, strings.ReplaceAll(err.Error(), e.closed.Error(), "the server closed the connection")}
+	return inWords{err, strings.ReplaceAll(err.Error(), mysql.ErrInvalidConn.Error(), "the server closed the connection")}
 }
 
 type inWords struct {

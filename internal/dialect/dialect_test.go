@@ -15,6 +15,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func wrapped(number uint16) error {
@@ -69,9 +70,7 @@ func TestWorthAnotherTry(t *testing.T) {
 		"it offers no TLS":      {fmt.Errorf("x: %w", mysql.ErrNoTLS), false},
 		"another's certificate": {&tls.CertificateVerificationError{Err: errors.New("x")}, false},
 	} {
-		if got := e.WorthAnotherTry(tc.err); got != tc.want {
-			t.Errorf("%s: %t", name, got)
-		}
+		must.Same(t, name, tc.want, e.WorthAnotherTry(tc.err))
 	}
 }
 
@@ -88,7 +87,5 @@ func TestInWords(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	d := dialect.Of(&engine.MySQL)
-	if got, want := d.InSchema("bench", "a`b"), "`bench`.`a``b`"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Same(t, "name", "`bench`.`a``b`", d.InSchema("bench", "a`b"))
 }

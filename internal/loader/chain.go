@@ -134,17 +134,11 @@ func (c *chain) document() (*result.Document, error) {
 	doc.Stages, doc.Checks, doc.Totals, doc.Metrics = c.stages, c.checks, c.totals(), []result.Metric{}
 	doc.Server.StatusBefore, doc.Server.StatusAfter = first.StatusBefore, last.StatusAfter
 	doc.Server.WorkingSet = server.WorkingSet(c.engine, first.StatusBefore, last.StatusAfter)
-	doc.Client, doc.Findings = c.clients(), slices.Clone(c.findings)
-	return doc, nil
-}
-
-// clients are what making the load of all stages cost.
-func (c *chain) clients() result.ClientFacts {
-	sum := c.stages[0].Client
+	doc.Client, doc.Findings = first.Client, slices.Clone(c.findings)
 	for i := range c.stages[1:] {
-		sum.Consumed(&c.stages[i+1].Client)
+		doc.Client.Consumed(&c.stages[i+1].Client)
 	}
-	return sum
+	return doc, nil
 }
 
 // stageMetrics are the numbers of a stage that people compare. The headline metric of all stages is the same, and so are the

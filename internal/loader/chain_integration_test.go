@@ -69,15 +69,11 @@ func TestIntegrationChain(t *testing.T) {
 				t.Errorf("%s: %d rows are left after stage %s", tables, left, names[len(names)-1])
 			}
 		}
-		if got := strings.Join(names, " "); got != "l.i0 l.x l.i1 qr100 qp100" {
-			t.Errorf("stages %s", got)
-		}
+		must.Same(t, "stages", "l.i0 l.x l.i1 qr100 qp100", strings.Join(names, " "))
 		if doc.Totals.Rows != sum.Rows || doc.Totals.RowsDeleted != sum.RowsDeleted || len(doc.Checks) != 2 || !doc.Checks[1].Passed {
 			t.Errorf("totals %+v, checks %+v", doc.Totals, doc.Checks)
 		}
-		if want := fmt.Sprintf("%d committed, %d in the table", left, left); doc.Checks[0].Detail != want {
-			t.Errorf("check %+v, want %s", doc.Checks[0], want)
-		}
+		must.Same(t, "check", fmt.Sprintf("%d committed, %d in the table", left, left), doc.Checks[0].Detail)
 		for _, p := range doc.Phases {
 			if p.Name == "rest" && (p.Micros < 2_000_000 || p.Micros > 20_000_000) {
 				t.Errorf("the rest took %d µs", p.Micros)
@@ -218,9 +214,7 @@ func TestIntegrationEveryEngineLoadsTheSameRows(t *testing.T) {
 				}
 			}
 			for table, want := range tc.want {
-				if got := rowSum(t, table); got != want {
-					t.Errorf("%s: %s, want %s", table, got, want)
-				}
+				must.Same(t, table, want, rowSum(t, table))
 			}
 		})
 	}

@@ -257,9 +257,7 @@ func TestIntegrationBorrowedSchemaOfSomebodyElse(t *testing.T) {
 			tr := oneRow(t).borrow(t, statements...)
 			before := left(t)
 			tr.mustFail(t.Context(), t, result.CauseSchemaTaken, "the schema bench", "precious")
-			if diff := cmp.Diff(before, left(t)); diff != "" {
-				t.Errorf("in the schema (-before +after):\n%s", diff)
-			}
+			must.Same(t, "in the schema, as before", before, left(t))
 		})
 	}
 	t.Run("beside what a run has left", func(t *testing.T) {
@@ -269,9 +267,7 @@ func TestIntegrationBorrowedSchemaOfSomebodyElse(t *testing.T) {
 		mustExec(t, precious)
 		before := left(t)
 		tr.mustFail(t.Context(), t, result.CauseSchemaTaken, "the schema bench", "table precious")
-		if diff := cmp.Diff(before, left(t)); diff != "" {
-			t.Errorf("in the schema (-before +after):\n%s", diff)
-		}
+		must.Same(t, "in the schema, as before", before, left(t))
 	})
 }
 

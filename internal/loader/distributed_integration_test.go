@@ -214,9 +214,7 @@ func TestIntegrationPodsThatDoNotCome(t *testing.T) {
 		"no such Pod":          {[]int{3}, "Configuration: checking the loader's configuration: workload BulkInsert: this is Pod 3, but the loader Pods (3) are numbered from 0\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := reasons(fresh().pods(t.Context(), t, 3, tc.pods...)); got != tc.want {
-				t.Errorf("got\n%s, want\n%s", got, tc.want)
-			}
+			must.Same(t, "reasons", tc.want, reasons(fresh().pods(t.Context(), t, 3, tc.pods...)))
 		})
 	}
 	// Of two Pods that both say that they are the second, one ends; the third never comes.
@@ -412,9 +410,7 @@ func TestIntegrationDescribedVariables(t *testing.T) {
 	if len(v.Rounded) < 20 || v.Rounded["net_buffer_length"].To != 1024 || len(v.Rounded["innodb_buffer_pool_size"].By) == 0 {
 		t.Errorf("%d variables are rounded: %v", len(v.Rounded), v.Rounded)
 	}
-	if formats := []string{"MIXED", "STATEMENT", "ROW"}; !slices.Equal(v.Enums["binlog_format"], formats) {
-		t.Errorf("binlog_format is one of %v, want %v", v.Enums["binlog_format"], formats)
-	}
+	must.Same(t, "values of binlog_format", []string{"MIXED", "STATEMENT", "ROW"}, v.Enums["binlog_format"])
 }
 
 func TestIntegrationSecondStart(t *testing.T) {

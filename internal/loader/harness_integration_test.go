@@ -165,9 +165,7 @@ func (tr *trial) run(ctx context.Context, t testing.TB) (*result.Summary, *resul
 func (tr *trial) mustRun(t testing.TB) (*result.Summary, *result.Document) {
 	t.Helper()
 	summary, doc, err := tr.run(t.Context(), t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return summary, doc
 }
 
@@ -178,9 +176,7 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause
 	if err == nil {
 		t.Fatalf("there is a result, want %s", reason)
 	}
-	if summary.Failure.Reason != reason {
-		t.Errorf("reason %s, want %s: %s", summary.Failure.Reason, reason, summary.Failure.Message)
-	}
+	must.Same(t, "reason of "+summary.Failure.Message, reason, summary.Failure.Reason)
 	for _, word := range words {
 		if !strings.Contains(summary.Failure.Message, word) {
 			t.Errorf("message %q, want %q in it", summary.Failure.Message, word)

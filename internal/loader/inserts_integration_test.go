@@ -121,11 +121,7 @@ func TestIntegrationStorageEngineIsNotSubstituted(t *testing.T) {
 	db := other(t)
 	before := globals(t)["sql_mode"]
 	must.Get(db.Exec("SET GLOBAL sql_mode = ''"))(t)
-	t.Cleanup(func() {
-		if _, err := db.Exec("SET GLOBAL sql_mode = ?", before); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Get(db.Exec("SET GLOBAL sql_mode = ?", before))(t) })
 	newBulkInsert(t, func(p *bulkinsert.Parameters) { p.StorageEngine = "Nonsense" }).mustFail(t.Context(), t,
 		result.CauseConfiguration, "storage engine Nonsense was requested, but the server created the table with InnoDB")
 }
@@ -282,11 +278,8 @@ func TestIntegrationIIBenchSize(t *testing.T) {
 		db := other(t)
 		must.Get(db.Exec("ANALYZE TABLE bench.purchases_index"))(t)
 		var want float64
-		if err := db.QueryRow("SELECT data_length + index_length FROM information_schema.tables " +
-			"WHERE table_schema = 'bench' AND table_name = 'purchases_index'").
-			Scan(&want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.QueryRow("SELECT data_length + index_length FROM information_schema.tables "+
+			"WHERE table_schema = 'bench' AND table_name = 'purchases_index'").Scan(&want))
 		if got := metricsOf(doc)["sizeBytes"]; got != want || want <= 0 {
 			t.Errorf("%d rows: size %g, and the server has counted %g", rows, got, want)
 		}

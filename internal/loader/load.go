@@ -63,13 +63,6 @@ func measuring(l load, w window) phase {
 	return phase{"measure", func(ctx context.Context) error { return l.measure(ctx, w) }}
 }
 
-func newLoad(a *attempt, w workload.Workload) (load, error) {
-	if w == nil {
-		return newToolLoad(a)
-	}
-	return &clientLoad{attempt: a, workload: w}, nil
-}
-
 func failedChecks(checks []result.Check) error {
 	var not []string
 	for _, c := range checks {

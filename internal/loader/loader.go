@@ -118,9 +118,12 @@ func attemptGuarded(ctx context.Context, in *Input) (doc *result.Document, err e
 
 func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Document, error) {
 	defer a.close()
-	l, err := newLoad(a, w)
-	if err != nil {
-		return nil, failure.New(result.CauseConfiguration, err)
+	var l load = &clientLoad{attempt: a, workload: w}
+	if w == nil {
+		var err error
+		if l, err = newToolLoad(a); err != nil {
+			return nil, failure.New(result.CauseConfiguration, err)
+		}
 	}
 	defer l.close() //nolint:errcheck // the result does not depend on it
 	stop := context.AfterFunc(ctx, a.connections.End)
@@ -129,7 +132,7 @@ func (a *attempt) measure(ctx context.Context, w workload.Workload) (*result.Doc
 	if err := inSlices(r, l); a.turns != nil && err != nil {
 		return nil, failure.Newf(result.CauseConfiguration, "workload %s cannot be measured in slices: %w", a.cfg.Workload.Type, err)
 	}
-	err = r.run(ctx)
+	err := r.run(ctx)
 	for _, left := range r.release() {
 		a.findings = append(a.findings, left)
 		a.progress.Say(left.String())

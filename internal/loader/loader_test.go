@@ -348,9 +348,7 @@ func TestPerSecond(t *testing.T) {
 	rows := func(t *result.Totals) int64 { return t.Rows }
 	want := map[string]float64{"perSecondRateP50": 1100, "perSecondRateP99": 1002}
 	must.Same(t, "", want, values(perSecond(series, rows)), cmpopts.EquateApprox(0, 1))
-	if got := values(perSecond(series, func(t *result.Totals) int64 { return t.Queries })); got["perSecondRateP50"] != 7 {
-		t.Errorf("queries: %v", got)
-	}
+	must.Same(t, "queries", 7.0, values(perSecond(series, func(t *result.Totals) int64 { return t.Queries }))["perSecondRateP50"])
 	for name, none := range map[string][]result.Interval{"nothing": nil, "one": series[:1], "no operations": {{EndMicros: 1e6}, {EndMicros: 2e6}}} {
 		if got := perSecond(none, rows); got != nil {
 			t.Errorf("%s: %v", name, got)
@@ -360,9 +358,7 @@ func TestPerSecond(t *testing.T) {
 
 func TestLongest(t *testing.T) {
 	list := []result.Latency{{Operation: "insert", MaxMicros: 5}, {Operation: "query", MaxMicros: 9}, {Operation: "transaction", MaxMicros: 100}, {Operation: "wait", MaxMicros: 70}}
-	if got := values(longest(list)); got["longestOperationMicros"] != 9 {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, "longest operation", 9.0, values(longest(list))["longestOperationMicros"])
 	if got := longest(list[2:]); got != nil {
 		t.Errorf("%v", got)
 	}
@@ -420,7 +416,5 @@ func TestTheDocumentIsPublishedLast(t *testing.T) {
 		t.Fatalf("there was no summary when the document was written: %v", out.err)
 	}
 	summary := must.Get(result.DecodeSummary(string(out.left)))(t)
-	if _, err := result.ReadDocument(&out.Buffer, summary.DocumentSHA256); err != nil {
-		t.Error(err)
-	}
+	must.Get(result.ReadDocument(&out.Buffer, summary.DocumentSHA256))(t)
 }

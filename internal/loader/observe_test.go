@@ -458,9 +458,7 @@ func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 	t.Helper()
 	connections := must.Get(conn.NewBy(listen(t)))(t)
 	s, err := connections.Session(t.Context(), "bench", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &clients{sessions: []*conn.Session{s}, interrupt: connections.End}
 	defer c.close()
 	out := progress.Start(io.Discard)
@@ -470,9 +468,7 @@ func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 		measured, _, err = c.run(t.Context(), inserting{load: load}, start, 0, out)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return measured
 }
 

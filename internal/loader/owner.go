@@ -185,10 +185,7 @@ func (o *owner) lead(doc *result.Document) error {
 	if o.cfg.Metric == "" {
 		return nil
 	}
-	if err := doc.Lead(o.cfg.Metric); err != nil {
-		return failure.New(result.CauseConfiguration, err)
-	}
-	return nil
+	return failure.New(result.CauseConfiguration, doc.Lead(o.cfg.Metric))
 }
 
 func (o *owner) about() *result.Document {

@@ -87,9 +87,7 @@ func TestIntegrationWarmUpBefore(t *testing.T) {
 	} {
 		_, doc := tc.tr.mustRun(t)
 		sums(t, doc)
-		if doc.Totals.Rows != tc.rows {
-			t.Errorf("%s: totals %+v", name, doc.Totals)
-		}
+		must.Same(t, name+": rows", tc.rows, doc.Totals.Rows)
 		for _, p := range doc.Phases {
 			if p.Name == "warmup" && (p.Micros < 1_900_000 || p.Micros > 4_000_000) {
 				t.Errorf("%s: the warm-up took %d µs", name, p.Micros)
@@ -189,9 +187,7 @@ func TestIntegrationPrime(t *testing.T) {
 			for _, i := range doc.Series {
 				rows += i.Rows
 			}
-			if rows != 3000 {
-				t.Errorf("the series has %d rows", rows)
-			}
+			must.Same(t, "rows of the series", int64(3000), rows)
 		})
 	}
 }

@@ -50,7 +50,6 @@ func (l *leader) begin(ctx context.Context) (time.Time, error) {
 // end implements window: the other Pods may still be loading, so that the counters are read in collect.
 func (*leader) end(context.Context) error { return nil }
 
-// collect waits for the parts of the other Pods and adds them to this one's.
 func (l *leader) collect(ctx context.Context) error {
 	encoded, err := l.meeting.Collect(ctx)
 	if err != nil {
@@ -76,19 +75,13 @@ func (l *leader) collect(ctx context.Context) error {
 		others = append(others, p)
 		l.pods = append(l.pods, p.Facts)
 	}
-	l.client = sumOfClients(l.pods)
-	return l.load.merge(others)
-}
-
-// sumOfClients is what all Pods consumed together, by limits that are their sum.
-func sumOfClients(pods []result.PodFacts) result.ClientFacts {
-	var sum result.ClientFacts
-	for _, p := range pods {
-		sum.Consumed(&p.Client)
-		sum.CPULimitMillis += p.Client.CPULimitMillis
-		sum.CPUs = max(sum.CPUs, p.Client.CPUs)
+	l.client = result.ClientFacts{} // the sum of all Pods, of their limits too
+	for _, p := range l.pods {
+		l.client.Consumed(&p.Client)
+		l.client.CPULimitMillis += p.Client.CPULimitMillis
+		l.client.CPUs = max(l.client.CPUs, p.Client.CPUs)
 	}
-	return sum
+	return l.load.merge(others)
 }
 
 // follower is the role of a Pod that only loads: the first one prepares, verifies and writes the document.

@@ -259,7 +259,14 @@ func clientFindings(who finding.Client, c result.ClientFacts, clients int, micro
 		return nil
 	}
 	var all []finding.Finding
-	available, bound := availableCPU(c, clients)
+	// Each client can use one CPU at most, within the container's limit.
+	available, bound := float64(clients), finding.CPUBound{Connections: int64(clients)}
+	if c.CPUs > 0 && float64(c.CPUs) < available {
+		available, bound = float64(c.CPUs), finding.CPUBound{NodeCPUs: int64(c.CPUs)}
+	}
+	if limit := float64(c.CPULimitMillis) / 1000; limit > 0 && limit < available {
+		available, bound = limit, finding.CPUBound{LimitMillis: c.CPULimitMillis}
+	}
 	if share := float64(c.UserMicros+c.SystemMicros) / (float64(micros) * available); share > clientShare {
 		all = append(all, who.Busy(100*share, bound))
 	}
@@ -267,16 +274,4 @@ func clientFindings(who finding.Client, c result.ClientFacts, clients int, micro
 		all = append(all, who.Throttled(100*float64(c.ThrottledMicros)/float64(micros)))
 	}
 	return all
-}
-
-// availableCPU is how many CPUs the clients could use: each one at most, within the container's limit.
-func availableCPU(c result.ClientFacts, clients int) (cpus float64, bound finding.CPUBound) {
-	cpus, bound = float64(clients), finding.CPUBound{Connections: int64(clients)}
-	if c.CPUs > 0 && float64(c.CPUs) < cpus {
-		cpus, bound = float64(c.CPUs), finding.CPUBound{NodeCPUs: int64(c.CPUs)}
-	}
-	if limit := float64(c.CPULimitMillis) / 1000; limit > 0 && limit < cpus {
-		cpus, bound = limit, finding.CPUBound{LimitMillis: c.CPULimitMillis}
-	}
-	return cpus, bound
 }

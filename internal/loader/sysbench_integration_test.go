@@ -136,11 +136,7 @@ func TestSysbenchPasswords(t *testing.T) {
 		mustExec(t, "CREATE DATABASE IF NOT EXISTS "+sysbenchSchema,
 			"DROP USER IF EXISTS "+user, fmt.Sprintf("CREATE USER %s IDENTIFIED BY %s", user, quoted(password)),
 			fmt.Sprintf("GRANT ALL ON *.* TO %s", user))
-		t.Cleanup(func() {
-			if _, err := db.Exec("DROP USER " + user); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Cleanup(func() { must.Get(db.Exec("DROP USER " + user))(t) })
 		tr := newSysbenchTrial(t, sysbench.Parameters{Script: "oltp_point_select", Events: 100, TableSize: ptr.To[int64](100)})
 		for path, text := range map[string]string{tr.cfg.Server.UserFile: user, tr.cfg.Server.PasswordFile: password} {
 			must.Write(t, path, text)

@@ -189,9 +189,7 @@ func digests(t *testing.T) map[string]int64 {
 	t.Helper()
 	rows, err := other(t).Query(
 		"SELECT DIGEST_TEXT, COUNT_STAR FROM performance_schema.events_statements_summary_by_digest WHERE SCHEMA_NAME = ?", sysbenchSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer rows.Close()
 	sent := map[string]int64{}
 	for rows.Next() {

@@ -137,9 +137,7 @@ func checkTables(t *testing.T, doc *result.Document) {
 		if load.Micros < 1 || load.StartMicros < 0 || load.StartMicros+load.Micros > doc.Totals.Micros || load.Warnings != 0 {
 			t.Errorf("%+v of %d µs", load, doc.Totals.Micros)
 		}
-		if got := metrics[strings.ToLower(load.Name)+"Seconds"]; got != float64(load.Micros)/1e6 {
-			t.Errorf("%s took %d µs, the metric is %g", load.Name, load.Micros, got)
-		}
+		must.Same(t, load.Name+"Seconds", float64(load.Micros)/1e6, metrics[strings.ToLower(load.Name)+"Seconds"])
 		if staged := p.Data == "Staged"; staged != (len(load.FileSHA256) == 64) {
 			t.Errorf("%s: checksum %q of the file", load.Name, load.FileSHA256)
 		}
@@ -154,12 +152,8 @@ func checkTables(t *testing.T, doc *result.Document) {
 			micros += p.Micros
 		}
 	}
-	if got := metrics["totalSeconds"]; got != float64(micros)/1e6 {
-		t.Errorf("%g s in total, want %d µs", got, micros)
-	}
-	if got, want := metrics["megabytesPerSecond"], float64(allBytes)/float64(micros); got != want {
-		t.Errorf("%g MB/s, want %g", got, want)
-	}
+	must.Same(t, "totalSeconds", float64(micros)/1e6, metrics["totalSeconds"])
+	must.Same(t, "megabytesPerSecond", float64(allBytes)/float64(micros), metrics["megabytesPerSecond"])
 }
 
 // checkSchema asks the server for what it must have in the end, whenever indexes were made.
@@ -292,9 +286,7 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 			out := progress.Start(io.Discard)
 			defer out.Finish()
 			a, w, err := newAttempt(&Input{Config: tr.encoded(t), Identity: tr.id}, out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer a.close()
 			spoilt := spoiler{w, func() { replaceInFile(t, filepath.Join(tr.cfg.Scratch, tc.table+".tbl"), tc.from, tc.to) }}
 			r := newRole(a, spoilt, &clientLoad{attempt: a, workload: spoilt})
@@ -303,9 +295,7 @@ func TestIntegrationTPROCHSpoiltFiles(t *testing.T) {
 				t.Error(left)
 			}
 			why := failure.Describe(t.Context(), err)
-			if why.Reason != tc.reason {
-				t.Errorf("reason %s, want %s", why.Reason, tc.reason)
-			}
+			must.Same(t, "reason of "+why.Message, tc.reason, why.Reason)
 			for _, word := range tc.words {
 				if !strings.Contains(why.Message, word) {
 					t.Errorf("message %q, want %q in it", why.Message, word)

@@ -96,17 +96,13 @@ func (r *Reader) have(n int) error {
 		more, err := r.from.Read(r.buffer[r.end:])
 		r.end += more
 		if more == 0 && err != nil {
-			return ended(err)
+			if errors.Is(err, io.EOF) {
+				return mysql.ErrInvalidConn
+			}
+			return err
 		}
 	}
 	return nil
-}
-
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return mysql.ErrInvalidConn
-	}
-	return err
 }
 
 // Kinds of answers, which are their first byte.
@@ -137,7 +133,6 @@ func Unexpected(payload []byte, how string) error {
 	return fmt.Errorf("the server answers with a packet of kind %#x, %s", payload[0], how)
 }
 
-// serverError reads the number, the state and the message of an error.
 func serverError(payload []byte) error {
 	const number, state = 2, 6
 	if len(payload) < number {

@@ -47,15 +47,12 @@ func (r *Reader) columns() (int64, error) {
 	switch {
 	case payload[0] == KindOK || !whole || len(rest) > 1:
 		return 0, Unexpected(payload, "and sends no rows")
-	case len(rest) == 1 && rest[0] == withoutColumns:
+	case len(rest) == 1 && rest[0] == 0: // MariaDB leaves out their descriptions, which it has sent before
 		return 0, nil
 	default:
 		return n, nil
 	}
 }
-
-// withoutColumns stands behind the number of columns if MariaDB leaves out their descriptions, which it has sent before.
-const withoutColumns = 0
 
 // skip reads a packet of a result set, and those that go on with its payload. The server's error is returned as one; end is true
 // for what ends a list.

@@ -112,7 +112,6 @@ func (g GaveUp) Error() string {
 	return fmt.Sprintf("%d tries in a row failed; the last error: %v", maxTries, g.Last)
 }
 
-// Unwrap returns the last error.
 func (g GaveUp) Unwrap() error { return g.Last }
 
 var rollback = []byte("ROLLBACK")

@@ -67,9 +67,7 @@ func TestShareOf(t *testing.T) {
 		}
 		sum += part
 	}
-	if sum != 10 {
-		t.Errorf("the parts add up to %d", sum)
-	}
+	must.Same(t, "the parts add up to", int64(10), sum)
 }
 
 // A schedule does not drift: after any number of rows it is less than a nanosecond early, also where a distance is no whole
@@ -98,9 +96,7 @@ func TestRateDueBy(t *testing.T) {
 		for _, row := range []int64{1, 2, 3, 1000, 1_000_003, 86_400 * int64(rate)} {
 			at := rate.Due(row)
 			must.Same(t, fmt.Sprintf("at %d rows/s", rate), row, rate.DueBy(at))
-			if got := rate.DueBy(at - 1); got != row-1 {
-				t.Errorf("at %d rows/s, %d rows are due a nanosecond before row %d is", rate, got, row)
-			}
+			must.Same(t, fmt.Sprintf("at %d rows/s, due a nanosecond before row %d is", rate, row), row-1, rate.DueBy(at-1))
 		}
 	}
 }

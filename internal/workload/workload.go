@@ -231,6 +231,17 @@ func EachRow(ctx context.Context, db Querier, scan func(*sql.Rows) error, query 
 	return rows.Err()
 }
 
+// Column has the values of a query with one column.
+func Column[T any](ctx context.Context, db Querier, query string, args ...any) (values []T, err error) {
+	err = EachRow(ctx, db, func(row *sql.Rows) error {
+		var value T
+		err := row.Scan(&value)
+		values = append(values, value)
+		return err
+	}, query, args...)
+	return values, err
+}
+
 // Execute executes statements one after another.
 func Execute(ctx context.Context, db Querier, statements ...string) error {
 	for _, statement := range statements {

@@ -36,7 +36,6 @@ type Side struct {
 	facts result.TurnFacts
 }
 
-// alternation is what the sides have in common.
 type alternation struct {
 	seed  int64
 	mean  time.Duration

@@ -235,7 +235,6 @@ func (s *Sink) reply() {
 	s.loading = s.file
 }
 
-// Read implements net.Conn.
 func (s *Sink) Read(p []byte) (int, error) {
 	if len(s.answer) == 0 {
 		return 0, io.EOF

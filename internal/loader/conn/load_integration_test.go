@@ -102,9 +102,7 @@ func TestIntegrationPrepared(t *testing.T) {
 		"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test",
 		"CREATE TABLE prepared (n INT PRIMARY KEY)", "SET autocommit=1",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	next := byte(1)
 	// values of so many rows, with indicators or without.
@@ -137,9 +135,7 @@ func TestIntegrationPrepared(t *testing.T) {
 	}
 	after := status(t, s)
 	for name, want := range map[string]int64{"Com_stmt_prepare": 2, "Com_stmt_execute": 6, "Handler_commit": commits, "Handler_write": 18} {
-		if got := after[name] - before[name]; got != want {
-			t.Errorf("%s grew by %d, want %d", name, got, want)
-		}
+		must.Same(t, name+" grew by", want, after[name]-before[name])
 	}
 	if n, err := s.Fetch([]byte("SELECT n FROM prepared WHERE n BETWEEN 1 AND 18")); err != nil || n != 18 {
 		t.Errorf("%d rows, %v", n, err)

@@ -208,9 +208,7 @@ func TestEncryptedSession(t *testing.T) {
 			<-server.answered
 			time.Sleep(work)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if observer.arrivals.noted {
 			if ago < work {
 				t.Errorf("the answer came %s ago, after it had been sent %s before", ago, work)
@@ -371,9 +369,7 @@ func (a *answering) exec(t *testing.T) (ago, all time.Duration) {
 		<-a.answered
 		time.Sleep(work)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return ago, time.Since(began)
 }
 
@@ -393,9 +389,7 @@ func TestArrivalBeforeTheClientHasTime(t *testing.T) {
 			t.Errorf("the answer came %s ago, after it had been sent %s before; the whole took %s", ago, work, all)
 		}
 	}
-	if a.LateAnswers() != late {
-		t.Errorf("of %d answers it is not known when they came", a.LateAnswers()-late)
-	}
+	must.Same(t, "answers of which it is not known when they came", late, a.LateAnswers())
 }
 
 // Where the kernel notes no times, answers that came while the client worked are counted.

@@ -167,10 +167,8 @@ func (s *socket) RemoteAddr() net.Addr { return s.remote }
 // noDeadlines is a net.Conn's part without any: an attempt's end closes the connection.
 type noDeadlines struct{}
 
-func (noDeadlines) SetDeadline(time.Time) error { return os.ErrNoDeadline }
-
-func (noDeadlines) SetReadDeadline(time.Time) error { return os.ErrNoDeadline }
-
+func (noDeadlines) SetDeadline(time.Time) error      { return os.ErrNoDeadline }
+func (noDeadlines) SetReadDeadline(time.Time) error  { return os.ErrNoDeadline }
 func (noDeadlines) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 
 // arrivals are when the kernel received what is read from a socket: it notes the time for each segment, which recvmsg(2) has

@@ -45,9 +45,7 @@ func read(t *testing.T, root string) map[string]string {
 		all[name] = info.Mode().String() + " " + string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 

@@ -27,7 +27,6 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // New gives err a reason; nil stays nil.

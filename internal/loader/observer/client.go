@@ -87,11 +87,12 @@ func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, URL(c.server.Host, c.server.ObserverPort)+path, http.NoBody)
+	address := net.JoinHostPort(c.server.Host, strconv.Itoa(c.server.ObserverPort))
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
 	}
-	Authorize(request, password)
+	request.Header.Set("Authorization", bearer+token(password))
 	answer, err := c.http.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
@@ -105,14 +106,6 @@ func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
 		return nil, fmt.Errorf("the observer answers: %s: %s", answer.Status, strings.TrimSpace(string(data)))
 	}
 	return data, nil
-}
-
-// URL of an observer, without a path.
-func URL(host string, port int) string { return "http://" + net.JoinHostPort(host, strconv.Itoa(port)) }
-
-// Authorize makes a request one of a client that knows the password, which it does not tell.
-func Authorize(request *http.Request, password string) {
-	request.Header.Set("Authorization", bearer+token(password))
 }
 
 const (

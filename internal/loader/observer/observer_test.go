@@ -138,9 +138,7 @@ func serving(t *testing.T, o *Observer) result.Server {
 	s := httptest.NewServer(o.handler())
 	t.Cleanup(s.Close)
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	number := must.Get(strconv.Atoi(port))(t)
 	return result.Server{Host: host, ObserverPort: number, PasswordFile: o.PasswordFile}
 }
@@ -192,9 +190,7 @@ func TestRequests(t *testing.T) {
 		answer, err := http.DefaultClient.Do(r)
 		must.Do(t, err)
 		_ = answer.Body.Close()
-		if answer.StatusCode != tc.want {
-			t.Errorf("%s: %s, want %d", name, answer.Status, tc.want)
-		}
+		must.Same(t, name, tc.want, answer.StatusCode)
 	}
 	if token(secret) == token(secret+"x") || strings.Contains(token(secret), secret) {
 		t.Error("the token does not follow from the password, or tells it")
@@ -231,12 +227,8 @@ func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, map[string]string{"ibdata1": "12345", "bench/t.ibd": "123", "bench/deeper/x": "1"})
 	must.Do(t, os.Symlink(filepath.Join(dir, "ibdata1"), filepath.Join(dir, "link")))
-	if got := sizeOf(dir); got != 9 {
-		t.Errorf("%d bytes", got)
-	}
-	if got := sizeOf(filepath.Join(dir, "absent")); got != 0 {
-		t.Errorf("%d bytes of what is not there", got)
-	}
+	must.Same(t, "bytes", int64(9), sizeOf(dir))
+	must.Same(t, "bytes of what is not there", int64(0), sizeOf(filepath.Join(dir, "absent")))
 }
 
 // running is an observer that listens on a port of its own until the test ends.

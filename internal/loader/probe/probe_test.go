@@ -59,9 +59,7 @@ func sys(t *testing.T, files map[string]string) string {
 		} else {
 			err = os.WriteFile(path, []byte(content), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	return root
 }

@@ -93,9 +93,7 @@ func halted(command workload.Command) int {
 func containedLine(t *testing.T, line string) (output string, err error) {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
 	cmd.Env, cmd.Dir = append(os.Environ(), envLine+"="+line, "BENCHRUN_TEST_SECRET="+secret), "/"
 	cmd.Stdout, cmd.Stderr = w, w

@@ -253,7 +253,6 @@ func processes() (map[int]process, error) {
 	return table, nil
 }
 
-// statOf is the file that says what a process does.
 func statOf(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "stat") }
 
 // processOf reads a file stat of a process or of a thread; false if that has ended.

@@ -180,9 +180,7 @@ func (o *output) keep(p []byte) {
 	}
 }
 
-func (o *output) text() string {
-	return o.head.String() + o.tail.String()
-}
+func (o *output) text() string { return o.head.String() + o.tail.String() }
 
 func (o *output) last() []string {
 	text := o.text()

@@ -57,13 +57,9 @@ func TestSides(t *testing.T) {
 	b.Count(rows(4))
 	a.Enter("measure")
 	b.Enter("measure")
-	if got, want := p.Where(), "measure, 7 rows"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	must.Same(t, "where it is", "measure, 7 rows", p.Where())
 	b.Enter("verify")
-	if got, want := p.Where(), "measure, 7 rows, b: verify"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	must.Same(t, "where it is", "measure, 7 rows, b: verify", p.Where())
 	if b.Say("it is said"); out.String() != "b: it is said\n" {
 		t.Errorf("got %q", out.String())
 	}

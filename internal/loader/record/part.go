@@ -19,9 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// maxPartBytes bounds what one Pod tells the leading one, unpacked.
-const maxPartBytes = 64 << 20
-
 // Part is what one of several Pods measured, on its way to the one that leads. Times count from the start that they had in
 // common.
 type Part struct {
@@ -63,10 +60,11 @@ func (p *Part) Encode() ([]byte, error) {
 
 // Decode reads what another Pod measured, which must have the same version of the loader.
 func Decode(data []byte, loader string) (*Part, error) {
+	const most = 64 << 20 // of what one Pod tells the leading one, unpacked
 	var plain []byte
 	zr, err := gzip.NewReader(bytes.NewReader(data))
 	if err == nil {
-		plain, err = io.ReadAll(io.LimitReader(zr, maxPartBytes+1)) // to the end, where its checksum is
+		plain, err = io.ReadAll(io.LimitReader(zr, most+1)) // to the end, where its checksum is
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unpacking what a Pod measured: %w", err)

@@ -72,9 +72,7 @@ func NewRecorders(n int, m *Milestones, start time.Time) ([]*Recorder, *Clock) {
 	return all, clock
 }
 
-func newRecorder(clock *Clock) *Recorder {
-	return &Recorder{clock: clock, series: newSeries()}
-}
+func newRecorder(clock *Clock) *Recorder { return &Recorder{clock: clock, series: newSeries()} }
 
 // Now implements workload.Recorder.
 func (r *Recorder) Now() time.Duration { return r.clock.Now() }

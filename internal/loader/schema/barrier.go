@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -194,20 +195,13 @@ func (b *Leader) Gather(ctx context.Context) error {
 
 // missing are the other Pods for whose rows the condition does not hold, or that have none.
 func (b *Leader) missing(ctx context.Context, condition string) (missing []string, err error) {
-	there := make([]bool, b.pods)
 	query := b.at("SELECT pod_index FROM %s", "pod_index > ? AND "+condition)
-	if err := workload.EachRow(ctx, b.db, func(row *sql.Rows) error {
-		var pod int
-		err := row.Scan(&pod)
-		if err == nil && pod < b.pods {
-			there[pod] = true
-		}
-		return err
-	}, query, b.args(nil, 0)...); err != nil {
+	there, err := workload.Column[int](ctx, b.db, query, b.args(nil, 0)...)
+	if err != nil {
 		return nil, fmt.Errorf("looking for the other Pods: %w", err)
 	}
 	for pod := 1; pod < b.pods; pod++ {
-		if !there[pod] {
+		if !slices.Contains(there, pod) {
 			missing = append(missing, strconv.Itoa(pod))
 		}
 	}

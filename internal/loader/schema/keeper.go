@@ -111,13 +111,8 @@ func startedTwice(trial, attempt int, pod string) error {
 // expel ends what else of this user is connected to the schema: sessions of an attempt that was cut off, whose open
 // transactions would hold their tables for hours.
 func (k *Keeper) expel(ctx context.Context) error {
-	var sessions []int64
-	if err := workload.EachRow(ctx, k.conn, func(row *sql.Rows) error {
-		var id int64
-		err := row.Scan(&id)
-		sessions = append(sessions, id)
-		return err
-	}, k.dialect.Sessions.Others, k.schema); err != nil {
+	sessions, err := workload.Column[int64](ctx, k.conn, k.dialect.Sessions.Others, k.schema)
+	if err != nil {
 		return fmt.Errorf("looking for sessions of earlier attempts: %w", err)
 	}
 	for _, id := range sessions {
@@ -154,8 +149,7 @@ func (k *Keeper) Holds(ctx context.Context) error {
 	var held sql.NullBool
 	query := "SELECT " + k.dialect.Locks.Holder + " = " + k.dialect.Sessions.Own
 	if err := k.conn.QueryRowContext(ctx, query, lockName(k.schema)).Scan(&held); err != nil {
-		return failure.New(result.CauseConnectionLost,
-			fmt.Errorf("checking that this attempt still holds the lock of the schema: %w", err))
+		return failure.Newf(result.CauseConnectionLost, "checking that this attempt still holds the lock of the schema: %w", err)
 	}
 	if !held.Bool {
 		return failure.Newf(result.CauseConnectionLost, "the lock of the schema %s was lost", k.schema)

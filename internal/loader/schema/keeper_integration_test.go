@@ -104,9 +104,7 @@ func TestIntegrationKilledWhileMaking(t *testing.T) {
 	next := mustAcquire(t, db, "run", 2)
 	mustExec(t, db, "CREATE TABLE "+testSchema+".precious (id INT)")
 	must.Fail(t, next.Remove(t.Context(), db), "table precious")
-	if all := tables(t, db); !slices.Equal(all, []string{"precious"}) {
-		t.Errorf("left are %v", all)
-	}
+	must.Same(t, "left", []string{"precious"}, tables(t, db))
 }
 
 // Beside a third party's object nothing is taken for what a killed program has made.
@@ -116,9 +114,7 @@ func TestIntegrationKilledBesideSomebodyElse(t *testing.T) {
 	mustExec(t, db, "CREATE TABLE "+testSchema+".precious (id INT)")
 	makes(t, db, k, "half")
 	must.Fail(t, k.Remove(t.Context(), db), "table half, table precious")
-	if all := tables(t, db); !slices.Equal(all, []string{"half", "precious"}) {
-		t.Errorf("left are %v", all)
-	}
+	must.Same(t, "left", []string{"half", "precious"}, tables(t, db))
 }
 
 // An attempt that is interrupted while it takes the schema removes what it has made until then, and nothing else.
@@ -164,18 +160,14 @@ func TestIntegrationRemoveAfterAnotherHasTakenIt(t *testing.T) {
 	interrupted := mustAcquire(t, db, "run", 1)
 	interrupted.Close()
 	other := mustAcquire(t, db, "another", 1)
-	if err := other.Making(t.Context(), func(context.Context) error {
+	must.Do(t, other.Making(t.Context(), func(context.Context) error {
 		mustExec(t, db, "CREATE TABLE "+testSchema+".used (id INT)")
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := interrupted.Remove(t.Context(), db); err == nil {
 		t.Error("the schema was removed")
 	}
-	if all := tables(t, db); !slices.Equal(all, []string{"used"}) {
-		t.Errorf("left are %v", all)
-	}
+	must.Same(t, "left", []string{"used"}, tables(t, db))
 	must.Do(t, other.Remove(t.Context(), db))
 	mustExec(t, db, "CREATE DATABASE "+testSchema)
 	mustExec(t, db, "DROP DATABASE "+testSchema)

@@ -36,9 +36,12 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		return err
 	}
 	if len(foreign) > 0 {
-		ours, err := k.unfinished(ctx, known)
-		if err != nil {
-			return err
+		ours := known
+		if known && k.borrowed {
+			// They may be those of an attempt of this run that was killed. On a server of the run's own, there are no others.
+			if ours, err = k.making(ctx, k.id); err != nil {
+				return err
+			}
 		}
 		if !ours {
 			return failure.Newf(result.CauseSchemaTaken, "the schema %s holds objects that Benchrun did not create (%s): "+
@@ -47,15 +50,6 @@ func (k *Keeper) adopt(ctx context.Context) error {
 	}
 	k.used = true
 	return k.makeObjectsTable(ctx, foreign...)
-}
-
-// unfinished says whether objects that were not noted are those of an attempt of this run that was killed, if Benchrun is known
-// to have used the schema. On a server of the run's own, there are no others.
-func (k *Keeper) unfinished(ctx context.Context, known bool) (bool, error) {
-	if !known || !k.borrowed {
-		return known, nil
-	}
-	return k.making(ctx, k.id)
 }
 
 // makeObjectsTable, unless it is there, and note objects in it.

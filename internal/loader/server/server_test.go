@@ -112,9 +112,7 @@ func TestRest(t *testing.T) {
 		began := time.Now()
 		r := rest{lowest: map[string]int64{}, fell: began}
 		for i, l := range looks {
-			if over := r.look(began.Add(l.after), l.owed); over != l.over {
-				t.Errorf("%s, look %d: over is %t, want %t", name, i+1, over, l.over)
-			}
+			must.Same(t, fmt.Sprintf("%s, look %d: over", name, i+1), l.over, r.look(began.Add(l.after), l.owed))
 		}
 	}
 }

@@ -32,24 +32,20 @@ func CompareSettings(
 ) []result.AppliedSetting {
 	applied := make([]result.AppliedSetting, 0, len(requested))
 	for _, setting := range requested {
-		applied = append(applied, compareSetting(e, setting, variables, taken))
-	}
-	return applied
-}
-
-func compareSetting(e *engine.Engine, setting result.Setting, variables map[string]string, taken *Taken) result.AppliedSetting {
-	applied := result.AppliedSetting{Name: setting.Name, Requested: setting.Value}
-	o := find(e, setting, variables)
-	switch {
-	case o.known:
-		applied.Effective = o.effective
-		applied.Outcome = compareValues(e, variables, o.variable, o.want, o.effective)
-	case taken.has(setting):
-		applied.Outcome = result.SettingNotVerifiable
-	case o.loose:
-		applied.Outcome = result.SettingIgnored
-	default:
-		applied.Outcome = result.SettingRefused
+		a := result.AppliedSetting{Name: setting.Name, Requested: setting.Value}
+		o := find(e, setting, variables)
+		switch {
+		case o.known:
+			a.Effective = o.effective
+			a.Outcome = compareValues(e, variables, o.variable, o.want, o.effective)
+		case taken.has(setting):
+			a.Outcome = result.SettingNotVerifiable
+		case o.loose:
+			a.Outcome = result.SettingIgnored
+		default:
+			a.Outcome = result.SettingRefused
+		}
+		applied = append(applied, a)
 	}
 	return applied
 }
@@ -73,8 +69,10 @@ func find(e *engine.Engine, setting result.Setting, variables map[string]string)
 	}
 	// An option without a variable of its own name is a switch for another one: skip_x is x=OFF.
 	if other, skips := strings.CutPrefix(o.variable, "skip_"); skips {
-		o.variable = other
-		o.want = negated(setting.Value)
+		o.variable, o.want = other, "OFF"
+		if boolean(setting.Value) == "OFF" {
+			o.want = "ON"
+		}
 		o.effective, o.known = lookUp(e, other, variables)
 	}
 	return o
@@ -92,14 +90,6 @@ func lookUp[V any](e *engine.Engine, name string, of map[string]V) (value V, kno
 		value, known = of[e.Variables.Synonyms[name]]
 	}
 	return value, known
-}
-
-// negated is the value of x that skip_x stands for.
-func negated(value string) string {
-	if boolean(value) == "OFF" {
-		return "ON"
-	}
-	return "OFF"
 }
 
 // compareValues compares two values of a variable as values: 128M is 134217728, ON is 1, the order of sets does not

@@ -63,7 +63,7 @@ func (w *bulkInsert) useOwn(cfg *result.Config) error {
 		w.columns = d.Columns
 	}
 	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
-	w.Open = func() (insert.Source, error) { return w.file.Rows(len(w.columns)) }
+	w.Open = func() (*userdata.RowReader, error) { return w.file.Rows(len(w.columns)) }
 	return nil
 }
 

@@ -79,9 +79,7 @@ func TestFileInsertStatements(t *testing.T) {
 	input := result.Input{Name: "rows.txt", Bytes: int64(len(text)), Rows: 4, SHA256: hex.EncodeToString(sum[:])}
 	must.Same(t, "input", input, w.file.Before)
 	// The buffer of a statement is as long as the longest one.
-	if got := w.StatementBytes(); got != int64(len(want[0]))+1 {
-		t.Errorf("the longest statement is said to have %d bytes, want %d", got, len(want[0])+1)
-	}
+	must.Same(t, "bytes that the longest statement is said to have", int64(len(want[0]))+1, w.StatementBytes())
 }
 
 // numbered is a file of so many rows of different lengths.
@@ -169,9 +167,7 @@ func TestFileInsertIsTSVByDefault(t *testing.T) {
 	must.Do(t, w.Plan().Stage(t.Context()))
 	s := &workloadtest.Script{}
 	must.Get(w.Measure(t.Context(), workloadtest.Client(0, s)))(t)
-	if want := "INSERT INTO narrow (id, k) VALUES ('1','one\ttwo')"; s.Statements[0] != want {
-		t.Errorf("statement %s, want %s", s.Statements[0], want)
-	}
+	must.Same(t, "statement", "INSERT INTO narrow (id, k) VALUES ('1','one\ttwo')", s.Statements[0])
 }
 
 func TestFileInsertRefusesFiles(t *testing.T) {
@@ -234,9 +230,7 @@ func TestFileInsertFindsAChangedFile(t *testing.T) {
 			if err != nil || scanErr != nil || check.Passed || !strings.Contains(check.Detail, "rows.txt had 16 bytes, sha256 "+w.file.Before.SHA256) {
 				t.Errorf("%s: %v, %v, %+v", name, err, scanErr, check)
 			}
-			if sum.Rows != 3 {
-				t.Errorf("checksum of 3 rows: %s", sum)
-			}
+			must.Same(t, "rows of the checksum "+sum.String(), int64(3), sum.Rows)
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), tc.want) || len(s.Commits) > 0 {

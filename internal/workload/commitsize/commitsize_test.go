@@ -49,9 +49,7 @@ func TestCommitSizeCommits(t *testing.T) {
 				t.Fatalf("%v, %v", stopped, err)
 			}
 			must.Same(t, "rows at each commit", tc.want, s.Commits)
-			if got, want := len(s.Statements), int(tc.rows)+len(tc.want); got != want {
-				t.Errorf("%d statements, want %d", got, want)
-			}
+			must.Same(t, "statements", int(tc.rows)+len(tc.want), len(s.Statements))
 		})
 	}
 }

@@ -39,9 +39,7 @@ func TestCustomEnvironment(t *testing.T) {
 	tool, err := newTestCustom(t, Parameters{
 		Command: []string{"tool"}, Env: map[string]string{"MODE": "fast"}, Parameters: map[string]string{"vu": "8"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env := tool.Commands(workload.PhaseMeasure)[0].Env
 	for _, want := range []string{
 		"PATH=/bin", "BENCHRUN_DB_HOST=db", "BENCHRUN_DB_PORT=3306", "BENCHRUN_DB_SOCKET=", "BENCHRUN_DB_TLS=Disabled", "BENCHRUN_DB_PASSWORD_FILE=/creds/password",
@@ -115,9 +113,7 @@ func TestCustomPattern(t *testing.T) {
 		Pattern: `(?P<tps>\S+) TPS, (?P<latency>\S+) ms`,
 		Metrics: []Metric{{Name: "latency", Unit: "ms", Better: "Lower"}, {Name: "tps", Unit: "transactions/s", Better: "Higher"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	read := func(output string) (*workload.Reading, error) {
 		return tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: output}})
 	}
@@ -184,9 +180,7 @@ func TestCustomPatternTakesWholeNumbers(t *testing.T) {
 		tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}, Result: &Result{
 			Pattern: tc.pattern, Metrics: []Metric{{Name: "x", Unit: "rows/s", Better: "Higher"}},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r, err := tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: tc.output}})
 		switch want := tc.want.(type) {
 		case string:
@@ -206,9 +200,7 @@ func TestCustomPatternNeedsEachGroup(t *testing.T) {
 	tool, err := newTestCustom(t, Parameters{Command: []string{"tool"}, Result: &Result{
 		Pattern: `a=(?P<a>\d+)(?: b=(?P<b>\d+))?`, Metrics: []Metric{{Name: "a", Unit: "x", Better: "Higher"}, {Name: "b", Unit: "x", Better: "Higher"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = tool.Read([]*workload.Execution{{Command: workload.Command{Args: []string{"tool"}}, Output: "a=1 b=2\na=3\n"}})
 	if err == nil || !strings.Contains(err.Error(), "the group b of result.pattern matches nothing") {
 		t.Error(err)

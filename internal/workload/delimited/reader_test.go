@@ -157,9 +157,7 @@ func TestReaderOffsets(t *testing.T) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			offsets, records = append(offsets, r.Offset()), append(records, string(fields[0]))
 		}
 		if len(offsets) < 20000 {

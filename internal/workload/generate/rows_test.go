@@ -122,9 +122,7 @@ func TestGolden(t *testing.T) {
 		must.Same(t, fmt.Sprintf("number %d", i+1), want, zero.Next())
 	}
 	at := At(42, 7)
-	if got, want := at.Next(), uint64(0x75a694080932a32f); got != want {
-		t.Errorf("row 7 of key 42 begins with %#x, want %#x", got, want)
-	}
+	must.Same(t, "row 7 of key 42 begins with", uint64(0x75a694080932a32f), at.Next())
 }
 
 func TestStreamsAreIndependent(t *testing.T) {

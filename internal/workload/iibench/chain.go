@@ -66,7 +66,6 @@ func newChain(p *Parameters, seed int64) *chain {
 	return c
 }
 
-// addTable adds the schema's table by another name.
 func (c *chain) addTable(name string, share workload.Share) {
 	t := &chainTable{purchases: *c.schema, share: share}
 	t.name, t.head = name, strings.Replace(t.head, " "+t.name+" ", " "+name+" ", 1)

@@ -91,9 +91,7 @@ func TestIIBenchPlan(t *testing.T) {
 	if got := plain.Plan(); got.Clients != 1 || len(got.After) != 0 || got.Milestones.Every != 1000 || got.Rows != 5000 {
 		t.Errorf("%+v", got)
 	}
-	if n := strings.Count(plain.table.Columns, "KEY purchases"); n != 3 {
-		t.Errorf("%d secondary indexes in %s", n, plain.table.Columns)
-	}
+	must.Same(t, "secondary indexes of "+plain.table.Columns, 3, strings.Count(plain.table.Columns, "KEY purchases"))
 	late := newTestIIBench(t, func(p *Parameters) { p.IndexesAt, p.SecondaryIndexes, p.KeepRows, p.QueryClients = "End", 2, 5, 3 })
 	want := []workload.Phase{{Name: "index", Statements: []string{
 		"ALTER TABLE purchases_index ADD KEY purchases_index_marketsegment (productid, customerid, price)," +
@@ -170,9 +168,7 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 	scripts, errs := play(t, w)
 	must.Do(t, errors.Join(errs...))
 	deleter := scripts[2]
-	if deleter.Deleted != 8500 {
-		t.Errorf("%d rows deleted of 10000, 1500 are to stay", deleter.Deleted)
-	}
+	must.Same(t, "rows deleted of 10000, of which 1500 are to stay", int64(8500), deleter.Deleted)
 	form := regexp.MustCompile(`^DELETE FROM purchases_index WHERE transactionid > \d+ ORDER BY transactionid LIMIT \d+$`)
 	for _, statement := range deleter.Statements {
 		if !form.MatchString(statement) {

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
+	"github.com/benchrun-dev/benchrun/internal/workload/userdata"
 )
 
 // dispenser hands out the transactions of a load in order, each once, to clients that ask. One Pod's dispenser has every n-th
@@ -92,23 +93,12 @@ type Load struct {
 	RowBytes  int64
 	// Open, if there is one, gives a client what its rows come from in place of AppendRow. The longest statement's rows then
 	// take StatementRows bytes.
-	Open          func() (Source, error)
+	Open          func() (*userdata.RowReader, error)
 	StatementRows int64
 	// Pace says when transactions begin; the zero value is as soon as a client is free.
 	Pace workload.Pacing
 	// Committed, if there is one, is told of each transaction how many rows it had.
 	Committed func(ctx context.Context, c *workload.Client, rows int64) error
-}
-
-// Source is one client's way to rows that are read.
-type Source interface {
-	// AppendRow is as Load's; nothing is appended after an error.
-	AppendRow(dst []byte, n int64) []byte
-	// Failed is the error that reading ended with, if it did.
-	Failed() error
-	// Explain says of the server's error about a statement with the rows first to last where they stand, and what is wrong there.
-	Explain(first, last int64, err error) string
-	Close()
 }
 
 type rowsError struct {
@@ -166,7 +156,7 @@ type inserter struct {
 	*Load
 	client      *workload.Client
 	head        string
-	source      Source
+	source      *userdata.RowReader
 	executions  *executions
 	send        func(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	statement   []byte

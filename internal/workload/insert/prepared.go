@@ -53,9 +53,10 @@ func (l *Load) Ready(client int, s workload.Session) error {
 		return nil
 	}
 	heads := map[int64]*mysqlwire.Execution{}
+	row := "(" + strings.Repeat("?,", len(l.prepared.types)-1) + "?)"
 	for _, rows := range l.preparedSizes() {
 		statement := workload.Prepared{
-			SQL: l.head(client) + placeholders(len(l.prepared.types), max(rows, 1)), Types: l.prepared.types, Rows: rows,
+			SQL: l.head(client) + row + strings.Repeat(","+row, int(max(rows, 1)-1)), Types: l.prepared.types, Rows: rows,
 		}
 		var err error
 		if heads[rows], err = s.Prepare(statement); err != nil {
@@ -64,12 +65,6 @@ func (l *Load) Ready(client int, s workload.Session) error {
 	}
 	l.prepared.heads[client] = heads
 	return nil
-}
-
-// placeholders are those of so many rows, each in parentheses.
-func placeholders(columns int, rows int64) string {
-	row := "(" + strings.Repeat("?,", columns-1) + "?)"
-	return strings.Repeat(row+",", int(rows-1)) + row
 }
 
 // preparedSizes are the numbers of rows for which there is a statement. Only the last one of a transaction has fewer rows than

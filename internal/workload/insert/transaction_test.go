@@ -136,9 +136,7 @@ func TestThinkTime(t *testing.T) {
 	for _, at := range s.Slept {
 		slept = append(slept, at.Round(time.Second))
 	}
-	if !slices.Equal(slept, seconds(2, 4, 5)) {
-		t.Errorf("thought until %v", s.Slept)
-	}
+	must.Same(t, "thought until", seconds(2, 4, 5), slept)
 }
 
 // rowsIn are the rows of a script's INSERT statements, sorted.
@@ -294,12 +292,8 @@ func TestShareOfRows(t *testing.T) {
 // Of three Pods with transactions of two rows, the first has rows 1, 2, 7, 8 and so on.
 func TestSentBeforeTheEnd(t *testing.T) {
 	d := &dispenser{Rows: 100, PerTransaction: 2}
-	if got := slices.Collect(d.Sent([]int64{4, 0, 2})); !slices.Equal(got, []int64{1, 2, 7, 8, 5, 6}) {
-		t.Errorf("sent %v", got)
-	}
-	if got := slices.Collect(d.Sent([]int64{200})); len(got) != 100 {
-		t.Errorf("%d rows of 100", len(got))
-	}
+	must.Same(t, "sent", []int64{1, 2, 7, 8, 5, 6}, slices.Collect(d.Sent([]int64{4, 0, 2})))
+	must.Same(t, "rows that were sent", 100, len(slices.Collect(d.Sent([]int64{200}))))
 }
 
 // A transaction that the server rolls back is sent again up to where it was, while the next one is made already. Its rows are

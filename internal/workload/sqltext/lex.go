@@ -19,7 +19,6 @@ const (
 	Name
 	// Text is a string.
 	Text
-	// Number is a number.
 	Number
 	// Variable begins with one @, a user's variable or the host of an account, or two: a system variable up to the first dot.
 	Variable

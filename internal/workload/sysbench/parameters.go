@@ -94,18 +94,14 @@ func (p *Parameters) checkScript() error {
 		return nil
 	}
 	for _, option := range slices.Sorted(maps.Keys(p.Options)) {
-		if !general(option) {
+		// Those about connections, random numbers and the storage engine are not about what a script sends.
+		prefix, _, found := strings.Cut(underscored(option), "_")
+		if !found || !slices.Contains([]string{"mysql", "db", "rand"}, prefix) {
 			return fmt.Errorf("options: %s cannot be set with script %s, whose options belong to its name, but for those that begin with "+
 				"mysql, db or rand: leave it out, or use one of sysbench's own scripts", option, p.Script)
 		}
 	}
 	return nil
-}
-
-// general says whether an option is about connections, random numbers or the storage engine, and not about what a script sends.
-func general(option string) bool {
-	prefix, _, found := strings.Cut(underscored(option), "_")
-	return found && slices.Contains([]string{"mysql", "db", "rand"}, prefix)
 }
 
 func (p *Parameters) checkCompat() error {
@@ -116,7 +112,7 @@ func (p *Parameters) checkCompat() error {
 }
 
 func (p *Parameters) checkSize() error {
-	oneTable := strings.HasPrefix(p.Script, oneTablePrefix)
+	oneTable := strings.HasPrefix(p.Script, "select_random_")
 	switch {
 	case p.Script == "":
 		return nil

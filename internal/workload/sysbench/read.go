@@ -235,7 +235,6 @@ func sysbenchSeries(r *output.Report) []result.Interval {
 	return all
 }
 
-// halved adds up neighbours.
 func halved(all []result.Interval) []result.Interval {
 	var sums []result.Interval
 	for pair := range slices.Chunk(all, 2) {

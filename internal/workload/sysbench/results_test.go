@@ -270,9 +270,7 @@ func TestSysbenchDataset(t *testing.T) {
 	if same.Name == dataset(t, 2, nil).Name {
 		t.Error("data of another seed count as the same")
 	}
-	if newTestSysbench(t, 1, nil).Dataset().Name != "" {
-		t.Error("data are kept that nobody wants to keep")
-	}
+	must.Same(t, "data that nobody wants to keep", "", newTestSysbench(t, 1, nil).Dataset().Name)
 }
 
 // All scripts share tables but those that have others, and say whether they write to them.
@@ -293,9 +291,7 @@ func TestSysbenchSharedTables(t *testing.T) {
 			written++
 		}
 	}
-	if written != 16 {
-		t.Errorf("%d scripts write", written)
-	}
+	must.Same(t, "scripts that write", 16, written)
 	own := testParameters(func(p *Parameters) { p.Script, p.ScriptFrom = "", &ScriptFrom{Name: "scripts", Key: "own.lua"} })
 	refuses(t, "trials.data: Keep is for", &result.Config{KeepData: true, Workload: workloadtest.Load(Definition, own)})
 }

@@ -28,8 +28,6 @@ const (
 	scriptBulkInsert = "bulk_insert"
 	scriptInsert     = "oltp_insert"
 	scriptDelete     = "oltp_delete"
-	// Scripts that use one table.
-	oneTablePrefix = "select_random_"
 
 	pointsFile  = "points.lua"
 	rangesFile  = "ranges.lua"
@@ -131,15 +129,13 @@ var tpccFiles, microFiles = filesOf("tpcc"), filesOf("micro")
 
 func filesOf(folder string) map[string]string {
 	files := map[string]string{}
-	if err := fs.WalkDir(folders, folder, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
+	names, _ := fs.Glob(folders, folder+"/*.lua") // the pattern is one
+	for _, name := range names {
 		text, err := folders.ReadFile(name)
+		if err != nil {
+			panic(err) // what is embedded can be read
+		}
 		files[path.Base(name)] = string(text)
-		return err
-	}); err != nil {
-		panic(err) // what is embedded can be read
 	}
 	return files
 }

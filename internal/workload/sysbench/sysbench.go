@@ -243,16 +243,13 @@ var (
 	tooManyConnections = regexp.MustCompile(`(?:error|errno =) (?:1040|1203)|Too many connections`)
 )
 
-// maxErrorLine is how much of one line of sysbench's goes into an error: it repeats whole statements.
-const maxErrorLine = 300
-
 func sysbenchError(e *workload.Execution, lines []string) error {
 	if len(lines) == 0 {
 		lines = e.Tail
 	}
 	var words []string
 	for _, line := range lines[:min(len(lines), 4)] {
-		words = append(words, result.Truncate(line, maxErrorLine))
+		words = append(words, result.Truncate(line, 300)) // it may repeat a whole statement
 	}
 	text := strings.Join(words, "; ")
 	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text)

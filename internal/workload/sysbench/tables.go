@@ -80,14 +80,6 @@ func (p *Parameters) defined() map[string]string {
 // underscored is an option as scripts define it. sysbench takes dashes, too.
 func underscored(option string) string { return strings.ReplaceAll(option, "-", "_") }
 
-const (
-	// reachedShare is the part of the transactions that were due of which fewer were not the offered rate.
-	reachedShare = 0.99
-	// chance is how many standard deviations fewer transactions than the rate asks for may have been due: their moments are
-	// random, and so is their number, as Poisson's distribution has it.
-	chance = 3
-)
-
 // rateFindings say that an offered rate was not reached: that too few were done of the transactions that were due. Those
 // are the ones that were done or still waited at the end, and no fewer than the rate says: the program may not have kept up
 // with making them. A rate of 0 offers none.
@@ -101,9 +93,12 @@ func rateFindings(rate int64, report *output.Report) []finding.Finding {
 	f := report.Final
 	waiting := given(report.Queue, 0)
 	expected := float64(rate) * *f.Seconds
-	due := max(float64(f.Events+waiting), expected-chance*math.Sqrt(expected))
+	// Three standard deviations fewer may have been due: their moments are random, and so is their number, as Poisson's
+	// distribution has it.
+	due := max(float64(f.Events+waiting), expected-3*math.Sqrt(expected))
 	reached := float64(f.Events) / due
-	if reached >= reachedShare {
+	const enough = 0.99 // of the transactions that were due
+	if reached >= enough {
 		return nil
 	}
 	return []finding.Finding{finding.Missed{

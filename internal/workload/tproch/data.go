@@ -43,19 +43,6 @@ func (d *Data) Units(t Table) int64 {
 	return tables[t].units * int64(d.scale)
 }
 
-// Rows is the number of a table's rows. For LINEITEM it looks at every order, which takes milliseconds per million.
-func (d *Data) Rows(t Table) int64 {
-	units := d.Units(t)
-	if t != LineItem {
-		return units
-	}
-	rows := int64(0)
-	for n := range units {
-		rows += d.orderAt(n).items
-	}
-	return rows
-}
-
 var appending = [...]func(*Data, []byte, int64) []byte{
 	Region: (*Data).region, Nation: (*Data).nation, Supplier: (*Data).supplier, Customer: (*Data).customer, Part: (*Data).part,
 	PartSupp: (*Data).partSupp, Orders: (*Data).order, LineItem: (*Data).lineItems,

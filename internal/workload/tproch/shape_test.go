@@ -72,17 +72,25 @@ func TestRows(t *testing.T) {
 		d := New(1, scale)
 		var got []int64
 		for _, table := range Tables()[:LineItem] {
-			got = append(got, d.Rows(table))
+			got = append(got, d.Units(table))
 		}
 		must.Same(t, fmt.Sprintf("scale %d", scale), want, got)
-		orders, items := float64(d.Rows(Orders)), float64(d.Rows(LineItem))
+		orders, items := float64(d.Units(Orders)), float64(itemsOf(d))
 		// One to seven, each as likely: mean 4, standard deviation 2.
 		if math.Abs(items/orders-4) > 4*2/math.Sqrt(orders) {
 			t.Errorf("scale %d: %g items per order", scale, items/orders)
 		}
 	}
 	d := New(5, 3)
-	must.Same(t, "LINEITEM", d.Rows(LineItem), int64(len(lines(t, d, LineItem))))
+	must.Same(t, "LINEITEM", itemsOf(d), int64(len(lines(t, d, LineItem))))
+}
+
+func itemsOf(d *Data) int64 {
+	items := int64(0)
+	for n := range d.Units(Orders) {
+		items += d.orderAt(n).items
+	}
+	return items
 }
 
 // Every key exists once, every reference refers to a key.

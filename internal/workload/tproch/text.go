@@ -91,7 +91,6 @@ func appendWords(dst []byte, draw *generate.Stream, lists ...[]string) []byte {
 	return dst
 }
 
-// appendNumbered appends a name with a number of nine digits.
 func appendNumbered(dst []byte, name string, n int64) []byte {
 	return append(appendDigits(append(dst, name...), n, 9), separator)
 }
@@ -99,7 +98,6 @@ func appendNumbered(dst []byte, name string, n int64) []byte {
 // addressAlphabet has 64 characters: six bits of a number choose one.
 const addressAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ, "
 
-// appendAddress appends 10 to 40 characters at random.
 func appendAddress(dst []byte, draw *generate.Stream) []byte {
 	const perDraw = 10
 	for left := draw.Between(10, 40); left > 0; left -= perDraw {

@@ -228,7 +228,6 @@ func (f *files) inputs() []result.Input {
 	return all
 }
 
-// check reads the files again.
 func (f *files) check(ctx context.Context) (result.Check, error) {
 	var now []result.Input
 	for _, p := range slices.Concat(f.pieces[:]...) {

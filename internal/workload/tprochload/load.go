@@ -69,8 +69,12 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	})
 	clause := w.clause(t)
 	start := c.Recorder.Now()
+	perStatement := int64(math.MaxInt64)
+	if w.params.LoadMode == loadChunked {
+		perStatement = w.params.RowsPerChunk
+	}
 	for more := true; more; more = rows.more() {
-		rows.left = w.rowsPerStatement()
+		rows.left = perStatement
 		before := sent
 		c.Enter()
 		began := c.Recorder.Now()
@@ -100,13 +104,6 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 	}
 	load.Name, load.StartMicros = t.String(), start.Microseconds()
 	return nil
-}
-
-func (w *tprochLoad) rowsPerStatement() int64 {
-	if w.params.LoadMode == loadChunked {
-		return w.params.RowsPerChunk
-	}
-	return math.MaxInt64
 }
 
 func (w *tprochLoad) clause(t tproch.Table) string {

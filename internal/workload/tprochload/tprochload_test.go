@@ -277,9 +277,7 @@ func TestTPROCHFilesAreLoadedInPieces(t *testing.T) {
 	b := &bulk{}
 	must.Do(t, b.measure(t, w, 1))
 	// A piece without a line feed at its end gets one, so that its last row is one of its own.
-	if got, want := b.text["REGION"], pieceOne+"\n"+pieceTwo+pieceTen+"\n"; got != want {
-		t.Errorf("REGION was loaded from %q, want %q", got, want)
-	}
+	must.Same(t, "REGION was loaded from", pieceOne+"\n"+pieceTwo+pieceTen+"\n", b.text["REGION"])
 	if got := w.files.rows[tproch.Region]; got != 4 || w.files.rows[tproch.Nation] != 25 || w.files.rows[tproch.Orders] != 100 {
 		t.Errorf("rows %v", w.files.rows)
 	}

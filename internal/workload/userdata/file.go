@@ -162,7 +162,6 @@ func NewDigester(ctx context.Context, src io.Reader) *Digester {
 // SHA256 of what was read, in hexadecimal.
 func (d *Digester) SHA256() string { return hex.EncodeToString(d.sum.Sum(nil)) }
 
-// Read implements io.Reader.
 func (d *Digester) Read(p []byte) (int, error) {
 	if err := d.ctx.Err(); err != nil {
 		return 0, err

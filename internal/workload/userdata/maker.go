@@ -58,21 +58,16 @@ func (m *maker) begin(ctx context.Context) error {
 
 // absent checks that no other schema of the server has one of these names: what stands before a dot would be that schema.
 func (m *maker) absent(ctx context.Context, qualifiers []string) error {
-	var taken string
-	if err := workload.EachRow(ctx, m.conn, func(row *sql.Rows) error {
-		var name string
-		err := row.Scan(&name)
-		same := func(qualifier string) bool { return strings.EqualFold(qualifier, name) }
-		if taken == "" && name != m.schema && slices.ContainsFunc(qualifiers, same) {
-			taken = name
-		}
-		return err
-	}, "SELECT schema_name FROM information_schema.schemata"); err != nil {
+	names, err := workload.Column[string](ctx, m.conn, "SELECT schema_name FROM information_schema.schemata")
+	if err != nil {
 		return fmt.Errorf("reading the names of the server's schemas: %w", err)
 	}
-	if taken != "" {
-		return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the server "+
-			"has a schema %s: use another alias. No statement was sent", taken, taken)}
+	for _, name := range names {
+		same := func(qualifier string) bool { return strings.EqualFold(qualifier, name) }
+		if name != m.schema && slices.ContainsFunc(qualifiers, same) {
+			return workload.Refused{Reason: fmt.Sprintf("schemaFrom has names that begin with %s. as a table or an alias, but the "+
+				"server has a schema %s: use another alias. No statement was sent", name, name)}
+		}
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type Transaction struct{ Due, Began, Ended time.Duration }
 
 // Script is a session that writes down what it is sent, and a recorder whose clock ticks once a call.
 type Script struct {
+	Silence
 	Statements []string
 	// Prepared are the statements that were prepared. What the n-th one's executions begin with is "n:".
 	Prepared []workload.Prepared
@@ -112,12 +113,6 @@ func (s *Script) ExecAffected(statement []byte) (int64, error) {
 // Fetch implements workload.Session.
 func (s *Script) Fetch(statement []byte) (int64, error) { return 0, s.Exec(statement) }
 
-// Load implements workload.Session.
-func (s *Script) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
-
-// Warning implements workload.Session.
-func (s *Script) Warning() (string, error) { return "", nil }
-
 // Now implements workload.Recorder.
 func (s *Script) Now() time.Duration { s.now += time.Millisecond; return s.now }
 
@@ -147,18 +142,6 @@ func (s *Script) Insert(began, ended time.Duration, rows int64) {
 // Delete implements workload.Recorder.
 func (s *Script) Delete(_, _ time.Duration, n int64) { s.Deleted += n }
 
-// Query implements workload.Recorder.
-func (s *Script) Query(_, _ time.Duration) {}
-
-// Indexed implements workload.Recorder.
-func (s *Script) Indexed(_, _ time.Duration) {}
-
-// Sent implements workload.Recorder.
-func (s *Script) Sent(_ time.Duration, _, _ int64) {}
-
-// Loaded implements workload.Recorder.
-func (s *Script) Loaded(_, _ time.Duration) {}
-
 // Commit implements workload.Recorder.
 func (s *Script) Commit(_, _ time.Duration) { s.Commits = append(s.Commits, s.Rows) }
 
@@ -171,60 +154,47 @@ func (s *Script) Wait(_, _ time.Duration) { s.Waits++ }
 // RolledBack implements workload.Recorder.
 func (s *Script) RolledBack(_, _ time.Duration) { s.Errors++ }
 
-// Silence is a session and a recorder that do nothing: what remains is the loop's own cost. What is not here nobody calls.
+// Silence is a session and a recorder that do nothing: what remains is the loop's own cost.
 type Silence struct {
-	workload.Session
-	workload.Recorder
+	quietSession
+	quietRecorder
 }
 
-// Exec implements workload.Session.
-func (Silence) Exec([]byte) error { return nil }
+type quietSession struct{}
 
-// ExecWhile implements workload.Session.
-func (Silence) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
+func (quietSession) Exec([]byte) error                            { return nil }
+func (quietSession) ExecAffected([]byte) (int64, error)           { return 0, nil }
+func (quietSession) Fetch([]byte) (int64, error)                  { return 0, nil }
+func (quietSession) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
+func (quietSession) Warning() (string, error)                     { return "", nil }
+
+func (quietSession) Prepare(workload.Prepared) (*mysqlwire.Execution, error) {
+	return &mysqlwire.Execution{}, nil
+}
+
+func (quietSession) ExecWhile(_ []byte, meanwhile func()) (time.Duration, error) {
 	meanwhile()
 	return 0, nil
 }
 
-// Prepare implements workload.Session.
-func (Silence) Prepare(workload.Prepared) (*mysqlwire.Execution, error) {
-	return &mysqlwire.Execution{}, nil
-}
-
-// ExecuteWhile implements workload.Session.
-func (s Silence) ExecuteWhile(_ []byte, meanwhile func()) (time.Duration, error) {
+func (s quietSession) ExecuteWhile(_ []byte, meanwhile func()) (time.Duration, error) {
 	return s.ExecWhile(nil, meanwhile)
 }
 
-// Sent implements workload.Recorder.
-func (Silence) Sent(time.Duration, int64, int64) {}
+type quietRecorder struct{}
 
-// Loaded implements workload.Recorder.
-func (Silence) Loaded(time.Duration, time.Duration) {}
-
-// Delete implements workload.Recorder.
-func (Silence) Delete(time.Duration, time.Duration, int64) {}
-
-// Query implements workload.Recorder.
-func (Silence) Query(time.Duration, time.Duration) {}
-
-// Now implements workload.Recorder.
-func (Silence) Now() time.Duration { return 0 }
-
-// Insert implements workload.Recorder.
-func (Silence) Insert(time.Duration, time.Duration, int64) {}
-
-// Commit implements workload.Recorder.
-func (Silence) Commit(time.Duration, time.Duration) {}
-
-// Committed implements workload.Recorder.
-func (Silence) Committed() {}
-
-// Transaction implements workload.Recorder.
-func (Silence) Transaction(time.Duration, time.Duration, time.Duration) {}
-
-// RolledBack implements workload.Recorder.
-func (Silence) RolledBack(time.Duration, time.Duration) {}
+func (quietRecorder) Now() time.Duration                                      { return 0 }
+func (quietRecorder) Insert(time.Duration, time.Duration, int64)              {}
+func (quietRecorder) Commit(time.Duration, time.Duration)                     {}
+func (quietRecorder) Committed()                                              {}
+func (quietRecorder) Delete(time.Duration, time.Duration, int64)              {}
+func (quietRecorder) Query(time.Duration, time.Duration)                      {}
+func (quietRecorder) Indexed(time.Duration, time.Duration)                    {}
+func (quietRecorder) Sent(time.Duration, int64, int64)                        {}
+func (quietRecorder) Loaded(time.Duration, time.Duration)                     {}
+func (quietRecorder) Wait(time.Duration, time.Duration)                       {}
+func (quietRecorder) Transaction(time.Duration, time.Duration, time.Duration) {}
+func (quietRecorder) RolledBack(time.Duration, time.Duration)                 {}
 
 // Load is what a loader is told of a workload with these parameters. It panics if they are not JSON.
 func Load(d workload.Definition, parameters any) result.Workload {

@@ -131,19 +131,6 @@ func parseInterval(line string) *Interval {
 	return i
 }
 
-func (p *Parser) summary(label, value string) {
-	s := p.start()
-	switch p.section {
-	case sqlSection:
-		s.sql(label, value)
-	case generalSection:
-		s.general(label, value)
-	case latencySection:
-		s.Latency.read(label, value)
-	case noSection, optionsSection, histogramSection, foreignSection:
-	}
-}
-
 func (s *Summary) sql(label, value string) {
 	field := map[string]*int64{
 		"total": &s.SQL.Queries, "transactions": &s.SQL.Transactions, "ignored errors": &s.SQL.IgnoredErrors,

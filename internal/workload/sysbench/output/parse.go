@@ -92,20 +92,20 @@ func (p *Parser) Line(line string) *Interval {
 	}
 	label, value, found := strings.Cut(line, ":")
 	label, value = strings.TrimSpace(label), strings.TrimSpace(value)
-	switch p.section {
-	case optionsSection:
-		if label == "Number of threads" {
-			p.report.Threads = integer(value)
-		}
-	case histogramSection:
+	switch s := p.section; {
+	case s == optionsSection && label == "Number of threads":
+		p.report.Threads = integer(value)
+	case s == histogramSection:
 		if m := bucketLine.FindStringSubmatch(line); m != nil {
 			p.histogram = append(p.histogram, Bucket{Millis: *cmp.Or(decimal(m[1]), new(float64)), Count: integer(m[2])})
 		}
-	case sqlSection, generalSection, latencySection:
-		if found {
-			p.summary(label, value)
-		}
-	case noSection, foreignSection:
+	case !found:
+	case s == sqlSection:
+		p.start().sql(label, value)
+	case s == generalSection:
+		p.start().general(label, value)
+	case s == latencySection:
+		p.start().Latency.read(label, value)
 	}
 	return nil
 }
