@@ -45,13 +45,9 @@ func TestEnvtestCompleteRun(t *testing.T) {
 	want := []string{"run-t1-a1 Accepted", "run-t2-a1 Accepted", "run-t3-a1 Accepted", "run-t4-a1 Accepted"}
 	must.Same(t, "records", want, c.attemptNames())
 	for name, times := range c.jobs {
-		if times != 1 {
-			t.Errorf("Job %s was made %d times", name, times)
-		}
+		must.Same(t, "times that Job "+name+" was made", 1, times)
 	}
-	if got := run.Status.Progress; got != "4/4" {
-		t.Errorf("progress is %q", got)
-	}
+	must.Same(t, "progress", "4/4", run.Status.Progress)
 	if !strings.Contains(run.Status.Answer.Detail, "rows/s") {
 		t.Errorf("the answer is %+v", run.Status.Answer)
 	}
@@ -77,9 +73,7 @@ func TestEnvtestCompleteRun(t *testing.T) {
 	if results.Immutable == nil || !*results.Immutable {
 		t.Error("the results are not immutable")
 	}
-	if lines := strings.Count(results.Data["results.csv"], "\n"); lines != 5 {
-		t.Errorf("results.csv has %d lines, want a header and 4 trials", lines)
-	}
+	must.Same(t, "lines of results.csv, a header and 4 trials", 5, strings.Count(results.Data["results.csv"], "\n"))
 	c.nothingRuns()
 }
 
@@ -109,9 +103,7 @@ func TestEnvtestRetention(t *testing.T) {
 	for _, name := range []string{"run-results", "run-t1-a1"} {
 		var cm corev1.ConfigMap
 		c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: name}, &cm))
-		if len(cm.OwnerReferences) != 0 {
-			t.Errorf("%s would go with the run", name)
-		}
+		must.Same(t, "owners of "+name+", with which it would go", 0, len(cm.OwnerReferences))
 	}
 	retained := func(changes ...func(*v1alpha1.BenchmarkRun)) *v1alpha1.BenchmarkRun {
 		run := testutil.MakeRun("run", "").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) {
@@ -181,9 +173,7 @@ func TestEnvtestRetentionOfVariants(t *testing.T) {
 func (c *cluster) failsWith(name, reason string) {
 	c.t.Helper()
 	run := c.until(name, v1alpha1.ConditionFailed)
-	if r := apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed).Reason; r != reason {
-		c.t.Errorf("it ended %s, want %s", r, reason)
-	}
+	must.Same(c.t, "it ended", reason, apimeta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFailed).Reason)
 }
 
 // managers are those that ran one after the other: the sum of what they counted, and the transitions that they logged.
@@ -221,12 +211,8 @@ func (m *managers) logs(ofRun, ofAttempts []string) {
 	m.c.t.Helper()
 	isAttempt := func(line string) bool { return strings.HasPrefix(line, "t") }
 	isRun := func(line string) bool { return !isAttempt(line) }
-	if diff := cmp.Diff(ofRun, slices.DeleteFunc(slices.Clone(m.logged), isAttempt)); diff != "" {
-		m.c.t.Errorf("log of the run (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(ofAttempts, slices.DeleteFunc(slices.Clone(m.logged), isRun)); diff != "" {
-		m.c.t.Errorf("log of its attempts (-want +got):\n%s", diff)
-	}
+	must.Same(m.c.t, "log of the run", ofRun, slices.DeleteFunc(slices.Clone(m.logged), isAttempt))
+	must.Same(m.c.t, "log of its attempts", ofAttempts, slices.DeleteFunc(slices.Clone(m.logged), isRun))
 }
 
 // short form of a log line.

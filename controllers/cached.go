@@ -85,7 +85,11 @@ func Cached(object any) (any, error) {
 		one.Spec = appsv1.StatefulSetSpec{Replicas: one.Spec.Replicas}
 		one.Spec.Template.Spec.InitContainers = observer
 	case *unstructured.Unstructured:
-		cacheMariaDB(one)
+		kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
+		if status, is := one.Object["status"].(map[string]any); is {
+			kept["status"] = map[string]any{"conditions": status["conditions"]}
+		}
+		one.Object = kept
 	case *corev1.Service:
 		one.Spec, one.Status = corev1.ServiceSpec{}, corev1.ServiceStatus{}
 	case *corev1.PersistentVolumeClaim:
@@ -95,14 +99,6 @@ func Cached(object any) (any, error) {
 		one.Spec, one.Status = policyv1.PodDisruptionBudgetSpec{}, policyv1.PodDisruptionBudgetStatus{}
 	}
 	return object, nil
-}
-
-func cacheMariaDB(one *unstructured.Unstructured) {
-	kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
-	if status, is := one.Object["status"].(map[string]any); is {
-		kept["status"] = map[string]any{"conditions": status["conditions"]}
-	}
-	one.Object = kept
 }
 
 // CachedItems are the objects of a list, reduced, in memory of their own: the list itself can go.
@@ -182,9 +178,6 @@ func observerOf(list []corev1.Container) []corev1.Container {
 
 // Scope has the namespaces that a manager works in; empty is all.
 type Scope []string
-
-// Includes says whether a namespace is one of them.
-func (s Scope) Includes(namespace string) bool { return len(s) == 0 || slices.Contains(s, namespace) }
 
 // Runs in the scope, as a reader has them: those of a cache must not be changed.
 func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {

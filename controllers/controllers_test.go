@@ -75,9 +75,7 @@ func TestRefusal(t *testing.T) {
 		case errors.As(err, new(*refusedError)):
 			got = "waits"
 		}
-		if got != tc.want {
-			t.Errorf("%s: %s, want %s (%v)", name, got, tc.want, err)
-		}
+		must.Same(t, fmt.Sprintf("%s (%v)", name, err), tc.want, got)
 	}
 }
 
@@ -86,7 +84,7 @@ func TestAPIClock(t *testing.T) {
 	start := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 	for name, skew := range map[string]time.Duration{"ahead": 301 * time.Second, "behind": -301 * time.Second, "right": 0, "a bit ahead": 3 * time.Second} {
 		own := clocktesting.NewFakePassiveClock(start.Add(skew))
-		c, date := NewAPIClock(own), ""
+		c, date := &APIClock{PassiveClock: own}, ""
 		answer := func(says string) {
 			date = says
 			request := httptest.NewRequest(http.MethodGet, "https://api.example.com/", http.NoBody)
@@ -107,9 +105,7 @@ func TestAPIClock(t *testing.T) {
 			}
 		}
 		own.SetTime(start.Add(skew + time.Hour))
-		if got := c.Since(first); got != time.Hour {
-			t.Errorf("%s: an hour takes %s", name, got)
-		}
+		must.Same(t, name+": an hour takes", time.Hour, c.Since(first))
 	}
 }
 
@@ -193,9 +189,7 @@ func TestAnnouncementsAreCut(t *testing.T) {
 		seen := attempts("x")
 		seen.Records[0].Message = s.Conditions[0].Message
 		list := announcements(&v1alpha1.BenchmarkRunStatus{}, &s, seen)
-		if len(list) != 2 {
-			t.Errorf("%d announcements", len(list))
-		}
+		must.Same(t, "announcements", 2, len(list))
 		for _, a := range list {
 			if n := len(a.message); n > 1024 || n < 1023 || !utf8.ValidString(a.message) {
 				t.Errorf("%s has %d bytes", a.reason, n)
@@ -249,9 +243,7 @@ func TestCachedIsSmall(t *testing.T) {
 		}
 		once := object.DeepCopyObject()
 		reduce(t, object)
-		if diff := cmp.Diff(once, object); diff != "" {
-			t.Errorf("%T: reduced again, it is another one:\n%s", object, diff)
-		}
+		must.Same(t, fmt.Sprintf("%T, reduced again", object), once, object)
 	}
 }
 
@@ -276,9 +268,7 @@ func TestCachedKeepsWhatIsRead(t *testing.T) {
 	for _, object := range []client.Object{run, set, job} {
 		want := object.DeepCopyObject()
 		reduce(t, object)
-		if diff := cmp.Diff(want, object); diff != "" {
-			t.Errorf("%T has lost what is read:\n%s", object, diff)
-		}
+		must.Same(t, fmt.Sprintf("%T: what is read", object), want, object)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -136,9 +135,7 @@ func TestEnvtestDeliveredIsRecorded(t *testing.T) {
 	c.untilSettled("run", awaited)
 	c.allAccepted("run", 3)
 	c.nothingRuns()
-	if n := len(c.reconciler.followers.byName); n != 0 {
-		t.Errorf("%d logs are still followed", n)
-	}
+	must.Same(t, "logs that are still followed", 0, len(c.reconciler.followers.byName))
 }
 
 // The record of an attempt is the same whether its document was seen in the log or its end was reported: two operators, of which
@@ -162,9 +159,7 @@ func TestEnvtestDeliveredRecordIsTheSame(t *testing.T) {
 		who := &record.Summary.Identity
 		who.RunUID, who.PodUID, record.Summary.DocumentSHA256, record.Summary.DocumentBytes = "", "", "", 0
 	}
-	if diff := cmp.Diff(reported, delivered); diff != "" {
-		t.Errorf("record (-reported +delivered):\n%s", diff)
-	}
+	must.Same(t, "record of what is delivered, as of what is reported", reported, delivered)
 }
 
 // A loader that has delivered and then is said to have failed, before the operator has recorded it, is judged by what the cluster
@@ -261,9 +256,7 @@ func summaryBesideNeighbors(t *testing.T, c *cluster) *besideNeighbors {
 	seen.elsewhere = other.Name
 	c.must(api.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}))
 	t.Cleanup(func() {
-		if err := api.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}); err != nil {
-			t.Error(err)
-		}
+		c.must(api.Delete(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}))
 	})
 	// It is in the test's namespace, or in that of another user, of whose Job it is and who labels it as one of the run's own.
 	pod := func(namespace, name, node string) {

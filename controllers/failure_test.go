@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,9 +76,7 @@ func TestEnvtestFailures(t *testing.T) {
 			}
 			must.Same(t, "records", test.attempts, c.attemptNames())
 			err := api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-results"}, &corev1.ConfigMap{})
-			if published := err == nil; published != test.publishedToo {
-				t.Errorf("results published: %v, want %v", published, test.publishedToo)
-			}
+			must.Same(t, "results published", test.publishedToo, err == nil)
 			c.nothingRuns()
 			c.eventSays(test.eventsMustSay)
 		})
@@ -121,9 +120,7 @@ func TestEnvtestInvalidSpecification(t *testing.T) {
 		&policyv1.PodDisruptionBudgetList{},
 	} {
 		c.must(api.List(t.Context(), list, client.InNamespace(c.namespace)))
-		if n := apimeta.LenList(list); n != 0 {
-			t.Errorf("%d objects in %T", n, list)
-		}
+		must.Same(t, fmt.Sprintf("objects in %T", list), 0, apimeta.LenList(list))
 	}
 }
 

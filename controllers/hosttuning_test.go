@@ -232,9 +232,7 @@ func TestEnvtestHostOfSeveralRuns(t *testing.T) {
 		h.must(err)
 		return lane.Holder == nil
 	}, "second")
-	if h.swappiness != "60" {
-		t.Error("the lane is left, and the node is tuned")
-	}
+	must.Same(t, "swappiness of the node whose lane is left", "60", h.swappiness)
 	suspend(false)
 	h.turns("complete", h.is("second", v1alpha1.ConditionComplete), "second")
 	h.restored("second")
@@ -268,9 +266,7 @@ func TestEnvtestHostThatIsNotRestored(t *testing.T) {
 			warned++
 		}
 	}
-	if warned != 1 {
-		t.Errorf("%d events warn of it", warned)
-	}
+	must.Same(t, "events that warn of it", 1, warned)
 }
 
 // A node that is gone cannot be restored: that is said at once, and its Lease does not stay.

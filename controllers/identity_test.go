@@ -98,9 +98,7 @@ func TestEnvtestJobMadeByHandDoesNotCount(t *testing.T) {
 					t.Errorf("the Job made by hand has a record: %s", record)
 				}
 			}
-			if want := map[bool]string{true: "1/3", false: "3/3"}[tc.taken]; run.Status.Progress != want {
-				t.Errorf("%s trials are measured, want %s", run.Status.Progress, want)
-			}
+			must.Same(t, "trials that are measured", map[bool]string{true: "1/3", false: "3/3"}[tc.taken], run.Status.Progress)
 		})
 	}
 }
@@ -385,8 +383,6 @@ func (c *cluster) allAccepted(name string, trials int) {
 	}
 	must.Same(c.t, "records", want, c.attemptNames())
 	for job, times := range c.jobs {
-		if times != 1 {
-			c.t.Errorf("Job %s was made %d times", job, times)
-		}
+		must.Same(c.t, "times that Job "+job+" was made", 1, times)
 	}
 }

@@ -170,9 +170,6 @@ type APIClock struct {
 	offset atomic.Int64
 }
 
-// NewAPIClock is the operator's own clock until the API server has answered.
-func NewAPIClock(own clock.PassiveClock) *APIClock { return &APIClock{PassiveClock: own} }
-
 // Now implements clock.PassiveClock.
 func (c *APIClock) Now() time.Time { return c.PassiveClock.Now().Add(time.Duration(c.offset.Load())) }
 

@@ -99,9 +99,7 @@ func TestEnvtestOneInstallationActs(t *testing.T) {
 	i.apply(testutil.MakeRun("run", "").Obj())
 	i.takes(i.one, "run")
 	i.takes(i.two, "run")
-	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
-	}
+	must.Same(t, "who acts", i.one.Installation.identity(), i.get("run").Status.Installation)
 	if one, two := i.held(i.one), i.held(i.two); one != 1 || two != 0 {
 		t.Errorf("lanes that are held: %d by the first, %d by the second", one, two)
 	}
@@ -124,9 +122,7 @@ func TestEnvtestInstallationThatIsGone(t *testing.T) {
 	}
 	i.clock.Step(2 * time.Minute)
 	i.takes(i.two, "run")
-	if got, want := i.get("run").Status.Installation, i.two.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
-	}
+	must.Same(t, "who acts", i.two.Installation.identity(), i.get("run").Status.Installation)
 	i.until("run", v1alpha1.ConditionComplete)
 }
 
@@ -160,14 +156,10 @@ func TestEnvtestInstallationThatMayNotBeRead(t *testing.T) {
 	i.two.Installation.Live = &Live{Reader: forbidden{api}}
 	i.clock.SetTime(i.get("run").Status.Deadline.Time)
 	i.takes(i.two, "run")
-	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
-	}
+	must.Same(t, "who acts", i.one.Installation.identity(), i.get("run").Status.Installation)
 	i.clock.Step(goneAfter + time.Minute)
 	i.takes(i.two, "run")
-	if got, want := i.get("run").Status.Installation, i.two.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
-	}
+	must.Same(t, "who acts", i.two.Installation.identity(), i.get("run").Status.Installation)
 	i.until("run", v1alpha1.ConditionFailed)
 }
 
@@ -193,9 +185,7 @@ func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
 			t.Errorf("lanes that are held by claimants: %d by the first, %d by the second", one, two)
 		}
 		status := i.get("run").Status
-		if got, want := status.Installation, i.one.Installation.identity(); got != want {
-			t.Errorf("%q acts, want %q", got, want)
-		}
+		must.Same(t, "who acts", i.one.Installation.identity(), status.Installation)
 		if reported := len(status.Conditions) > 0; reported != suspended { // before it acts, a run that may go has nothing to say
 			t.Errorf("suspended %t: the first status has conditions: %v", suspended, status.Conditions)
 		}
@@ -215,9 +205,7 @@ func TestEnvtestClaimOfAnOwnerThatChanged(t *testing.T) {
 	if _, err := i.claims(i.two, seen); !isStale(err) {
 		t.Errorf("the second: %v, want that it is stale", err)
 	}
-	if got, want := i.get("run").Status.Installation, i.one.Installation.identity(); got != want {
-		t.Errorf("%q acts, want %q", got, want)
-	}
+	must.Same(t, "who acts", i.one.Installation.identity(), i.get("run").Status.Installation)
 }
 
 // pageIn is the page among results. It is whole, and has a plot, and what else it is to have.
@@ -320,9 +308,7 @@ func TestEnvtestResultsThatCannotBeWritten(t *testing.T) {
 			if available := c.condition("run", v1alpha1.ConditionResultsAvailable); available.Reason != v1alpha1.ReasonResultsNotWritten {
 				t.Errorf("ResultsAvailable is %s: %s", available.Reason, available.Message)
 			}
-			if failed.Status.Answer.Detail != "1001 rows/s (one trial)" {
-				t.Errorf("headline is %q", failed.Status.Answer.Detail)
-			}
+			must.Same(t, "headline", "1001 rows/s (one trial)", failed.Status.Answer.Detail)
 			c.settle("run")
 			c.nothingRuns()
 			c.clock.Step(time.Minute)
@@ -430,9 +416,7 @@ func TestEnvtestImageThatChanges(t *testing.T) {
 	}
 	c.apply(testutil.MakeRun("run", "").Repetitions(2).Obj())
 	c.until("run", v1alpha1.ConditionComplete)
-	if want := []string{"run-t1-a1 Accepted", "run-t2-a1 Invalidated", "run-t2-a2 Accepted"}; !slices.Equal(c.attemptNames(), want) {
-		t.Errorf("attempts %v, want %v", c.attemptNames(), want)
-	}
+	must.Same(t, "records", []string{"run-t1-a1 Accepted", "run-t2-a1 Invalidated", "run-t2-a2 Accepted"}, c.attemptNames())
 	c.eventSays("ImageChanged: the loader's image is loader@sha256:moved")
 }
 

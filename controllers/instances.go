@@ -183,7 +183,6 @@ func (i *instances) adopted(pod *corev1.Pod) bool {
 	return one != nil && one.Set != nil && metav1.IsControlledBy(pod, one.Set) && isOlder(pod, one.Set)
 }
 
-// ofDataCopy says whether an object is labelled as a copy of prepared data.
 func ofDataCopy(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDataCopy
 }
@@ -214,10 +213,8 @@ func ofDatabase(object client.Object) bool {
 func (i *instances) madeOf(object client.Object, kind string) bool {
 	n := number(object, v1alpha1.LabelInstance)
 	controller := metav1.GetControllerOf(object)
-	if !i.owner.isLabelled(object) || controller == nil {
-		return false
-	}
-	if controller.Kind != kind || controller.Name != plan.InstanceName(i.owner.BenchmarkRun, n) {
+	if !i.owner.isLabelled(object) || controller == nil || controller.Kind != kind ||
+		controller.Name != plan.InstanceName(i.owner.BenchmarkRun, n) {
 		return false
 	}
 	switch one := i.found[n]; {
@@ -277,7 +274,6 @@ func (w *writer) removeInstance(ctx context.Context, provisioner v1alpha1.Provis
 	return nil
 }
 
-// removeOfInstance deletes the objects of one kind.
 func (w *writer) removeOfInstance(ctx context.Context, instance int, list client.ObjectList) error {
 	return w.removeLabelled(ctx, fmt.Sprintf("objects of database instance %d", instance), list, client.MatchingLabels{
 		v1alpha1.LabelComponent: v1alpha1.ComponentDatabase, v1alpha1.LabelInstance: strconv.Itoa(instance),

@@ -33,7 +33,7 @@ func (r *BenchmarkRunReconciler) leaseOf(lane string) client.ObjectKey {
 
 // foreign says whether another installation works for a holder.
 func (r *BenchmarkRunReconciler) foreign(holder lifecycle.Holder) bool {
-	return holder.Kind != lifecycle.RunKind || !r.Scope.Includes(holder.Namespace)
+	return holder.Kind != lifecycle.RunKind || len(r.Scope) > 0 && !slices.Contains(r.Scope, holder.Namespace)
 }
 
 func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {

@@ -99,9 +99,7 @@ func (c *cluster) admitted(name string) string {
 
 func (c *cluster) says(name, want string) {
 	c.t.Helper()
-	if got := c.admitted(name); got != want {
-		c.t.Errorf("%s says %q, want %q", name, got, want)
-	}
+	must.Same(c.t, name+" says", want, c.admitted(name))
 }
 
 // change a run.
@@ -123,9 +121,7 @@ func TestEnvtestLaneOneAfterTheOther(t *testing.T) {
 	if ready := c.condition("second", v1alpha1.ConditionReady); ready.Reason != v1alpha1.ReasonQueued {
 		t.Errorf("its status is %s: %s", ready.Reason, ready.Message)
 	}
-	if result := c.reconcile("second"); result.RequeueAfter != 0 {
-		t.Errorf("it looks again after %s, although it is woken", result.RequeueAfter)
-	}
+	must.Same(t, "although it is woken, it looks again after", time.Duration(0), c.reconcile("second").RequeueAfter)
 	first := c.turns("first", v1alpha1.ConditionFinished, "first", "second")
 	c.clock.Step(time.Hour)
 	for !strings.HasPrefix(c.admitted("second"), "True") {
@@ -226,9 +222,7 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 			other.queue(nil, "theirs")
 			other.reconcile("theirs")
 			c.queue(nil, "ours")
-			if again := c.reconcile("ours").RequeueAfter; again != 10*time.Second {
-				t.Errorf("it looks again after %s, want 10 s", again)
-			}
+			must.Same(t, "it looks again after", 10*time.Second, c.reconcile("ours").RequeueAfter)
 			lease := "(Lease " + other.namespace + "/default.lane.benchrun.dev)"
 			c.says("ours", "False Queued: waiting for a run of another installation, which holds lane default "+lease+
 				"; next in the queue")
@@ -247,9 +241,7 @@ func TestEnvtestLaneOfAnotherInstallation(t *testing.T) {
 				other.reconcile("theirs") // its own manager releases the lane
 			}
 			c.turns("ours", v1alpha1.ConditionAdmitted, "ours")
-			if got := holderOf(other.lease()).Name; got != "ours" {
-				t.Errorf("the lane is that of %s", got)
-			}
+			must.Same(t, "the lane is that of", "ours", holderOf(other.lease()).Name)
 		})
 	}
 }
@@ -268,9 +260,7 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		slices.Sort(list)
 		return list
 	}
-	if got := names(c.reconciler.waitFor(t.Context(), c.lease())); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("the Lease leads to %v", got)
-	}
+	must.Same(t, "the Lease leads to", []string{"a", "b"}, names(c.reconciler.waitFor(t.Context(), c.lease())))
 	h := c.reconciler.enqueueNext()
 	measured := func(tell func(queue)) []string {
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

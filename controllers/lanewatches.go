@@ -67,7 +67,6 @@ func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Obje
 	return append(requests, requestFor(holderOf(lease)))
 }
 
-// nextInLane is who is next in the queue of a lane.
 func (r *BenchmarkRunReconciler) nextInLane(ctx context.Context, lane string) []reconcile.Request {
 	all, err := r.contenders(ctx, lane, r.Client)
 	if err != nil {

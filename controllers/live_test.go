@@ -234,9 +234,7 @@ func TestWarningsOfStrangers(t *testing.T) {
 		t.Errorf("a message of %d bytes is kept", len(text))
 	}
 	many := &Live{Reader: &warned{message: "no quota", events: someObjects + 1}}
-	if text := latestWarning(t.Context(), many, "ns", "uid"); text != "no quota"+moreWarnings {
-		t.Errorf("of many: %q", text)
-	}
+	must.Same(t, "of many", "no quota"+moreWarnings, latestWarning(t.Context(), many, "ns", "uid"))
 }
 
 // warned has so many events with that message.
@@ -336,9 +334,7 @@ func TestFollowersTellOfAWholeDocument(t *testing.T) {
 	if d == nil || d.Summary.Identity.PodUID != string(pod.UID) || d.Summary.DocumentSHA256 != d.Document.SHA256 {
 		t.Fatalf("delivered: %+v", d)
 	}
-	if logs.opened["0"] != 1 {
-		t.Errorf("the log was opened %d times", logs.opened["0"])
-	}
+	must.Same(t, "times that the log was opened", 1, logs.opened["0"])
 	_, next := numbered(1)
 	if d := f.delivered(run, next); d != nil {
 		t.Errorf("the next Pod has delivered: %+v", d)
@@ -368,9 +364,7 @@ func TestFollowersGiveUp(t *testing.T) {
 	logs.mu.Lock()
 	defer logs.mu.Unlock()
 	for pod, times := range logs.opened {
-		if times != 1 {
-			t.Errorf("log %s was opened %d times", pod, times)
-		}
+		must.Same(t, "times that log "+pod+" was opened", 1, times)
 	}
 }
 
@@ -381,14 +375,10 @@ func TestFollowersLeave(t *testing.T) {
 	f.delivered(run, pod)
 	mustWrite(t, writers[0], []byte("the loader begins\n"))
 	f.delivered(run, nil)
-	if pod := <-logs.left; pod != "0" {
-		t.Errorf("left %s", pod)
-	}
+	must.Same(t, "left", "0", <-logs.left)
 	f.begin = nil
 	f.delivered(run, pod)
-	if len(f.byName) != 0 {
-		t.Error("a log is followed before the manager has started")
-	}
+	must.Same(t, "logs that are followed before the manager has started", 0, len(f.byName))
 	var none *followers
 	if none.delivered(run, pod) != nil {
 		t.Error("nobody follows")
@@ -401,13 +391,9 @@ func TestFollowersAreBounded(t *testing.T) {
 	for i := range maxFollowed + 1 {
 		f.delivered(numbered(i))
 	}
-	if len(f.byName) != maxFollowed {
-		t.Errorf("%d logs are followed", len(f.byName))
-	}
+	must.Same(t, "logs that are followed", maxFollowed, len(f.byName))
 	run, _ := numbered(0)
 	f.delivered(run, nil)
 	f.delivered(numbered(maxFollowed))
-	if len(f.byName) != maxFollowed {
-		t.Errorf("%d logs are followed after one has ended", len(f.byName))
-	}
+	must.Same(t, "logs that are followed after one has ended", maxFollowed, len(f.byName))
 }

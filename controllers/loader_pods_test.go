@@ -80,9 +80,7 @@ func TestEnvtestTwoLoaders(t *testing.T) {
 	c.apply(run)
 	done := c.until(run.Name, v1alpha1.ConditionComplete)
 	must.Same(t, "attempts are bound to", [][]string{nil, {"a-node-of-a-job", "node-of-job"}}, bound)
-	if got := done.Status.Environment.LoaderNode; got != "a-node-of-a-job, node-of-job" {
-		t.Errorf("loaders on %s", got)
-	}
+	must.Same(t, "loaders are on", "a-node-of-a-job, node-of-job", done.Status.Environment.LoaderNode)
 }
 
 // A document that names another Pod than those of the Job is not theirs.
@@ -114,11 +112,7 @@ func TestEnvtestPlaceOfAnAttempt(t *testing.T) {
 		ReclaimPolicy: ptr.To(corev1.PersistentVolumeReclaimRetain),
 	}
 	c.must(api.Create(t.Context(), class))
-	t.Cleanup(func() {
-		if err := api.Delete(context.Background(), class); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { c.must(api.Delete(context.Background(), class)) })
 	c.policy = func(p *corev1.Pod) {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "agent", Image: "agent"})
 	}
@@ -247,9 +241,7 @@ func TestEnvtestDecidedVariant(t *testing.T) {
 	}
 	must.Same(t, "measured in round 7", []string{"durable 20", "late 21"}, measured)
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-results"}, &cm))
-	if _, err := report.CompareBaseline(must.Get(report.FromResults([]byte(cm.Data[report.JSONFile])))(t), ""); err != nil {
-		t.Error(err)
-	}
+	must.Get(report.CompareBaseline(must.Get(report.FromResults([]byte(cm.Data[report.JSONFile])))(t), ""))(t)
 }
 
 // How the node differed between the trials of a run stands in the status and in the summary.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
@@ -31,7 +31,7 @@ type memory struct {
 	// checked: the API server has accepted the runs of all variants. compared is what was made of the records of these, and
 	// variables are those of their servers.
 	checked   bool
-	compared  *analysis.Compared
+	compared  *judge.Compared
 	variables map[string]map[string]string
 	// lookedFor is since when the document of a Pod is looked for.
 	lookedFor map[types.UID]time.Time
@@ -41,7 +41,6 @@ type memory struct {
 // cache may still have: the operator would not know what it has done itself.
 type watermark struct{ version string }
 
-// reach the version of a run.
 func (w *watermark) reach(owner client.Object) {
 	if !w.isAbove(owner) {
 		w.version = owner.GetResourceVersion()

@@ -49,9 +49,7 @@ func TestEnvtestExternal(t *testing.T) {
 	run := c.until("run", v1alpha1.ConditionComplete)
 	c.settle("run")
 	c.list(&guards)
-	if len(guards.Items) != 0 {
-		t.Errorf("%d guards are left", len(guards.Items))
-	}
+	must.Same(t, "guards that are left", 0, len(guards.Items))
 	c.nothingRuns()
 	e := run.Status.Environment
 	for _, fact := range []string{e.DatabaseNode, e.DatabaseImage, e.Kernel, e.CPUModel, e.Filesystem, e.TransparentHugePages} {
@@ -262,9 +260,7 @@ func TestEnvtestVariantsCopyData(t *testing.T) {
 		"run-db5-0": "run-data-durable", "run-db6-0": "run-data-lazy",
 	}
 	must.Same(t, "what the servers use", want, used)
-	if made := c.get("run").Status.DataCopies; len(made) != 2 {
-		t.Errorf("the status names the copies %v", made)
-	}
+	must.Same(t, "copies that the status names", 2, len(c.get("run").Status.DataCopies))
 	c.settle("run")
 	if left := c.copies(); len(left) > 0 {
 		t.Errorf("%d copies are left", len(left))

@@ -29,6 +29,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // quota of the test's namespace, of which so many are used, both below ten, as the API server knows when this returns. It is not
@@ -145,9 +146,7 @@ func TestEnvtestRefusedIsNotRetriedAllTheTime(t *testing.T) {
 	})
 	c.apply(testutil.MakeRun("run", "").Repetitions(1).Obj())
 	c.cycle("run", 50)
-	if attempts != 1 {
-		t.Errorf("asked %d times within a second", attempts)
-	}
+	must.Same(t, "times that it asked within a second", 1, attempts)
 	if tries := c.whileRefused("run", 200*time.Second); tries > 30 || attempts > 30 {
 		t.Errorf("in 200 s it was reconciled %d times, and asked %d times", tries, attempts)
 	}
@@ -283,9 +282,7 @@ func TestEnvtestForgedRecordDoesNotCount(t *testing.T) {
 	if strings.Contains(done.Status.Answer.Detail, "999999") || done.Status.Points[0].High != "1002" {
 		t.Errorf("the forged number counts: %+v", done.Status.Points)
 	}
-	if c.jobs["run-t2-a1"] != 1 {
-		t.Errorf("trial 2 was measured %d times", c.jobs["run-t2-a1"])
-	}
+	must.Same(t, "times that trial 2 was measured", 1, c.jobs["run-t2-a1"])
 }
 
 // A record that is deleted while the run is under way ends it: the run cannot say any more what it measured. What the status says
@@ -367,9 +364,7 @@ func TestEnvtestSuspend(t *testing.T) {
 	if apimeta.IsStatusConditionTrue(done.Status.Conditions, v1alpha1.ConditionSuspended) {
 		t.Error("it is still said to be suspended")
 	}
-	if got := ptr.Deref(done.Status.RemovedInstances, 0); got != 1 {
-		t.Errorf("%d instances were removed, want 1", got)
-	}
+	must.Same(t, "instances that were removed", int32(1), ptr.Deref(done.Status.RemovedInstances, 0))
 	var record corev1.ConfigMap
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &record))
 	if !strings.Contains(record.Data[result.RecordKey], `"instance":2`) {
@@ -385,12 +380,8 @@ func TestEnvtestRunThatIsGoneIsForgotten(t *testing.T) {
 		c.reconcile("run")
 		c.react()
 	}
-	if n := len(c.reconciler.memories.all); n != 1 {
-		t.Errorf("%d runs are remembered, want 1", n)
-	}
+	must.Same(t, "runs that are remembered", 1, len(c.reconciler.memories.all))
 	c.must(api.Delete(t.Context(), c.get("run")))
 	c.reconcile("run")
-	if n := len(c.reconciler.memories.all); n != 0 {
-		t.Errorf("%d runs are remembered, want none", n)
-	}
+	must.Same(t, "runs that are remembered", 0, len(c.reconciler.memories.all))
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,11 +55,7 @@ func newWorld(c *cluster, rng *rand.Rand) *world {
 	c.databaseNode = "node-" + c.namespace
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.databaseNode}}
 	c.must(api.Create(c.t.Context(), node))
-	c.t.Cleanup(func() {
-		if err := api.Delete(context.Background(), node); err != nil {
-			c.t.Error(err)
-		}
-	})
+	c.t.Cleanup(func() { c.must(api.Delete(context.Background(), node)) })
 	return &world{c: c, rng: rng, records: map[string]types.UID{}, failed: map[string]int{}}
 }
 
@@ -307,9 +302,7 @@ func crashEverywhere(t *testing.T, run *v1alpha1.BenchmarkRun, recording string)
 	}
 	killedAfter(t, all, func(t *testing.T, n int) {
 		got, _ := crashAfter(t, n, run, "")
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("killed after write %d of %d (-undisturbed +killed):\n%s", n, writes, diff)
-		}
+		must.Same(t, fmt.Sprintf("killed after write %d of %d, as undisturbed", n, writes), want, got)
 	})
 	fmt.Printf("crash after every write: n = %d\n", writes)
 }

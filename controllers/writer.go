@@ -30,7 +30,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
-// writer of what belongs to a run.
 type writer struct {
 	*BenchmarkRunReconciler
 	owner owner

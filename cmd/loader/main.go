@@ -53,7 +53,7 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// command is one without arguments.
+// command is one without arguments, unless its Args say otherwise.
 func command(use, short string, run func(cmd *cobra.Command) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
@@ -101,44 +101,39 @@ func probeCommand() *cobra.Command {
 
 func noopCommand() *cobra.Command {
 	var seed, seconds int64
-	cmd := &cobra.Command{
-		Use:   "noop WORKLOAD",
-		Short: "Measure the loader itself: a workload, as JSON, against a sink in place of a server",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := loader.Noop(cmd.Context(), args[0], seed, time.Duration(seconds)*time.Second)
-			if err != nil {
-				return err
-			}
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
-		},
-	}
+	const short = "Measure the loader itself: a workload, as JSON, against a sink in place of a server"
+	cmd := command("noop WORKLOAD", short, func(cmd *cobra.Command) error {
+		report, err := loader.Noop(cmd.Context(), cmd.Flags().Arg(0), seed, time.Duration(seconds)*time.Second)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+	})
+	cmd.Args = cobra.ExactArgs(1)
 	cmd.Flags().Int64Var(&seed, "seed", 42, "the seed of the data")
 	cmd.Flags().Int64Var(&seconds, "seconds", 0, "when to stop; 0 is when all rows are sent")
 	return cmd
 }
 
 func installCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "install FILE",
-		Short: "Copy this program to a file, for a container that has it not",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			self, err := os.Executable()
-			if err != nil {
-				return fmt.Errorf("finding this program: %w", err)
-			}
-			program, err := os.ReadFile(self)
-			if err != nil {
-				return fmt.Errorf("reading this program: %w", err)
-			}
-			//nolint:gosec // another user executes it
-			if err := os.WriteFile(args[0], program, 0o755); err != nil {
-				return fmt.Errorf("copying this program: %w", err)
-			}
-			return nil
-		},
-	}
+	const short = "Copy this program to a file, for a container that has it not"
+	cmd := command("install FILE", short, func(cmd *cobra.Command) error {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("finding this program: %w", err)
+		}
+		program, err := os.ReadFile(self)
+		if err != nil {
+			return fmt.Errorf("reading this program: %w", err)
+		}
+		//nolint:gosec // another user executes it
+		if err := os.WriteFile(cmd.Flags().Arg(0), program, 0o755); err != nil {
+			return fmt.Errorf("copying this program: %w", err)
+		}
+		return nil
+	})
+	cmd.Args = cobra.ExactArgs(1)
+	return cmd
 }
 
 func versionCommand() *cobra.Command {
@@ -157,7 +152,6 @@ func terminate(cmd *cobra.Command, terminationLog string, message []byte) error 
 	return nil
 }
 
-// terminateWith has a report as JSON for a message.
 func terminateWith(cmd *cobra.Command, terminationLog string, report any) error {
 	text, err := json.Marshal(report)
 	if err != nil {
@@ -167,8 +161,7 @@ func terminateWith(cmd *cobra.Command, terminationLog string, report any) error 
 }
 
 func terminationLogFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "termination-log", "/dev/termination-log",
-		"the file for the container's termination message")
+	cmd.Flags().StringVar(path, "termination-log", "/dev/termination-log", "the file for the container's termination message")
 }
 
 func observeCommand() *cobra.Command {
@@ -193,7 +186,6 @@ func observeCommand() *cobra.Command {
 	return cmd
 }
 
-// restoreCommand has a server begin with a copy of prepared data.
 func restoreCommand() *cobra.Command {
 	var data, from string
 	const short = "Fill the data directory with a copy of prepared data, if there is one"
@@ -243,7 +235,6 @@ func hostFlags(cmd *cobra.Command, s *result.HostSettings) {
 	flags.StringVar(&s.TransparentHugePages, "transparent-huge-pages", "", "transparent_hugepage/enabled")
 }
 
-// diskCommand says which disk is below the data, for those that change its settings.
 func diskCommand() *cobra.Command {
 	var data, terminationLog string
 	cmd := command("disk", "Say which disk is below the data directory", func(cmd *cobra.Command) error {

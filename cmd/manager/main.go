@@ -68,7 +68,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	config, now := ctrl.GetConfigOrDie(), controllers.NewAPIClock(clock.RealClock{})
+	config, now := ctrl.GetConfigOrDie(), &controllers.APIClock{PassiveClock: clock.RealClock{}}
 	config.Wrap(now.Wrap)
 	config.Wrap(controllers.Bounded)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{

@@ -33,7 +33,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
-// options are the manager's flags.
 type options struct {
 	version        bool
 	metricsAddress string

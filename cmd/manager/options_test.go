@@ -57,9 +57,7 @@ func TestMissingOptions(t *testing.T) {
 // Finished runs do not fill etcd unless the administrator says that they may.
 func TestDefaultTTL(t *testing.T) {
 	for want, args := range map[time.Duration][]string{30 * 24 * time.Hour: nil, 0: {"--default-ttl=0"}} {
-		if got := parsed(t, args...).defaultTTL; got != want {
-			t.Errorf("%v: finished runs are deleted after %s, want %s", args, got, want)
-		}
+		must.Same(t, "finished runs are deleted after", want, parsed(t, args...).defaultTTL)
 	}
 }
 
@@ -69,9 +67,7 @@ func TestLaneNamespace(t *testing.T) {
 		"home":   {"--lease-namespace=home"},
 		"shared": {"--lease-namespace=home", "--lane-namespace=shared"},
 	} {
-		if got := parsed(t, args...).lanes(); got != want {
-			t.Errorf("%v: lanes are in %q, want %q", args, got, want)
-		}
+		must.Same(t, "lanes are in", want, parsed(t, args...).lanes())
 	}
 }
 

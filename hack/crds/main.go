@@ -166,7 +166,6 @@ func refuseNulls(node map[string]any) {
 	})
 }
 
-// schema is that of the whole object.
 func schema(crd map[string]any) map[string]any {
 	versions := at(crd, "spec")["versions"].([]any)
 	return at(versions[0].(map[string]any), "schema", "openAPIV3Schema")

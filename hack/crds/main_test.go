@@ -75,14 +75,10 @@ func TestDescriptionsStandOnce(t *testing.T) {
 	}
 	variant := at(run, "variants", "items", "properties")
 	for _, name := range []string{"database", "workload", "loader"} {
-		if n := descriptions(at(variant, name)); n != 1 {
-			t.Errorf("%s has %d descriptions", name, n)
-		}
+		must.Same(t, "descriptions of "+name, 1, descriptions(at(variant, name)))
 	}
 	for _, name := range []string{"sweep", "points"} {
-		if n := descriptions(at(run, "workload", "properties", "bulkInsert", "properties", name)); n != 1 {
-			t.Errorf("%s has %d descriptions", name, n)
-		}
+		must.Same(t, "descriptions of "+name, 1, descriptions(at(run, "workload", "properties", "bulkInsert", "properties", name)))
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
 )
 
 const (
@@ -63,16 +63,12 @@ type reported struct {
 	headline result.Metric
 }
 
-// changed says whether the small file has been changed since it was measured.
-func (p *publication) changed() bool { return p.measured.Digest != p.small.digest }
-
 // measureAgain is what to run.
 func (p *publication) measureAgain() string {
 	number, _, _ := strings.Cut(p.name, "-")
 	return "make publications NAMES=" + number
 }
 
-// load reads all publications of a repository.
 func load(ctx context.Context, root string) ([]*publication, error) {
 	files, err := filepath.Glob(filepath.Join(root, samplesFolder, "*"+small))
 	if err != nil || len(files) == 0 {
@@ -153,7 +149,7 @@ func (r *reported) decode(text []byte) error {
 		r.state = fmt.Sprintf("%s, %d of at most %d rounds, %s, seed %d: %s", rep.Workload, rep.Rounds, rep.Planned, rep.Paired(),
 			rep.Seed, rep.Message)
 	} else {
-		r.answer = stats.Headline(rep.Points)
+		r.answer = stats.Headline(rep.Answering())
 		r.state = fmt.Sprintf("%s, %d of %d trials measured, seed %d", rep.Workload, len(rep.Accepted()), rep.Planned, rep.Seed)
 	}
 	for _, point := range rep.Measured() {

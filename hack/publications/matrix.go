@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
 )
 
 // ours is how the statement of a claim begins that is not in the publication's words.
@@ -56,7 +56,7 @@ func byFigures(o *object, headline result.Metric) []claims.Judgement {
 	for _, v := range o.variants {
 		plans[v.name] = v.plan
 	}
-	return analysis.ByFigures(o.run.Spec.Claims, plans, func(name string) result.Metric {
+	return judge.ByFigures(o.run.Spec.Claims, plans, func(name string) result.Metric {
 		if name == "" || name == headline.Name {
 			return headline
 		}
@@ -99,7 +99,6 @@ func (c *conclusion) quote() string {
 	return "“" + text + "”"
 }
 
-// byUs says whether the conclusion is ours, and not one of its author's sentences.
 func (c *conclusion) byUs() bool { return strings.HasPrefix(c.Statement, ours) || c.Statement == "" }
 
 // matrix of the authors' sentences, and of what we read from their figures.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -16,9 +16,7 @@ func TestVerdictCells(t *testing.T) {
 		claims.Holds: "🟢 Holds", claims.DoesNotHold: "🔴 Does not hold", claims.CannotSay: "⚪ Cannot say",
 		claims.PremiseMissing: "🟡 Premise missing", "": "–",
 	} {
-		if got := verdictCell(verdict); got != want {
-			t.Errorf("%s: %q, want %q", verdict, got, want)
-		}
+		must.Same(t, string(verdict), want, verdictCell(verdict))
 	}
 }
 

@@ -88,14 +88,13 @@ func (p *publication) measurement() string {
 		text += ", with changes that were not committed"
 	}
 	text += ".\n"
-	if p.changed() {
+	if p.measured.Digest != p.small.digest {
 		text += "\n**The file has changed since then**: the figures and verdicts are those of the file as it was. " +
 			fmt.Sprintf("`%s` measures it again.\n", p.measureAgain())
 	}
 	return text
 }
 
-// section of a run of a small file.
 func (r *reported) section() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s.\n\n%s.", r.of.name, plain(r.answer), plain(strings.TrimSuffix(r.state, ".")))
@@ -162,7 +161,6 @@ func (r *reported) sizes() (string, error) {
 	return texts(rows), nil
 }
 
-// picture is a plot with what is said of it.
 type picture struct{ name, words string }
 
 // unnamed are the plots of a report of which the first that is there stands for a publication whose plots the file does not name.
@@ -195,13 +193,11 @@ func (r *reported) pictures() (string, error) {
 	return b.String(), nil
 }
 
-// missing is why a plot is not there.
 func (r *reported) missing(plot string) error {
 	_, err := os.Stat(filepath.Join(r.root, r.folder, plot+".svg"))
 	return err
 }
 
-// verdicts on the claims, with their numbers.
 func (r *reported) verdicts() string {
 	var b strings.Builder
 	for i := range r.Claims {

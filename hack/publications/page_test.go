@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -151,9 +151,7 @@ func TestChangedFile(t *testing.T) {
 		}
 		write(t, root, samplesFolder+"/100-commits"+small, changed)
 		got := must.Get(allOf(t, root))(t)
-		if strings.Contains(got, said) != c.want {
-			t.Errorf("%s: the page says that the file has changed: %t, want %t", name, !c.want, c.want)
-		}
+		must.Same(t, name+": the page says that the file has changed", c.want, strings.Contains(got, said))
 	}
 	root := repository(t)
 	write(t, root, reportsFolder+"/100-commits/measured.json", `{"commit": "0123", "clean": false, "digest": "x"}`)

@@ -64,7 +64,6 @@ type variant struct {
 	plan *plan.Plan
 }
 
-// documents of a file of YAML.
 func documents(text []byte) []string { return strings.Split(string(text), "\n---\n") }
 
 // digestOf what a file asks for: comments and the order of fields do not matter.

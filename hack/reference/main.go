@@ -40,7 +40,6 @@ func main() {
 // ofKubectl are the flags by which kubectl's own commands print objects.
 var ofKubectl = []string{"output", "template", "show-managed-fields", "allow-missing-template-keys"}
 
-// page has a section for each command.
 func page() []byte {
 	root := kubectl.NewCommand(genericiooptions.NewTestIOStreamsDiscard())
 	var text bytes.Buffer

@@ -31,7 +31,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// source is where the source is published.
 const source = "https://github.com/benchrun-dev/benchrun"
 
 type release struct {

@@ -109,9 +109,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 		return files
 	}
 	first := released(t, "")
-	if diff := cmp.Diff(read(first.folder), read(released(t, "").folder)); diff != "" {
-		t.Errorf("the second time (-first +second):\n%s", diff)
-	}
+	must.Same(t, "the second time", read(first.folder), read(released(t, "").folder))
 	sums := must.Get(os.ReadFile(filepath.Join(first.folder, result.SumsFile)))(t)
 	must.Do(t, describe(t, first))
 	again, err := os.ReadFile(filepath.Join(first.folder, result.SumsFile))
@@ -169,9 +167,7 @@ func TestReleaseForKrew(t *testing.T) {
 	must.Do(t, yaml.Unmarshal(text, &plugin))
 	sums, got := sumsOf(t, folder), map[string]string{}
 	for _, p := range plugin.Spec.Platforms {
-		if sums[filepath.Base(p.URI)] != p.SHA256 {
-			t.Errorf("%s has the checksum %s, and not %s", p.URI, sums[filepath.Base(p.URI)], p.SHA256)
-		}
+		must.Same(t, "checksum of "+p.URI, sums[filepath.Base(p.URI)], p.SHA256)
 		got[p.Selector.MatchLabels["os"]+"-"+p.Selector.MatchLabels["arch"]] = p.URI + " " + p.Bin
 	}
 	const at = "https://github.com/benchrun-dev/benchrun/releases/download/v1.2.3/kubectl-benchrun_"
@@ -255,14 +251,10 @@ func TestReleaseImages(t *testing.T) {
 		index := must.Get(root.ImageIndex(d.Digest))(t)
 		for _, m := range manifests(t, index) {
 			checkImage(t, ref, m.Platform.String(), index, m.Digest)
-			if m.ArtifactType != "" {
-				t.Errorf("%s has the artifact type %s, which not every tool copies", ref, m.ArtifactType)
-			}
+			must.Same(t, ref+": artifact type, which not every tool copies", "", m.ArtifactType)
 		}
 	}
-	if len(names) != len(images) {
-		t.Errorf("%d images", len(names))
-	}
+	must.Same(t, "images", len(images), len(names))
 	for digest, got := range names {
 		want := []string{got[0], "localhost/benchrun/" + got[0] + ":v1.2.3", "", "localhost/benchrun/" + got[0] + "@" + digest}
 		must.Same(t, "names", want, got)
@@ -279,7 +271,7 @@ func checkImage(t *testing.T, name, platform string, index v1.ImageIndex, digest
 		len(c.RootFS.DiffIDs) != layers {
 		t.Errorf("%s for %s is for %s/%s: %+v", name, platform, c.OS, c.Architecture, c.Config)
 	}
-	if diff := cmp.Diff(map[string]string{
+	must.Same(t, "labels of "+name, map[string]string{
 		"org.opencontainers.image.title":       "benchrun " + name,
 		"org.opencontainers.image.description": "Reproducible database benchmarks on Kubernetes",
 		"org.opencontainers.image.source":      "https://github.com/benchrun-dev/benchrun",
@@ -287,9 +279,7 @@ func checkImage(t *testing.T, name, platform string, index v1.ImageIndex, digest
 		"org.opencontainers.image.version":     "v1.2.3",
 		"org.opencontainers.image.licenses":    "Apache-2.0",
 		"org.opencontainers.image.created":     "2023-11-14T22:13:20Z",
-	}, c.Config.Labels); diff != "" {
-		t.Errorf("labels of %s (-want +got):\n%s", name, diff)
-	}
+	}, c.Config.Labels)
 }
 
 // What Docker loads are the images of that architecture.
@@ -304,9 +294,7 @@ func TestReleaseForDocker(t *testing.T) {
 			t.Fatalf("%d images are saved, %d are in the layout: %v", len(saved), len(list), err)
 		}
 		for k, i := range images {
-			if want := []string{"localhost/benchrun/" + i.name + ":v1.2.3"}; !slices.Equal(saved[k].RepoTags, want) {
-				t.Errorf("it is called %v, want %v", saved[k].RepoTags, want)
-			}
+			must.Same(t, "it is called", []string{"localhost/benchrun/" + i.name + ":v1.2.3"}, saved[k].RepoTags)
 			for _, file := range append(saved[k].Layers, saved[k].Config) {
 				if _, err := os.Stat(r.built(name, file)); err != nil {
 					t.Error(err)
@@ -338,9 +326,7 @@ func TestReleaseInstall(t *testing.T) {
 		}
 		slices.Sort(names)
 		slices.Sort(got)
-		if !slices.Equal(names, got) {
-			t.Errorf("images are %v, want %v", got, names)
-		}
+		must.Same(t, "images", names, got)
 		var chart chartRelease
 		text = must.Get(os.ReadFile(r.built("release.yaml")))(t)
 		if err := yaml.Unmarshal(text, &chart); err != nil || chart.Registry != registry || !maps.Equal(chart.Digests, digests(t, r)) {

@@ -119,7 +119,6 @@ func resolve(page, to string) (file string, local bool) {
 // wide is what a page begins with that has the room of the table of contents too.
 const wide = "---\nhide: [toc]\n---\n"
 
-// write the site into a folder.
 func (s *site) write(folder string) error {
 	for name, text := range s.pages {
 		text = portable(s.linked(name, text))

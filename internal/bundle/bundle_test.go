@@ -72,9 +72,7 @@ func entries(t *testing.T, text []byte) []entry {
 		if errors.Is(err, io.EOF) {
 			return list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		data := must.Get(io.ReadAll(r))(t)
 		list = append(list, entry{*header, data})
 	}

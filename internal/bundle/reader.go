@@ -217,7 +217,6 @@ type unpacked struct {
 	bytes int64
 }
 
-// counter counts what is read.
 type counter struct {
 	from  io.Reader
 	bytes int64

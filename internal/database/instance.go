@@ -55,19 +55,14 @@ type Instance struct {
 // Root is the object that stands for the instance: it is created last and deleted first. For an external server, which the
 // operator does not create, it is the PodDisruptionBudget.
 func (i *Instance) Root() metav1.Object {
-	switch i.Provisioner {
-	case v1alpha1.ProvisionerMariaDBOperator:
-		if i.MariaDB != nil {
-			return i.MariaDB
-		}
-	case v1alpha1.ProvisionerExternal:
-		if i.Budget != nil {
-			return i.Budget
-		}
-	default:
-		if i.Set != nil {
-			return i.Set
-		}
+	external, operator := i.Provisioner == v1alpha1.ProvisionerExternal, i.Provisioner == v1alpha1.ProvisionerMariaDBOperator
+	switch {
+	case external && i.Budget != nil:
+		return i.Budget
+	case operator && i.MariaDB != nil:
+		return i.MariaDB
+	case !external && !operator && i.Set != nil:
+		return i.Set
 	}
 	return nil
 }

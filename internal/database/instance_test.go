@@ -101,9 +101,7 @@ func TestStartIsGivenUp(t *testing.T) {
 func TestClaimThatCannotBeProvisioned(t *testing.T) {
 	p := pod(unschedulable(corev1.ConditionFalse))
 	i := &database.Instance{Set: &appsv1.StatefulSet{}, Pod: p, ClaimWarning: "failed to provision volume: no room"}
-	if got, want := i.State().Waiting, "a volume of the database cannot be provisioned: failed to provision volume: no room"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Same(t, "waiting", "a volume of the database cannot be provisioned: failed to provision volume: no room", i.State().Waiting)
 }
 
 func TestLost(t *testing.T) {
@@ -184,9 +182,7 @@ func TestLost(t *testing.T) {
 			if tc.pod != nil {
 				pod = tc.pod(pod)
 			}
-			if got := (&database.Instance{Set: set, Pod: pod}).Lost(); got != tc.want {
-				t.Errorf("lost: %q, want %q", got, tc.want)
-			}
+			must.Same(t, "lost", tc.want, (&database.Instance{Set: set, Pod: pod}).Lost())
 		})
 	}
 }
@@ -384,9 +380,7 @@ func TestFactsOfThePod(t *testing.T) {
 			if fingerprint != tc.fingerprint || known != tc.known {
 				t.Errorf("fingerprint is %q, %t", fingerprint, known)
 			}
-			if got := (&database.Instance{Pod: tc.pod}).Image(); got != tc.image {
-				t.Errorf("image is %q", got)
-			}
+			must.Same(t, "image", tc.image, (&database.Instance{Pod: tc.pod}).Image())
 		})
 	}
 }
@@ -463,9 +457,7 @@ func TestObserverIsNotTheServer(t *testing.T) {
 		"a container of a policy is never ready": {withForeign(observer(0, time.Time{}), false), false},
 	} {
 		i := &database.Instance{Number: 1, Set: &appsv1.StatefulSet{}, Pod: tc.pod}
-		if got := i.Interrupted(began) != ""; got != tc.interrupted {
-			t.Errorf("%s: interrupted is %t", name, got)
-		}
+		must.Same(t, name+": interrupted", tc.interrupted, i.Interrupted(began) != "")
 		if lost := i.Lost(); lost != "" || !i.Intact("uid") || !i.State().Ready {
 			t.Errorf("%s: lost %q, intact %t, %+v", name, lost, i.Intact("uid"), i.State())
 		}
@@ -502,8 +494,6 @@ func TestObserverThatIsTooSmall(t *testing.T) {
 		"no observer": {database.Instance{Set: &appsv1.StatefulSet{}, Warning: refused}, refused},
 		"a quota":     {database.Instance{Set: observed, Warning: "forbidden: exceeded quota"}, "forbidden: exceeded quota"},
 	} {
-		if got, want := tc.instance.State().Waiting, "the database's Pod is being created: "+tc.want; got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		must.Same(t, name, "the database's Pod is being created: "+tc.want, tc.instance.State().Waiting)
 	}
 }

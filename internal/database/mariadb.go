@@ -163,28 +163,21 @@ func quietProbe(e *engine.Engine, periodSeconds, failureThreshold int32) map[str
 	}
 }
 
-// mariaDBReady says whether the operator is done with the resource. Its Ready condition is also true while it is about to
-// restart the server.
-func mariaDBReady(object *unstructured.Unstructured) bool {
-	c := mariaDBCondition(object)
-	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == mariaDBRunning
-}
-
-func mariaDBMessage(object *unstructured.Unstructured) string {
-	if c := mariaDBCondition(object); c != nil {
-		return c.Reason + ": " + c.Message
-	}
-	return "it has not reported anything yet; is it running?"
-}
-
-func mariaDBCondition(object *unstructured.Unstructured) *metav1.Condition {
+// mariaDBUnready is what the operator says of the resource until it is done with that; then it is empty. Its Ready condition is
+// also true while it is about to restart the server.
+func mariaDBUnready(object *unstructured.Unstructured) string {
 	var status struct {
 		Status struct {
 			Conditions []metav1.Condition `json:"conditions"`
 		} `json:"status"`
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &status); err != nil {
-		return nil
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &status)
+	switch c := apimeta.FindStatusCondition(status.Status.Conditions, mariaDBReadyType); {
+	case err != nil || c == nil:
+		return "it has not reported anything yet; is it running?"
+	case c.Status == metav1.ConditionTrue && c.Reason == mariaDBRunning:
+		return ""
+	default:
+		return c.Reason + ": " + c.Message
 	}
-	return apimeta.FindStatusCondition(status.Status.Conditions, mariaDBReadyType)
 }

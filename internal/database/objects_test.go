@@ -6,6 +6,7 @@ package database_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -152,9 +153,7 @@ func TestObjectsOfTwoRuns(t *testing.T) {
 			}
 			two = bytes.ReplaceAll(two, []byte(otherUID), []byte(tc.run.UID))
 			two = bytes.ReplaceAll(two, []byte(otherUID[:8]), []byte(tc.run.UID[:8]))
-			if !bytes.Equal(one, two) {
-				t.Errorf("more than the UID differs:\n%s\n%s", one, two)
-			}
+			must.Same(t, "but for the UID", string(one), string(two))
 		})
 	}
 }
@@ -171,9 +170,7 @@ func TestObjectsAreIndependent(t *testing.T) {
 					set.Spec.Template.Spec.Tolerations[0].Key = "changed"
 				}
 			}
-			if after := testutil.YAML(t, tc.run); !bytes.Equal(before, after) {
-				t.Errorf("the run was written to:\n%s", after)
-			}
+			must.Same(t, "the run, to which nothing is written", string(before), string(testutil.YAML(t, tc.run)))
 			second := testutil.YAML(t, objects(t, tc.run, tc.instance, tc.node, images)...)
 			if bytes.Contains(second, []byte("changed")) {
 				t.Error("objects share what may be written to")
@@ -189,9 +186,7 @@ func TestPasswordIsInTheSecretOnly(t *testing.T) {
 	if secret.StringData["password"] != password || secret.StringData["username"] != "root" {
 		t.Errorf("the Secret holds %v", secret.StringData)
 	}
-	if n := bytes.Count(testutil.YAML(t, secret), []byte(password)); n != 1 {
-		t.Errorf("the password stands in the Secret %d times", n)
-	}
+	must.Same(t, "times that the password stands in the Secret", 1, bytes.Count(testutil.YAML(t, secret), []byte(password)))
 	for _, object := range objects(t, run, 1, "", images) {
 		text := testutil.YAML(t, object)
 		if bytes.Contains(text, []byte(password)) || bytes.Contains(text, []byte("secretKeyRef")) {
@@ -212,9 +207,7 @@ func TestStatefulSetIsQueuedByKueue(t *testing.T) {
 			want = plan.QueueLabels(run.Labels)
 		}
 		for key, value := range run.Labels {
-			if got := object.GetLabels()[key]; got != want[key] {
-				t.Errorf("%T: %s is %q, want %q of %q", object, key, got, want[key], value)
-			}
+			must.Same(t, fmt.Sprintf("%T: %s of %q", object, key, value), want[key], object.GetLabels()[key])
 			if isSet && set.Spec.Template.Labels[key] != "" {
 				t.Errorf("the Pod has %s", key)
 			}
@@ -272,9 +265,7 @@ func TestNetworkPolicy(t *testing.T) {
 		"another run":              {named("run"), named("other"), "ns", false},
 	} {
 		policy := database.NetworkPolicy(tc.run, 1)
-		if got := allows(t, policy, tc.namespace, loaderLabels(t, tc.from)); got != tc.want {
-			t.Errorf("%s: may connect: %t", name, got)
-		}
+		must.Same(t, name+": may connect", tc.want, allows(t, policy, tc.namespace, loaderLabels(t, tc.from)))
 		if allows(t, policy, "ns", map[string]string{"app": "stranger"}) || allows(t, policy, "ns", nil) {
 			t.Errorf("%s: a stranger may connect", name)
 		}
@@ -327,9 +318,7 @@ func TestBlockIOClass(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if got := set.Spec.Template.Annotations["blockio.resources.beta.kubernetes.io/pod"]; got != class {
-				t.Errorf("the Pod has class %q, want %q", got, class)
-			}
+			must.Same(t, "class of the Pod", class, set.Spec.Template.Annotations["blockio.resources.beta.kubernetes.io/pod"])
 		}
 	}
 }

@@ -55,8 +55,8 @@ func (i *Instance) State() State {
 	switch {
 	case server == nil || !server.Ready || i.Pod.DeletionTimestamp != nil:
 		return State{Waiting: i.waiting(server), Held: podutil.HeldByKueue(i.Pod), NoRoom: podutil.NoRoom(i.Pod)}
-	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !mariaDBReady(i.MariaDB):
-		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBMessage(i.MariaDB)}
+	case i.Provisioner == v1alpha1.ProvisionerMariaDBOperator && mariaDBUnready(i.MariaDB) != "":
+		return State{Waiting: "the MariaDB operator has not finished yet: " + mariaDBUnready(i.MariaDB)}
 	case i.Pod.Status.PodIP == "":
 		return State{Waiting: "the database's Pod has no address yet"}
 	}
@@ -134,19 +134,17 @@ func (i *Instance) NeedsLog() (container string, needed bool) {
 }
 
 func (i *Instance) waiting(server *corev1.ContainerStatus) string {
-	if i.Pod.DeletionTimestamp != nil {
+	ended, _ := i.startEnded()
+	switch {
+	case i.Pod.DeletionTimestamp != nil:
 		return "the database's Pod is being deleted"
-	}
-	if server != nil && server.State.Running != nil {
+	case server != nil && server.State.Running != nil:
 		return "the server is starting"
-	}
-	if podutil.HeldByKueue(i.Pod) {
+	case podutil.HeldByKueue(i.Pod):
 		return i.withWarning(podutil.WaitsForKueue("the database's Pod", i.Pod.Labels[v1alpha1.LabelKueueQueue]))
-	}
-	if ended, _ := i.startEnded(); ended != "" {
+	case ended != "":
 		return ended
-	}
-	if i.ClaimWarning != "" {
+	case i.ClaimWarning != "":
 		return "a volume of the database cannot be provisioned: " + i.ClaimWarning
 	}
 	return i.withWarning(podutil.Waiting(i.Pod, "the database"))
@@ -169,7 +167,7 @@ func (i *Instance) Lost() string {
 	case podutil.NodeLost(i.Pod):
 		return "the database's node " + i.Pod.Spec.NodeName + " does not answer"
 	}
-	if c := podutil.Disruption(i.Pod); c != nil {
+	if c := podutil.Condition(i.Pod, corev1.DisruptionTarget); c != nil {
 		return fmt.Sprintf("the database's Pod was disrupted: %s: %s", c.Reason, c.Message)
 	}
 	if reason := podutil.EvictedByKueue(i.Pod); reason != "" {

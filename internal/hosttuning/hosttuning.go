@@ -83,14 +83,11 @@ func Settings(spec *v1alpha1.HostTuningSpec) v1alpha1.HostSettings {
 
 // Decode reads the annotation of a Lease.
 func Decode(text string) (*Record, error) {
-	var r Record
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return nil, fmt.Errorf("reading the record of a tuned node: %w", err)
-	}
-	if r.Version != recordVersion || r.Node == "" {
+	r, err := result.Versioned([]byte(text), "the record of a tuned node", func(r *Record) int { return r.Version }, recordVersion)
+	if err == nil && r.Node == "" {
 		return nil, fmt.Errorf("the record of a tuned node has version %d, this program reads %d", r.Version, recordVersion)
 	}
-	return &r, nil
+	return r, err
 }
 
 // Changes says whether the node has, or may have had, other values than before.

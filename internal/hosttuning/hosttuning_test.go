@@ -212,9 +212,7 @@ func TestJob(t *testing.T) {
 		job := Job(lease(), &r, podutil.Images{Loader: "loader:1", Registry: "registry.example.com", PullSecrets: []string{"pull"}})
 		spec := job.Spec.Template.Spec
 		c := spec.Containers[0]
-		if got := strings.Join(c.Args, " "); got != tc.want {
-			t.Errorf("%s: %s", tc.state, got)
-		}
+		must.Same(t, string(tc.state), tc.want, strings.Join(c.Args, " "))
 		if job.Namespace != "system" || spec.NodeName != "a" || !metav1.IsControlledBy(job, lease()) || len(job.Name) > 63 ||
 			c.Image != "registry.example.com/loader:1" || spec.ImagePullSecrets[0].Name != "pull" || !*c.SecurityContext.Privileged ||
 			*spec.AutomountServiceAccountToken || len(spec.Volumes) != 0 || spec.HostPID || spec.HostNetwork {
@@ -222,9 +220,7 @@ func TestJob(t *testing.T) {
 		}
 		names[job.Name] = true
 	}
-	if len(names) != 4 {
-		t.Errorf("names are %v", names)
-	}
+	must.Same(t, fmt.Sprintf("names %v", names), 4, len(names))
 }
 
 // What a Job has left counts only if it is its own Pod's, and whole.

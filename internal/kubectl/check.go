@@ -18,8 +18,8 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
@@ -128,7 +128,6 @@ func (c *checker) checkRun(ctx context.Context, object *unstructured.Unstructure
 	return fmt.Sprintf("%s; deadline: %s%s", trialsOf(run, p), deadline, warning), nil
 }
 
-// trialsOf says how many trials a run has.
 func trialsOf(run *v1alpha1.BenchmarkRun, p *plan.Plan) string {
 	points := stats.Counted(len(p.Points), "point")
 	if p.Stages > 1 {

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // betweenRuns is the standard deviation between equal runs, unless the user knows it.
@@ -172,10 +172,10 @@ func (o *comparing) compare(from *opener, arguments []string, gated bool) (*repo
 	case o.metric != "" || gated:
 		return nil, errors.New("--metric and --fail-on-regression take RUN:VARIANT of runs with variants")
 	default:
-		return report.Reproduce(a.Report, b.Report, [2]string{a.text(), b.text()}, 0, o.betweenRuns.fraction)
+		return report.Reproduce(a.Report, b.Report, [2]string{a.text, b.text}, 0, o.betweenRuns.fraction)
 	}
-	x, err := report.SideOf(a.Report, a.variant, o.metric, a.text())
-	y, err2 := report.SideOf(b.Report, b.variant, o.metric, b.text())
+	x, err := report.SideOf(a.Report, a.variant, o.metric, a.text)
+	y, err2 := report.SideOf(b.Report, b.variant, o.metric, b.text)
 	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}

@@ -171,9 +171,7 @@ func TestCompareVariantsFile(t *testing.T) {
 
 // Scripts know the exit codes as numbers.
 func TestExitCodes(t *testing.T) {
-	if got := [...]int{ExitFine, ExitRegression, ExitCannotSay, ExitError}; got != [...]int{0, 1, 2, 3} {
-		t.Errorf("the exit codes are %v", got)
-	}
+	must.Same(t, "exit codes", [...]int{0, 1, 2, 3}, [...]int{ExitFine, ExitRegression, ExitCannotSay, ExitError})
 }
 
 // A command that crashes gives no answer.
@@ -205,8 +203,6 @@ func TestPercentage(t *testing.T) {
 		}
 	}
 	for fraction, want := range map[float64]string{0: "", 0.05: "5%", 0.005: "0.5%", 0.07: "7%"} {
-		if got := (&percentage{fraction: fraction}).String(); got != want {
-			t.Errorf("%g is shown as %q, want %q", fraction, got, want)
-		}
+		must.Same(t, "shown as", want, (&percentage{fraction: fraction}).String())
 	}
 }

@@ -23,8 +23,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
@@ -90,15 +90,12 @@ func explanation(m *snapshot, invalidated []*result.Record, warnings []string, n
 	case m.answer != "":
 		text = append(text, "So far: "+m.answer)
 	}
-	text = append(text, m.hints...)
-	text = append(text, m.blockedBy(ready.Reason)...)
+	text = slices.Concat(text, m.hints, m.blockedBy(ready.Reason))
 	if deadline != nil && !m.finished() {
 		text = append(text, fmt.Sprintf("Deadline: %s (in %s).",
 			deadline.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(deadline.Sub(now))))
 	}
-	text = append(text, m.explainExpiry(now)...)
-	text = append(text, explainInvalidated(m.run, invalidated)...)
-	text = append(text, explainWarnings(warnings)...)
+	text = slices.Concat(text, m.explainExpiry(now), explainInvalidated(m.run, invalidated), explainWarnings(warnings))
 	if ready.Reason != v1alpha1.ReasonComplete && ready.Reason != v1alpha1.ReasonDecided {
 		text = append(text, "docs/troubleshooting.md says more.")
 	}
@@ -168,7 +165,6 @@ func (m *snapshot) explainExpiry(now time.Time) []string {
 		expires.UTC().Format("2006-01-02 15:04:05 MST"), duration.HumanDuration(max(0, expires.Sub(now))), what)}
 }
 
-// explainFinding prints what a finding means and what to do.
 func explainFinding(out io.Writer, code finding.Code) error {
 	e, known := finding.Table[code]
 	if !known {
@@ -227,7 +223,6 @@ func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) [
 	return text
 }
 
-// maxWarnings is how many warnings are listed.
 const maxWarnings = 5
 
 // explainWarnings lists each warning once.

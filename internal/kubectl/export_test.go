@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/bundle"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -263,7 +263,7 @@ func finishedVariants(t *testing.T, alternation v1alpha1.Alternation, change ...
 	})
 	run.Status.Answer.Detail, run.Status.Progress = "one and other are equal within 5%", "2/2"
 	setReady(&run.Status.Conditions, v1alpha1.ReasonUndecided, "", v1alpha1.ConditionFinished, v1alpha1.ConditionComplete)
-	c := analysis.OfVariants(run, p, records, nil, nil)
+	c := judge.OfVariants(run, p, records, nil, nil)
 	rep, err := report.Of(run, p, records, c, v1alpha1.ConditionComplete, "all 2 rounds are measured")
 	must.Do(t, err)
 	files := must.Get(report.Files(rep))(t)

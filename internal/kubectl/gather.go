@@ -39,8 +39,12 @@ func gather(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun,
 	if err != nil {
 		return err
 	}
-	if err := addResults(w, printed.contents); err != nil {
-		return err
+	for _, name := range publishedNames(printed.contents) {
+		data, err := result.UnpackFile(name, printed.contents)
+		if err != nil {
+			return err
+		}
+		w.Add(bundle.ResultsFolder+name, data)
 	}
 	if err := addAttempts(ctx, from, w, run, printed.Records); err != nil {
 		return err
@@ -71,18 +75,6 @@ func manifestOf(run *v1alpha1.BenchmarkRun, specDigest string) (*bundle.Manifest
 		return nil, nil, fmt.Errorf("encoding %s: %w", bundle.BenchmarkFile, err)
 	}
 	return m, text, nil
-}
-
-// addResults adds the files of a results ConfigMap.
-func addResults(to *bundle.Writer, contents map[string][]byte) error {
-	for _, name := range publishedNames(contents) {
-		data, err := result.UnpackFile(name, contents)
-		if err != nil {
-			return err
-		}
-		to.Add(bundle.ResultsFolder+name, data)
-	}
-	return nil
 }
 
 // publishedNames are the names of the files whose parts these are.

@@ -57,7 +57,6 @@ func (o *options) database() map[string]any {
 	return database
 }
 
-// optionReader reads option files into options.
 type optionReader struct {
 	engine *engine.Engine
 	into   *options

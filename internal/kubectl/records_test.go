@@ -73,9 +73,7 @@ func TestPlotsOfDocuments(t *testing.T) {
 	} {
 		p, docs := reportOf(t, "x", c.from)
 		files, remarks, err := p.plotFiles(t.Context(), docs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		must.Same(t, name, c.want, namesIn(files))
 		if text := strings.Join(remarks, "\n"); !strings.HasPrefix(text, c.says) || c.says == "" && text != "" || strings.Contains(text, "\n") {
 			t.Errorf("%s: it says %q", name, text)

@@ -24,7 +24,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// reporting has the flags of report.
 type reporting struct {
 	output, plots, dir string
 	open               bool

@@ -166,9 +166,7 @@ func TestCompareWithTheCluster(t *testing.T) {
 func TestMatrixOfARun(t *testing.T) {
 	_, rep := measuredRun(t, "main", 1)
 	format, err := formatOf("matrix", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = (&printable{Report: rep}).print(io.Discard, format)
 	if err == nil || err.Error() != "-o matrix: this format is for runs with variants" {
 		t.Error(err)

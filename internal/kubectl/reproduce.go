@@ -112,7 +112,14 @@ func (o *reproduction) reproduce(
 	if err := o.create(ctx, cl, wanted); err != nil {
 		return nil, err
 	}
-	run, err := o.waitFor(ctx, cl, client.ObjectKeyFromObject(wanted))
+	// What is shown on the way must not mix with the answer. It is an error if the run fails; variants without an answer have values
+	// all the same.
+	noAnswer := verdictError{}
+	err = o.wait(ctx, o.streams.ErrOut, cl, client.ObjectKeyFromObject(wanted))
+	if err != nil && !errors.As(err, &noAnswer) {
+		return nil, err
+	}
+	run, err := find(ctx, cl, wanted.Namespace, wanted.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -179,16 +186,6 @@ func alreadyThere(ctx context.Context, cl client.Reader, wanted *v1alpha1.Benchm
 		return fmt.Errorf("run %s already exists with another specification: use --name", run.Name)
 	}
 	return nil
-}
-
-// waitFor returns a run when it has finished. It is an error if it failed; variants without an answer have values all the same.
-func (o *reproduction) waitFor(ctx context.Context, cl client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
-	// What is shown on the way must not mix with the answer.
-	answer := verdictError{}
-	if err := o.wait(ctx, o.streams.ErrOut, cl, key); err != nil && !errors.As(err, &answer) {
-		return nil, err
-	}
-	return find(ctx, cl, key.Namespace, key.Name)
 }
 
 var errNoConsent = errors.New("nothing was created: the input is not a terminal, and --yes is not set. Read above what the " +

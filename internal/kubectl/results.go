@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/validation"
@@ -31,7 +31,6 @@ func (c *cluster) run(ctx context.Context, name string) (client.Client, *v1alpha
 	return cl, run, err
 }
 
-// find reads the run with that name.
 func find(ctx context.Context, from client.Reader, namespace, name string) (*v1alpha1.BenchmarkRun, error) {
 	run := new(v1alpha1.BenchmarkRun)
 	err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, run)
@@ -111,7 +110,7 @@ func reportSoFar(ctx context.Context, from client.Reader, run *v1alpha1.Benchmar
 	if m := snapshotOf(run); m.is(v1alpha1.ConditionFailed) {
 		outcome, message = v1alpha1.ConditionFailed, m.ready().Reason+": "+m.ready().Message
 	}
-	r, err := report.Of(run, p, records, analysis.OfVariants(run, p, records, nil, nil), outcome, message)
+	r, err := report.Of(run, p, records, judge.OfVariants(run, p, records, nil, nil), outcome, message)
 	if err == nil && !r.HasVariants() {
 		r.Claims = nil
 	}
@@ -129,16 +128,8 @@ type opener struct {
 // reference is what an argument names: the report of a run, and one of its variants.
 type reference struct {
 	printable
-	// name is the argument without the variant.
-	name, variant string
-}
-
-// text is the argument.
-func (r *reference) text() string {
-	if r.variant == "" {
-		return r.name
-	}
-	return r.name + ":" + r.variant
+	// text is the argument.
+	text, variant string
 }
 
 // open reads what an argument names:
@@ -160,7 +151,7 @@ func (o *opener) open(text string) (*reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reference{*p, name, variant}, nil
+	return &reference{*p, text, variant}, nil
 }
 
 func (o *opener) printable(name string) (*printable, error) {

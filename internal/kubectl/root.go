@@ -52,9 +52,6 @@ func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []s
 	return ExitError
 }
 
-// shownFlags are those of kubectl's own flags that its help shows. The others work, too, and `kubectl options` describes them.
-var shownFlags = []string{"namespace", "context", "kubeconfig"}
-
 // NewCommand is `kubectl benchrun`.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	streams = safe(streams)
@@ -80,7 +77,8 @@ failed, and what to do.`,
 	command.SetErr(streams.ErrOut)
 	cluster.flags.AddFlags(command.PersistentFlags())
 	command.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = !slices.Contains(shownFlags, flag.Name)
+		// The others of kubectl's own flags work, too, and `kubectl options` describes them.
+		flag.Hidden = !slices.Contains([]string{"namespace", "context", "kubeconfig"}, flag.Name)
 	})
 	for _, g := range []struct {
 		title    string

@@ -217,9 +217,7 @@ func TestNameReferences(t *testing.T) {
 	if err == nil {
 		err = yaml.Unmarshal(text, &file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	named := map[string]bool{}
 	for _, r := range file.NameReference {
 		for _, f := range r.FieldSpecs {

@@ -5,6 +5,7 @@ package kubectl
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,9 +39,7 @@ func TestSafeWriter(t *testing.T) {
 				}
 				rest = rest[n:]
 			}
-			if b.String() != tc.want {
-				t.Errorf("%s in writes of %d: %q, want %q", name, size, b.String(), tc.want)
-			}
+			must.Same(t, fmt.Sprintf("%s in writes of %d", name, size), tc.want, b.String())
 		}
 	}
 }

@@ -73,7 +73,6 @@ func set(spec map[string]any, path, text string) error {
 	}
 }
 
-// isNamedList says whether a type is a list of objects that have a name.
 func isNamedList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || indirect(t.Elem()).Kind() != reflect.Struct {
 		return false

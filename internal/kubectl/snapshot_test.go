@@ -60,9 +60,7 @@ func TestReportOfVariantsSoFar(t *testing.T) {
 				t.Errorf("%s of %d trials:\n%s", format, n, got)
 			}
 		}
-		if got := strings.Count(text(t, p, "csv"), "\n"); got != n+1 {
-			t.Errorf("%d trials: %d lines of CSV", n, got)
-		}
+		must.Same(t, "lines of CSV", n+1, strings.Count(text(t, p, "csv"), "\n"))
 		if got := text(t, p, "html"); !strings.Contains(got, "this is what has been measured so far") {
 			t.Errorf("%d trials: the page does not say that it is not whole", n)
 		}

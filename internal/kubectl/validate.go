@@ -67,7 +67,6 @@ func validate(ctx context.Context, streams genericiooptions.IOStreams, names []s
 	return report.end()
 }
 
-// tally counts what was found.
 type tally struct {
 	out            io.Writer
 	checked, wrong int

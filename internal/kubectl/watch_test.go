@@ -289,9 +289,7 @@ func recorded(t *testing.T, trial, attempt int, outcome result.Outcome, cause re
 		Version: result.DocumentVersion, ToolOutput: map[string]string{"measure": "queries: 7\n", "cleanup": "gone"},
 		Tool: &result.ToolFacts{Name: "sysbench", Commands: []result.ToolCommand{{Phase: "measure"}, {Phase: "cleanup"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	record := &result.Record{
 		Version: result.RecordVersion, Trial: trial, Attempt: attempt, Outcome: outcome, Cause: cause, Recorded: began,
 		Parameters: map[string]string{"rowsPerCommit": "16"},

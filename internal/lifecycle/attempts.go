@@ -23,7 +23,7 @@ import (
 // recorded removes the Job of an attempt that has its record.
 func recorded(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
-		if s.seen.record(a.Trial, a.Number) != nil && (a.Job.DeletionTimestamp == nil || podutil.HeldUp(a.Job, a.Pods...)) {
+		if s.seen.recorded(a.Trial, a.Number) && (a.Job.DeletionTimestamp == nil || podutil.HeldUp(a.Job, a.Pods...)) {
 			return s.measuring(RemoveJob{Job: a.Job})
 		}
 	}
@@ -34,7 +34,7 @@ func recorded(s *situation) *Decision {
 func ended(s *situation) *Decision {
 	for _, a := range s.seen.Attempts {
 		switch {
-		case s.seen.record(a.Trial, a.Number) != nil:
+		case s.seen.recorded(a.Trial, a.Number):
 			continue
 		case s.abandoned(&a):
 			a.Verdict = a.Verdict.Because(result.CausePodDeleted, "its Job was deleted, and stays because of its finalizers: "+
@@ -77,7 +77,6 @@ func failed(s *situation) *Decision {
 		invalidated, limit, last.Trial, atPoint(last.Parameters), last.Cause, last.Message))
 }
 
-// lastInvalidated is the record of the last attempt that was invalidated, or nil.
 func (s *situation) lastInvalidated() (last *result.Record) {
 	for _, r := range s.seen.Records {
 		if r.Outcome == result.OutcomeInvalidated {
@@ -114,14 +113,9 @@ func running(s *situation) *Decision {
 // it could write that to the status, or one that a third party has made. All others belong to no attempt. Of a run that is being
 // deleted they are all: what it has recorded is not read any more, and the garbage collector deletes each of them.
 func (s *situation) unclaimed() []Attempt {
-	switch {
-	case s.run.DeletionTimestamp != nil:
-		return slices.Clone(s.seen.Unclaimed)
-	case s.next == nil:
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(s.seen.Unclaimed), func(a Attempt) bool {
-		return a.Job.Name != plan.AttemptName(s.run, s.next.Number, s.attempt)
+		ofNext := s.next != nil && a.Job.Name == plan.AttemptName(s.run, s.next.Number, s.attempt)
+		return s.run.DeletionTimestamp == nil && !ofNext
 	})
 }
 
@@ -166,7 +160,6 @@ func start(s *situation) *Decision {
 	return s.measuring(StartAttempt{Attempt: s.attemptOn(instance)})
 }
 
-// attemptOn is the next attempt on an instance.
 func (s *situation) attemptOn(instance int) trial.Attempt {
 	a := trial.Attempt{
 		Trial: *s.next, Point: s.plan.Points[s.next.Point], Number: s.attempt, Instance: instance, Metric: s.plan.Metric,

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/stats"
-	"github.com/benchrun-dev/benchrun/internal/stats/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/claims"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // What the status has room for. The API server refuses a status that breaks one bound of its schema, and etcd an object of more

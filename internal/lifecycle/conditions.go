@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -101,7 +101,7 @@ func failing(s *situation) *Decision {
 	if !s.is(v1alpha1.ConditionFailed) {
 		return nil
 	}
-	left := later(failed.LastTransitionTime.Add(publishGrace), deadline(s)).Sub(s.now)
+	left := max(failed.LastTransitionTime.Add(publishGrace).Sub(s.now), deadline(s).Sub(s.now))
 	if s.nothingToPublish() || s.seen.RetryError != "" && left <= 0 {
 		return &Decision{Action: Wait{}, Finished: true}
 	}
@@ -151,15 +151,15 @@ func (s *situation) freeNodes() Action {
 }
 
 type progress struct {
-	analysis.Progress
+	judge.Progress
 	failed *result.Record
 	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
 	next    *plan.Trial
 	attempt int
 }
 
-func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *analysis.Compared) progress {
-	g := progress{Progress: analysis.ProgressOf(run, p, records)}
+func progressOf(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *judge.Compared) progress {
+	g := progress{Progress: judge.ProgressOf(run, p, records)}
 	g.Keep(func(t *plan.Trial) bool { return compared.Left(p, t) })
 	if len(g.Left) > 0 {
 		next := *g.Left[0]

@@ -4,11 +4,11 @@
 package lifecycle
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -105,9 +105,7 @@ func TestConditions(t *testing.T) {
 					t.Errorf("%+v", c)
 				}
 			}
-			if len(status.Conditions) != len(allConditions) {
-				t.Errorf("%d conditions", len(status.Conditions))
-			}
+			must.Same(t, "conditions", len(allConditions), len(status.Conditions))
 		})
 	}
 }
@@ -141,9 +139,7 @@ func TestEndIsNeverTakenBack(t *testing.T) {
 						}
 					}
 				}
-				if diff := cmp.Diff(want.Conditions, got.Conditions); diff != "" {
-					t.Errorf("%s, then %s, suspend %t: conditions (-want +got):\n%s", end, name, suspend, diff)
-				}
+				must.Same(t, fmt.Sprintf("%s, then %s, suspend %t: conditions", end, name, suspend), want.Conditions, got.Conditions)
 				if !want.CompletionTime.Equal(got.CompletionTime) || want.Results != (v1alpha1.ResultsReference{}) && want.Results != got.Results {
 					t.Errorf("%s, then %s: ended %s with %v", end, name, got.CompletionTime, got.Results)
 				}
@@ -160,9 +156,7 @@ func TestFailureIsSaidOnce(t *testing.T) {
 	for range 2 { // also when it is finished
 		run.Status = statusOf(t, run, seen, now)
 		for _, c := range run.Status.Conditions {
-			if has := strings.Contains(c.Message, message); has != (c.Type == v1alpha1.ConditionFailed) {
-				t.Errorf("%s says %q", c.Type, c.Message)
-			}
+			must.Same(t, c.Type+" says "+c.Message, c.Type == v1alpha1.ConditionFailed, strings.Contains(c.Message, message))
 		}
 	}
 }
@@ -190,9 +184,7 @@ func TestMessagesAreStable(t *testing.T) {
 	for name, seen := range situations {
 		run := oneAxis(1, 2)
 		run.Status = statusOf(t, run, &seen, now)
-		if diff := cmp.Diff(run.Status, statusOf(t, run, &seen, now.Add(100*time.Second))); diff != "" {
-			t.Errorf("%s: after a while (-before +after):\n%s", name, diff)
-		}
+		must.Same(t, name+": after a while", run.Status, statusOf(t, run, &seen, now.Add(100*time.Second)))
 	}
 }
 

@@ -37,22 +37,22 @@ func (s *situation) lastProgress() time.Time {
 	if status.StartTime == nil || pause(s.run) != nil || s.seen.Newest != status.Records {
 		return s.now
 	}
-	last := status.StartTime.Time
+	times := []time.Time{status.StartTime.Time}
 	switch c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionAdmitted); {
 	case c == nil: // it is seen for the first time
-		last = later(last, s.now)
+		times = append(times, s.now)
 	case c.Status == metav1.ConditionTrue:
-		last = later(last, c.LastTransitionTime.Time)
+		times = append(times, c.LastTransitionTime.Time)
 	}
 	for _, a := range s.seen.Attempts {
-		last = later(last, a.Job.CreationTimestamp.Time)
+		times = append(times, a.Job.CreationTimestamp.Time)
 	}
 	for i := range s.seen.Instances {
 		if root := s.seen.Instances[i].Root(); root != nil {
-			last = later(last, root.GetCreationTimestamp().Time)
+			times = append(times, root.GetCreationTimestamp().Time)
 		}
 	}
-	return last
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 // leastMove of a deadline is worth a write of the status: an attempt that is made right after another was recorded moves it by
@@ -66,13 +66,6 @@ func (s *situation) movingDeadline() time.Time {
 		return before.Time
 	}
 	return moved
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Pauses says whether no step is taken, by the will of a person or for the sake of another run: such time does not count.

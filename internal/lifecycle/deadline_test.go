@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -25,17 +25,11 @@ import (
 func TestDefaultDeadline(t *testing.T) {
 	run := oneAxis(3, 2)
 	run.Spec.Trials.StartDeadlineSeconds, run.Spec.Trials.DeadlineSeconds, run.Spec.Trials.MaxInvalid = 10, 100, ptr.To[int32](1)
-	if got, want := plan.Deadline(run, planOf(t, run)), (6+2)*110*time.Second+2*10*time.Second+10*time.Minute; got != want {
-		t.Errorf("deadline is %s, want %s", got, want)
-	}
+	must.Same(t, "deadline", (6+2)*110*time.Second+2*10*time.Second+10*time.Minute, plan.Deadline(run, planOf(t, run)))
 	run.Spec.Trials.DeadlineSeconds = 31536000
-	if got := plan.Deadline(run, planOf(t, run)); got != 365*24*time.Hour {
-		t.Errorf("the longest deadline is %s", got)
-	}
+	must.Same(t, "the longest deadline", 365*24*time.Hour, plan.Deadline(run, planOf(t, run)))
 	run.Spec.DeadlineSeconds = ptr.To[int32](5)
-	if got := plan.Deadline(run, nil); got != 5*time.Second {
-		t.Errorf("asked for 5 seconds, got %s", got)
-	}
+	must.Same(t, "deadline that was asked for", 5*time.Second, plan.Deadline(run, nil))
 }
 
 // Whatever a run waits for, it ends at its deadline, and says what it was.
@@ -258,7 +252,7 @@ func TestEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(1, 3)
 			p := planOf(t, run)
-			a := analysis.OfRun(run, p, tc.seen.Records)
+			a := judge.OfRun(run, p, tc.seen.Records)
 			got := newSituation(run, p, &tc.seen, now).environment(a)
 			must.Same(t, "environment", tc.want, got)
 		})
@@ -318,13 +312,9 @@ func TestBlockIOClass(t *testing.T) {
 			got := ""
 			if d.Failure != nil {
 				got = d.Failure.Message
-				if d.Failure.Reason != v1alpha1.ReasonBlockIOClassNotEffective {
-					t.Errorf("the run ends %s", d.Failure.Reason)
-				}
+				must.Same(t, "the run ends", v1alpha1.ReasonBlockIOClassNotEffective, d.Failure.Reason)
 			}
-			if got != tc.want {
-				t.Errorf("the run ends with %q, want %q", got, tc.want)
-			}
+			must.Same(t, "the run ends with", tc.want, got)
 		})
 	}
 }
@@ -365,11 +355,7 @@ func TestThrottled(t *testing.T) {
 			Totals:   result.Totals{Micros: 10_000_000},
 			Observed: &result.ObservedSummary{ThrottledMicros: tc.throttled, CPULimitMillis: tc.had},
 		}
-		if got := throttled(&run.Spec, s); got != tc.want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, throttled(&run.Spec, s))
 	}
-	if got := throttled(&testutil.MakeRun("run", "ns").Obj().Spec, &result.Summary{}); got != "" {
-		t.Errorf("without an observer: %s", got)
-	}
+	must.Same(t, "without an observer", "", throttled(&testutil.MakeRun("run", "ns").Obj().Spec, &result.Summary{}))
 }

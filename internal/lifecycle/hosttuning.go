@@ -145,7 +145,6 @@ func unrecorded(node string) string {
 		hosttuning.LeaseName(node), node)
 }
 
-// maxTunedNodes is how many nodes the status lists.
 const maxTunedNodes = 16
 
 func (s *situation) hostTuning(status *v1alpha1.BenchmarkRunStatus) {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -22,7 +22,7 @@ import (
 // one for all. An instance that was restarted, replaced or removed is not measured again, whether or not it was measured before.
 func (s *situation) wantedInstance() int {
 	removed := int(ptr.Deref(s.run.Status.RemovedInstances, 0))
-	last := analysis.LastServed(s.seen.Records)
+	last := judge.LastServed(s.seen.Records)
 	if last.Number > removed && s.run.Spec.Trials.Server != v1alpha1.ServerPerTrial {
 		if i := s.seen.Instance(last.Number); i != nil && i.Intact(last.PodUID) {
 			return last.Number
@@ -88,7 +88,6 @@ func (s *situation) goesOn() bool {
 	return true
 }
 
-// trial with that number, or nil.
 func (s *situation) trial(number int) *plan.Trial {
 	if number < 1 || number > len(s.plan.Trials) {
 		return nil
@@ -248,7 +247,6 @@ func pinImages(images podutil.Images) v1alpha1.ImagesStatus {
 	return pinned
 }
 
-// maxImage bounds the name of an image.
 const maxImage = 512
 
 // images that the run has pinned: none before it is admitted. From its first accepted attempt on they are named by the digests

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,9 +69,7 @@ func TestWantedInstance(t *testing.T) {
 			run := oneAxis(1, 9)
 			run.Spec.Trials.Server = tc.lifetime
 			s := newSituation(run, planOf(t, run), &Observed{Records: tc.records, Instances: tc.instances}, now)
-			if got := s.wantedInstance(); got != tc.want {
-				t.Errorf("instance %d, want %d", got, tc.want)
-			}
+			must.Same(t, "instance", tc.want, s.wantedInstance())
 		})
 	}
 }
@@ -220,9 +219,7 @@ func TestBoundLoaders(t *testing.T) {
 		if i < 2 { // nothing like it was measured before
 			want = nil
 		}
-		if diff := cmp.Diff(want, s.boundLoaders()); diff != "" {
-			t.Errorf("trial %d of %s (-want +got):\n%s", next.Number, p.Variants[side], diff)
-		}
+		must.Same(t, fmt.Sprintf("trial %d of %s", next.Number, p.Variants[side]), want, s.boundLoaders())
 		r := testutil.Record(next.Number, 1, nil, 800)
 		r.Place = result.Place{DatabaseNode: "db", LoaderNode: nodes[side][0]}
 		if r.Place.LoaderNodes = nodes[side]; side == 0 {

@@ -55,15 +55,11 @@ func TestKstatus(t *testing.T) {
 		run := testutil.MakeRun("run", "ns").Obj()
 		p := must.Get(plan.ForRun(&run.Spec))(t)
 		run.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: lifecycle.RunKind}
-		if got := computed(t, run); got != kstatus.InProgressStatus {
-			t.Errorf("a new run is %s", got)
-		}
+		must.Same(t, "a new run", kstatus.InProgressStatus, computed(t, run))
 		for name, tc := range decisions {
 			decided := run.DeepCopy()
 			decided.Status = lifecycle.Status(run, p, &lifecycle.Observed{}, tc.decision, now)
-			if got := computed(t, decided); got != tc.want {
-				t.Errorf("%s: %s, want %s", name, got, tc.want)
-			}
+			must.Same(t, name, tc.want, computed(t, decided))
 		}
 	})
 }

@@ -72,13 +72,6 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(strings.TrimPrefix(h.Kind, "Benchmark")), h.Namespace, h.Name)
 }
 
-// wants says whether a run holds its lane or wants it: it is neither suspended nor at its end.
-func wants(run *v1alpha1.BenchmarkRun) bool {
-	ended := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
-	return run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) &&
-		!ended(v1alpha1.ConditionFailed) && !ended(v1alpha1.ConditionFinished)
-}
-
 // Contender is who may stand in the queue of a lane.
 type Contender struct {
 	Holder
@@ -92,9 +85,11 @@ type Contender struct {
 
 // ContenderOf a run.
 func ContenderOf(run *v1alpha1.BenchmarkRun) Contender {
+	is := func(condition string) bool { return apimeta.IsStatusConditionTrue(run.Status.Conditions, condition) }
 	return Contender{
-		Holder: HolderOf(run), Lane: run.Spec.Lane, Wants: wants(run), Ready: ready(run),
-		Admitted: apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionAdmitted),
+		Holder: HolderOf(run), Lane: run.Spec.Lane, Ready: ready(run), Admitted: is(v1alpha1.ConditionAdmitted),
+		Wants: run.DeletionTimestamp == nil && !ptr.Deref(run.Spec.Suspend, false) &&
+			!is(v1alpha1.ConditionFailed) && !is(v1alpha1.ConditionFinished),
 	}
 }
 

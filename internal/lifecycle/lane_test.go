@@ -70,13 +70,9 @@ func TestLine(t *testing.T) {
 	for range 3 {
 		slices.Reverse(contenders)
 		must.Same(t, "line", want, line(ContenderOf(&run), contenders, &holder))
-		if next := NextInLine(ContenderOf(&run), contenders, &holder); next.String() != want[0] {
-			t.Errorf("next is %s", next)
-		}
+		must.Same(t, "next", want[0], NextInLine(ContenderOf(&run), contenders, &holder).String())
 	}
-	if line := line(ContenderOf(&run), contenders, nil); line[1] != "run a/holder" {
-		t.Errorf("with no holder, the oldest is %s", line[1])
-	}
+	must.Same(t, "the oldest, with no holder", "run a/holder", line(ContenderOf(&run), contenders, nil)[1])
 }
 
 // line is the whole queue, the next one first.
@@ -96,9 +92,7 @@ func TestHolderIdentity(t *testing.T) {
 		"":                         "",
 	} {
 		h := ParseHolder(identity)
-		if h.String() != says {
-			t.Errorf("%q is called %q, want %q", identity, h.String(), says)
-		}
+		must.Same(t, identity+" is called", says, h.String())
 		if strings.Count(identity, "/") == 3 && h.Identity() != identity {
 			t.Errorf("%q becomes %q", identity, h.Identity())
 		}
@@ -309,9 +303,7 @@ func TestPositionNamesNobodyElse(t *testing.T) {
 		},
 	} {
 		tc.lane.Lease, tc.lane.Anonymous, tc.lane.Next = lease, true, me
-		if got := tc.lane.turn("default", me).Message; got != tc.want {
-			t.Errorf("%s: %s\nwant %s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, tc.lane.turn("default", me).Message)
 		tc.lane.Anonymous = false
 		if got := tc.lane.turn("default", me).Message; name != "near" && !strings.Contains(got, "secret") {
 			t.Errorf("%s: with names: %s", name, got)

@@ -12,12 +12,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -25,7 +25,7 @@ type situation struct {
 	run      *v1alpha1.BenchmarkRun
 	plan     *plan.Plan
 	seen     *Observed
-	compared *analysis.Compared
+	compared *judge.Compared
 	now      time.Time
 	progress
 }
@@ -50,7 +50,7 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 }
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
-	seen.Compared = analysis.OfVariants(run, p, seen.Records, seen.Variables, seen.Compared)
+	seen.Compared = judge.OfVariants(run, p, seen.Records, seen.Variables, seen.Compared)
 	g := progressOf(run, p, seen.Records, seen.Compared)
 	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, now: now}
 }

@@ -86,13 +86,9 @@ func TestPrecedenceOfRules(t *testing.T) {
 		{"lifecycle.Wait ProvisioningDatabase", func() { seen.Instances = seen.Instances[:1] }},
 		{"lifecycle.StartAttempt Measuring", func() {}},
 	}
-	if rules := len(ends) + len(steps) - rulesOfVariants; len(cases) != rules {
-		t.Errorf("%d rules are tested, there are %d", len(cases), rules)
-	}
+	must.Same(t, "rules that are tested", len(ends)+len(steps)-rulesOfVariants, len(cases))
 	for i, step := range cases {
-		if got := describe(next(t, run, seen, now)); got != step.want {
-			t.Errorf("step %d: %s, want %s", i+1, got, step.want)
-		}
+		must.Same(t, fmt.Sprintf("step %d", i+1), step.want, describe(next(t, run, seen, now)))
 		step.undo()
 	}
 }
@@ -387,9 +383,7 @@ func TestTurnRefused(t *testing.T) {
 			tc.change(run)
 		}
 		f := RunTurnRefused(run, tc.most)
-		if refused := f != nil; refused != tc.refused {
-			t.Errorf("%s: %+v", name, f)
-		}
+		must.Same(t, fmt.Sprintf("%s: refused, %+v", name, f), tc.refused, f != nil)
 		if f != nil && !strings.Contains(f.Message, "must be at most 60") {
 			t.Errorf("%s: it says %q", name, f.Message)
 		}
@@ -443,9 +437,7 @@ func TestDefaultDeadlineHasRoomForWarmUps(t *testing.T) {
 	run := oneAxis(3, 2)
 	without := plan.Deadline(run, planOf(t, run))
 	run.Spec.Trials.PrimeSeconds = ptr.To[int32](30)
-	if got, want := plan.Deadline(run, planOf(t, run)), without+4*time.Minute; got != want {
-		t.Errorf("deadline is %s, want %s", got, want)
-	}
+	must.Same(t, "deadline", without+4*time.Minute, plan.Deadline(run, planOf(t, run)))
 }
 
 // A trial in stages is one attempt, whose record has no stage among its parameters, and a point of the status for each stage.

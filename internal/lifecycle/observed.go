@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -45,7 +45,7 @@ type Observed struct {
 	TunedNodes []TunedNode
 	// Compared is what was made of the records of variants before, and Variables are those of their servers, as far as they are
 	// known. Checked: the API server has accepted the run of every variant, without creating it.
-	Compared  *analysis.Compared
+	Compared  *judge.Compared
 	Variables map[string]map[string]string
 	Checked   bool
 	// Missing says which ConfigMaps of a finished run are gone, or is empty.
@@ -144,7 +144,6 @@ type side struct {
 	variant  string
 }
 
-// ofServer are the causes that are about one server.
 var ofServer = []result.Cause{result.CauseDatabaseLost, result.CauseNodeNotReady, result.CauseImageChanged}
 
 func (s *side) says(v trial.Verdict) trial.Verdict {
@@ -213,21 +212,13 @@ type Instance = database.Instance
 // Failure is why a run ends.
 type Failure struct{ Reason, Message string }
 
-func (o *Observed) record(trial, attempt int) *result.Record {
-	i := slices.IndexFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
-	if i < 0 {
-		return nil
-	}
-	return o.Records[i]
+func (o *Observed) recorded(trial, attempt int) bool {
+	return slices.ContainsFunc(o.Records, func(r *result.Record) bool { return r.Trial == trial && r.Attempt == attempt })
 }
 
 // Instance with that number, or nil.
 func (o *Observed) Instance(number int) *Instance {
-	i := slices.IndexFunc(o.Instances, func(i Instance) bool { return i.Number == number })
-	if i < 0 {
-		return nil
-	}
-	return &o.Instances[i]
+	return podutil.Find(o.Instances, func(i *Instance) bool { return i.Number == number })
 }
 
 // boundPlace has the nodes of the first attempt that ran on any: later attempts are bound to them. For an external server, whose

@@ -235,7 +235,7 @@ func (w *world) start(a trial.Attempt) {
 }
 
 func (w *world) record(a RecordAttempt) {
-	if w.seen.record(a.Attempt.Trial, a.Attempt.Number) != nil {
+	if w.seen.recorded(a.Attempt.Trial, a.Attempt.Number) {
 		w.t.Errorf("attempt %d of trial %d is recorded twice", a.Attempt.Number, a.Attempt.Trial)
 	}
 	r := &result.Record{

@@ -17,7 +17,7 @@
 //	not tuned?    -> tune its node               no database?  -> provide one, wait for it
 //	otherwise     -> start the next attempt
 //
-// What the records say, package analysis knows: this package writes it into the status, and asks it whether variants need more
+// What the records say, package judge knows: this package writes it into the status, and asks it whether variants need more
 // rounds.
 //
 // The records of its attempts are the only memory of what a run has done. The status is computed from them each time, so that an
@@ -60,10 +60,7 @@ func (s *situation) decide() Decision {
 	if d := first(s, ends); d != nil {
 		return *d
 	}
-	if d := first(s, steps); d != nil {
-		return bound(s, *d)
-	}
-	return Decision{Action: Wait{}}
+	return bound(s, *first(s, steps)) // the last of them always decides
 }
 
 func first(s *situation, rules []rule) *Decision {

@@ -136,9 +136,7 @@ func TestDecisionsAboutNodes(t *testing.T) {
 			if d.Failure != nil {
 				got = "fail " + d.Failure.Reason + ": " + d.Failure.Message
 			}
-			if got != tc.want {
-				t.Errorf("decision is\n%s, want\n%s", got, tc.want)
-			}
+			must.Same(t, "decision", tc.want, got)
 		})
 	}
 }
@@ -237,9 +235,7 @@ func TestRefusedIsTriedAgain(t *testing.T) {
 	} {
 		run := oneAxis(1, 2)
 		run.Status.Refusal = v1alpha1.RefusalStatus{Object: "Job x", StartTime: ptr.To(ago(refused))}
-		if d := next(t, run, refusedJob("Job x", "no"), now); d.After != want {
-			t.Errorf("refused for %s, tried again after %s, want %s", refused, d.After, want)
-		}
+		must.Same(t, fmt.Sprintf("refused for %s: again after", refused), want, next(t, run, refusedJob("Job x", "no"), now).After)
 	}
 }
 
@@ -269,9 +265,7 @@ func TestRefusalIsForgotten(t *testing.T) {
 func TestRefusedAndSomethingElse(t *testing.T) {
 	run := oneAxis(1, 2)
 	run.Spec.Suspend = ptr.To(true)
-	if d := next(t, run, refusedJob("Job x", "no"), now); d.Reason != v1alpha1.ReasonSuspended {
-		t.Errorf("suspended, decided %+v", d)
-	}
+	must.Same(t, "suspended, decided", v1alpha1.ReasonSuspended, next(t, run, refusedJob("Job x", "no"), now).Reason)
 	late := oneAxis(1, 2)
 	late.Spec.DeadlineSeconds, late.Status.StartTime = ptr.To[int32](60), ptr.To(ago(time.Minute))
 	d := next(t, late, refusedJob("Job x", "exceeded quota"), now)
@@ -291,9 +285,7 @@ func allCauses(t *testing.T) []result.Cause {
 			return true
 		}
 		text := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
-		if name := spec.Names[0].Name; name != "Cause"+text {
-			t.Errorf("%s is %q", name, text)
-		}
+		must.Same(t, "constant", "Cause"+text, spec.Names[0].Name)
 		causes = append(causes, result.Cause(text))
 		return true
 	})
@@ -316,9 +308,7 @@ func TestEveryCauseIsDecidedAbout(t *testing.T) {
 		t.Errorf("only %d causes were found: %v", len(causes), causes)
 	}
 	for _, c := range causes {
-		if disturbs := c.Outcome() == result.OutcomeInvalidated; disturbs != slices.Contains(disturbances, c) {
-			t.Errorf("%s: the attempt is %s", c, c.Outcome())
-		}
+		must.Same(t, string(c)+" disturbs", slices.Contains(disturbances, c), c.Outcome() == result.OutcomeInvalidated)
 	}
 }
 
@@ -359,9 +349,7 @@ func TestDefaultDeadlineFollowsTheWork(t *testing.T) {
 	} {
 		run := oneAxis(1, 6)
 		tc.change(run)
-		if got := plan.WorkSeconds(run, planOf(t, run)); got != tc.want {
-			t.Errorf("%s: %d s, want %d", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, plan.WorkSeconds(run, planOf(t, run)))
 	}
 	run := oneAxis(1, 6)
 	limited(1)(run)

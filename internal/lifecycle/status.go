@@ -13,12 +13,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 )
 
 // Status is the whole status of a run. From the old one it takes what cannot be observed again: when the run began, the
@@ -69,9 +69,10 @@ func (s *situation) status(d Decision) v1alpha1.BenchmarkRunStatus {
 }
 
 func (s *situation) measurements(status *v1alpha1.BenchmarkRunStatus) {
-	a := analysis.OfRun(s.run, s.plan, s.seen.Records)
+	a := judge.OfRun(s.run, s.plan, s.seen.Records)
 	status.Environment, status.Points, status.Findings = s.environment(a), statusPoints(a.Points), s.findings(a)
-	status.Answer = v1alpha1.AnswerStatus{Text: stats.Brief(a.Points), Detail: stats.Headline(a.Points)}
+	answer := judge.Answering(a.Points, a.Capacities)
+	status.Answer = v1alpha1.AnswerStatus{Text: stats.Brief(answer), Detail: stats.Headline(answer)}
 	status.Claims, status.Claimed = nil, ""
 	if s.Measured > 0 {
 		status.Claims, status.Claimed = claimStatus(a.Claims)
@@ -206,21 +207,21 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 }
 
 // environment is where the run measures: by the records of its attempts or, before the first, by the database's Pod.
-func (s *situation) environment(a *analysis.Run) (e v1alpha1.Environment) {
+func (s *situation) environment(a *judge.Run) (e v1alpha1.Environment) {
 	if a.Environment != nil || external(s.run) {
-		return analysis.APIEnvironment(a.Environment, external(s.run))
+		return judge.APIEnvironment(a.Environment, external(s.run))
 	}
 	for _, i := range s.seen.Instances {
 		if i.Pod != nil {
 			e.DatabaseNode, e.DatabaseImage = i.Pod.Spec.NodeName, i.Image()
-			analysis.AddFingerprint(&e, PodFingerprint(i.Pod))
+			judge.AddFingerprint(&e, PodFingerprint(i.Pod))
 		}
 	}
 	return e
 }
 
 // findings about the run or, with variants, about the comparison of these, and then about points.
-func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
+func (s *situation) findings(a *judge.Run) []v1alpha1.FindingStatus {
 	var list []v1alpha1.FindingStatus
 	add := func(at string, f finding.Finding) {
 		list = append(list, v1alpha1.FindingStatus{
@@ -244,11 +245,8 @@ func (s *situation) findings(a *analysis.Run) []v1alpha1.FindingStatus {
 
 // PodFingerprint is what the probe in a database's Pod found, or nil.
 func PodFingerprint(pod *corev1.Pod) *result.Fingerprint {
-	message, ok := database.Fingerprint(pod)
-	if !ok {
-		return nil
-	}
-	f, _ := result.DecodeFingerprint(message) // what cannot be read is not known
+	message, _ := database.Fingerprint(pod)
+	f, _ := result.DecodeFingerprint(message) // what is not there, or cannot be read, is not known
 	return f
 }
 

@@ -171,13 +171,9 @@ func TestStatusOfClaims(t *testing.T) {
 		},
 	}
 	must.Same(t, "claims", want, status.Claims)
-	if status.Claimed != "holds: 1, does not hold: 1, cannot say: 2" {
-		t.Errorf("together: %s", status.Claimed)
-	}
+	must.Same(t, "together", "holds: 1, does not hold: 1, cannot say: 2", status.Claimed)
 	seen.Records = seen.Records[:1]
-	if status := statusOf(t, run, seen, now); status.Claims[0].Verdict != v1alpha1.ClaimCannotSay {
-		t.Errorf("after one trial: %+v", status.Claims)
-	}
+	must.Same(t, "after one trial", v1alpha1.ClaimCannotSay, statusOf(t, run, seen, now).Claims[0].Verdict)
 	if status := statusOf(t, run, &Observed{}, now); status.Claims != nil || status.Claimed != "" {
 		t.Errorf("before the first: %+v", status.Claims)
 	}
@@ -262,13 +258,9 @@ func TestStatusOfTheEnd(t *testing.T) {
 	if status.Elapsed != "2h4m0s" || !status.CompletionTime.Time.Equal(now) {
 		t.Errorf("elapsed %q, ended %v", status.Elapsed, status.CompletionTime)
 	}
-	if want := (v1alpha1.ResultsReference{ConfigMap: "run-results", Digest: "sha256:1234"}); status.Results != want {
-		t.Errorf("results are %+v", status.Results)
-	}
+	must.Same(t, "results", v1alpha1.ResultsReference{ConfigMap: "run-results", Digest: "sha256:1234"}, status.Results)
 	// Without a sweep there is no place to name.
-	if status.Answer.Detail != "1000 rows/s (1000–1000)" {
-		t.Errorf("headline is %q", status.Answer.Detail)
-	}
+	must.Same(t, "headline", "1000 rows/s (1000–1000)", status.Answer.Detail)
 	// A failed run is at its end when its results are there.
 	list := []*result.Record{disturbed(1, 1, result.OutcomeFailed, "SQL")}
 	if run.Status = statusOf(t, run, &Observed{Records: list}, now); run.Status.CompletionTime != nil {

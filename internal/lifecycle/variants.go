@@ -11,11 +11,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -170,7 +170,7 @@ func pairStatuses(pairs []stats.Paired) []v1alpha1.PairStatus {
 
 // variantDifferences say of each variant in what it asks for something else than the baseline, and which server variables differ
 // besides: a sentence or two for each.
-func variantDifferences(c *analysis.Compared) []string {
+func variantDifferences(c *judge.Compared) []string {
 	var list []string
 	baseline := c.Variants[c.Baseline].Name
 	for i := range c.Variants {
@@ -190,7 +190,7 @@ func variantDifferences(c *analysis.Compared) []string {
 	return list
 }
 
-func volumes(variants []analysis.Variant) []v1alpha1.VolumeStatus {
+func volumes(variants []judge.Variant) []v1alpha1.VolumeStatus {
 	var list []v1alpha1.VolumeStatus
 	for i := range variants {
 		if variants[i].Volume == nil {

@@ -6,7 +6,6 @@ package podutil_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,9 +46,7 @@ func TestGuaranteed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := tc.requested.DeepCopy()
 			must.Same(t, "resources", tc.want, podutil.Guaranteed(tc.requested))
-			if diff := cmp.Diff(*before, tc.requested); diff != "" {
-				t.Errorf("what was asked was written to:\n%s", diff)
-			}
+			must.Same(t, "what was asked, to which nothing is written", *before, tc.requested)
 		})
 	}
 }
@@ -101,9 +98,7 @@ func TestBindToNodes(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			before := tc.affinity.DeepCopy()
 			must.Same(t, "affinity", tc.want, podutil.BindToNodes(tc.affinity, tc.nodes...))
-			if diff := cmp.Diff(before, tc.affinity); diff != "" {
-				t.Errorf("the affinity that was asked for was written to:\n%s", diff)
-			}
+			must.Same(t, "the affinity that was asked for, to which nothing is written", before, tc.affinity)
 		})
 	}
 }
@@ -119,9 +114,7 @@ func TestTolerations(t *testing.T) {
 	got := podutil.Tolerations(backing[:1])
 	want := []corev1.Toleration{{Key: "mine"}, lost("node.kubernetes.io/not-ready"), lost("node.kubernetes.io/unreachable")}
 	must.Same(t, "tolerations", want, got)
-	if diff := cmp.Diff([]corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}, backing); diff != "" {
-		t.Errorf("the caller's slice was written to:\n%s", diff)
-	}
+	must.Same(t, "the caller's slice", []corev1.Toleration{{Key: "mine"}, {Key: "untouched"}, {Key: "untouched"}}, backing)
 	if got := podutil.Tolerations(nil); len(got) != 2 {
 		t.Errorf("without any: %v", got)
 	}
@@ -147,9 +140,7 @@ func TestNodeLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions, ContainerStatuses: []corev1.ContainerStatus{tc.container}}}
-			if got := podutil.NodeLost(pod); got != tc.want {
-				t.Errorf("lost is %t", got)
-			}
+			must.Same(t, "lost", tc.want, podutil.NodeLost(pod))
 		})
 	}
 }
@@ -162,22 +153,16 @@ func TestHeldByKueue(t *testing.T) {
 		if gate != "" {
 			pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/other"}, {Name: gate}}
 		}
-		if got := podutil.HeldByKueue(pod); got != want {
-			t.Errorf("gate %q: held is %t", gate, got)
-		}
+		must.Same(t, "held by "+gate, want, podutil.HeldByKueue(pod))
 	}
 }
 
 func TestEvictedByKueue(t *testing.T) {
 	condition := corev1.PodCondition{Type: "TerminationTarget", Status: corev1.ConditionTrue, Message: "Preempted"}
 	pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady}, condition}}}
-	if got := podutil.EvictedByKueue(pod); got != "Preempted" {
-		t.Errorf("evicted: %q", got)
-	}
+	must.Same(t, "evicted", "Preempted", podutil.EvictedByKueue(pod))
 	pod.Status.Conditions[1].Status = corev1.ConditionFalse
-	if got := podutil.EvictedByKueue(pod); got != "" {
-		t.Errorf("evicted: %q", got)
-	}
+	must.Same(t, "evicted", "", podutil.EvictedByKueue(pod))
 }
 
 func TestImageNames(t *testing.T) {
@@ -194,22 +179,16 @@ func TestImageNames(t *testing.T) {
 		"":                                 "",
 	} {
 		for _, registry := range []string{"mirror.example.com/hub", "mirror.example.com/hub/"} {
-			if got := (podutil.Images{Registry: registry}).Name(image); got != want {
-				t.Errorf("%q is %q with %s, want %q", image, got, registry, want)
-			}
+			must.Same(t, image+" with "+registry, want, (podutil.Images{Registry: registry}).Name(image))
 		}
-		if got := (podutil.Images{}).Name(image); got != image {
-			t.Errorf("%q is %q without a registry", image, got)
-		}
+		must.Same(t, image+" without a registry", image, (podutil.Images{}).Name(image))
 	}
 }
 
 // The name that an image was pinned with is not completed again.
 func TestImageNameOfFullName(t *testing.T) {
 	mirror := podutil.Images{Registry: "mirror"}
-	if got := mirror.Name(mirror.Name("mariadb:1")); got != "mirror/mariadb:1" {
-		t.Errorf("named twice, it is %s", got)
-	}
+	must.Same(t, "named twice", "mirror/mariadb:1", mirror.Name(mirror.Name("mariadb:1")))
 }
 
 func TestServerImage(t *testing.T) {
@@ -224,9 +203,7 @@ func TestServerImage(t *testing.T) {
 		"the engine's":                   {podutil.Images{Registry: "mirror"}, "", "MariaDB", "mirror/engine:1"},
 		"the engine's, nothing set":      {podutil.Images{}, "", "MariaDB", "engine:1"},
 	} {
-		if got := tc.images.Server(tc.requested, tc.engine, "engine:1"); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, tc.images.Server(tc.requested, tc.engine, "engine:1"))
 	}
 }
 
@@ -258,9 +235,7 @@ func TestByDigest(t *testing.T) {
 		{"loader:1", "", "loader:1"},
 		{"", "docker.io/library/" + digest, ""},
 	} {
-		if got := podutil.ByDigest(tc.image, tc.ran); got != tc.want {
-			t.Errorf("%q that ran as %q is %q, want %q", tc.image, tc.ran, got, tc.want)
-		}
+		must.Same(t, tc.image+" that ran as "+tc.ran, tc.want, podutil.ByDigest(tc.image, tc.ran))
 	}
 }
 
@@ -295,9 +270,7 @@ func TestShortage(t *testing.T) {
 			tc.pod.Status.Conditions = []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: tc.message,
 			}}
-			if got := podutil.Shortage(&tc.pod, "loader.resources"); got != tc.want {
-				t.Errorf("shortage is\n%s, want\n%s", got, tc.want)
-			}
+			must.Same(t, "shortage", tc.want, podutil.Shortage(&tc.pod, "loader.resources"))
 		})
 	}
 }

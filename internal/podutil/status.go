@@ -4,6 +4,7 @@
 package podutil
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,14 +23,20 @@ import (
 // OOMKilled is the reason of a container's end if it exceeded its memory limit.
 const OOMKilled = "OOMKilled"
 
-// Status of a container or init container, or nil if the kubelet has not reported it.
-func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == container }); i >= 0 {
+// Find is the first in a list that is like that, or nil.
+func Find[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
 			return &list[i]
 		}
 	}
 	return nil
+}
+
+// Status of a container or init container, or nil if the kubelet has not reported it.
+func Status(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	is := func(s *corev1.ContainerStatus) bool { return s.Name == container }
+	return cmp.Or(Find(pod.Status.InitContainerStatuses, is), Find(pod.Status.ContainerStatuses, is))
 }
 
 // Beside are the containers of a Pod that run beside those with the given names: not those that only prepare it.
@@ -72,24 +79,15 @@ func NotExecutable(pod *corev1.Pod) string {
 	return ""
 }
 
-// Disruption is the condition of a Pod that Kubernetes ended: it was evicted or preempted, or its node was drained or lost.
-func Disruption(pod *corev1.Pod) *corev1.PodCondition { return Condition(pod, corev1.DisruptionTarget) }
-
 // Condition of a Pod if it is true, or nil.
 func Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == t && c.Status == corev1.ConditionTrue
-	})
-	if i < 0 {
-		return nil
-	}
-	return &pod.Status.Conditions[i]
+	return Find(pod.Status.Conditions, func(c *corev1.PodCondition) bool { return c.Type == t && c.Status == corev1.ConditionTrue })
 }
 
 // NodeLost says whether Kubernetes gave up a Pod because its node does not answer: the control plane has marked the Pod as not
 // ready, but the last that the kubelet reported is that all containers are ready.
 func NodeLost(pod *corev1.Pod) bool {
-	if Disruption(pod) == nil || len(pod.Status.ContainerStatuses) == 0 {
+	if Condition(pod, corev1.DisruptionTarget) == nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
 	down := func(s corev1.ContainerStatus) bool { return !s.Ready || s.State.Running == nil }

@@ -4,6 +4,7 @@
 package podutil
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // Every kind of object that a run makes, as it works, while it is being deleted, and while a finalizer keeps it: only what
@@ -44,9 +47,7 @@ func TestMayLoad(t *testing.T) {
 		"Secret":                {object: &corev1.Secret{}},
 		"PodDisruptionBudget":   {object: &policyv1.PodDisruptionBudget{}},
 	} {
-		if got := MayLoad(tc.object, now); got != tc.works {
-			t.Errorf("%s: may load is %t", name, got)
-		}
+		must.Same(t, name+": may load", tc.works, MayLoad(tc.object, now))
 		if IsKept(tc.object) {
 			t.Errorf("%s is kept, and nobody deletes it", name)
 		}
@@ -86,9 +87,7 @@ func TestHeldUp(t *testing.T) {
 			if tc.deleted {
 				maker.SetDeletionTimestamp(&now)
 			}
-			if got := HeldUp(maker, tc.pods...); got != tc.want {
-				t.Errorf("%T, %s: %t", maker, name, got)
-			}
+			must.Same(t, fmt.Sprintf("%T, %s", maker, name), tc.want, HeldUp(maker, tc.pods...))
 		}
 	}
 }

@@ -135,7 +135,6 @@ func (n *Neighbors) Findings() []finding.Finding {
 	return all
 }
 
-// pods are the names, and how many others there are.
 func (v Visitors) pods() (names string, others int) {
 	names, others = strings.Join(v.Names, ", "), v.Others
 	more := v.Count - len(v.Names) - others

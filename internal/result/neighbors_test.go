@@ -150,9 +150,7 @@ func TestSummaryOfStages(t *testing.T) {
 		if err := r.Complete(d, doc); err != nil || len(r.Summary.Stages) != stages {
 			t.Fatalf("%d of %d stages in the record, %v", len(r.Summary.Stages), stages, err)
 		}
-		if got := r.Summary.Stages[0].Latencies[0].Histogram != ""; got != histograms {
-			t.Errorf("%d stages: histograms in the record: %t", stages, got)
-		}
+		must.Same(t, fmt.Sprintf("%d stages: histograms", stages), histograms, r.Summary.Stages[0].Latencies[0].Histogram != "")
 		if r.Condensed().Summary.Stages[0].Latencies[0].Histogram != "" || len(r.Condensed().Summary.Stages[0].Metrics) != 20 {
 			t.Errorf("condensed: %+v", r.Condensed().Summary.Stages[0])
 		}
@@ -233,7 +231,5 @@ func TestDocumentOfManyStages(t *testing.T) {
 			s.Series[k] = Interval{EndMicros: int64(k+1) * 1e6, Rows: 1, Transactions: 2, RowsDeleted: 3, Queries: 4, Errors: 5, MaxMicros: 6}
 		}
 	}
-	if _, err := EncodeDocument(d); err != nil {
-		t.Error(err)
-	}
+	must.Get(EncodeDocument(d))(t)
 }

@@ -6,6 +6,7 @@ package result
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -80,13 +81,9 @@ func compress(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := zw.Write(data); err != nil {
-		return nil, err
-	}
-	if err := zw.Close(); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	_, err = zw.Write(data)
+	err = errors.Join(err, zw.Close())
+	return buf.Bytes(), err
 }
 
 // maxUnpacked bounds a file that was compressed: what is read may not be what Pack wrote.

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -118,18 +116,14 @@ func TestPackCutsBetweenCharacters(t *testing.T) {
 		}
 	}
 	// What is no text at all comes to an end, too.
-	if _, err := result.Pack([]result.File{{Name: "a", Data: bytes.Repeat([]byte{0x80}, 2*result.MaxConfigMapBytes)}}); err != nil {
-		t.Error(err)
-	}
+	must.Get(result.Pack([]result.File{{Name: "a", Data: bytes.Repeat([]byte{0x80}, 2*result.MaxConfigMapBytes)}}))(t)
 }
 
 func TestPackIsRepeatable(t *testing.T) {
 	files := []result.File{text("a", 1000), text("b", result.MaxConfigMapBytes)}
 	one, _ := packed(t, files...)
 	two, _ := packed(t, files...)
-	if diff := cmp.Diff(one, two); diff != "" {
-		t.Errorf("packed again:\n%s", diff)
-	}
+	must.Same(t, "packed again", one, two)
 }
 
 // Whatever Pack makes of files, UnpackFile makes the same files of.

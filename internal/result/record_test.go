@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -160,9 +158,7 @@ func TestRecordIsCompletedFromItsDocument(t *testing.T) {
 			must.Same(t, "bytes of the histogram", tc.kept, len(record.Summary.Latencies[0].Histogram))
 			record.Summary.Latencies[0].Histogram = ""
 			short.Findings, record.Summary.Findings = nil, nil
-			if diff := cmp.Diff(short, record.Summary); diff != "" {
-				t.Errorf("the rest of the summary (-termination message +record):\n%s", diff)
-			}
+			must.Same(t, "the rest of the summary, as in the termination message", short, record.Summary)
 			if text, err := record.Encode(); err != nil || len(text) > result.MaxConfigMapBytes {
 				t.Errorf("the record has %d bytes: %v", len(text), err)
 			}

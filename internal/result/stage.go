@@ -136,7 +136,6 @@ func (d *Document) Measurements() []*Document {
 	return list
 }
 
-// atStage are the parameters of a point in a stage.
 func atStage(parameters map[string]string, stage string) map[string]string {
 	all := map[string]string{StageParameter: stage}
 	maps.Copy(all, parameters)

@@ -31,9 +31,7 @@ func TestTotalsAdd(t *testing.T) {
 	sum.Add(&other)
 	want := filled(3)
 	want.Micros = 1
-	if sum != want {
-		t.Errorf("%+v, want %+v", sum, want)
-	}
+	must.Same(t, "sum", want, sum)
 }
 
 // What is unknown of one is unknown of the sum, whichever comes first.
@@ -45,9 +43,7 @@ func TestConsumed(t *testing.T) {
 		sum := pair[0]
 		sum.Consumed(&pair[1])
 		want := ClientFacts{UserMicros: 2, SystemMicros: 4, ThrottledMicros: -1, MaxRSSBytes: 4, LateAnswers: 10, CPUs: 2, CPULimitMillis: 500}
-		if sum != want {
-			t.Errorf("%+v, want %+v", sum, want)
-		}
+		must.Same(t, "sum", want, sum)
 	}
 	sum := known
 	if sum.Consumed(&known); sum.ThrottledMicros != 6 {
@@ -120,9 +116,7 @@ func TestSummaryCondensesInputs(t *testing.T) {
 	sum := sha256.Sum256([]byte("y  a\nx  b\nz  c\nz  d\n"))
 	want := []Input{{Name: "4 files", Bytes: 13, Rows: 24, SHA256: hex.EncodeToString(sum[:])}}
 	must.Same(t, "many inputs", want, (&Document{Inputs: many}).Summarize(EncodedDocument{}).Inputs)
-	if many[0].Name != "b" {
-		t.Error("the document's own order was changed")
-	}
+	must.Same(t, "the document's own first input", "b", many[0].Name)
 }
 
 // The inputs of a load of eight tables leave room for its metrics and latencies.

@@ -71,7 +71,6 @@ type Progress struct {
 	Note string `json:"note,omitempty"`
 }
 
-// progressLine is Progress as it is written.
 type progressLine struct {
 	Kind string `json:"kind"`
 	Progress

@@ -119,9 +119,7 @@ func TestDamagedDocumentIsLost(t *testing.T) {
 func TestDocumentThatBeginsAnew(t *testing.T) {
 	doc, log := encode(t, testDocument(5*lineBytes))
 	begun, _, _ := strings.Cut(log, linePrefix+"3 ")
-	if _, err := ReadDocument(strings.NewReader(begun+log), doc.SHA256); err != nil {
-		t.Error(err)
-	}
+	must.Get(ReadDocument(strings.NewReader(begun+log), doc.SHA256))(t)
 }
 
 // Before the document that the summary names, a log may have others, whole or not: they do not count, and take nothing from it.
@@ -232,9 +230,7 @@ func TestSummaryRoundTrip(t *testing.T) {
 	if s.DocumentSHA256 != doc.SHA256 || s.Identity != d.Identity || len(s.Latencies) != 1 || s.Latencies[0].Histogram != "" || len(s.Findings) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if d.Latencies[0].Histogram != "HIST" {
-		t.Error("summarizing changed the document")
-	}
+	must.Same(t, "the document's own histogram", "HIST", d.Latencies[0].Histogram)
 }
 
 func TestSummaryBudget(t *testing.T) {

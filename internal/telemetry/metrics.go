@@ -66,20 +66,14 @@ func seconds(name, help string, buckets ...float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: prefix, Name: name, Help: help, Buckets: buckets})
 }
 
-func (m *Metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed}
-}
-
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, c := range m.collectors() {
-		c.Describe(descriptions)
-	}
+	prometheus.DescribeByCollect(m, descriptions)
 }
 
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(samples chan<- prometheus.Metric) {
-	for _, c := range m.collectors() {
+	for _, c := range []prometheus.Collector{m.attempts, m.invalidated, m.measured, m.dead, m.completed, m.failed} {
 		c.Collect(samples)
 	}
 }

@@ -174,9 +174,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	for _, match := range row.FindAllStringSubmatch(read(t, root+page), -1) {
 		got[match[1]] = match[2] + " " + strings.Join(sorted(match[3]), " ")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf(page+" (-served +documented):\n%s", diff)
-	}
+	must.Same(t, "what is served, and what "+page+" has", want, got)
 }
 
 // sorted labels of a cell, in the order in which Prometheus has them.
@@ -290,9 +288,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	for name, most := range map[string]int{
 		"benchrun_lane_queue_length": maxLanes + 1, "benchrun_lane_queue_head_age_seconds": maxLanes + 1,
 	} {
-		if counts[name] != most {
-			t.Errorf("%s has %d series, want %d", name, counts[name], most)
-		}
+		must.Same(t, "series of "+name, most, counts[name])
 	}
 	for _, want := range []string{
 		"benchrun_lane_queue_length{lane=_others} 201", "benchrun_lane_queue_head_age_seconds{lane=_others} 17940",

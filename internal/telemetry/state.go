@@ -80,7 +80,6 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	}
 }
 
-// statesOf runs: how many are in each state.
 func statesOf(runs []v1alpha1.BenchmarkRun) map[string]int {
 	counts := map[string]int{}
 	for _, state := range runStates {

@@ -57,9 +57,13 @@ func OfRun(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus, records
 	start := started(run, old)
 	var list []Transition
 	for i := firstNew(run, old, records); i < len(records); i++ {
-		t := recorded(run, records[i])
+		r := records[i]
+		t := Transition{
+			Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
+			From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
+		}
 		if i > 0 {
-			t.dead = deadTime(records[i-1], records[i], run.Status.Conditions)
+			t.dead = deadTime(records[i-1], r, run.Status.Conditions)
 		}
 		if start != nil && start.Trial == t.Trial && start.Attempt == t.Attempt {
 			list, start = append(list, *start), nil
@@ -92,14 +96,6 @@ func started(run *v1alpha1.BenchmarkRun, old *v1alpha1.BenchmarkRunStatus) *Tran
 	}
 	return &Transition{
 		Namespace: run.Namespace, Name: run.Name, Trial: trial, Attempt: attempt, From: statePending, To: stateStarted,
-	}
-}
-
-// recorded is the transition of an attempt that has got its record.
-func recorded(run *v1alpha1.BenchmarkRun, r *result.Record) Transition {
-	return Transition{
-		Namespace: run.Namespace, Name: run.Name, Trial: r.Trial, Attempt: r.Attempt,
-		From: stateStarted, To: string(r.Outcome), Reason: string(r.Cause), Message: r.Message, record: r,
 	}
 }
 

@@ -144,8 +144,6 @@ func TestDeadTime(t *testing.T) {
 		if dead := deadTime(list[0], list[1], tc.conditions); dead != nil {
 			got = dead.String()
 		}
-		if got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, got)
 	}
 }

@@ -164,7 +164,11 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	if a.Prime && registry.Primes(c) {
 		c.PrimeSeconds = int(ptr.Deref(run.Spec.Trials.PrimeSeconds, 0))
 	}
-	return c, configureFiles(c)
+	needs, err := registry.Pod(c)
+	if err == nil && needs.Files != "" {
+		c.Workload.FilesPath = result.FilesPath
+	}
+	return c, err
 }
 
 func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
@@ -184,14 +188,6 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 		}
 	}
 	return w, nil
-}
-
-func configureFiles(c *result.Config) error {
-	needs, err := registry.Pod(c)
-	if err == nil && needs.Files != "" {
-		c.Workload.FilesPath = result.FilesPath
-	}
-	return err
 }
 
 func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
@@ -219,12 +215,9 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 	mount(spec, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: source}}, path, true)
 }
 
-// addNeeds gives the loader's Pod what its workload needs.
 func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
-	switch needs.Bundle {
-	case workload.BundleSysbench:
+	if needs.Bundle == workload.BundleSysbench {
 		spec.Containers[0].Image = images.Sysbench
-	case workload.BundleNone:
 	}
 	if needs.Image != "" {
 		useImage(spec, needs, images)

@@ -83,20 +83,19 @@ func InstancesOf(run *v1alpha1.BenchmarkRun, job *batchv1.Job, first int) []int 
 	if run.Status.Alternation != v1alpha1.AlternateSlices {
 		return []int{first}
 	}
+	named := strings.Split(job.Annotations[AnnotationInstances], ",")
 	var some, all []int
-	for text := range strings.SplitSeq(job.Annotations[AnnotationInstances], ",") {
-		if n, err := strconv.Atoi(text); err == nil {
+	for variant := range plan.Sides(run) {
+		n := plan.InstanceIn(run, plan.SetOf(run, first), variant)
+		all = append(all, n)
+		if slices.Contains(named, strconv.Itoa(n)) {
 			some = append(some, n)
 		}
 	}
-	for variant := range plan.Sides(run) {
-		all = append(all, plan.InstanceIn(run, plan.SetOf(run, first), variant))
-	}
-	of := slices.DeleteFunc(slices.Clone(all), func(n int) bool { return !slices.Contains(some, n) })
-	if len(of) == 0 {
+	if len(some) == 0 {
 		return all
 	}
-	return of
+	return some
 }
 
 // Differs names what a document does not have in common with the Job whose loader is to have written it: the run, the trial, the
@@ -183,7 +182,7 @@ func Judge(job *batchv1.Job, pods []corev1.Pod, d *Delivery) Verdict {
 		return judgeFailed(job, l)
 	case jobCondition(job, batchv1.JobSuccessCriteriaMet) != nil || jobCondition(job, batchv1.JobComplete) != nil:
 		return judgeSucceeded(l)
-	case l.first(podutil.NodeLost) != nil:
+	case podutil.Find(l.pods, podutil.NodeLost) != nil:
 		// The Job would wait for a Pod on a node that may never come back.
 		return judgeFailed(job, l)
 	case ptr.Deref(job.Spec.Suspend, false):
@@ -216,13 +215,9 @@ func withoutPods(job *batchv1.Job) Verdict {
 // jobCondition is a condition of a Job if it is true, or nil. Judge asks for FailureTarget and SuccessCriteriaMet as well as for
 // Failed and Complete, because the latter wait for Pods on nodes that may never come back.
 func jobCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
-	i := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+	return podutil.Find(job.Status.Conditions, func(c *batchv1.JobCondition) bool {
 		return c.Type == t && c.Status == corev1.ConditionTrue
 	})
-	if i < 0 {
-		return nil
-	}
-	return &job.Status.Conditions[i]
 }
 
 // judgeSucceeded judges loaders that exited with code 0, or an only one that has delivered. The leader must leave the result,

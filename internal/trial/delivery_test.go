@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,9 +76,7 @@ func TestDeliveryIsTheTerminationMessage(t *testing.T) {
 	d := deliver(t, doc)
 	left := must.Get(result.EncodeSummary(doc.Summarize(d.Document)))(t)
 	said := must.Get(result.DecodeSummary(string(left)))(t)
-	if diff := cmp.Diff(said, d.Summary); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, "summary", said, d.Summary)
 }
 
 // Only a loader that starts no other program ends an attempt by its log: one that does may not be the only one that has written it.
@@ -301,9 +298,7 @@ func checkJudgements(t *testing.T, cases map[string]judgement) {
 		t.Run(name, func(t *testing.T) {
 			t.Helper()
 			got := trial.Judge(tc.job, tc.pods, nil)
-			if got.Stage != trial.StageEnded {
-				t.Errorf("stage is %s", got.Stage)
-			}
+			must.Same(t, "stage", trial.StageEnded, got.Stage)
 			must.Same(t, "verdict", tc.want, judged(got))
 		})
 	}

@@ -26,12 +26,12 @@ func judgeFailed(job *batchv1.Job, l loaders) Verdict {
 		return v.Because(result.CauseDeadlineExceeded, fmt.Sprintf(
 			"the attempt took longer than trials.deadlineSeconds allows (%d s)", *job.Spec.ActiveDeadlineSeconds)+l.interruptedAt())
 	}
-	if pod := l.first(podutil.NodeLost); pod != nil {
+	if pod := podutil.Find(l.pods, podutil.NodeLost); pod != nil {
 		v.Pod = pod
 		return v.Because(result.CauseNodeLost, "the loader's node "+pod.Spec.NodeName+" does not answer")
 	}
 	for i := range l.pods {
-		if d := podutil.Disruption(&l.pods[i]); d != nil {
+		if d := podutil.Condition(&l.pods[i], corev1.DisruptionTarget); d != nil {
 			v.Pod = &l.pods[i]
 			return v.Because(result.CauseEvicted, fmt.Sprintf("%s: %s", d.Reason, d.Message))
 		}

@@ -4,7 +4,6 @@
 package trial_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -171,12 +171,8 @@ func TestFactsOfTheLoadersPod(t *testing.T) {
 	if got := trial.EndOf(&over); !got.Equal(ended) {
 		t.Errorf("the loader ended at %s, want %s", got, ended)
 	}
-	if got := podutil.ImageID(&running, trial.Container); got != "" {
-		t.Errorf("image is %q", got)
-	}
-	if got := podutil.ImageID(&over, trial.Container); got != "loader@sha256:1111" {
-		t.Errorf("image is %q", got)
-	}
+	must.Same(t, "image", "", podutil.ImageID(&running, trial.Container))
+	must.Same(t, "image", "loader@sha256:1111", podutil.ImageID(&over, trial.Container))
 }
 
 // foreign lets a Pod be on a node that cannot execute its image.
@@ -294,9 +290,7 @@ func TestForeignContainers(t *testing.T) {
 	pod.Spec.InitContainers = []corev1.Container{
 		{Name: "install"}, {Name: "mesh", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)},
 	}
-	if got, want := trial.ForeignContainers(&pod), []string{"mesh", "agent"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Same(t, "foreign containers", []string{"mesh", "agent"}, trial.ForeignContainers(&pod))
 }
 
 // suspendedJob is a Job as Kueue's webhook makes it, or with the queue "" as a person does.

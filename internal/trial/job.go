@@ -24,7 +24,6 @@ import (
 // Container is the name of the container that measures.
 const Container = "loader"
 
-// scratchPath is where loader.scratch is mounted.
 const scratchPath = "/scratch"
 
 // loaderUser is the user of distroless images that is not root.
@@ -170,7 +169,9 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 	if plan.UsesSocket(run) {
 		mount(&spec, podutil.ClaimVolume("socket", plan.SocketClaim(run, a.Instance), false), result.SocketPath, true)
 		// The cluster gives the volume to this group, and must not take it from the server.
-		spec.SecurityContext.FSGroup = ptr.To(serverGroup(run))
+		if e, err := plan.EngineOf(&run.Spec.Database); err == nil { // the API knows no other
+			spec.SecurityContext.FSGroup = ptr.To(e.Image.User)
+		}
 	}
 	if loader.Scratch != nil {
 		mount(&spec, podutil.EmptyVolume("scratch", "", ptr.To(loader.Scratch.Size.DeepCopy())), scratchPath, false)
@@ -185,15 +186,6 @@ func serverAddress(server *result.Server, address string) []corev1.HostAlias {
 		return nil
 	}
 	return []corev1.HostAlias{{IP: address, Hostnames: []string{server.Host}}}
-}
-
-// serverGroup is the group as which the database's server runs.
-func serverGroup(run *v1alpha1.BenchmarkRun) int64 {
-	e, err := plan.EngineOf(&run.Spec.Database)
-	if err != nil { // the API knows no other
-		return loaderUser
-	}
-	return e.Image.User
 }
 
 // secretVolume has those keys of a Secret as files. The keys are named, so that the cluster says which one is missing.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -114,9 +113,7 @@ func TestJobGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := testutil.YAML(t, g.run)
 			testutil.Golden(t, name+".yaml", testutil.YAML(t, job(t, g)))
-			if after := testutil.YAML(t, g.run); !bytes.Equal(before, after) {
-				t.Errorf("the run was written to:\n%s", after)
-			}
+			must.Same(t, "the run, to which nothing is written", string(before), string(testutil.YAML(t, g.run)))
 		})
 	}
 }
@@ -134,9 +131,7 @@ func TestJobsOfTwoRuns(t *testing.T) {
 			}
 			two = bytes.ReplaceAll(two, []byte(otherUID), []byte(g.run.UID))
 			two = bytes.ReplaceAll(two, []byte(otherUID[:8]), []byte(g.run.UID[:8]))
-			if diff := cmp.Diff(string(one), string(two)); diff != "" {
-				t.Errorf("more than the UID differs:\n%s", diff)
-			}
+			must.Same(t, "but for the UID", string(one), string(two))
 		})
 	}
 }
@@ -173,9 +168,7 @@ func TestJobConfigIsNotExpanded(t *testing.T) {
 		t.Errorf("would be expanded: %s", text)
 	}
 	got := must.Get(result.ParseConfig([]byte(text)))(t)
-	if got.Settings[0].Value != value {
-		t.Errorf("the loader reads %q", got.Settings[0].Value)
-	}
+	must.Same(t, "what the loader reads", value, got.Settings[0].Value)
 }
 
 func TestJobRefusesAnUnknownWorkload(t *testing.T) {
@@ -199,9 +192,7 @@ func TestJobReachesTheServersPod(t *testing.T) {
 			if address != "" {
 				want = []corev1.HostAlias{{IP: address, Hostnames: []string{config.Server.Host}}}
 			}
-			if diff := cmp.Diff(want, job.Spec.Template.Spec.HostAliases); diff != "" {
-				t.Errorf("%s, %q (-want +got):\n%s", provisioner, address, diff)
-			}
+			must.Same(t, string(provisioner)+" "+address, want, job.Spec.Template.Spec.HostAliases)
 		}
 	}
 }
@@ -326,9 +317,7 @@ func TestParametersAreTheAPIs(t *testing.T) {
 			count++
 		}
 	}
-	if count != len(members) {
-		t.Errorf("the API has %d workloads, this test %d", count, len(members))
-	}
+	must.Same(t, "workloads of the API and of this test", count, len(members))
 	for name, m := range members {
 		t.Run(string(name), func(t *testing.T) {
 			api := fields(reflect.TypeOf(m.api))
@@ -337,9 +326,7 @@ func TestParametersAreTheAPIs(t *testing.T) {
 			if name == v1alpha1.WorkloadIIBench { // the plan writes out the stages of SmallDatum
 				delete(api, "scale")
 			}
-			if diff := cmp.Diff(api, fields(reflect.TypeOf(m.loader))); diff != "" {
-				t.Errorf("parameters (-API +loader):\n%s", diff)
-			}
+			must.Same(t, "parameters of the API and of the loader", api, fields(reflect.TypeOf(m.loader)))
 		})
 	}
 }
@@ -413,13 +400,8 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ""
-			if _, err := trial.Validate(testutil.MakeRun("r", "ns").With(tc.change).Obj(), plan.Point{}); err != nil {
-				got = err.Error()
-			}
-			if got != tc.want {
-				t.Errorf("error is %q, want %q", got, tc.want)
-			}
+			_, err := trial.Validate(testutil.MakeRun("r", "ns").With(tc.change).Obj(), plan.Point{})
+			must.Same(t, "error", tc.want, must.Text(err))
 		})
 	}
 }
@@ -451,12 +433,8 @@ func TestJobOfSides(t *testing.T) {
 	if aliases := spec.HostAliases; len(aliases) != 2 || aliases[0].IP != "10.0.0.3" || aliases[1].Hostnames[0] != "run-db4.ns.svc" {
 		t.Errorf("addresses %+v", aliases)
 	}
-	if memory := spec.Containers[0].Resources.Limits.Memory(); memory.String() != "512Mi" {
-		t.Errorf("memory %s", memory)
-	}
-	if seconds := *job.Spec.ActiveDeadlineSeconds; seconds != 2*int64(run.Spec.Trials.DeadlineSeconds) {
-		t.Errorf("deadline %d s", seconds)
-	}
+	must.Same(t, "memory", "512Mi", spec.Containers[0].Resources.Limits.Memory().String())
+	must.Same(t, "deadline", 2*int64(run.Spec.Trials.DeadlineSeconds), *job.Spec.ActiveDeadlineSeconds)
 	var config result.Config
 	must.Do(t, json.Unmarshal([]byte(spec.Containers[0].Env[0].Value), &config))
 	lazy := config.Side(1)

@@ -49,17 +49,8 @@ func (l loaders) leader() *corev1.Pod {
 	return &l.pods[0]
 }
 
-// first is the first Pod that is like that, or nil.
-func (l loaders) first(is func(*corev1.Pod) bool) *corev1.Pod {
-	i := slices.IndexFunc(l.pods, func(pod corev1.Pod) bool { return is(&pod) })
-	if i < 0 {
-		return nil
-	}
-	return &l.pods[i]
-}
-
 func (l loaders) pending() *corev1.Pod {
-	return l.first(func(pod *corev1.Pod) bool { return !begun(pod) })
+	return podutil.Find(l.pods, func(pod *corev1.Pod) bool { return !begun(pod) })
 }
 
 // incomplete says whether the Job controller has yet to create some Pods. A Pod that was created and is gone does not count: the
@@ -99,13 +90,10 @@ func (l loaders) duplicated() bool {
 
 // succeeded says whether every index has one Pod, and each has exited with code 0.
 func (l loaders) succeeded() bool {
-	for i := range l.pods {
-		end := podutil.Ended(&l.pods[i], Container)
-		if end == nil || end.ExitCode != 0 {
-			return false
-		}
-	}
-	return len(l.pods) == l.wanted && !l.duplicated()
+	return len(l.pods) == l.wanted && !l.duplicated() && !slices.ContainsFunc(l.pods, func(pod corev1.Pod) bool {
+		end := podutil.Ended(&pod, Container)
+		return end == nil || end.ExitCode != 0
+	})
 }
 
 // summary that a loader has left: the one that it has delivered, or its termination message.
@@ -142,7 +130,7 @@ func (l loaders) podName(index int) string {
 
 // terminating says whether the Job has told its Pods to stop, and a kubelet has yet to report the end of one.
 func (l loaders) terminating(job *batchv1.Job) bool {
-	return jobCondition(job, batchv1.JobFailed) == nil && l.first(podutil.NodeLost) == nil &&
+	return jobCondition(job, batchv1.JobFailed) == nil && podutil.Find(l.pods, podutil.NodeLost) == nil &&
 		slices.ContainsFunc(l.pods, func(pod corev1.Pod) bool { return podutil.Ended(&pod, Container) == nil })
 }
 

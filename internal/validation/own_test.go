@@ -45,8 +45,6 @@ func TestWarning(t *testing.T) {
 	for _, spec := range []v1alpha1.BenchmarkRunSpec{
 		{Workload: custom}, {Workload: script}, {Database: external, Workload: v1alpha1.WorkloadSpec{Sysbench: &v1alpha1.SysbenchWorkload{}}},
 	} {
-		if got := Warning(&spec); got != "" {
-			t.Errorf("%q", got)
-		}
+		must.Same(t, "warning", "", Warning(&spec))
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
 )
@@ -49,7 +49,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 		}
 		return p, err
 	}
-	return p, analysis.CheckRun(run, p)
+	return p, judge.CheckRun(run, p)
 }
 
 // maxBytes bounds what is looked at for one object, run, by the worker that also looks at everybody else's.
@@ -79,7 +79,7 @@ func checkVariables(variables map[string]v1alpha1.VariableValue) error {
 
 // checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set
 // there, so that both would be measured with the same ones.
-func checkExternal(c *analysis.Compared) error {
+func checkExternal(c *judge.Compared) error {
 	baseline := &c.Variants[c.Baseline].Run.Spec
 	for i := range c.Variants {
 		spec := &c.Variants[i].Run.Spec
@@ -158,7 +158,7 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if err := checkBytes(p.Bytes); err != nil {
 		return p, err
 	}
-	compared, err := analysis.PlanVariants(run, PlanRun)
+	compared, err := judge.PlanVariants(run, PlanRun)
 	if err != nil {
 		return p, err
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -166,13 +165,8 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 			db.External = &v1alpha1.ExternalSpec{Host: "other", Port: 3306, CredentialsSecretName: "c"}
 		}, ""},
 	} {
-		got := ""
-		if _, err := validation.PlanRun(comparison(tc.change)); err != nil {
-			got = err.Error()
-		}
-		if got != tc.want {
-			t.Errorf("%s: error %q, want %q", name, got, tc.want)
-		}
+		_, err := validation.PlanRun(comparison(tc.change))
+		must.Same(t, name, tc.want, must.Text(err))
 	}
 }
 
@@ -240,13 +234,8 @@ func TestAlternationRefused(t *testing.T) {
 		s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 			s.Spec.Alternation = v1alpha1.AlternateTrials
 		}).With(tc.change).Obj()
-		got := ""
-		if _, err := validation.PlanRun(s); err != nil {
-			got = err.Error()
-		}
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		_, err := validation.PlanRun(s)
+		must.Same(t, name, tc.want, must.Text(err))
 	}
 }
 
@@ -381,9 +370,7 @@ func TestScriptsOfSysbench(t *testing.T) {
 		names = append(names, strings.Trim(string(value.Raw), `"`))
 	}
 	slices.Sort(names)
-	if diff := cmp.Diff(scripts.Scripts(), names); diff != "" {
-		t.Errorf("scripts of the CRD (-loader +CRD):\n%s", diff)
-	}
+	must.Same(t, "scripts of the loader and of the CRD", scripts.Scripts(), names)
 	plan, err := validation.PlanRun(sweepOf(names, nil))
 	if err != nil || len(plan.Points) != len(names) || len(plan.Trials) != 2*len(names) {
 		t.Errorf("%d points, %v", len(plan.Points), err)
