@@ -17,12 +17,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
+	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/report/page/pagetest"
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -130,7 +130,7 @@ func judgedRun(t *testing.T, run *v1alpha1.BenchmarkRun) *report.Report {
 // them.
 func drawn(t *testing.T, run *v1alpha1.BenchmarkRun) map[string]float64 {
 	t.Helper()
-	p := must.Get(analysis.PlanVariants(run, validation.PlanRun))(t)
+	p := must.Get(judge.PlanVariants(run, validation.PlanRun))(t)
 	made, values := newValues(), map[string]float64{}
 	for _, m := range p.Sides {
 		for _, trial := range p.Variants[m.Variant].Plan.Trials {
@@ -161,7 +161,7 @@ func judgedVariants(t *testing.T, s *sample) *report.Report {
 		}
 		records = append(records, record)
 	}
-	c := analysis.OfVariants(s.run, s.plan, records, nil, nil)
+	c := judge.OfVariants(s.run, s.plan, records, nil, nil)
 	rep := must.Get(report.Of(s.run, s.plan, records, c, v1alpha1.ConditionComplete, "all rounds are measured"))(t)
 	return rep
 }
