@@ -52,7 +52,7 @@ type BenchmarkRunList struct {
 
 // BenchmarkRunSpec is what to measure.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && has(self.podMetadata) == has(oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && has(self.claims) == has(oldSelf.claims) && has(self.metric) == has(oldSelf.metric)",message="title, sweep, metric, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="has(self.title) == has(oldSelf.title) && has(self.sweep) == has(oldSelf.sweep) && has(self.podMetadata) == has(oldSelf.podMetadata) && has(self.imagePullSecrets) == has(oldSelf.imagePullSecrets) && has(self.claims) == has(oldSelf.claims) && has(self.metric) == has(oldSelf.metric) && has(self.capacity) == has(oldSelf.capacity)",message="title, sweep, metric, capacity, podMetadata, imagePullSecrets and claims cannot be changed: delete the run, or create one with another name"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || (self.trials.?server.orValue('Reused') == 'Reused' || self.database.provisioner != 'External') && (self.trials.data != 'Restore' || self.database.provisioner == 'StatefulSet' && (!has(self.database.observer) || self.database.observer == 'Enabled'))",message="trials.server: PerRound and PerTrial need a provisioner that makes servers: an external server exists once; trials.data: Restore needs provisioner StatefulSet and database.observer: Enabled, which makes the copy"
 // +kubebuilder:validation:XValidation:rule="!has(self.trials) || self.trials.data == 'Recreate' || has(self.workload.sysbench) && !has(self.workload.sysbench.scriptFrom) && (!has(self.workload.sysbench.script) || self.workload.sysbench.script != 'bulk_insert' && (self.workload.sysbench.script != 'tpcc' || self.trials.data == 'Restore'))",message="trials.data: Keep and Restore are for workload type Sysbench, with all scripts but bulk_insert and your own; tpcc takes Restore, and not Keep"
 // +kubebuilder:validation:XValidation:rule="!has(self.loader) || self.loader.pods == 1 || self.workload.type in ['BulkInsert', 'IIBench', 'Sysbench'] && !has(self.workload.dataFrom)",message="loader.pods must be 1: only BulkInsert, IIBench and Sysbench load from several Pods, and one Pod reads a file of dataFrom (set clients for more connections)"
@@ -99,6 +99,12 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z][a-zA-Z0-9]*$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="metric cannot be changed: delete the run, or create one with another name"
 	Metric string `json:"metric,omitempty"`
+
+	// capacity asks for the highest offered rate at which a metric stays at or below a bound. Each round looks for it between the
+	// lowest and the highest value of a sweep of ratePerSecond alone.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="capacity cannot be changed: delete the run, or create one with another name"
+	Capacity *CapacitySpec `json:"capacity,omitempty"`
 
 	// variants are 2 to 16 versions of the run to compare: the run with what each names laid over it.
 	// +optional
@@ -225,6 +231,20 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:default={}
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="results cannot be changed: delete the run, or create one with another name"
 	Results ResultsSpec `json:"results,omitzero"`
+}
+
+// CapacitySpec is a bound that is kept up to some rate.
+type CapacitySpec struct {
+	// metric of results.csv that is bounded, of which less is better. Unset: that of the run.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z][a-zA-Z0-9]*$`
+	Metric string `json:"metric,omitempty"`
+
+	// atMost is the bound, in the metric's unit.
+	// +required
+	AtMost ClaimedNumber `json:"atMost,omitempty"`
 }
 
 // PullSecrets are the names of imagePullSecrets.

@@ -260,11 +260,7 @@ func TestEnvtestDefaults(t *testing.T) {
 func TestEnvtestNewObjectIsInProgress(t *testing.T) {
 	object := parsed(t, minimal, "metadata: {name: seen-by-nobody}")
 	must.Do(t, api.Create(t.Context(), object))
-	t.Cleanup(func() {
-		if err := api.Delete(context.Background(), object); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, api.Delete(context.Background(), object)) })
 	stored := object.DeepCopy()
 	must.Do(t, api.Get(t.Context(), client.ObjectKeyFromObject(object), stored))
 	if got, err := kstatus.Compute(stored); err != nil || got.Status != kstatus.InProgressStatus {

@@ -66,9 +66,7 @@ func TestNulls(t *testing.T) {
 		if strings.HasSuffix(p.path, "[x]") {
 			want = p.path + `: no value: write one, as in "ON" or ""`
 		}
-		if got := s.Misread(p.within(nil).(map[string]any)); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s: %q", p.path, got)
-		}
+		must.Same(t, p.path, []string{want}, s.Misread(p.within(nil).(map[string]any)))
 	})
 }
 

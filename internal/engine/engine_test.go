@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestByName(t *testing.T) {
@@ -72,9 +73,7 @@ func TestErrorLine(t *testing.T) {
 		"2026-01-01T00:00:00.372209Z 0 [ERROR] [MY-010119] [Server] Aborting\n":  "",
 		"2026-01-01T00:00:00.372209Z 0 [Warning] [MY-010101] [Server] [ERROR]\n": "",
 	} {
-		if got := engine.ErrorLine(log); got != want {
-			t.Errorf("%q: %q, want %q", log, got, want)
-		}
+		must.Same(t, log, want, engine.ErrorLine(log))
 	}
 }
 
@@ -92,9 +91,7 @@ func TestIsState(t *testing.T) {
 		"gtid_slave_pos": true, "server_uuid": true, "innodb_buffer_pool_size": false, "version": false, "port": true,
 		"portable": false, "timestamp": true, "log_slow_query_file": true, "log_slow_query": false,
 	} {
-		if variables.IsState(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
+		must.Same(t, name, want, variables.IsState(name))
 	}
 }
 
@@ -130,9 +127,7 @@ func TestEnginesAreDistinguished(t *testing.T) {
 		"8.4.6": &engine.MySQL, "9.7.4-2": &engine.MySQL, "8.4.5-5": &engine.MySQL,
 	} {
 		for _, e := range []*engine.Engine{&engine.MariaDB, &engine.MySQL} {
-			if got := e.Variables.Matches(version); got != (e == want) {
-				t.Errorf("%s: %s %v", version, e.Name, got)
-			}
+			must.Same(t, version+" matches "+e.Name, e == want, e.Variables.Matches(version))
 		}
 	}
 }
@@ -147,8 +142,6 @@ func TestPurgeLag(t *testing.T) {
 		"Trx id counter 99999999999999999999\nPurge done for trx's n:o < 5000":                                                        "",
 		"": "",
 	} {
-		if got := gauge.Read(report); got != want {
-			t.Errorf("%q: %q, want %q", report, got, want)
-		}
+		must.Same(t, report, want, gauge.Read(report))
 	}
 }

@@ -64,10 +64,7 @@ func memberOf(w *v1alpha1.WorkloadSpec) (*member, error) {
 func memberName(workloadType string) string {
 	name := []rune(workloadType)
 	for i := range name {
-		if i > 0 && i+1 < len(name) && unicode.IsLower(name[i+1]) {
-			break
-		}
-		if unicode.IsLower(name[i]) {
+		if unicode.IsLower(name[i]) || i > 0 && i+1 < len(name) && unicode.IsLower(name[i+1]) {
 			break
 		}
 		name[i] = unicode.ToLower(name[i])

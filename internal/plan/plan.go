@@ -89,6 +89,15 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	metric := cmp.Or(spec.Metric, offeredMetric(&spec.Workload, swept))
+	if spec.Capacity != nil {
+		if swept, err = capacityPoints(swept); err != nil {
+			return nil, err
+		}
+		if metric, err = capacityMetric(spec, metric); err != nil {
+			return nil, err
+		}
+	}
 	rounds := int(ptr.Deref(spec.Trials.Repetitions, v1alpha1.DefaultRepetitions))
 	if spec.Trials.Precision != nil {
 		rounds = int(spec.Trials.Precision.Max)
@@ -102,9 +111,8 @@ func ForRun(spec *v1alpha1.BenchmarkRunSpec) (*Plan, error) {
 	}
 	p := &Plan{
 		Points: swept, Rounds: rounds, Trials: order(len(swept), rounds, spec.Trials.Order, Seed(spec)),
-		Bytes: len(swept) * m.parameters.size(),
+		Bytes: len(swept) * m.parameters.size(), Metric: metric,
 	}
-	p.Metric = cmp.Or(spec.Metric, offeredMetric(&spec.Workload, swept))
 	if err := p.inStages(stages); err != nil {
 		return nil, err
 	}
@@ -198,15 +206,9 @@ func Digest(spec *v1alpha1.BenchmarkRunSpec) (string, error) {
 // measured is what of a specification changes a number.
 func measured(spec *v1alpha1.BenchmarkRunSpec) *v1alpha1.BenchmarkRunSpec {
 	rest := spec.DeepCopy()
-	rest.Title, rest.Metric = "", ""
-	rest.Claims = nil
-	rest.Lane = ""
-	rest.Suspend = nil
-	rest.DeadlineSeconds = nil
-	rest.TTLSecondsAfterFinished = nil
-	rest.Cleanup = ""
-	rest.ImagePullSecrets = nil
-	rest.Results = v1alpha1.ResultsSpec{}
+	rest.Title, rest.Metric, rest.Lane, rest.Cleanup = "", "", "", ""
+	rest.Suspend, rest.DeadlineSeconds, rest.TTLSecondsAfterFinished = nil, nil, nil
+	rest.Claims, rest.ImagePullSecrets, rest.Results = nil, nil, v1alpha1.ResultsSpec{}
 	nameEngine(&rest.Database)
 	return rest
 }

@@ -243,7 +243,8 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 				s.Workload.CommitSize.Sweep.RowsPerCommit = []v1alpha1.CommitSizeRowsPerCommit{16, 1}
 			},
 		},
-		"Sweep": {func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} }},
+		"Capacity": {func(s *v1alpha1.BenchmarkRunSpec) { s.Capacity = &v1alpha1.CapacitySpec{AtMost: "20000"} }},
+		"Sweep":    {func(s *v1alpha1.BenchmarkRunSpec) { s.Sweep = &v1alpha1.SweepSpec{Mode: v1alpha1.SweepOneFactor} }},
 		"Trials": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Repetitions = ptr.To[int32](4) },
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Trials.Precision = &v1alpha1.PrecisionSpec{Min: 6, Max: 12} },
@@ -469,4 +470,55 @@ func TestMetric(t *testing.T) {
 			t.Errorf("a variant offers %d rows/s: %q, %v; want %q", rate, p.Metric, err, want)
 		}
 	}
+}
+
+// A search ends between the last rate that is not too high and the first that is, after as many rates as it takes to halve them.
+func TestSearch(t *testing.T) {
+	const rates = 60
+	for truth := range rates + 1 { // rates below it are not too high
+		offered := map[int]bool{}
+		s := plan.Search{}
+		for s.Next >= 0 {
+			s = plan.SearchOf(rates, func(rate int) (tooHigh, known bool) { return rate >= truth, offered[rate] })
+			if offered[s.Next] {
+				t.Fatalf("%d: %d is offered again", truth, s.Next)
+			}
+			offered[s.Next] = true
+		}
+		must.Same(t, "found", plan.Search{Next: -1, Low: truth - 1, High: truth}, s)
+		if n := len(offered) - 1; n > 6 {
+			t.Errorf("%d: %d rates", truth, n)
+		}
+	}
+}
+
+func TestCapacityPoints(t *testing.T) {
+	spec := commits()
+	spec.Capacity = &v1alpha1.CapacitySpec{AtMost: "20000"}
+	rates := func(list ...v1alpha1.RowsPerSecond) {
+		spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
+		spec.Workload.CommitSize.Sweep.RatePerSecond = list
+	}
+	rates(400, 100, 200)
+	p := must.Get(plan.ForRun(spec))(t)
+	var offered []string
+	for _, point := range p.Points {
+		offered = append(offered, point.Parameters["ratePerSecond"])
+	}
+	must.Same(t, "rates", "100 105 110 115 121 127 133 140 147 154 161 169 177 186 195 205 215 225 236 248 260 273 286 300 315 330 347 "+
+		"364 381 400", strings.Join(offered, " "))
+	must.Same(t, "metric", "transactionP99Micros", p.Metric)
+	spec.Capacity.Metric = "commitP99Micros"
+	must.Same(t, "metric that is named", "commitP99Micros", must.Get(plan.ForRun(spec))(t).Metric)
+	spec.Metric = "transactionP50Micros"
+	must.Refused(plan.ForRun(spec))(t, "metric is transactionP50Micros and capacity.metric commitP99Micros")
+	for _, list := range [][]v1alpha1.RowsPerSecond{{100}, {0, 100}, {100, 100}} {
+		rates(list...)
+		must.Refused(plan.ForRun(spec))(t, "sweep ratePerSecond alone, from a rate above 0 to a higher one")
+	}
+	must.Refused(plan.ForRun(func() *v1alpha1.BenchmarkRunSpec {
+		other := commits(1, 2)
+		other.Capacity = spec.Capacity
+		return other
+	}()))(t, "sweep ratePerSecond alone")
 }

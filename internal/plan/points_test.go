@@ -101,9 +101,7 @@ func TestPoints(t *testing.T) {
 				got = append(got, point.Parameters)
 			}
 			must.Same(t, "points", tc.want, got)
-			if want := int(v1alpha1.DefaultRepetitions) * len(tc.want); len(p.Trials) != want {
-				t.Errorf("%d trials, want %d", len(p.Trials), want)
-			}
+			must.Same(t, "trials", int(v1alpha1.DefaultRepetitions)*len(tc.want), len(p.Trials))
 		})
 	}
 }
@@ -290,13 +288,9 @@ func TestOrderOfVariantsIsDrawn(t *testing.T) {
 				}
 			}
 			blocks[text] = true
-			if len(before) != variants*(variants-1) {
-				t.Errorf("%d variants: there are %d of %d pairs in their order", variants, len(before), variants*(variants-1))
-			}
+			must.Same(t, fmt.Sprintf("%d variants: pairs in their order", variants), variants*(variants-1), len(before))
 		}
-		if len(blocks) != 3 {
-			t.Errorf("%d variants: %d different blocks of 3", variants, len(blocks))
-		}
+		must.Same(t, fmt.Sprintf("%d variants: different blocks", variants), 3, len(blocks))
 	}
 }
 
@@ -325,9 +319,7 @@ func TestBaseline(t *testing.T) {
 	run := testutil.MakeVariants("s", "ns", "a", "b", "c").Obj()
 	for name, want := range map[string]int{"": 0, "a": 0, "c": 2} {
 		run.Spec.Baseline = name
-		if got := plan.Baseline(&run.Spec); got != want {
-			t.Errorf("baseline %q is variant %d, want %d", name, got, want)
-		}
+		must.Same(t, "baseline "+name, want, plan.Baseline(&run.Spec))
 	}
 }
 
@@ -337,9 +329,7 @@ func TestTurns(t *testing.T) {
 	orders := map[string]bool{}
 	for trial := range 40 {
 		order := turns[3*trial : 3*trial+3]
-		if sorted := slices.Sorted(slices.Values(order)); !slices.Equal(sorted, []int{0, 1, 2}) {
-			t.Errorf("trial %d: %v", trial+1, order)
-		}
+		must.Same(t, fmt.Sprintf("trial %d", trial+1), []int{0, 1, 2}, slices.Sorted(slices.Values(order)))
 		orders[fmt.Sprint(order)] = true
 	}
 	if len(turns) != 120 || len(orders) != 6 {

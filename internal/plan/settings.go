@@ -205,15 +205,17 @@ func changes(from, to map[string]string) []Difference {
 // Unrequested is how the variables of two servers differ although no setting asks for it. State and identity of a server are left
 // out.
 type Unrequested struct {
-	// Differ are those with different values, by their names. Servers of one engine differ in what one of them lacks, too: that
-	// comes after what both have, because a new variable is rarely why an old load has become slower.
-	Differ []Difference
-	// Same is how many have the same value.
-	Same int
-	// OnlyTheirs and OnlyOurs are how many variables one engine has, and the other has not. They are 0 if the engine is the same.
-	OnlyTheirs, OnlyOurs int
-	// Theirs and Ours are the names of the engines.
-	Theirs, Ours string
+	// Differ are those with different values, by their names; Differing and Same are how many differ and are identical. Servers of
+	// one engine differ in what one of them lacks, too: that comes after what both have, because a new variable is rarely why an old
+	// load has become slower.
+	Differ    []Difference `json:"differ,omitempty"`
+	Differing int          `json:"differing"`
+	Same      int          `json:"same"`
+	// OnlyBaseline and OnlyVariant are how many exist in one engine only; the engines are empty if there are none.
+	OnlyBaseline   int    `json:"onlyBaseline,omitempty"`
+	OnlyVariant    int    `json:"onlyVariant,omitempty"`
+	BaselineEngine string `json:"baselineEngine,omitempty"`
+	VariantEngine  string `json:"variantEngine,omitempty"`
 }
 
 // UnrequestedDifferences of the variables of two servers.
@@ -244,7 +246,7 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		return p.common(of, rest)
 	}
 	theirs, ours = known(p.from, theirs), known(p.to, ours)
-	u := Unrequested{Theirs: p.from.Name, Ours: p.to.Name}
+	u := Unrequested{}
 	for name, value := range ours {
 		if other, found := theirs[name]; found && other == value {
 			u.Same++
@@ -254,9 +256,12 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		before, after := len(theirs), len(ours)
 		maps.DeleteFunc(theirs, func(name, _ string) bool { _, both := ours[name]; return !both })
 		maps.DeleteFunc(ours, func(name, _ string) bool { _, both := theirs[name]; return !both })
-		u.OnlyTheirs, u.OnlyOurs = before-len(theirs), after-len(ours)
+		if u.OnlyBaseline, u.OnlyVariant = before-len(theirs), after-len(ours); u.OnlyBaseline+u.OnlyVariant > 0 {
+			u.BaselineEngine, u.VariantEngine = p.from.Name, p.to.Name
+		}
 	}
 	u.Differ = changes(theirs, ours)
+	u.Differing = len(u.Differ)
 	slices.SortStableFunc(u.Differ, func(a, b Difference) int { return a.lacks() - b.lacks() })
 	return u, nil
 }

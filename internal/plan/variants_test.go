@@ -328,7 +328,7 @@ func TestUnrequested(t *testing.T) {
 		"innodb_flush_log_at_trx_commit": "0", "sort_buffer_size": "2", "new": "y", "hostname": "b", "autocommit": "ON", "sql_mode": "",
 	}
 	got := must.Get(plan.UnrequestedDifferences(&from, to, theirs, ours))(t)
-	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Same: 2, Theirs: "MariaDB", Ours: "MariaDB"}
+	want := plan.Unrequested{Differ: []plan.Difference{{"sort_buffer_size", "1", "2"}, {"gone", "x", "unset"}, {"new", "unset", "y"}}, Differing: 3, Same: 2}
 	must.Same(t, "", want, got)
 }
 
@@ -366,7 +366,7 @@ func TestUnrequestedOfTwoEngines(t *testing.T) {
 		Differ: []plan.Difference{
 			{"innodb_flush_method", "fsync", "O_DIRECT"}, {"innodb_log_file_size or innodb_redo_log_capacity", "1", "2"},
 		},
-		Same: 1, OnlyTheirs: 2, OnlyOurs: 2, Theirs: "MariaDB", Ours: "MySQL",
+		Differing: 2, Same: 1, OnlyBaseline: 2, OnlyVariant: 2, BaselineEngine: "MariaDB", VariantEngine: "MySQL",
 	}
 	must.Same(t, "", want, got)
 	if _, found := theirs["innodb_log_file_size"]; !found || ours["innodb_redo_log_capacity"] == "" {

@@ -16,7 +16,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 // sample is one measured load.

@@ -35,9 +35,7 @@ func TestMeasureAlternates(t *testing.T) {
 	want := strings.Fields(strings.Repeat("ours theirs theirs ours ", 3))
 	must.Same(t, "order", want, order)
 	const row = "| x | y | 150 | 50 | 3.000 (3.000–3.000) | ≥ 1 | 0.3333 | 1 | 0.333 (0.333–0.333) |  | 3 MiB |"
-	if got := p.row(c); got != row {
-		t.Errorf("row %s, want %s", got, row)
-	}
+	must.Same(t, "row", row, p.row(c))
 }
 
 func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {

@@ -145,9 +145,7 @@ func generated(t *testing.T, root string, replaced map[string]string) string {
 		if err == nil && strings.HasSuffix(name, "_types.go") {
 			err = os.WriteFile(filepath.Join(folder, filepath.Base(name)), text, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "run", root+"/hack/points", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

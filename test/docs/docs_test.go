@@ -16,7 +16,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
@@ -206,9 +205,7 @@ func TestReadmeRun(t *testing.T) {
 	for text, into := range map[string]*any{block: &shown, read(t, "config/samples/durable-or-not.yaml"): &sample} {
 		must.Do(t, yaml.Unmarshal([]byte(text), into))
 	}
-	if diff := cmp.Diff(sample, shown); diff != "" {
-		t.Errorf("README.md is not the sample (-sample +README):\n%s", diff)
-	}
+	must.Same(t, "the sample in README.md", sample, shown)
 }
 
 // The README's answer is that of the recorded demo, and its words say the same figures.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/stats/presentation"
+	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -103,9 +103,7 @@ func TestAllFiguresOf000(t *testing.T) {
 		known[key(environments[f.Of.Variant], p["rowsPerStatement"], p["statementsPerTransaction"], p["clients"])] = true
 	}
 	rows := table(t, "000")
-	if len(rows) != 64 {
-		t.Errorf("%d published runs", len(rows))
-	}
+	must.Same(t, "published runs", 64, len(rows))
 	for _, r := range rows {
 		if !known[key(r["env"], r["rows_per_stmt"], r["stmts_per_transaction"], r["concurrency"])] {
 			t.Errorf("%v is not in the table", r)

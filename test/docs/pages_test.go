@@ -40,9 +40,7 @@ func TestLength(t *testing.T) {
 		t.Errorf("%d pages", pages)
 	}
 	const text = "# Two words\n\nOne [more](x.md).\n\n| a | table |\n|---|---|\n\n```\nsome code\n```\n"
-	if n := words(text); n != 4 {
-		t.Errorf("%d words", n)
-	}
+	must.Same(t, "words", 4, words(text))
 }
 
 // words of a page, without its tables and code.

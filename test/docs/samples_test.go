@@ -91,9 +91,7 @@ var notSmall = []string{
 func TestSidesOfPublications(t *testing.T) {
 	files := tracked(t, "config/samples/publications/*.yaml")
 	const published = 5
-	if len(files) != 2*published {
-		t.Errorf("%d files, %d publications in two sizes", len(files), published)
-	}
+	must.Same(t, "files of the publications in two sizes", 2*published, len(files))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			name := strings.TrimSuffix(filepath.Base(file), ".yaml")

@@ -94,9 +94,7 @@ func TestEnvtestWhatIsBuiltIsInstalled(t *testing.T) {
 	})
 	must.Write(t, filepath.Join(folder, "kustomization.yaml"), filled)
 	c := deployment(t, kustomize(t, folder)).Spec.Template.Spec.Containers[0]
-	if c.Image != "example.com/mine/manager:v1" {
-		t.Errorf("the manager's image is %s", c.Image)
-	}
+	must.Same(t, "image of the manager", "example.com/mine/manager:v1", c.Image)
 	for _, arg := range []string{"--loader-image=example.com/mine/loader:v1", "--sysbench-image=example.com/mine/loader-sysbench:v1"} {
 		if !slices.Contains(c.Args, arg) {
 			t.Errorf("arguments are %v, want %s", c.Args, arg)
@@ -127,9 +125,7 @@ func TestEnvtestChartImages(t *testing.T) {
 	}
 	must.Same(t, "pull secrets", []corev1.LocalObjectReference{{Name: "one"}, {Name: "two"}}, pod.ImagePullSecrets)
 	for name, labels := range map[string]map[string]string{"Deployment": d.Labels, "Pod": d.Spec.Template.Labels} {
-		if version := labels["app.kubernetes.io/version"]; version != "v1.2.3" {
-			t.Errorf("the %s is labeled with version %q", name, version)
-		}
+		must.Same(t, "version of the "+name, "v1.2.3", labels["app.kubernetes.io/version"])
 	}
 }
 
@@ -314,9 +310,7 @@ func TestEnvtestOtherNamespacesAreNotNamed(t *testing.T) {
 		}
 		objects := must.Get(helm(t, args...))(t)
 		got := slices.Contains(deployment(t, objects).Spec.Template.Spec.Containers[0].Args, "--name-other-namespaces")
-		if got != named {
-			t.Errorf("nameOtherNamespaces=%s: the manager has the flag: %t", value, got)
-		}
+		must.Same(t, fmt.Sprintf("nameOtherNamespaces=%s: the manager has the flag", value), named, got)
 	}
 	if _, err := helm(t, append(slices.Clone(images), "--set=nameOtherNamespaces=some")...); err == nil {
 		t.Error("a value that is no boolean is accepted")
@@ -337,9 +331,7 @@ func TestEnvtestDefaultTTL(t *testing.T) {
 		}
 		args := deployment(t, objects).Spec.Template.Spec.Containers[0].Args
 		given := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return !strings.HasPrefix(a, "--default-ttl") })
-		if !slices.Equal(given, []string{tc.want}) {
-			t.Errorf("%s: arguments are %v, want %s", name, given, tc.want)
-		}
+		must.Same(t, name+": arguments", []string{tc.want}, given)
 	}
 	for _, value := range []string{"30d", "1", "-1h", ""} {
 		if _, err := helm(t, append(slices.Clone(images), "--set=defaultTTL="+value)...); err == nil {

@@ -125,14 +125,10 @@ func TestEnvtestMetricsReaders(t *testing.T) {
 	selector, _, _ := unstructured.NestedStringMap(monitor.Object, "spec", "selector", "matchLabels")
 	d := deployment(t, objects)
 	for label, value := range selector {
-		if service.Labels[label] != value {
-			t.Errorf("the ServiceMonitor selects %s=%s, the Service has %q", label, value, service.Labels[label])
-		}
+		must.Same(t, "label of the Service by which the ServiceMonitor selects it, "+label, value, service.Labels[label])
 	}
 	for label, value := range service.Spec.Selector {
-		if d.Spec.Template.Labels[label] != value {
-			t.Errorf("the Service selects %s=%s", label, value)
-		}
+		must.Same(t, "label of the Pods by which the Service selects them, "+label, value, d.Spec.Template.Labels[label])
 	}
 	var role rbacv1.ClusterRole
 	var binding rbacv1.ClusterRoleBinding
@@ -186,9 +182,7 @@ func expressionsIn(t *testing.T, objects []*unstructured.Unstructured) (alerts, 
 	}
 	find(t, objects, "PrometheusRule", "benchrun", &rule)
 	find(t, objects, "ConfigMap", "-dashboard", &dashboard)
-	if dashboard.Labels["grafana_dashboard"] != "1" {
-		t.Errorf("Grafana would not find the dashboard by the labels %v", dashboard.Labels)
-	}
+	must.Same(t, "label by which Grafana finds the dashboard", "1", dashboard.Labels["grafana_dashboard"])
 	must.Do(t, json.Unmarshal([]byte(dashboard.Data["benchrun.json"]), &content))
 	for _, g := range rule.Spec.Groups {
 		for _, r := range g.Rules {
@@ -297,9 +291,7 @@ func TestEnvtestManagersPlace(t *testing.T) {
 		t.Errorf("%s and %+v", manager.Name, budget)
 	}
 	for key, value := range budget.Spec.Selector.MatchLabels {
-		if manager.Spec.Template.Labels[key] != value {
-			t.Errorf("the budget is about Pods with %s=%s", key, value)
-		}
+		must.Same(t, "label of the Pods that the budget is about, "+key, value, manager.Spec.Template.Labels[key])
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,17 +35,11 @@ func TestEnvtestNetworkPolicies(t *testing.T) {
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	documented := new(networkingv1.NetworkPolicy)
 	must.Do(t, yaml.UnmarshalStrict(block[1], documented))
-	if diff := cmp.Diff(documented.Spec, runs.Spec); diff != "" {
-		t.Errorf("policy for runs (-documented +chart):\n%s", diff)
-	}
-	if runs.Namespace != "default" {
-		t.Errorf("it is for namespace %s", runs.Namespace)
-	}
+	must.Same(t, "policy for runs, as documented", documented.Spec, runs.Spec)
+	must.Same(t, "namespace that it is for", "default", runs.Namespace)
 	labels := deployment(t, objects).Spec.Template.Labels
 	for key, value := range manager.Spec.PodSelector.MatchLabels {
-		if labels[key] != value {
-			t.Errorf("the manager's policy is about Pods with %s=%s", key, value)
-		}
+		must.Same(t, "label of the Pods that the manager's policy is about, "+key, value, labels[key])
 	}
 	if in := manager.Spec.Ingress; len(in) != 1 || *in[0].Ports[0].Port != intstr.FromString("metrics") {
 		t.Errorf("what may connect to the manager: %+v", in)
@@ -108,9 +101,7 @@ func TestEnvtestDefaultsOfSharedClusters(t *testing.T) {
 			text, err := yaml.Marshal(object.Object["rules"])
 			may = may || err == nil && bytes.Contains(text, []byte("networkpolicies"))
 		}
-		if may != tc.mayPolicies {
-			t.Errorf("%s: the manager may make policies: %t", name, may)
-		}
+		must.Same(t, name+": the manager may make policies", tc.mayPolicies, may)
 	}
 }
 

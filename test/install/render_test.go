@@ -31,11 +31,7 @@ import (
 func create(t *testing.T, object client.Object) {
 	t.Helper()
 	must.Do(t, api.Create(t.Context(), object))
-	t.Cleanup(func() {
-		if err := api.Delete(context.WithoutCancel(t.Context()), object); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must.Do(t, api.Delete(context.WithoutCancel(t.Context()), object)) })
 }
 
 // eventually waits for a condition: the API server learns of roles by a watch.

@@ -140,9 +140,7 @@ func TestEnvtestChartOfARelease(t *testing.T) {
 			must.Write(t, filepath.Join(chart, "files", "release.yaml"), tc.release)
 			objects := must.Get(helmChart(t, chart, tc.args...))(t)
 			c := deployment(t, objects).Spec.Template.Spec.Containers[0]
-			if c.Image != tc.manager {
-				t.Errorf("the manager is %s, want %s", c.Image, tc.manager)
-			}
+			must.Same(t, "image of the manager", tc.manager, c.Image)
 			for _, want := range []string{"--loader-image=" + tc.loader, "--sysbench-image=" + tc.sysbench} {
 				if !slices.Contains(c.Args, want) {
 					t.Errorf("arguments are %v, want %s", c.Args, want)

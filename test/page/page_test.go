@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil/browser"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -106,9 +105,7 @@ func TestPageSorts(t *testing.T) {
 		"1 2 4 8 16 32 64 128 256 1024 512 - ascending" + rest, "512 1024 256 128 64 32 16 8 4 2 1 - descending" + rest,
 		"1 2 4 8 16 32 64 128 256 512 1024 - -" + rest,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("orders (-want +got):\n%s", diff)
-	}
+	must.Same(t, "orders", want, got)
 }
 
 // A page can be read without scripts, and on paper it has every table and what is folded away.

@@ -65,9 +65,7 @@ func (u *user) startRegistry(t *testing.T) string {
 	}
 	listener := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp4", net.JoinHostPort(host, "0")))(t)
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, []net.IP{net.ParseIP(host)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pair := must.Get(tls.X509KeyPair(certificate, key))(t)
 	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	must.Do(t, server.Listener.Close())

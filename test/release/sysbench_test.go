@@ -95,9 +95,7 @@ func imageFiles(t *testing.T, arch string) map[string][]byte {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		at := path.Clean(header.Name)
 		switch header.Typeflag {
 		case tar.TypeSymlink:

@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/analysis"
 	"github.com/benchrun-dev/benchrun/internal/apischema"
 	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -84,9 +84,7 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files, err := filepath.Glob(folder + "/publications/*.yaml")
 	if err != nil || len(files) != 10 {
 		t.Fatalf("%d publications, %v", len(files), err)
@@ -162,9 +160,7 @@ func requestedBy(t *testing.T, run *v1alpha1.BenchmarkRun) (server, loader corev
 	p := must.Get(plan.ForRun(&run.Spec))(t)
 	job, err := trial.Job(run, trial.Attempt{Trial: p.Trials[0], Point: p.Points[p.Trials[0].Point], Number: 1, Instance: 1},
 		podutil.Images{Loader: "loader", Sysbench: "sysbench"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	of := func(spec corev1.PodSpec) corev1.ResourceList {
 		return resourcehelpers.PodRequests(&corev1.Pod{Spec: spec}, resourcehelpers.PodResourcesOptions{})
 	}
@@ -195,11 +191,11 @@ func TestVariantsMeasureEnoughForAnAnswer(t *testing.T) {
 				continue
 			}
 			checked++
-			p, err := analysis.PlanVariants(run, func(r *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&r.Spec) })
+			p, err := judge.PlanVariants(run, func(r *v1alpha1.BenchmarkRun) (*plan.Plan, error) { return plan.ForRun(&r.Spec) })
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			if first := analysis.DesignOf(&run.Spec, len(p.Planned)).FirstLook(); int(plan.Rounds(&run.Spec).AtMost) < first {
+			if first := judge.DesignOf(&run.Spec, len(p.Planned)).FirstLook(); int(plan.Rounds(&run.Spec).AtMost) < first {
 				t.Errorf("%s: %d pairs have their first answer after %d rounds, and it measures at most %d",
 					file, len(p.Planned), first, plan.Rounds(&run.Spec).AtMost)
 			}

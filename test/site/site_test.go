@@ -94,9 +94,7 @@ func TestSiteSections(t *testing.T) {
 		}
 	}
 	active := browser.Eval[string](tab, `document.querySelector('.md-sidebar--primary a.md-nav__link--active')?.textContent.trim() ?? ''`)
-	if active != "Concepts" {
-		t.Errorf("the page of concepts is shown as %q", active)
-	}
+	must.Same(t, "the page of concepts is shown as", "Concepts", active)
 }
 
 // A reader chooses the colours, and the choice stays on the next page.
@@ -104,17 +102,11 @@ func TestSiteDarkByHand(t *testing.T) {
 	home := serve(t)
 	tab := browser.Open(t, home, light)
 	const scheme = `document.body.getAttribute('data-md-color-scheme')`
-	if got := browser.Eval[string](tab, scheme); got != "default" {
-		t.Errorf("in the light, the scheme is %s", got)
-	}
+	must.Same(t, "in the light, the scheme is", "default", browser.Eval[string](tab, scheme))
 	browser.Eval[bool](tab, `(document.querySelector('#__palette_2').click(), true)`)
-	if got := browser.Eval[string](tab, scheme); got != "slate" {
-		t.Errorf("after the choice, the scheme is %s", got)
-	}
+	must.Same(t, "after the choice, the scheme is", "slate", browser.Eval[string](tab, scheme))
 	browser.Must(tab, chromedp.Navigate(home+"docs/alternatives.html"))
-	if got := browser.Eval[string](tab, scheme); got != "slate" {
-		t.Errorf("on the next page, the scheme is %s", got)
-	}
+	must.Same(t, "on the next page, the scheme is", "slate", browser.Eval[string](tab, scheme))
 }
 
 var picture = flag.String("picture", "", "write a picture of the first screen into this file")

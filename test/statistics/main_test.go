@@ -15,9 +15,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -153,9 +151,7 @@ func TestTables(t *testing.T) {
 		if name == "bias" { // its figures take more comparisons
 			got, want = got[:1], want[:1]
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-recorded +written):\n%s", name, diff)
-		}
+		must.Same(t, name+", as recorded", want, got)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/benchrun-dev/benchrun/internal/stats"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
 //go:embed measured/comparisons.csv

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/benchrun-dev/benchrun/internal/stats/sequential"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats/sequential"
 )
 
 // order is what it brings, and what it costs, to estimate how much the first of a pair is slower. Comparisons do not: the table

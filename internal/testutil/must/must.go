@@ -58,6 +58,14 @@ func Same(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	}
 }
 
+// Text is what an error says, and empty if there is none.
+func Text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // Fail fails the test, which goes on, unless there is an error that says these words.
 func Fail(t testing.TB, err error, words string) {
 	t.Helper()
