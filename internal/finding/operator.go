@@ -85,7 +85,7 @@ func FewRounds(rounds, first, pairs int) Finding {
 	return made(TooFewRounds, nil, measure("rounds", rounds, ""), measure("first", first, "rounds"), measure("pairs", pairs, ""))
 }
 
-// OutsideRates is a capacity, of a variant if there are any, that lies above or below all rates that may be offered, in some rounds.
+// OutsideRates is a capacity, of a variant if there are any, that lies above or below all rates that may be offered.
 func OutsideRates(variant, where string, lowest, highest float64, unit string, rounds, of int) Finding {
 	names := map[string]string{"where": where, "unit": unit}
 	if variant != "" {

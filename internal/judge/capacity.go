@@ -98,7 +98,8 @@ func (c *capacity) search(p *plan.Plan, accepted map[int]*result.Record, side in
 // boundedValue is what a trial measured of the bounded metric: infinite if the rate was not reached, whatever was measured then.
 func boundedValue(r *result.Record) float64 {
 	m, measured := r.Summary.Metric("")
-	if !measured || slices.ContainsFunc(r.Summary.Findings, func(f finding.Finding) bool { return f.Code == finding.RateNotReached }) {
+	late := func(f finding.Finding) bool { return f.Code == finding.RateNotReached }
+	if !measured || slices.ContainsFunc(r.Summary.Findings, late) {
 		return math.Inf(1)
 	}
 	return m.Value

@@ -67,8 +67,8 @@ func (c *Compared) Left(p *plan.Plan, t *plan.Trial) bool {
 	return c == nil || !over && !c.leavesOut(p, t)
 }
 
-// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points, or of all of its variants, or
-// whether no search for a capacity needs it.
+// leavesOut says whether rounds before that of the trial have decided the pairs at all of its points, or of all of its variants,
+// or whether no search for a capacity needs it.
 // A point at which nothing is compared is measured in every round.
 func (c *Compared) leavesOut(p *plan.Plan, t *plan.Trial) bool {
 	from, to := p.Measured(t)

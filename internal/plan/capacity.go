@@ -30,7 +30,8 @@ func capacityPoints(swept []Point) ([]Point, error) {
 		}
 	}
 	if len(rates) < len(swept) || len(rates) == 0 || slices.Min(rates) == slices.Max(rates) {
-		return nil, errors.New("capacity is looked for between two rates: sweep ratePerSecond alone, from a rate above 0 to a higher one")
+		return nil, errors.New("capacity is looked for between two rates: " +
+			"sweep ratePerSecond alone, from a rate above 0 to a higher one")
 	}
 	low, high := slices.Min(rates), slices.Max(rates)
 	steps := math.Ceil(math.Log(high/low) / math.Log(rateStep))

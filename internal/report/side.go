@@ -56,7 +56,8 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 	s.facts, s.missed, s.points = r.facts(variant), r.missedRates(variant), r.Series(claims.Selector{Variant: variant}, metric)
 	if len(r.Capacities) > 0 {
 		if metric != "" && metric != judge.CapacityMetric {
-			return nil, fmt.Errorf("run %s has measured %s at other rates in each round: compare its %s", r.Name, metric, judge.CapacityMetric)
+			return nil, fmt.Errorf("run %s has measured %s at other rates in each round: compare its %s", r.Name, metric,
+				judge.CapacityMetric)
 		}
 		s.points = slices.DeleteFunc(slices.Clone(r.Capacities), func(p stats.Point) bool { return p.Variant != variant })
 	}

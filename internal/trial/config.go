@@ -164,11 +164,16 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	if a.Prime && registry.Primes(c) {
 		c.PrimeSeconds = int(ptr.Deref(run.Spec.Trials.PrimeSeconds, 0))
 	}
+	return c, configureFiles(c)
+}
+
+// configureFiles tells the loader where the files of the workload are, if it has any.
+func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
 	if err == nil && needs.Files != "" {
 		c.Workload.FilesPath = result.FilesPath
 	}
-	return c, err
+	return err
 }
 
 func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
