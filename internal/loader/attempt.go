@@ -94,7 +94,8 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 	if err != nil {
 		return nil, nil, err
 	}
-	a.admin, a.db = sql.OpenDB(a.anywhere), sql.OpenDB(target)
+	patiently := func(c driver.Connector) *sql.DB { return sql.OpenDB(conn.Patient(c, a.dialect, a.connectAtMost())) }
+	a.admin, a.db = patiently(a.anywhere), patiently(target)
 	return a, w, nil
 }
 

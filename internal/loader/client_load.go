@@ -113,9 +113,13 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 	c := &clients{
 		sessions: l.sessions, interrupt: l.connections.End, tryAgain: l.dialect.Errors.TryAgain, turns: l.turns, between: l.between,
 	}
-	err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan)
+	if err := c.open(ctx, l.connections, l.cfg.Server.Schema, &l.plan); err != nil {
+		// The server may have no connection left to be asked by.
+		c.close()
+		return nil, l.ownDemand(ctx, err, l.plan.Clients)
+	}
 	l.sessions = c.sessions
-	return c, l.ownDemand(ctx, err, l.plan.Clients)
+	return c, nil
 }
 
 // runClients is what is timed, with the loader's consumption around it.

@@ -188,25 +188,52 @@ func (c *Connections) End() {
 // Wait connects as soon as the server answers, and closes the connection again. A server that answers and refuses ends
 // the waiting, in its own words.
 func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, atMost time.Duration) error {
+	conn, err := connectWithin(ctx, connector, d.Errors.WorthAnotherTry, atMost)
+	if err == nil {
+		// The server answered, that is all that was asked of this connection.
+		_ = conn.Close()
+	}
+	return err
+}
+
+// Patient is a connector that waits for a connection that others have. A server notices the end of a session later than its client,
+// so that even the only client may have to.
+func Patient(connector driver.Connector, d *dialect.Dialect, atMost time.Duration) driver.Connector {
+	return patient{connector, d, atMost}
+}
+
+type patient struct {
+	driver.Connector
+	dialect *dialect.Dialect
+	atMost  time.Duration
+}
+
+// Connect implements driver.Connector.
+func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
+	return connectWithin(ctx, p.Connector, p.dialect.Errors.TooManySessions, p.atMost)
+}
+
+// connectWithin tries again as long as the error is worth that.
+func connectWithin(
+	ctx context.Context, connector driver.Connector, again func(error) bool, atMost time.Duration,
+) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	var last error
 	for {
 		conn, err := tryConnect(ctx, connector)
 		if err == nil {
-			// The server answered, that is all that was asked of this connection.
-			_ = conn.Close()
-			return nil
+			return conn, nil
 		}
-		if !d.Errors.WorthAnotherTry(err) {
-			return fmt.Errorf("connecting: %w", err)
+		if !again(err) && (last == nil || ctx.Err() == nil) {
+			return nil, fmt.Errorf("connecting: %w", err)
 		}
 		// That the time was over says nothing, and a dialler may notice it before ctx does.
 		if timeout, ok := errors.AsType[net.Error](err); last == nil || ctx.Err() == nil && (!ok || !timeout.Timeout()) {
 			last = err
 		}
 		if sleep.For(ctx, connectEvery) != nil {
-			return fmt.Errorf("connecting: the server did not answer for %s: %w", atMost, last)
+			return nil, fmt.Errorf("connecting: the server did not answer for %s: %w", atMost, last)
 		}
 	}
 }
