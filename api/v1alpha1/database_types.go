@@ -24,13 +24,14 @@ import (
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server. Unset: MySQL if the last part of the image's name has mysql or percona in it.
+	// engine is the family of the database server. Unset: by the last part of the image's name, MySQL if that has mysql or percona in
+	// it, PostgreSQL if postgres.
 	// +optional
-	// +kubebuilder:validation:Enum=MariaDB;MySQL
+	// +kubebuilder:validation:Enum=MariaDB;MySQL;PostgreSQL
 	Engine Engine `json:"engine,omitempty"`
 
 	// image of the server, which takes files and variables as the engine's official image does. Unset: the operator's default,
-	// mariadb:11.8 or mysql:8.4 unless changed.
+	// mariadb:11.8, mysql:8.4 or postgres:17 unless changed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -61,7 +62,7 @@ type DatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=200
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_]{0,79}$'))",message="a variable's name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method",messageExpression="'%s: a variable\\'s name is lower case letters, digits and underscores, at most 80, as in innodb_flush_method'.format([self.filter(k, !k.matches('^[a-z][a-z0-9_]{0,79}$'))])"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_.]{0,79}$'))",message="a variable's name is lower case letters, digits, underscores and dots, at most 80, as in innodb_flush_method",messageExpression="'%s: a variable\\'s name is lower case letters, digits, underscores and dots, at most 80, as in innodb_flush_method'.format([self.filter(k, !k.matches('^[a-z][a-z0-9_.]{0,79}$'))])"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables']))",messageExpression="'%s: reserved for the operator, as are datadir, port, socket, bind_address, user, log_error, pid_file, skip_networking and skip_grant_tables'.format([self.filter(k, k.replace('loose_', '') in ['datadir', 'port', 'socket', 'bind_address', 'user', 'log_error', 'pid_file', 'skip_networking', 'skip_grant_tables'])[0]])"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('loose_', '') in ['log_bin', 'skip_log_bin']))",message="use settings.binaryLog for the binary log: log_bin=OFF would switch it on"
 	Variables map[string]VariableValue `json:"variables,omitempty"`
@@ -118,6 +119,8 @@ const (
 	EngineMariaDB Engine = "MariaDB"
 	// EngineMySQL is MySQL Server, from 8.4 on.
 	EngineMySQL Engine = "MySQL"
+	// EnginePostgreSQL is PostgreSQL, from 15 on.
+	EnginePostgreSQL Engine = "PostgreSQL"
 )
 
 // Provisioner is a way to provide a database.
@@ -167,7 +170,15 @@ type ServerSettings struct {
 	// binaryLog is whether there is a binary log. Unset: none, unless the server is external.
 	// +optional
 	BinaryLog *bool `json:"binaryLog,omitempty"`
+
+	// synchronousCommit is synchronous_commit of PostgreSQL: with off, a crash may lose the last commits.
+	// +optional
+	// +kubebuilder:validation:Enum=on;off;local;remote_write;remote_apply
+	SynchronousCommit SynchronousCommit `json:"synchronousCommit,omitempty"`
 }
+
+// SynchronousCommit is a value of synchronous_commit.
+type SynchronousCommit string
 
 // StorageMedium is what a data directory is stored on.
 type StorageMedium string
@@ -222,9 +233,8 @@ type ExternalSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9:]([A-Za-z0-9._:-]*[A-Za-z0-9:.])?$`
 	Host string `json:"host,omitempty"`
 
-	// port of the server. Defaults to 3306.
+	// port of the server. Unset: 3306, with engine PostgreSQL 5432.
 	// +optional
-	// +kubebuilder:default=3306
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`

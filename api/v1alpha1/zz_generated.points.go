@@ -236,6 +236,71 @@ type IIBenchPoint struct {
 	QueryClients *IIBenchQueryClients `json:"queryClients,omitempty"`
 }
 
+// PgbenchSweep are the parameters of Pgbench that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type PgbenchSweep struct {
+	// script lists scripts.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Script []PgbenchScript `json:"script,omitempty"`
+
+	// scale lists numbers of branches.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Scale []PgbenchScale `json:"scale,omitempty"`
+
+	// clients lists numbers of clients.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Clients []SysbenchClients `json:"clients,omitempty"`
+
+	// protocol lists protocols.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Protocol []PgbenchProtocol `json:"protocol,omitempty"`
+
+	// ratePerSecond lists numbers of transactions per second.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	RatePerSecond []SysbenchRate `json:"ratePerSecond,omitempty"`
+}
+
+// PgbenchPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type PgbenchPoint struct {
+	// script of this point.
+	// +optional
+	Script *PgbenchScript `json:"script,omitempty"`
+
+	// scale of this point.
+	// +optional
+	Scale *PgbenchScale `json:"scale,omitempty"`
+
+	// clients of this point.
+	// +optional
+	Clients *SysbenchClients `json:"clients,omitempty"`
+
+	// protocol of this point.
+	// +optional
+	Protocol *PgbenchProtocol `json:"protocol,omitempty"`
+
+	// ratePerSecond of this point.
+	// +optional
+	RatePerSecond *SysbenchRate `json:"ratePerSecond,omitempty"`
+}
+
 // SysbenchSweep are the parameters of Sysbench that can be varied.
 //
 // +kubebuilder:validation:MinProperties=1

@@ -173,7 +173,7 @@ func observeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Processes = e.Image.Processes
+		o.Processes, o.Several = e.Image.Processes, e.Image.SharedMemory != ""
 		return o.Run(cmd.Context())
 	})
 	flags := cmd.Flags()

@@ -120,12 +120,16 @@ func Guarding(objects []Object, first bool, beside int) []Object {
 
 // Secret is the credentials of a database: one for all of its instances. It is created once and never read by the operator.
 func Secret(run *v1alpha1.BenchmarkRun, password string) *corev1.Secret {
+	user := engine.MariaDB.Image.Superuser
+	if e, err := plan.EngineOf(&run.Spec.Database); err == nil {
+		user = e.Image.Superuser
+	}
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: plan.SecretName(run), Namespace: run.Namespace, Labels: plan.Labels(run, v1alpha1.ComponentDatabase),
 		},
 		Immutable:  ptr.To(true),
-		StringData: map[string]string{podutil.UserKey: "root", podutil.PasswordKey: password},
+		StringData: map[string]string{podutil.UserKey: user, podutil.PasswordKey: password},
 	}
 }
 

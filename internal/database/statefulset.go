@@ -90,6 +90,11 @@ func podSpec(
 			data(db, instanceName),
 		},
 	}
+	if path := e.Image.SharedMemory; path != "" {
+		spec.Volumes = append(spec.Volumes, podutil.EmptyVolume("memory", corev1.StorageMediumMemory, nil))
+		mounts := &spec.Containers[0].VolumeMounts
+		*mounts = append(*mounts, corev1.VolumeMount{Name: "memory", MountPath: path})
+	}
 	addRestore(&spec, e, run, dataCopy, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
@@ -125,8 +130,15 @@ func serverContainer(e *engine.Engine, run *v1alpha1.BenchmarkRun, images poduti
 	c := podutil.Container(ServerContainer, images.Server(run.Spec.Database.Image, e.Name, e.Image.Default))
 	c.Env = []corev1.EnvVar{
 		{Name: e.Image.RootPasswordFile, Value: podutil.CredentialPath + "/" + podutil.PasswordKey},
-		{Name: e.Image.RootHost, Value: "%"},
 	}
+	if e.Image.RootHost != "" {
+		c.Env = append(c.Env, corev1.EnvVar{Name: e.Image.RootHost, Value: "%"})
+	}
+	for _, variable := range e.Image.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+	}
+	c.Args = e.Image.Args
 	c.Ports = []corev1.ContainerPort{{Name: e.Image.PortName, ContainerPort: e.Image.Port}}
 	c.Resources = resources(&run.Spec.Database, e.Image.Memory)
 	c.VolumeMounts = []corev1.VolumeMount{

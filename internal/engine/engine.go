@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-var engines = []*Engine{&MariaDB, &MySQL}
+var engines = []*Engine{&MariaDB, &MySQL, &PostgreSQL}
 
 // All engines that are known.
 func All() []*Engine { return slices.Clone(engines) }
@@ -34,10 +34,10 @@ type Engine struct {
 	Durability Durability
 	// SystemSchemas are the server's own: no workload may use them.
 	SystemSchemas []string
-	// ConnectionEnded are the numbers of errors that mean that the server ended the connection, not that the statement is wrong.
-	ConnectionEnded []uint16
-	// TryAgain are the numbers of errors after which a client is expected to roll the transaction back and begin it anew.
-	TryAgain []uint16
+	// ConnectionEnded are the codes of errors that mean that the server ended the connection, not that the statement is wrong.
+	ConnectionEnded []string
+	// TryAgain are the codes of errors after which a client is expected to roll the transaction back and begin it anew.
+	TryAgain []string
 }
 
 // Image is what the official container image and its server expect and do.
@@ -57,11 +57,15 @@ type Image struct {
 	Memory int64
 	// Processes are the names that the server's process may have, as the kernel has them: at most 15 characters.
 	Processes []string
-	// RootPasswordFile and RootHost are the names of environment variables: the file with root's password, and from where
-	// root may connect.
-	RootPasswordFile, RootHost string
-	// Error matches an error in the server's log, of this engine and of no other; its group is the text. ErrorEnd is the text of
-	// the last one, which has no cause.
+	// Superuser is the user that the image makes. RootPasswordFile and RootHost are the names of environment variables: the file with
+	// its password, and from where it may connect, which is empty if that is anywhere.
+	Superuser, RootPasswordFile, RootHost string
+	// Env are the container's other environment variables, as NAME=value, and Args its arguments; none are the image's own.
+	Env, Args []string
+	// SharedMemory is where the server's processes share memory that a container has too little of; empty if it is one process.
+	SharedMemory string
+	// Error matches an error in the server's log, of this engine and of no other; its groups together are the text. ErrorEnd is the
+	// text of the last one, which has no cause.
 	Error    *regexp.Regexp
 	ErrorEnd string
 }
@@ -85,9 +89,11 @@ type Variables struct {
 	UnknownOptions string
 	Unreadable     []string
 	// Descriptions is a query for what the server itself says about the values of variables, a row for each: its name in lower
-	// case, the number that its values are multiples of, which is at least 1, and the values of an enum, separated by commas. It is
-	// empty if the server has no table of that. Enums and Rounded are what it does not say.
+	// case, the number that its values are multiples of, which is at least 1, the values of an enum, separated by commas, and the unit
+	// of a number that has none. It is empty if the server has no table of that. Enums and Rounded are what it does not say.
 	Descriptions string
+	// Units are those of numbers that have none, of Quantity; set by what the server says.
+	Units map[string]string
 	// Enums are the values of variables that may also be set by number, from 0.
 	Enums map[string][]string
 	// Rounded are those that the server rounds to a multiple of something.
@@ -126,8 +132,10 @@ func Listed(list []string, name string) bool {
 
 // Counters name the status counters that the loader uses.
 type Counters struct {
-	// Uptime is for how many seconds the server has run, Statements how many it has executed for clients.
+	// Uptime is for how many seconds the server has run, Statements how many it has executed for clients. StatementsBy is the setting
+	// without which it does not count these; the zero value is none.
 	Uptime, Statements string
+	StatementsBy       Setting
 	// Fsyncs of the redo log: of these, the first that the server has.
 	Fsyncs []Fsyncs
 	// LockWaits is how many statements wait for a row lock now.
@@ -193,15 +201,12 @@ func OfImage(image string) *Engine {
 	return nil
 }
 
-// operators are the options that are the operator's, besides those that are state or identity.
-var operators = []string{"user", "skip_networking", "skip_grant_tables"}
-
 // Unfit says why a run does not take an option from the option file of another server; empty if it does.
 func (e *Engine) Unfit(name string) string {
 	switch {
 	case Listed(e.Variables.Hidden, name):
 		return "it may hold a secret"
-	case slices.Contains(operators, name) || e.Variables.IsState(name):
+	case slices.Contains(e.Options.Reserved, name) || e.Variables.IsState(name):
 		return "it says where a server is, or who reaches it"
 	case Listed(e.Variables.Unreadable, name):
 		return "it is no variable, so that it could not be read back"
@@ -211,10 +216,10 @@ func (e *Engine) Unfit(name string) string {
 
 // NamesIn are the settings that the API has by name and whose variable has another name in another engine, with that name.
 func (e *Engine) NamesIn(other *Engine) map[string]string {
-	names := map[string]string{}
-	for i, ours := range e.Options.named() {
-		if theirs := other.Options.named()[i]; ours != theirs {
-			names[ours] = theirs
+	names, theirs := map[string]string{}, other.Options.Named()
+	for setting, ours := range e.Options.Named() {
+		if name, both := theirs[setting]; both && ours != name {
+			names[ours] = name
 		}
 	}
 	return names
@@ -224,8 +229,9 @@ func (e *Engine) NamesIn(other *Engine) map[string]string {
 func ErrorLine(log string) string {
 	for line := range strings.Lines(log) {
 		for _, e := range engines {
-			if found := e.Image.Error.FindStringSubmatch(line); found != nil && strings.TrimSpace(found[1]) != e.Image.ErrorEnd {
-				return strings.TrimSpace(found[1])
+			found := e.Image.Error.FindStringSubmatch(line)
+			if text := strings.TrimSpace(strings.Join(found[min(1, len(found)):], "")); found != nil && text != e.Image.ErrorEnd {
+				return text
 			}
 		}
 	}

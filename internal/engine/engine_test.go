@@ -72,6 +72,9 @@ func TestErrorLine(t *testing.T) {
 			"2026-01-01T00:00:00.372209Z 0 [ERROR] [MY-010119] [Server] Aborting\n": "unknown variable 'x=1'.",
 		"2026-01-01T00:00:00.372209Z 0 [ERROR] [MY-010119] [Server] Aborting\n":  "",
 		"2026-01-01T00:00:00.372209Z 0 [Warning] [MY-010101] [Server] [ERROR]\n": "",
+		"2026-01-01 00:00:00.000 UTC [1] LOG:  unrecognized configuration parameter \"x\" in file \"/etc/a.cnf\" line 3\n" +
+			"2026-01-01 00:00:00.000 UTC [1] FATAL:  configuration file \"/etc/a.cnf\" contains errors\n": `unrecognized configuration parameter "x" in file "/etc/a.cnf" line 3`,
+		"2026-01-01 00:00:00.000 UTC [1] LOG:  starting PostgreSQL 17\n2026-01-01 00:00:00.000 UTC [1] FATAL:  could not map memory\n": "could not map memory",
 	} {
 		must.Same(t, log, want, engine.ErrorLine(log))
 	}
@@ -109,7 +112,7 @@ func TestLoss(t *testing.T) {
 			engine.Durable{Variable: "sync_binlog", Value: "0"},
 		},
 	} {
-		for _, e := range engine.All() {
+		for _, e := range []*engine.Engine{&engine.MariaDB, &engine.MySQL} {
 			if got, ok := e.CommitLoss(tc.variables); ok != (tc.commit != engine.Durable{}) || ok && got != tc.commit {
 				t.Errorf("%s, %s: %v, %v, want %v", name, e.Name, got, ok, tc.commit)
 			}
@@ -143,5 +146,44 @@ func TestPurgeLag(t *testing.T) {
 		"": "",
 	} {
 		must.Same(t, report, want, gauge.Read(report))
+	}
+}
+
+func TestQuantity(t *testing.T) {
+	for _, tc := range []struct{ text, unit, same string }{
+		{"128MB", "8kB", "16384"}, {"1GB", "MB", "1024"}, {"5min", "s", "300"}, {"200ms", "ms", "200"}, {"0.5s", "ms", "500"}, {"64", "kB", "64kB"},
+	} {
+		a, isOne := engine.Quantity(tc.text, tc.unit)
+		b, isAnother := engine.Quantity(tc.same, tc.unit)
+		if !isOne || !isAnother || a.Cmp(b) != 0 {
+			t.Errorf("%s and %s of %s: %v, %v", tc.text, tc.same, tc.unit, a, b)
+		}
+	}
+	for _, text := range []string{"", "x", "5 parsecs", "1e9999", "128M"} {
+		if n, ok := engine.Quantity(text, "kB"); ok {
+			t.Errorf("%q is %v", text, n)
+		}
+	}
+}
+
+// What is written for PostgreSQL, and what is refused.
+func TestPostgreSQLOptions(t *testing.T) {
+	e := &engine.PostgreSQL
+	file := e.Options.File([]engine.Setting{
+		e.Options.BufferPoolSize(128 << 20), e.Options.RedoLogSize(1<<30, 0), e.Options.Variable("search_path", "it's"),
+	})
+	must.Same(t, "file", "# Made by Benchrun from spec.database of the run.\ninclude = '/var/lib/postgresql/data/pgdata/postgresql.conf'\n"+
+		"shared_buffers = 131072kB\nmax_wal_size = 1024MB\nsearch_path = 'it''s'\n", file)
+	for name, want := range map[string]string{
+		"port": "it is reserved for the operator", "work_mem": "",
+		"loose_x": "write x: servers of engine PostgreSQL know no option that they may not know",
+	} {
+		must.Same(t, name, want, e.Miswritten(name, "128MB"))
+	}
+	if lossy, ok := e.CommitLoss(map[string]string{"fsync": "on", "synchronous_commit": "off"}); !ok || lossy.Value != "off" {
+		t.Errorf("%v, %v", lossy, ok)
+	}
+	if lossy, ok := e.CommitLoss(map[string]string{"fsync": "on", "synchronous_commit": "local"}); ok {
+		t.Error(lossy)
 	}
 }

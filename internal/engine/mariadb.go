@@ -22,11 +22,15 @@ var MariaDB = Engine{
 		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld", Socket: "mysqld.sock",
 		Memory:           512 << 20,
 		Processes:        []string{"mariadbd", "mysqld"},
+		Superuser:        "root",
 		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
 		Error: regexp.MustCompile(`\[ERROR\] ([^\s[].*)`), ErrorEnd: "Aborting",
 	},
 	Options: Options{
-		Group:          "mariadbd",
+		Head:           "[mariadbd]\n",
+		Quote:          quote,
+		Meant:          Meant,
+		Reserved:       reserved,
 		BufferPoolSize: bufferPoolSize,
 		RedoLogSize: func(bytes, files int64) Setting {
 			s := Assignment("innodb_log_file_size", strconv.FormatInt(bytes/max(1, files), 10))
@@ -57,7 +61,7 @@ var MariaDB = Engine{
 			"collation":             "collation_server",
 		},
 		Descriptions: "SELECT LOWER(variable_name), IF(numeric_block_size > 1, numeric_block_size, 1)," +
-			" IF(variable_type = 'ENUM', COALESCE(enum_value_list, ''), '') FROM information_schema.system_variables" +
+			" IF(variable_type = 'ENUM', COALESCE(enum_value_list, ''), ''), '' FROM information_schema.system_variables" +
 			" WHERE numeric_block_size > 1 OR variable_type = 'ENUM'",
 		Rounded: map[string]Rounding{
 			// Up to a multiple of the chunks of all instances, which versions before 10.5 have: servers say that it is a multiple of
@@ -95,9 +99,9 @@ var MariaDB = Engine{
 	Durability:    durability,
 	SystemSchemas: systemSchemas,
 	// ER_SERVER_SHUTDOWN and ER_CONNECTION_KILLED.
-	ConnectionEnded: []uint16{1053, 1927},
+	ConnectionEnded: []string{"1053", "1927"},
 	// ER_CHECKREAD, a row that has changed since the transaction's snapshot; ER_LOCK_WAIT_TIMEOUT; and ER_LOCK_DEADLOCK.
-	TryAgain: []uint16{1020, 1205, 1213},
+	TryAgain: []string{"1020", "1205", "1213"},
 }
 
 // mariaDBName is in the version of each MariaDB server.

@@ -23,12 +23,16 @@ var MySQL = Engine{
 		// An idle server takes 360 MiB beside its buffer pool, most of it for performance_schema.
 		Memory:           1 << 30,
 		Processes:        []string{"mysqld"},
+		Superuser:        "root",
 		RootPasswordFile: "MYSQL_ROOT_PASSWORD_FILE", RootHost: "MYSQL_ROOT_HOST",
 		// Its number and the part of the server stand before the text.
 		Error: regexp.MustCompile(`\[ERROR\] \[MY-\d+\] \[\w+\] (.+)`), ErrorEnd: "Aborting",
 	},
 	Options: Options{
-		Group:          "mysqld",
+		Head:           "[mysqld]\n",
+		Quote:          quote,
+		Meant:          Meant,
+		Reserved:       reserved,
 		BufferPoolSize: bufferPoolSize,
 		RedoLogSize: func(bytes, _ int64) Setting {
 			return Assignment("innodb_redo_log_capacity", strconv.FormatInt(bytes, 10)) // those of MariaDB exist, and are ignored
@@ -92,9 +96,9 @@ var MySQL = Engine{
 	Durability:    durability,
 	SystemSchemas: systemSchemas,
 	// ER_SERVER_SHUTDOWN, also of a connection that is killed, and ER_CLIENT_INTERACTION_TIMEOUT.
-	ConnectionEnded: []uint16{1053, 4031},
+	ConnectionEnded: []string{"1053", "4031"},
 	// ER_LOCK_WAIT_TIMEOUT and ER_LOCK_DEADLOCK.
-	TryAgain: []uint16{1205, 1213},
+	TryAgain: []string{"1205", "1213"},
 }
 
 var purgeDone = regexp.MustCompile(`Trx id counter (\d+)\nPurge done for trx's n:o < (\d+)`)

@@ -7,19 +7,27 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Options are how the option file is written.
 type Options struct {
-	// Group is the section that this server reads.
-	Group string
-	// One for each of the settings that the API has by name.
+	// Head comes before the settings.
+	Head string
+	// Quote is a value as the file has it.
+	Quote func(value string) string
+	// Meant is how a specification has a line of an option file, and what was wrong with it; nil if nothing can be.
+	Meant func(name, value string) (meant, set string, wrong []string)
+	// Reserved are options that are the operator's.
+	Reserved []string
+	// One for each of the settings that the API has by name; nil if the engine has none like that.
 	BufferPoolSize      func(bytes int64) Setting
 	RedoLogSize         func(bytes, files int64) Setting // files is 0 if nothing says how many
 	FlushLogAtTrxCommit func(mode int32) Setting
 	BinaryLog           func(on bool) Setting
+	SynchronousCommit   func(mode string) Setting
 }
 
 // Setting is a requested server setting.
@@ -41,15 +49,15 @@ func Assignment(name, value string) Setting {
 
 // Variable is the setting for a server variable of the specification; a name that begins with loose_ may be unknown to the
 // server.
-func (*Options) Variable(key, value string) Setting {
+func (o *Options) Variable(key, value string) Setting {
 	name, loose := strings.CutPrefix(key, "loose_")
-	return Setting{Name: name, Value: value, Loose: loose, Line: key + " = " + quote(value)}
+	return Setting{Name: name, Value: value, Loose: loose, Line: key + " = " + o.Quote(value)}
 }
 
 // File is the option file with these settings.
 func (o *Options) File(settings []Setting) string {
 	var b strings.Builder
-	b.WriteString("# Made by Benchrun from spec.database of the run.\n[" + o.Group + "]\n")
+	b.WriteString("# Made by Benchrun from spec.database of the run.\n" + o.Head)
 	for _, s := range settings {
 		b.WriteString(s.Line + "\n")
 	}
@@ -68,8 +76,10 @@ func quote(value string) string {
 // What all engines have in common: each is of the family of MySQL, with InnoDB.
 var (
 	durability = Durability{
-		Commit: Durable{"innodb_flush_log_at_trx_commit", "1"}, BinaryLog: Durable{"sync_binlog", "1"},
+		Commit: []Durable{{"innodb_flush_log_at_trx_commit", "1"}}, BinaryLog: Durable{"sync_binlog", "1"},
 	}
+	// reserved are the operator's, besides those that are state or identity.
+	reserved      = []string{"user", "skip_networking", "skip_grant_tables"}
 	systemSchemas = []string{"mysql", "sys", "information_schema", "performance_schema"}
 	dirtyPages    = Gauge{
 		Counter: "Innodb_buffer_pool_pages_dirty", Description: "dirty pages", HundredthOf: "Innodb_buffer_pool_pages_total",
@@ -97,9 +107,20 @@ func binaryLog(on bool) Setting {
 	return Setting{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"}
 }
 
-// named are the names of the variables behind the settings that the API has by name, in the same order for each engine.
-func (o *Options) named() []string {
-	return []string{o.BufferPoolSize(0).Name, o.RedoLogSize(0, 0).Name, o.FlushLogAtTrxCommit(0).Name, o.BinaryLog(false).Name}
+// Named are the variables behind the settings that the API has by name, by these; one that the engine does not have is missing.
+func (o *Options) Named() map[string]string {
+	named := map[string]string{}
+	add := func(setting string, has bool, variable func() Setting) {
+		if has {
+			named[setting] = variable().Name
+		}
+	}
+	add("bufferPoolSize", o.BufferPoolSize != nil, func() Setting { return o.BufferPoolSize(0) })
+	add("redoLogSize", o.RedoLogSize != nil, func() Setting { return o.RedoLogSize(0, 0) })
+	add("flushLogAtTrxCommit", o.FlushLogAtTrxCommit != nil, func() Setting { return o.FlushLogAtTrxCommit(0) })
+	add("binaryLog", o.BinaryLog != nil, func() Setting { return o.BinaryLog(false) })
+	add("synchronousCommit", o.SynchronousCommit != nil, func() Setting { return o.SynchronousCommit("") })
+	return named
 }
 
 // mariaDBUnreadable are the options of `mariadbd --verbose --help` that are no variables: the same in 10.11 and 11.8.
@@ -115,23 +136,32 @@ var mariaDBUnreadable = strings.Fields("" +
 
 // Durability names the variables that decide whether a commit is on disk when the server confirms it.
 type Durability struct {
-	// Commit is what makes a commit durable in the redo log, which is the server's default, and BinaryLog what makes it durable in
-	// the binary log.
-	Commit, BinaryLog Durable
+	// Commit is all that makes a commit durable in the redo log, which is the server's default, and BinaryLog what makes it durable
+	// in the binary log.
+	Commit    []Durable
+	BinaryLog Durable
 }
 
-// Durable is a variable, and its value with which commits are durable.
+// Durable is a variable, and its value with which commits are durable, or several with commas between them.
 type Durable struct{ Variable, Value string }
 
 // CommitLoss is the variable because of which a server may lose confirmed commits, with its value; ok is false if it does not.
 // A variable that the server does not have loses nothing.
 func (e *Engine) CommitLoss(variables map[string]string) (lossy Durable, ok bool) {
-	return e.Durability.Commit.missed(variables)
+	for _, d := range e.Durability.Commit {
+		if lossy, ok = d.missed(variables); ok {
+			return lossy, ok
+		}
+	}
+	return Durable{}, false
 }
 
 // BinaryLogLoss is the variable because of which the binary log of a server may lose confirmed commits, with its value; ok is
 // false if it does not, or is off.
 func (e *Engine) BinaryLogLoss(variables map[string]string) (lossy Durable, ok bool) {
+	if e.Options.BinaryLog == nil {
+		return Durable{}, false
+	}
 	if on := e.Options.BinaryLog(true); variables[on.Name] != on.Value {
 		return Durable{}, false
 	}
@@ -140,7 +170,22 @@ func (e *Engine) BinaryLogLoss(variables map[string]string) (lossy Durable, ok b
 
 func (d Durable) missed(variables map[string]string) (Durable, bool) {
 	value, known := variables[d.Variable]
-	return Durable{d.Variable, value}, known && value != d.Value
+	return Durable{d.Variable, value}, known && !slices.Contains(strings.Split(d.Value, ","), value)
+}
+
+// Miswritten is what is wrong with a variable of a specification; empty if nothing is.
+func (e *Engine) Miswritten(name, value string) string {
+	if slices.Contains(e.Options.Reserved, name) {
+		return "it is reserved for the operator"
+	}
+	if e.Options.Meant == nil {
+		if plain, loose := strings.CutPrefix(name, "loose_"); loose {
+			return "write " + plain + ": servers of engine " + e.Name + " know no option that they may not know"
+		}
+		return ""
+	}
+	_, _, wrong := e.Options.Meant(name, value)
+	return strings.Join(wrong, "; ")
 }
 
 // Meant is how a specification has a line of an option file, and what was wrong with each of the two as they were written: names

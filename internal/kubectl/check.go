@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -189,11 +190,19 @@ func under(place string, lines []string) []string {
 // pasted says what variables, wherever an object has some, still have of the option file that they were pasted from: one line
 // for each. They are then as they should be, so that what else is wrong can be said in the same list.
 func pasted(object map[string]any) []string {
-	variables := map[string]map[string]any{}
+	variables, engines := map[string]map[string]any{}, map[string]*engine.Engine{}
+	var whole *engine.Engine
 	add := func(path string, of any) {
 		below, _ := of.(map[string]any)
 		database, _ := below["database"].(map[string]any)
-		variables[path+".database.variables"], _ = database["variables"].(map[string]any)
+		path += ".database.variables"
+		variables[path], _ = database["variables"].(map[string]any)
+		name, _ := database["engine"].(string)
+		image, _ := database["image"].(string)
+		if engines[path] = whole; whole == nil || name+image != "" {
+			engines[path], _ = engine.Named(name, image)
+		}
+		whole = cmp.Or(whole, engines[path])
 	}
 	spec, _ := object["spec"].(map[string]any)
 	add("spec", spec)
@@ -203,7 +212,9 @@ func pasted(object map[string]any) []string {
 	}
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(variables)) {
-		lines = append(lines, meant(path, variables[path])...)
+		if e := engines[path]; e != nil && e.Options.Meant != nil {
+			lines = append(lines, meant(path, variables[path])...)
+		}
 	}
 	return lines
 }

@@ -167,6 +167,10 @@ func (m configMaps) check(run *v1alpha1.BenchmarkRun) []string {
 		from := load.Sysbench.ScriptFrom
 		lines = append(lines, m.lacking("workload.sysbench.scriptFrom", from.Name, from.Key)...)
 	}
+	if load.Pgbench != nil && load.Pgbench.ScriptFrom != nil {
+		from := load.Pgbench.ScriptFrom
+		lines = append(lines, m.lacking("workload.pgbench.scriptFrom", from.Name, from.Key)...)
+	}
 	if load.Custom != nil && load.Custom.FilesFrom != "" {
 		lines = append(lines, m.lacking("workload.custom.filesFrom", load.Custom.FilesFrom, "")...)
 	}

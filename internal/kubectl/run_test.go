@@ -142,7 +142,7 @@ func TestSetAll(t *testing.T) {
 func TestSetErrors(t *testing.T) {
 	for setting, says := range map[string]string{
 		"workload.commitsize.rows=1": `spec.workload has no field "commitsize"; it has bulkInsert, commitSize, custom, dataFrom, iiBench, limits, ` +
-			"schemaFrom, sysbench, tprochLoad, type",
+			"pgbench, schemaFrom, sysbench, tprochLoad, type",
 		"workload.commitSize.row=1":                 `spec.workload.commitSize has no field "row"; it has asPublished, commit, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep`,
 		"workload.commitSize.rows=many":             "spec.workload.commitSize.rows is a number: cannot unmarshal string",
 		"workload.commitSize.rows=":                 "spec.workload.commitSize.rows is a number: a value is missing",

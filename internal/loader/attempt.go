@@ -38,7 +38,7 @@ type attempt struct {
 	cpuLimit int64
 	progress *progress.Progress
 
-	connections *conn.Connections
+	connections conn.Opener
 	// anywhere connects to no schema, as admin does; db is connected to the workload's. Neither pool takes part in the measured
 	// phase.
 	anywhere  driver.Connector

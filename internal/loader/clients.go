@@ -22,7 +22,7 @@ import (
 )
 
 type clients struct {
-	sessions   []*conn.Session
+	sessions   []conn.Session
 	interrupt  func()
 	tryAgain   func(error) bool
 	milestones *record.Milestones
@@ -35,7 +35,7 @@ type clients struct {
 	between func(context.Context, clock, func() result.Slice) *pauses
 }
 
-func (c *clients) open(ctx context.Context, connections *conn.Connections, schema string, plan *workload.Plan) error {
+func (c *clients) open(ctx context.Context, connections conn.Opener, schema string, plan *workload.Plan) error {
 	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)
 		if err != nil {

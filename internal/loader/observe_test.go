@@ -459,7 +459,7 @@ func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 	connections := must.Get(conn.NewBy(listen(t)))(t)
 	s, err := connections.Session(t.Context(), "bench", nil)
 	must.Do(t, err)
-	c := &clients{sessions: []*conn.Session{s}, interrupt: connections.End}
+	c := &clients{sessions: []conn.Session{s}, interrupt: connections.End}
 	defer c.close()
 	out := progress.Start(io.Discard)
 	defer out.Finish()

@@ -39,7 +39,18 @@ func (o *owner) connect(ctx context.Context) (err error) {
 	if err = o.wait(ctx); err == nil {
 		o.keeper, err = schema.Acquire(ctx, o.admin, o.dialect, &o.cfg.Server, o.identity, o.connectAtMost())
 	}
+	if err == nil && !o.cfg.Server.Borrowed && o.isToCount() {
+		_, err = o.admin.ExecContext(ctx, o.dialect.Server.CountStatements)
+	}
 	return err
+}
+
+// isToCount says whether the server counts statements because the run asks for that.
+func (o *owner) isToCount() bool {
+	by := o.engine.Counters.StatementsBy
+	return by.Name != "" && slices.ContainsFunc(o.cfg.Settings, func(s result.Setting) bool {
+		return s.Name == by.Name && strings.Contains(s.Value, by.Value)
+	})
 }
 
 // readback compares the requested settings with the server's before anything is measured.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
@@ -44,6 +45,12 @@ func newToolLoad(a *attempt) (*toolLoad, error) {
 	if err != nil {
 		return nil, err
 	}
+	database := ""
+	if a.engine.Name == engine.PostgreSQL.Name {
+		if database, err = conn.PostgresDatabase(a.cfg.Server); err != nil {
+			return nil, err
+		}
+	}
 	parent := result.WorkPath
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
 		parent = "" // outside of a Pod
@@ -54,7 +61,7 @@ func newToolLoad(a *attempt) (*toolLoad, error) {
 	}
 	l := &toolLoad{attempt: a, dir: dir, output: map[string]string{}}
 	if err := l.fill(workload.ToolInput{
-		Config: a.cfg, Dir: dir, User: user, Password: password, Sides: a.sides, Environ: os.Environ(),
+		Config: a.cfg, Dir: dir, User: user, Password: password, Database: database, Sides: a.sides, Environ: os.Environ(),
 	}); err != nil {
 		return nil, errors.Join(err, l.close())
 	}

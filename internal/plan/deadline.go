@@ -118,6 +118,11 @@ func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
 		if limit == nil && w.Sysbench.Events == nil {
 			limit = ptr.To[int32](sysbenchSeconds)
 		}
+	case w.Pgbench != nil:
+		pacing.WarmupSeconds = w.Pgbench.WarmupSeconds
+		if limit == nil {
+			limit = ptr.To[int32](sysbenchSeconds)
+		}
 	default:
 		return 0, false
 	}
@@ -130,6 +135,9 @@ func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
 // preparedRows are how many rows an attempt at a point inserts before it measures, if that is known: a workload of the loader's
 // own clients begins with empty tables.
 func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows int64, known bool) {
+	if w.Pgbench != nil {
+		return 0, false
+	}
 	s := w.Sysbench
 	if s == nil {
 		return 0, true

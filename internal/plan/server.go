@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -178,7 +179,8 @@ func Address(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) (host s
 	service := InstanceName(run, instance)
 	switch run.Spec.Database.Provisioner {
 	case v1alpha1.ProvisionerExternal:
-		return run.Spec.Database.External.Host, int(run.Spec.Database.External.Port)
+		external := run.Spec.Database.External
+		return external.Host, int(cmp.Or(external.Port, e.Image.Port))
 	case v1alpha1.ProvisionerMariaDBOperator:
 		// The Pod's own name: the operator's certificate is for that.
 		service = service + "-0." + service + "-internal"

@@ -24,19 +24,22 @@ import (
 func Settings(e *engine.Engine, db *v1alpha1.DatabaseSpec) []engine.Setting {
 	var list []engine.Setting
 	s := &db.Settings
-	if s.BufferPoolSize != nil {
+	if s.BufferPoolSize != nil && e.Options.BufferPoolSize != nil {
 		list = append(list, e.Options.BufferPoolSize(s.BufferPoolSize.Value()))
 	}
-	if s.RedoLogSize != nil {
+	if s.RedoLogSize != nil && e.Options.RedoLogSize != nil {
 		said := cmp.Or(db.Variables["innodb_log_files_in_group"], db.Variables["loose_innodb_log_files_in_group"])
 		files, _ := strconv.ParseInt(string(said), 10, 64) // the server refuses what is no number
 		list = append(list, e.Options.RedoLogSize(s.RedoLogSize.Value(), files))
 	}
-	if s.FlushLogAtTrxCommit != nil {
+	if s.FlushLogAtTrxCommit != nil && e.Options.FlushLogAtTrxCommit != nil {
 		list = append(list, e.Options.FlushLogAtTrxCommit(*s.FlushLogAtTrxCommit))
 	}
-	if s.BinaryLog != nil || db.Provisioner != v1alpha1.ProvisionerExternal {
+	if e.Options.BinaryLog != nil && (s.BinaryLog != nil || db.Provisioner != v1alpha1.ProvisionerExternal) {
 		list = append(list, e.Options.BinaryLog(ptr.Deref(s.BinaryLog, false)))
+	}
+	if s.SynchronousCommit != "" && e.Options.SynchronousCommit != nil {
+		list = append(list, e.Options.SynchronousCommit(string(s.SynchronousCommit)))
 	}
 	for _, key := range slices.Sorted(maps.Keys(db.Variables)) {
 		list = append(list, e.Options.Variable(key, string(db.Variables[key])))
@@ -71,10 +74,10 @@ func SettingOf(db *v1alpha1.DatabaseSpec, name string) string {
 	return ""
 }
 
-// BinaryLog is the setting that switches the binary log on; its zero value for an unknown engine.
+// BinaryLog is the setting that switches the binary log on; its zero value for an engine that has none, or that is not known.
 func BinaryLog(db *v1alpha1.DatabaseSpec) engine.Setting {
 	e, err := EngineOf(db)
-	if err != nil {
+	if err != nil || e.Options.BinaryLog == nil {
 		return engine.Setting{}
 	}
 	return e.Options.BinaryLog(true)
@@ -86,7 +89,8 @@ func CacheSizes(db *v1alpha1.DatabaseSpec) (pool, redo string) {
 	if err != nil {
 		return "", ""
 	}
-	return e.Options.BufferPoolSize(0).Name, e.Options.RedoLogSize(0, 0).Name
+	named := e.Options.Named()
+	return named["bufferPoolSize"], named["redoLogSize"]
 }
 
 // Unset is how a difference shows that one side says nothing.

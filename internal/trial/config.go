@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -223,6 +224,9 @@ func addFiles(spec *corev1.PodSpec, name, path, configMap, key string) {
 func addNeeds(spec *corev1.PodSpec, needs workload.Pod, images podutil.Images) {
 	if needs.Bundle == workload.BundleSysbench {
 		spec.Containers[0].Image = images.Sysbench
+	}
+	if e, err := engine.ByName(needs.ImageOf); err == nil {
+		needs.Image = images.Server("", e.Name, e.Image.Default)
 	}
 	if needs.Image != "" {
 		useImage(spec, needs, images)

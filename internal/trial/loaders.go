@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -193,11 +195,14 @@ func NotBeside(run *v1alpha1.BenchmarkRunSpec) string {
 
 // NotASide says why a run cannot be measured in slices by a loader that measures other variants too; empty if it can.
 func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
-	switch s := run.Workload.Sysbench; {
+	switch s, p := run.Workload.Sysbench, run.Workload.Pgbench; {
 	case run.Workload.Type == v1alpha1.WorkloadCustom:
 		return "nobody counts what the program of workload Custom does in one"
-	case s != nil && offersRate(s):
-		return "sysbench's schedule of a rate goes on while it is halted"
+	case (s != nil || p != nil) && !countsStatements(&run.Database):
+		return "the server does not count statements, by which a program is measured in a slice: set variable " +
+			"shared_preload_libraries to pg_stat_statements"
+	case s != nil && offersRate(s), p != nil && pgbenchOffersRate(p):
+		return "the program's schedule of a rate goes on while it is halted"
 	case s != nil && s.Events != nil:
 		return "workload.sysbench.events is set, and a slice is bounded by seconds"
 	case run.Workload.IIBench.InStages():
@@ -210,6 +215,20 @@ func NotASide(run *v1alpha1.BenchmarkRunSpec) string {
 		return "each server of the MariaDB operator has an authority of its own"
 	}
 	return ""
+}
+
+// countsStatements says whether a server counts what it executes: always, or with a library that has to be loaded.
+func countsStatements(db *v1alpha1.DatabaseSpec) bool {
+	e, err := plan.EngineOf(db)
+	if err != nil || e.Counters.StatementsBy == (engine.Setting{}) {
+		return true
+	}
+	return strings.Contains(string(db.Variables[e.Counters.StatementsBy.Name]), e.Counters.StatementsBy.Value)
+}
+
+func pgbenchOffersRate(p *v1alpha1.PgbenchWorkload) bool {
+	return ptr.Deref(p.RatePerSecond, 0) > 0 || p.Sweep != nil && len(p.Sweep.RatePerSecond) > 0 ||
+		slices.ContainsFunc(p.Points, func(p v1alpha1.PgbenchPoint) bool { return ptr.Deref(p.RatePerSecond, 0) > 0 })
 }
 
 // JudgedLatency is a latency that is the metric of the run or of one of its claims; empty if none is.

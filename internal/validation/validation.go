@@ -13,8 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -36,7 +37,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
-	if err := cmp.Or(checkVariables(run.Spec.Database.Variables), checkBytes(p.Bytes)); err != nil {
+	if err := cmp.Or(checkDatabase(&run.Spec.Database), checkBytes(p.Bytes)); err != nil {
 		return p, err
 	}
 	var points []plan.Point
@@ -64,17 +65,38 @@ func checkBytes(bytes int) error {
 		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
 }
 
-func checkVariables(variables map[string]v1alpha1.VariableValue) error {
+// checkDatabase finds settings that the engine does not have, and variables that are not written as its servers take them.
+func checkDatabase(db *v1alpha1.DatabaseSpec) error {
+	e, err := plan.EngineOf(db)
+	if err != nil {
+		return err
+	}
+	s, named := &db.Settings, e.Options.Named()
+	asked := map[string]bool{
+		"bufferPoolSize": s.BufferPoolSize != nil, "redoLogSize": s.RedoLogSize != nil, "binaryLog": s.BinaryLog != nil,
+		"flushLogAtTrxCommit": s.FlushLogAtTrxCommit != nil, "synchronousCommit": s.SynchronousCommit != "",
+	}
+	maps.DeleteFunc(asked, func(_ string, is bool) bool { return !is })
+	for _, setting := range slices.Sorted(maps.Keys(asked)) {
+		variable, has := named[setting]
+		if !has {
+			return fmt.Errorf("database.settings.%s is not of engine %s, which has %s", setting, e.Name,
+				strings.Join(slices.Sorted(maps.Keys(named)), ", "))
+		}
+		if _, twice := db.Variables[variable]; twice {
+			return fmt.Errorf("database.settings.%s sets %s: set one of them", setting, variable)
+		}
+	}
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if _, _, wrong := engine.Meant(name, string(variables[name])); len(wrong) > 0 {
-			all = append(all, name+": "+strings.Join(wrong, "; "))
+	for _, name := range slices.Sorted(maps.Keys(db.Variables)) {
+		if wrong := e.Miswritten(name, string(db.Variables[name])); wrong != "" {
+			all = append(all, name+": "+wrong)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return fmt.Errorf("database.variables: %s", strings.Join(all, "; "))
+	return errors.New("database.variables: " + strings.Join(all, "; "))
 }
 
 // checkExternal refuses a variant that asks for other settings than the baseline on the same external server: they are not set
@@ -122,6 +144,8 @@ func Warning(spec *v1alpha1.BenchmarkRunSpec) string {
 		program = "workload.custom"
 	case w.Sysbench != nil && w.Sysbench.ScriptFrom != nil:
 		program = "workload.sysbench.scriptFrom"
+	case w.Pgbench != nil && w.Pgbench.ScriptFrom != nil:
+		program = "workload.pgbench.scriptFrom"
 	}
 	if program == "" {
 		return ""
@@ -214,8 +238,8 @@ func alternationOf(run *v1alpha1.BenchmarkRun) (chosen v1alpha1.Alternation, rea
 	case whole != "":
 		return v1alpha1.AlternateTrials, whole, nil
 	case tooShort(run):
-		return v1alpha1.AlternateTrials, fmt.Sprintf("sysbench.seconds is below %d, and the first and the last of its slices do "+
-			"not count", minSlicedSeconds), nil
+		return v1alpha1.AlternateTrials, fmt.Sprintf("the program is measured for less than %d s, and the first and the last "+
+			"of its slices do not count", minSlicedSeconds), nil
 	}
 	return v1alpha1.AlternateSlices, "", nil
 }
@@ -226,7 +250,11 @@ const minSlicedSeconds = 10
 // tooShort says whether a variant measures sysbench for less.
 func tooShort(run *v1alpha1.BenchmarkRun) bool {
 	for i := range run.Spec.Variants {
-		if s := plan.Side(run, i, 1).Spec.Workload.Sysbench; s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds {
+		w := &plan.Side(run, i, 1).Spec.Workload
+		if s := w.Sysbench; s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds {
+			return true
+		}
+		if w.Pgbench != nil && ptr.Deref(w.Limits.Seconds, minSlicedSeconds) < minSlicedSeconds {
 			return true
 		}
 	}
@@ -247,8 +275,8 @@ func notTogetherIn(run *v1alpha1.BenchmarkRun) (apart, whole string) {
 	}
 	switch latency := trial.JudgedLatency(&run.Spec); {
 	case whole != "":
-	case run.Spec.Workload.Sysbench != nil && latency != "":
-		whole = "metric is " + latency + ", and sysbench's latencies contain its pauses"
+	case (run.Spec.Workload.Sysbench != nil || run.Spec.Workload.Pgbench != nil) && latency != "":
+		whole = "metric is " + latency + ", and the program's latencies contain its pauses"
 	case slices.ContainsFunc(run.Spec.Variants, func(v v1alpha1.Variant) bool { return v.Loader != nil }):
 		whole = "the variants have loaders of their own"
 	case !trial.SameFiles(run):

@@ -193,11 +193,11 @@ func TestAlternationRefused(t *testing.T) {
 				sysbench(s)
 				s.Spec.Workload.Sysbench.Sweep = &v1alpha1.SysbenchSweep{RatePerSecond: []v1alpha1.SysbenchRate{0, 100}}
 			},
-			"alternation: Slices: variant durable: sysbench's schedule of a rate goes on while it is halted; use alternation: Trials",
+			"alternation: Slices: variant durable: the program's schedule of a rate goes on while it is halted; use alternation: Trials",
 		},
 		"a tool's latency in slices": {
 			func(s *v1alpha1.BenchmarkRun) { sliced(s); sysbench(s); s.Spec.Metric = "transactionP99Micros" },
-			"alternation: Slices: metric is transactionP99Micros, and sysbench's latencies contain its pauses; use alternation: Trials",
+			"alternation: Slices: metric is transactionP99Micros, and the program's latencies contain its pauses; use alternation: Trials",
 		},
 		"slices": {sliced, ""},
 		"slices of different points": {
@@ -262,18 +262,18 @@ func TestAlternationChosen(t *testing.T) {
 		"sysbench by default": {func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Workload.Sysbench.Seconds = nil }, v1alpha1.AlternateSlices, ""},
 		"a short sysbench": {
 			func(s *v1alpha1.BenchmarkRun) { lazy(s); sysbench(s) }, v1alpha1.AlternateTrials,
-			"sysbench.seconds is below 10, and the first and the last of its slices do not count",
+			"the program is measured for less than 10 s, and the first and the last of its slices do not count",
 		},
 		"a short one of a variant": {
 			func(s *v1alpha1.BenchmarkRun) {
 				sysbench(s)
 				s.Spec.Workload.Sysbench.Seconds = ptr.To[int32](10)
 				s.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{Sysbench: &v1alpha1.SysbenchWorkload{Seconds: ptr.To[int32](9)}}
-			}, v1alpha1.AlternateTrials, "sysbench.seconds is below 10, and the first and the last of its slices do not count",
+			}, v1alpha1.AlternateTrials, "the program is measured for less than 10 s, and the first and the last of its slices do not count",
 		},
 		"a latency of sysbench": {
 			func(s *v1alpha1.BenchmarkRun) { sysbench(s); s.Spec.Metric = "transactionP99Micros" }, v1alpha1.AlternateTrials,
-			"metric is transactionP99Micros, and sysbench's latencies contain its pauses",
+			"metric is transactionP99Micros, and the program's latencies contain its pauses",
 		},
 		"a claim about one": {
 			func(s *v1alpha1.BenchmarkRun) {
@@ -282,7 +282,7 @@ func TestAlternationChosen(t *testing.T) {
 					Of: v1alpha1.PointSelector{Variant: "lazy"}, To: v1alpha1.PointSelector{Variant: "durable"},
 					ToMetric: "transactionP95Micros", AtLeast: "1",
 				}}}
-			}, v1alpha1.AlternateTrials, "metric is transactionP95Micros, and sysbench's latencies contain its pauses",
+			}, v1alpha1.AlternateTrials, "metric is transactionP95Micros, and the program's latencies contain its pauses",
 		},
 		"a program of one's own": {
 			func(s *v1alpha1.BenchmarkRun) { lazy(s); s.Spec.Workload = custom(1, 1) }, v1alpha1.AlternateTrials,
@@ -385,7 +385,7 @@ func TestScriptsRefused(t *testing.T) {
 			s.Trials.Data = v1alpha1.DataKeep
 		}),
 		"workload Sysbench: options: range_size cannot be set with script read-only-10, whose options belong to its name, but for those " +
-			"that begin with mysql, db or rand: leave it out, or use one of sysbench's own scripts (script=read-only-10)": sweepOf([]string{"oltp_read_only", "read-only-10"}, func(s *v1alpha1.BenchmarkRunSpec) {
+			"that begin with mysql, pgsql, db or rand: leave it out, or use one of sysbench's own scripts (script=read-only-10)": sweepOf([]string{"oltp_read_only", "read-only-10"}, func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Workload.Sysbench.Options = map[string]v1alpha1.SysbenchOption{"range_size": "10"}
 		}),
 	} {

@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -39,6 +40,8 @@ import (
 type Definition struct {
 	// Type is the workload's name in the API.
 	Type string
+	// Engines are those whose servers can be loaded; nil are those that speak MySQL's protocol.
+	Engines []string
 	// Shared says that several loader Pods can make the load together.
 	Shared bool
 	// Primes says that the load can be made on a new server before, for a bounded time: each client ends it after a transaction.
@@ -54,12 +57,23 @@ type Definition struct {
 	NewTool func(in ToolInput) (Tool, error)
 }
 
+// AllEngines are all, for a workload that sends what its user or its program says. The empty name is that of a configuration
+// without a server.
+var AllEngines = func() []string {
+	all := []string{""}
+	for _, e := range engine.All() {
+		all = append(all, e.Name)
+	}
+	return all
+}()
+
 // Pod is what a workload needs of its loader's Pod, besides the loader. It knows nothing of Kubernetes.
 type Pod struct {
 	// Bundle names an image of Benchrun's own that has a program beside the loader.
 	Bundle Bundle
-	// Image that has the program, if it is not one of Benchrun's. The loader is copied into it.
-	Image string
+	// Image that has the program, if it is not one of Benchrun's. The loader is copied into it. ImageOf is an engine whose image has
+	// it, as the installation names that.
+	Image, ImageOf string
 	// User is the UID that runs Image.
 	User int64
 	// Work asks for a folder in memory at result.WorkPath.
@@ -301,8 +315,8 @@ type ToolInput struct {
 	Config *result.Config
 	// Dir is the tool's folder.
 	Dir string
-	// User and Password are those of the database.
-	User, Password string
+	// User and Password are those of the database. Database is that in which the schema is, for engines that have both.
+	User, Password, Database string
 	// Sides are how many programs take turns, each of which runs for as long as all; 0 is one.
 	Sides int
 	// Environ is the loader's own environment.

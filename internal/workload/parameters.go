@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -95,6 +97,30 @@ func (r Rate) DueBy(at time.Duration) int64 {
 		row++
 	}
 	return row
+}
+
+// MissedRate says that an offered rate was not reached: that too few were done of the transactions that were due. Those are the
+// ones that were done or still waited at the end, and no fewer than the rate says: a program may not have kept up with making them.
+// A rate of 0 offers none.
+//
+// A latency counts from when its transaction was due, so that it has the wait of one that had to. It is not known of those
+// that never began: without a finding, the worst latencies would be missing without a word.
+func MissedRate(rate, done, waiting int64, seconds float64) []finding.Finding {
+	if rate == 0 {
+		return nil
+	}
+	expected := float64(rate) * seconds
+	// Three standard deviations fewer may have been due: their moments are random, and so is their number, as Poisson's
+	// distribution has it.
+	due := max(float64(done+waiting), expected-3*math.Sqrt(expected))
+	reached := float64(done) / due
+	const enough = 0.99 // of the transactions that were due
+	if reached >= enough {
+		return nil
+	}
+	return []finding.Finding{finding.Missed{
+		Rate: rate, Reached: float64(done) / seconds, Share: 100 * reached, Waiting: waiting, Unit: "transactions/s",
+	}.Finding()}
 }
 
 // Share is what one of several loader Pods has to do. What there is to do does not depend on how many share it: only who

@@ -29,8 +29,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 const (
@@ -40,18 +42,31 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// Connections makes connections, and can end them all at once.
-type Connections struct {
-	cfg *mysql.Config
-
-	mu    sync.Mutex
-	open  map[net.Conn]struct{}
-	ended bool
+// Opener makes connections to a server, and can end them all at once.
+type Opener interface {
+	// Connector connects to the given schema, or to none.
+	Connector(schema string) (driver.Connector, error)
+	// Session connects to the schema and executes the setup statements.
+	Session(ctx context.Context, schema string, setup []string) (Session, error)
+	// End closes every connection and lets none be opened: a caller that waits for an answer gets an error at once.
+	End()
 }
 
-// New reads the credentials. Every session of the loader is made alike: character set utf8mb4, time zone
-// UTC; sql_mode and everything else stay the server's, because a run may set them.
-func New(server result.Server) (*Connections, error) {
+// Session is that of a client of the measured phase.
+type Session interface {
+	workload.Session
+	// Pairs executes a query with two columns, a name and a value.
+	Pairs(query string) (map[string]string, error)
+	// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, at an unknown time: they count
+	// as having come then.
+	LateAnswers() int64
+	// Close ends the session.
+	Close() error
+}
+
+// New reads the credentials. Every session of the loader is made alike: character set UTF-8, time zone UTC; everything else stays
+// the server's, because a run may set it.
+func New(server result.Server) (Opener, error) {
 	user, err := ReadCredential(server.UserFile)
 	if err != nil {
 		return nil, err
@@ -60,6 +75,19 @@ func New(server result.Server) (*Connections, error) {
 	if err != nil {
 		return nil, err
 	}
+	if server.Engine == engine.PostgreSQL.Name {
+		return newPostgreSQL(server, user, password)
+	}
+	return newMySQL(server, user, password)
+}
+
+// Connections are those by MySQL's protocol. The sql_mode stays the server's.
+type Connections struct {
+	cfg *mysql.Config
+	openConns
+}
+
+func newMySQL(server result.Server, user, password string) (_ *Connections, err error) {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd = user, password
 	cfg.Net, cfg.Addr = "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port))
@@ -74,7 +102,7 @@ func New(server result.Server) (*Connections, error) {
 
 // NewBy completes the configuration. Without a DialFunc, connections are made over the network.
 func NewBy(cfg *mysql.Config) (*Connections, error) {
-	c := &Connections{open: map[net.Conn]struct{}{}}
+	c := &Connections{openConns: openConns{open: map[net.Conn]struct{}{}}}
 	if cfg.DialFunc == nil {
 		cfg.DialFunc = c.dial
 	}
@@ -102,7 +130,7 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 	return connector, nil
 }
 
-func (c *Connections) connect(ctx context.Context, schema string) (*Session, error) {
+func (c *Connections) connect(ctx context.Context, schema string) (*mySession, error) {
 	var login handshake
 	var transport net.Conn
 	var arrivals *socket
@@ -139,7 +167,7 @@ func (c *Connections) connect(ctx context.Context, schema string) (*Session, err
 		return nil, errors.Join(fmt.Errorf("the driver's connection %T executes no queries", conn), conn.Close())
 	}
 	below := newExchange(transport, arrivals)
-	return &Session{conn: conn, query: query, below: below, agreed: login.agreement, ctx: context.WithoutCancel(ctx)}, nil
+	return &mySession{conn: conn, query: query, below: below, agreed: login.agreement, ctx: context.WithoutCancel(ctx)}, nil
 }
 
 func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -157,8 +185,15 @@ func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn,
 	return tracked, nil
 }
 
+// openConns are connections that end together.
+type openConns struct {
+	mu    sync.Mutex
+	open  map[net.Conn]struct{}
+	ended bool
+}
+
 // remember is false if connections were ended meanwhile.
-func (c *Connections) remember(conn net.Conn) bool {
+func (c *openConns) remember(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -168,14 +203,14 @@ func (c *Connections) remember(conn net.Conn) bool {
 	return true
 }
 
-func (c *Connections) forget(conn net.Conn) {
+func (c *openConns) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, conn)
 }
 
 // End closes every connection and lets none be opened: a caller that waits for an answer gets an error at once.
-func (c *Connections) End() {
+func (c *openConns) End() {
 	c.mu.Lock()
 	open := c.open
 	c.open, c.ended = map[net.Conn]struct{}{}, true

@@ -45,13 +45,15 @@ func testServer(t *testing.T) result.Server {
 
 // overPlainAndEncrypted runs a test twice, in a session with an empty schema and these tables. A MariaDB before 11.4 has no
 // certificate: there, it sees that the encrypted session is refused.
-func overPlainAndEncrypted(t *testing.T, test func(t *testing.T, s *Session), tables ...string) {
+func overPlainAndEncrypted(t *testing.T, test func(t *testing.T, s *mySession), tables ...string) {
 	t.Helper()
 	server := testServer(t)
-	session := func(t *testing.T, tls string) (*Session, error) {
+	session := func(t *testing.T, tls string) (*mySession, error) {
 		server.TLS = tls
 		setup := []string{"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test"}
-		return must.Get(New(server))(t).Session(t.Context(), "", append(setup, tables...))
+		s, err := must.Get(New(server))(t).Session(t.Context(), "", append(setup, tables...))
+		own, _ := s.(*mySession)
+		return own, err
 	}
 	encrypts := server.Engine == engine.MySQL.Name
 	t.Run("plain", func(t *testing.T) {
@@ -73,7 +75,7 @@ func overPlainAndEncrypted(t *testing.T, test func(t *testing.T, s *Session), ta
 
 // Over an encrypted connection, a file is sent as over one that is not.
 func TestIntegrationLoad(t *testing.T) {
-	overPlainAndEncrypted(t, func(t *testing.T, s *Session) {
+	overPlainAndEncrypted(t, func(t *testing.T, s *mySession) {
 		rows, warnings, err := s.Load("INTO TABLE loaded FIELDS TERMINATED BY '|'", strings.NewReader("1|a\n1|b\n2|c\n3|long\n"))
 		if rows != 3 || warnings != 2 || err != nil {
 			t.Errorf("%d rows, %d warnings, %v", rows, warnings, err)
@@ -126,14 +128,14 @@ func TestIntegrationPrepared(t *testing.T) {
 		must.Refused(s.Prepare(bulk))(t, says)
 		all, commits = []workload.Prepared{prepared, prepared}, 6+2 // it commits what preparing has read, too
 	}
-	before := status(t, s)
+	before := status(t, s.(*mySession))
 	for _, p := range all {
 		head := must.Get(s.Prepare(p))(t)
 		for _, h := range [][]byte{head.First, head.Later, head.Later} {
 			must.Get(s.ExecuteWhile(values(append([]byte(nil), h...), 3, p.Rows == 0), func() {}))(t)
 		}
 	}
-	after := status(t, s)
+	after := status(t, s.(*mySession))
 	for name, want := range map[string]int64{"Com_stmt_prepare": 2, "Com_stmt_execute": 6, "Handler_commit": commits, "Handler_write": 18} {
 		must.Same(t, name+" grew by", want, after[name]-before[name])
 	}
@@ -153,7 +155,7 @@ func TestIntegrationPrepared(t *testing.T) {
 }
 
 // status are the session's counters; SHOW STATUS writes none of them but its own rows.
-func status(t *testing.T, s *Session) map[string]int64 {
+func status(t *testing.T, s *mySession) map[string]int64 {
 	t.Helper()
 	pairs := must.Get(s.Pairs("SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_prepare', 'Com_stmt_execute', 'Handler_commit', 'Handler_write')"))(t)
 	all := map[string]int64{}
@@ -165,7 +167,7 @@ func status(t *testing.T, s *Session) map[string]int64 {
 
 // Rows are counted below the driver, whatever their sizes, and the session goes on after each answer, also after a refusal.
 func TestIntegrationRows(t *testing.T) {
-	overPlainAndEncrypted(t, func(t *testing.T, s *Session) {
+	overPlainAndEncrypted(t, func(t *testing.T, s *mySession) {
 		for query, want := range map[string]int64{
 			"SELECT * FROM narrow": 5, "SELECT * FROM narrow WHERE n < 1": 0, "SELECT n FROM narrow ORDER BY n LIMIT 3": 3,
 			"SELECT a.n, b.n FROM narrow a, narrow b, narrow c, narrow d": 625, "SELECT s FROM narrow WHERE n = 1": 1, "SHOW TABLES": 1,

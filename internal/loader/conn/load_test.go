@@ -217,7 +217,7 @@ func TestPrepare(t *testing.T) {
 		"nothing":                   {agreement{}, 1, []string{"\x00\x00\x00\x01"}, nil, "the server's answer is empty"},
 	} {
 		out := &tape{answers: tc.answers}
-		s := &Session{below: newExchange(out, nil), agreed: tc.agreed}
+		s := &mySession{below: newExchange(out, nil), agreed: tc.agreed}
 		got, err := s.Prepare(workload.Prepared{SQL: "INSERT …", Types: types, Rows: tc.rows})
 		if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.err)
@@ -235,7 +235,7 @@ func TestPrepare(t *testing.T) {
 // An execution is sent as a command of its own, and the client works meanwhile.
 func TestExecuteWhile(t *testing.T) {
 	out := &tape{answers: []string{allWell}}
-	s := &Session{below: newExchange(out, nil)}
+	s := &mySession{below: newExchange(out, nil)}
 	execution := []byte("\xfa\x04\x03\x02\x01\x00\x00values")
 	worked := false
 	_, err := s.ExecuteWhile(execution, func() {
@@ -322,7 +322,7 @@ func TestExchangeReceives(t *testing.T) {
 func TestNothingIsAllocatedForAStatement(t *testing.T) {
 	const rows = "\x01\x00\x00\x01\x01" + "\x04\x00\x00\x02\x03def" + "\x02\x00\x00\x03\x011" + "\x07\x00\x00\x04\xfe\x00\x00\x02\x00\x00\x00"
 	out := &tape{}
-	s := &Session{below: newExchange(out, nil), agreed: agreement{endless: true}}
+	s := &mySession{below: newExchange(out, nil), agreed: agreement{endless: true}}
 	statement, nothing := make([]byte, 100_000), func() {}
 	for name, tc := range map[string]struct {
 		answers []string

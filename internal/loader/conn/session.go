@@ -22,9 +22,9 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// Session is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
+// mySession is one connection, opened by the driver: database/sql would take a lock, look at the context and convert no
 // arguments for each statement.
-type Session struct {
+type mySession struct {
 	conn   driver.Conn
 	query  driver.QueryerContext
 	below  *exchange
@@ -35,7 +35,7 @@ type Session struct {
 }
 
 // Session connects to the schema and executes the setup statements.
-func (c *Connections) Session(ctx context.Context, schema string, setup []string) (*Session, error) {
+func (c *Connections) Session(ctx context.Context, schema string, setup []string) (Session, error) {
 	s, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *Connections) Session(ctx context.Context, schema string, setup []string
 }
 
 // Exec implements workload.Session.
-func (s *Session) Exec(statement []byte) error {
+func (s *mySession) Exec(statement []byte) error {
 	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func (s *Session) Exec(statement []byte) error {
 }
 
 // ExecWhile implements workload.Session.
-func (s *Session) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
+func (s *mySession) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
 	return s.while(mysqlwire.CommandQuery, statement, meanwhile)
 }
 
 // Prepare implements workload.Session.
-func (s *Session) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
+func (s *mySession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	if p.Rows == 0 && !s.agreed.bulk {
 		return nil, workload.Refused{Reason: "protocol Bulk needs MariaDB 10.2 or newer; this server is " + s.agreed.version}
 	}
@@ -77,18 +77,18 @@ func (s *Session) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 }
 
 // ExecuteWhile implements workload.Session.
-func (s *Session) ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error) {
+func (s *mySession) ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error) {
 	return s.while(execution[0], execution[1:], meanwhile)
 }
 
 // Load implements workload.Session.
-func (s *Session) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
+func (s *mySession) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
 	// There is no file of this name: what the server asks for is sent, whatever it is called.
 	return s.below.load([]byte("LOAD DATA LOCAL INFILE 'benchrun' "+clause), data)
 }
 
 // while sends a command and waits for its answer after meanwhile.
-func (s *Session) while(command byte, rest []byte, meanwhile func()) (ago time.Duration, err error) {
+func (s *mySession) while(command byte, rest []byte, meanwhile func()) (ago time.Duration, err error) {
 	if err := s.below.send(command, rest); err != nil {
 		return 0, err
 	}
@@ -102,10 +102,10 @@ func (s *Session) while(command byte, rest []byte, meanwhile func()) (ago time.D
 
 // LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, at an unknown time: they count
 // as having come then.
-func (s *Session) LateAnswers() int64 { return s.lateAnswers }
+func (s *mySession) LateAnswers() int64 { return s.lateAnswers }
 
 // ExecAffected implements workload.Session.
-func (s *Session) ExecAffected(statement []byte) (int64, error) {
+func (s *mySession) ExecAffected(statement []byte) (int64, error) {
 	answer, err := s.below.ask(mysqlwire.CommandQuery, statement)
 	if err != nil {
 		return 0, err
@@ -115,7 +115,7 @@ func (s *Session) ExecAffected(statement []byte) (int64, error) {
 }
 
 // Fetch implements workload.Session.
-func (s *Session) Fetch(statement []byte) (int64, error) {
+func (s *mySession) Fetch(statement []byte) (int64, error) {
 	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
 		return 0, err
 	}
@@ -123,7 +123,7 @@ func (s *Session) Fetch(statement []byte) (int64, error) {
 }
 
 // Warning implements workload.Session.
-func (s *Session) Warning() (string, error) {
+func (s *mySession) Warning() (string, error) {
 	warning, err := "", io.EOF
 	// Level, number and text.
 	found := s.each("SHOW WARNINGS LIMIT 1", func(row []driver.Value) { warning, err = text(row[len(row)-1]), nil })
@@ -131,13 +131,13 @@ func (s *Session) Warning() (string, error) {
 }
 
 // Pairs executes a query with two columns, a name and a value.
-func (s *Session) Pairs(query string) (map[string]string, error) {
+func (s *mySession) Pairs(query string) (map[string]string, error) {
 	found := map[string]string{}
 	return found, s.each(query, func(row []driver.Value) { found[text(row[0])] = text(row[1]) })
 }
 
 // each executes a query, and takes its rows.
-func (s *Session) each(query string, take func(row []driver.Value)) error {
+func (s *mySession) each(query string, take func(row []driver.Value)) error {
 	rows, err := s.query.QueryContext(s.ctx, query, nil)
 	if err != nil {
 		return fmt.Errorf("executing %s: %w", query, err)
@@ -166,7 +166,7 @@ func text(v driver.Value) string {
 }
 
 // Close ends the session.
-func (s *Session) Close() error { return s.conn.Close() }
+func (s *mySession) Close() error { return s.conn.Close() }
 
 // handshake is a connection during the driver's login. It reads along what server and client can do, and adds to the client's
 // packet what the driver does not know of. Afterwards it stays out of the way.

@@ -202,7 +202,7 @@ func TestEncryptedSession(t *testing.T) {
 	if n, err := s.ExecAffected([]byte("DELETE")); n != 0 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	observer := s.below.arrivals
+	observer := s.(*mySession).below.arrivals
 	for range 100 {
 		ago, err := s.ExecWhile([]byte("WORK"), func() {
 			<-server.answered
@@ -329,7 +329,7 @@ const okAnswer = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
 
 // answering is a session over a socket whose other end answers each statement at once.
 type answering struct {
-	*Session
+	*mySession
 	socket *socket
 	// answered gets an element when an answer was sent.
 	answered chan struct{}
@@ -338,7 +338,7 @@ type answering struct {
 func newAnswering(t *testing.T) *answering {
 	t.Helper()
 	s, peer := socketPair(t)
-	a := &answering{Session: &Session{below: newExchange(s, s)}, socket: s, answered: make(chan struct{})}
+	a := &answering{mySession: &mySession{below: newExchange(s, s)}, socket: s, answered: make(chan struct{})}
 	go a.answer(peer)
 	t.Cleanup(func() { _ = s.Close() })
 	return a

@@ -33,7 +33,7 @@ func TestNoErrorIsNoFailure(t *testing.T) {
 
 // Which numbers mean that the server ended the connection differs from engine to engine: 4031 of MariaDB is about a trigger.
 func TestReasons(t *testing.T) {
-	other := engine.Engine{ConnectionEnded: []uint16{4031}}
+	other := engine.Engine{ConnectionEnded: []string{"4031"}}
 	server := func(number uint16) error { return fmt.Errorf("executing x: %w", &mysql.MySQLError{Number: number}) }
 	for name, tc := range map[string]struct {
 		e    *engine.Engine

@@ -21,6 +21,48 @@ import (
 
 var errNoServer = errors.New("no process of the server was found")
 
+// readAll is read for a server of several processes: the sums of all that are there, and of those that the first one has seen end.
+// Only of the first is known how often it waited.
+func readAll(proc string, names []string) (*result.ProcessFacts, error) {
+	facts, err := read(proc, names)
+	if err != nil {
+		return nil, err
+	}
+	fs, server, first, err := find(proc, names)
+	if err != nil {
+		return nil, err
+	}
+	facts.UserMicros += micros(uint(max(first.CUTime, 0)))
+	facts.SystemMicros += micros(uint(max(first.CSTime, 0)))
+	facts.MinorFaults += int64(first.CMinFlt) //nolint:gosec // far below the largest number
+	facts.MajorFaults += int64(first.CMajFlt) //nolint:gosec // as above
+	facts.VoluntarySwitches, facts.InvoluntarySwitches = -1, -1
+	all, err := fs.AllProcs()
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	for _, p := range all {
+		stat, err := p.Stat()
+		if err != nil || p.PID == server.PID || !slices.Contains(names, stat.Comm) {
+			continue
+		}
+		facts.UserMicros += micros(stat.UTime)
+		facts.SystemMicros += micros(stat.STime)
+		facts.MinorFaults += int64(stat.MinFlt) //nolint:gosec // as above
+		facts.MajorFaults += int64(stat.MajFlt) //nolint:gosec // as above
+		if io, err := p.IO(); err == nil && facts.ReadBytes >= 0 {
+			facts.ReadBytes += number(io.ReadBytes)
+			facts.WriteBytes += number(io.WriteBytes)
+			facts.ReadCalls += number(io.SyscR)
+			facts.WriteCalls += number(io.SyscW)
+		}
+		if status, err := p.NewStatus(); err == nil {
+			facts.MaxRSSBytes = max(facts.MaxRSSBytes, number(status.VmHWM))
+		}
+	}
+	return facts, nil
+}
+
 // read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of it.
 func read(proc string, names []string) (*result.ProcessFacts, error) {
 	fs, server, stat, err := find(proc, names)

@@ -43,6 +43,8 @@ type Observer struct {
 	Port int
 	// Processes are the names that the server's process may have.
 	Processes []string
+	// Several says that the server is several processes, of which the first starts the others.
+	Several bool
 	// Data is the server's data directory, which the probe writes to. Nothing is left there.
 	Data string
 	// Copy is the folder for a copy of the data; empty if none is to be made.
@@ -130,7 +132,11 @@ func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observat
 		o.probing.Unlock()
 		answer.Probe = &p
 	}
-	if facts, err := read(o.Proc, o.Processes); err != nil {
+	look := read
+	if o.Several {
+		look = readAll
+	}
+	if facts, err := look(o.Proc, o.Processes); err != nil {
 		fmt.Fprintln(os.Stderr, "reading the server's process:", err)
 	} else {
 		facts.DataBytes = sizeOf(o.Data)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
+	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -43,7 +44,7 @@ func Acquire(
 	}
 	k := &Keeper{holding: holding{conn: conn, dialect: d, schema: server.Schema}, id: id, borrowed: server.Borrowed}
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return k.exec(ctx, d.Sessions.IdleAtMost, 30*24*3600) }, // longer than any attempt takes
+		func(ctx context.Context) error { return k.exec(ctx, d.Sessions.MayIdle) },
 		func(ctx context.Context) error { return k.lock(ctx, atMost) },
 		k.expel,
 		k.adopt,
@@ -65,12 +66,8 @@ func lockName(schema string) string { return "benchrun." + schema }
 func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 	deadline := time.Now().Add(atMost)
 	for {
-		var taken sql.NullBool
-		if err := k.conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), 1).Scan(&taken); err != nil {
-			return fmt.Errorf("locking the schema %s: %w", k.schema, err)
-		}
-		if taken.Bool {
-			return nil
+		if taken, err := k.take(ctx, time.Second); taken || err != nil {
+			return err
 		}
 		if err := k.throwOutPredecessor(ctx); err != nil {
 			return err
@@ -78,6 +75,23 @@ func (k *Keeper) lock(ctx context.Context, atMost time.Duration) error {
 		if time.Now().After(deadline) {
 			return failure.Newf(result.CauseSchemaTaken, "the schema %s has been in use by another run for %s: "+
 				"wait for that run, or name another schema", k.schema, atMost)
+		}
+	}
+}
+
+// take the schema's lock, which another session has for longer than that if the answer is false.
+func (h *holding) take(ctx context.Context, within time.Duration) (bool, error) {
+	const every = 20 * time.Millisecond
+	for deadline := time.Now().Add(within); ; {
+		var taken sql.NullBool
+		if err := h.conn.QueryRowContext(ctx, h.dialect.Locks.Take, lockName(h.schema)).Scan(&taken); err != nil {
+			return false, fmt.Errorf("locking the schema %s: %w", h.schema, err)
+		}
+		if taken.Bool || time.Now().After(deadline) {
+			return taken.Bool, nil
+		}
+		if err := sleep.For(ctx, every); err != nil {
+			return false, err
 		}
 	}
 }

@@ -83,7 +83,7 @@ func tables(t *testing.T, db *sql.DB) []string {
 	var names []string
 	for _, o := range all {
 		if !slices.Contains(bookkeeping, o) {
-			names = append(names, o.name)
+			names = append(names, o.Name)
 		}
 	}
 	slices.Sort(names)

@@ -22,14 +22,14 @@ func (k *Keeper) adopt(ctx context.Context) error {
 		return fmt.Errorf("looking for the schema %s: %w", k.schema, err)
 	}
 	if exists == 0 {
-		err := k.exec(ctx, k.dialect.Schemas.Create+k.dialect.QuotedName(k.schema))
+		err := k.exec(ctx, fmt.Sprintf(k.dialect.Schemas.Create, k.dialect.QuotedName(k.schema)))
 		// Without an answer, the server may have made it.
 		k.created = err == nil || !k.dialect.Errors.Answered(err)
 		k.used = k.created
 		if err != nil {
 			return err
 		}
-		return k.makeObjectsTable(ctx, object{kindSchema, k.schema})
+		return k.makeObjectsTable(ctx, object{Kind: kindSchema, Name: k.schema})
 	}
 	foreign, known, err := k.foreign(ctx)
 	if err != nil {
@@ -105,13 +105,13 @@ func (k *Keeper) restore(ctx context.Context, made []object) error {
 		return nil
 	}
 	k.dropped = true
-	if err := k.exec(ctx, k.dialect.Schemas.CreateMissing+k.dialect.QuotedName(k.schema)); err != nil {
+	if err := k.exec(ctx, fmt.Sprintf(k.dialect.Schemas.CreateMissing, k.dialect.QuotedName(k.schema))); err != nil {
 		return err
 	}
 	if err := k.makeObjectsTable(ctx); err != nil {
 		return err
 	}
-	if slices.Contains(lost, object{kindTable, attemptsTable}) {
+	if slices.Contains(lost, object{Kind: kindTable, Name: attemptsTable}) {
 		if err := k.register(ctx); err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (k *Keeper) setMaking(ctx context.Context, making bool) error {
 }
 
 func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) {
-	var making bool
-	query := "SELECT COALESCE(MAX(making), FALSE) FROM " + h.inSchema(attemptsTable) + " WHERE run_uid = ?"
+	var making int
+	query := "SELECT COUNT(*) FROM " + h.inSchema(attemptsTable) + " WHERE making AND run_uid = ?"
 	err := h.conn.QueryRowContext(ctx, query, id.RunUID).Scan(&making)
 	if isNotThere(h.dialect, err) {
 		return false, nil
@@ -135,7 +135,7 @@ func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) 
 	if err != nil {
 		return false, fmt.Errorf("reading what earlier attempts did: %w", err)
 	}
-	return making, nil
+	return making > 0, nil
 }
 
 // The table benchrun_datasets, in the workload's schema, says what a trial left for the next one. It has one row at most, and

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -21,17 +22,14 @@ import (
 const objectsTable = "benchrun_objects"
 
 // bookkeeping are Benchrun's tables beside the workload's.
-var bookkeeping = []object{{kindTable, objectsTable}, {kindTable, attemptsTable}}
+var bookkeeping = []object{{Kind: kindTable, Name: objectsTable}, {Kind: kindTable, Name: attemptsTable}}
 
 const (
 	kindSchema = "SCHEMA"
 	kindTable  = "TABLE"
 )
 
-// object is what a schema holds: a table, view, sequence, routine or event. Its kind is as DROP names it.
-type object struct{ kind, name string }
-
-func (o object) String() string { return strings.ToLower(o.kind) + " " + o.name }
+type object = dialect.Object
 
 type holding struct {
 	conn    *sql.Conn
@@ -72,7 +70,7 @@ func (h *holding) made(ctx context.Context) (all []object, known bool, err error
 func (h *holding) list(ctx context.Context, query string, args ...any) (all []object, err error) {
 	err = workload.EachRow(ctx, h.conn, func(row *sql.Rows) error {
 		var o object
-		err := row.Scan(&o.kind, &o.name)
+		err := row.Scan(&o.Kind, &o.Name)
 		all = append(all, o)
 		return err
 	}, query, args...)
@@ -92,7 +90,7 @@ func (h *holding) foreign(ctx context.Context) (all []object, known bool, err er
 		made = append(made, bookkeeping...)
 	}
 	all = without(all, made)
-	slices.SortFunc(all, func(a, b object) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b object) int { return cmp.Compare(a.Name, b.Name) })
 	return all, known, nil
 }
 
@@ -106,10 +104,10 @@ func (h *holding) note(ctx context.Context, objects ...object) error {
 	}
 	var args []any
 	for _, o := range objects {
-		args = append(args, o.kind, o.name)
+		args = append(args, o.Kind, o.Name)
 	}
-	return h.exec(ctx, h.dialect.Tables.InsertNew+" INTO "+h.inSchema(objectsTable)+" (kind, name) VALUES (?, ?)"+
-		strings.Repeat(", (?, ?)", len(objects)-1), args...)
+	rows := "INTO " + h.inSchema(objectsTable) + " (kind, name) VALUES (?, ?)" + strings.Repeat(", (?, ?)", len(objects)-1)
+	return h.exec(ctx, "INSERT "+fmt.Sprintf(h.dialect.Tables.InsertNew, rows), args...)
 }
 
 // Clear drops what was made.
@@ -118,15 +116,9 @@ func (h *holding) Clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	statements := []string{h.dialect.Schemas.InAnyOrder}
-	for _, o := range made {
-		if o.kind != kindSchema {
-			statements = append(statements, "DROP "+o.kind+" IF EXISTS "+h.inSchema(o.name))
-		}
-	}
-	statements = append(statements, "DELETE FROM "+h.inSchema(objectsTable)+" WHERE kind <> '"+kindSchema+"'",
-		h.dialect.Schemas.InOrder)
-	for _, statement := range statements {
+	made = slices.DeleteFunc(made, func(o object) bool { return o.Kind == kindSchema })
+	for _, statement := range append(h.dialect.Schemas.DropAll(h.inSchema, made),
+		"DELETE FROM "+h.inSchema(objectsTable)+" WHERE kind <> '"+kindSchema+"'") {
 		if err := h.exec(ctx, statement); err != nil {
 			return err
 		}
@@ -138,7 +130,7 @@ func listed(objects []object) string {
 	const most = 5
 	var names []string
 	for _, o := range objects[:min(len(objects), most)] {
-		names = append(names, o.String())
+		names = append(names, strings.ToLower(o.Kind)+" "+o.Name)
 	}
 	if more := len(objects) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
@@ -157,12 +149,12 @@ func (k *Keeper) Remove(ctx context.Context, db *sql.DB) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	h := holding{conn: conn, dialect: k.dialect, schema: k.schema}
-	const lockSeconds = 5 // a server notices soon that a connection was closed
-	var locked sql.NullBool
-	if err := conn.QueryRowContext(ctx, k.dialect.Locks.Take, lockName(k.schema), lockSeconds).Scan(&locked); err != nil {
-		return fmt.Errorf("locking the schema: %w", err)
+	const lockWithin = 5 * time.Second // a server notices soon that a connection was closed
+	locked, err := h.take(ctx, lockWithin)
+	if err != nil {
+		return err
 	}
-	if !locked.Bool {
+	if !locked {
 		return errors.New("another session has locked it")
 	}
 	if err := k.noteUnfinished(ctx, &h); err != nil {
@@ -199,12 +191,12 @@ func (h *holding) remove(ctx context.Context, created bool) error {
 	if err != nil {
 		return err
 	}
-	ours := created || slices.Contains(made, object{kindSchema, h.schema})
+	ours := created || slices.Contains(made, object{Kind: kindSchema, Name: h.schema})
 	if ours && len(others) == 0 {
-		return h.exec(ctx, h.dialect.Schemas.Drop+h.dialect.QuotedName(h.schema))
+		return h.exec(ctx, fmt.Sprintf(h.dialect.Schemas.Drop, h.dialect.QuotedName(h.schema)))
 	}
 	for _, o := range bookkeeping {
-		if err := h.exec(ctx, "DROP TABLE IF EXISTS "+h.inSchema(o.name)); err != nil {
+		if err := h.exec(ctx, "DROP TABLE IF EXISTS "+h.inSchema(o.Name)); err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func debts(c *engine.Counters, status map[string]string) []debt {
 
 // restStatus reads the status counters that debts looks at, and asks for those that the server does not have otherwise.
 func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
-	status, err := pairs(ctx, db, d.Server.StatusLike(e.Counters.RestPattern))
+	status, err := statusLike(ctx, d, db, e.Counters.RestPattern)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +143,17 @@ func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *s
 	return status, nil
 }
 
+// statusLike are the counters whose names match a pattern of LIKE, or all.
+func statusLike(ctx context.Context, d *dialect.Dialect, db *sql.DB, pattern string) (map[string]string, error) {
+	if query := d.Server.StatusLike(pattern); query != "" {
+		return pairs(ctx, db, query)
+	}
+	return Status(ctx, d, db)
+}
+
 // Counter is one of the server's, since it started.
 func Counter(ctx context.Context, d *dialect.Dialect, db *sql.DB, name string) (int64, error) {
-	status, err := pairs(ctx, db, d.Server.StatusLike(name))
+	status, err := statusLike(ctx, d, db, name)
 	if err != nil {
 		return 0, err
 	}

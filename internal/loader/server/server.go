@@ -39,7 +39,18 @@ func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, er
 
 // Status are the server's status counters.
 func Status(ctx context.Context, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
-	return pairs(ctx, db, d.Server.Status)
+	all := map[string]string{}
+	for _, q := range d.Server.Status {
+		if q.Needs != "" && all[q.Needs] != "true" {
+			continue
+		}
+		found, err := pairs(ctx, db, q.Query)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, found)
+	}
+	return all, nil
 }
 
 // Variables are the server's variables by lower-case name, without secrets.
@@ -140,11 +151,14 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 	if e.Variables.Descriptions == "" {
 		return e, nil
 	}
-	rounded, enums := map[string]engine.Rounding{}, map[string][]string{}
+	rounded, enums, units := map[string]engine.Rounding{}, map[string][]string{}, map[string]string{}
 	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
-		var name, enum string
+		var name, enum, unit string
 		var step int64
-		err := row.Scan(&name, &step, &enum)
+		err := row.Scan(&name, &step, &enum, &unit)
+		if unit != "" {
+			units[name] = unit
+		}
 		if step > 1 {
 			rounded[name] = engine.Rounding{To: step}
 		}
@@ -155,7 +169,9 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 	}, e.Variables.Descriptions); err != nil {
 		return nil, fmt.Errorf("reading what values variables have: %w", err)
 	}
-	return describe(e, rounded, enums), nil
+	described := describe(e, rounded, enums)
+	described.Variables.Units = units
+	return described, nil
 }
 
 // describe adds what a server says to what is known of its engine, which holds where they differ.

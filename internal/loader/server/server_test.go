@@ -183,7 +183,8 @@ func TestUnverified(t *testing.T) {
 var madeUp = engine.Engine{
 	Name: "MadeUp",
 	Options: engine.Options{
-		Group: "madeupd",
+		Head:  "[madeupd]\n",
+		Quote: func(value string) string { return value },
 		BufferPoolSize: func(bytes int64) engine.Setting {
 			return engine.Assignment("cache_pages", fmt.Sprint(bytes/8192))
 		},

@@ -98,6 +98,13 @@ func compareValues(e *engine.Engine, variables map[string]string, name, requeste
 	if requested == effective {
 		return result.SettingEffective
 	}
+	if unit, has := lookUp(e, name, e.Variables.Units); has {
+		want, isOne := engine.Quantity(requested, unit)
+		have, isAnother := engine.Quantity(effective, unit)
+		if step, _ := engine.Quantity("1", unit); isOne && isAnother {
+			return compareNumbers(want, have, step)
+		}
+	}
 	want, wantNumber := number(requested)
 	have, haveNumber := number(effective)
 	if wantNumber && haveNumber {

@@ -20,7 +20,9 @@ import (
 )
 
 // Definition of the workload.
-var Definition = workload.Definition{Type: "Custom", Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool}
+var Definition = workload.Definition{
+	Type: "Custom", Engines: workload.AllEngines, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+}
 
 // Parameters are those of the API's member custom at one point.
 type Parameters struct {

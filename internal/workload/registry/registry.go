@@ -5,17 +5,20 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
+	"github.com/benchrun-dev/benchrun/internal/workload/pgbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
@@ -25,6 +28,7 @@ var definitions = []workload.Definition{
 	commitsize.Definition,
 	custom.Definition,
 	iibench.Definition,
+	pgbench.Definition,
 	sysbench.Definition,
 	tprochload.Definition,
 }
@@ -38,7 +42,25 @@ func find(cfg *result.Config) (*workload.Definition, error) {
 		}
 		return nil, fmt.Errorf("workload type %q is unknown; use one of %s", cfg.Workload.Type, strings.Join(known, ", "))
 	}
-	return &definitions[i], named(cfg, workload.CheckShare(cfg, definitions[i].Shared))
+	d := &definitions[i]
+	return d, named(cfg, cmp.Or(checkEngine(cfg, d), workload.CheckShare(cfg, d.Shared)))
+}
+
+// speakMySQL are the engines that every workload can load.
+var speakMySQL = []string{engine.MariaDB.Name, engine.MySQL.Name, ""}
+
+func checkEngine(cfg *result.Config, d *workload.Definition) error {
+	name := cfg.Server.Engine
+	if slices.Contains(speakMySQL, name) && d.Engines == nil || slices.Contains(d.Engines, name) {
+		return nil
+	}
+	var can []string
+	for _, other := range definitions {
+		if slices.Contains(other.Engines, name) {
+			can = append(can, other.Type)
+		}
+	}
+	return fmt.Errorf("it cannot load a server of engine %s: use %s", name, strings.Join(can, ", "))
 }
 
 func named(cfg *result.Config, err error) error {

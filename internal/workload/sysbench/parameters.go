@@ -17,7 +17,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Sysbench", Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Sysbench", Engines: workload.AllEngines, Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
@@ -96,9 +96,9 @@ func (p *Parameters) checkScript() error {
 	for _, option := range slices.Sorted(maps.Keys(p.Options)) {
 		// Those about connections, random numbers and the storage engine are not about what a script sends.
 		prefix, _, found := strings.Cut(underscored(option), "_")
-		if !found || !slices.Contains([]string{"mysql", "db", "rand"}, prefix) {
+		if !found || !slices.Contains([]string{"mysql", "pgsql", "db", "rand"}, prefix) {
 			return fmt.Errorf("options: %s cannot be set with script %s, whose options belong to its name, but for those that begin with "+
-				"mysql, db or rand: leave it out, or use one of sysbench's own scripts", option, p.Script)
+				"mysql, pgsql, db or rand: leave it out, or use one of sysbench's own scripts", option, p.Script)
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 	if n := f.SQL.Reconnects; n > 0 {
 		r.Findings = append(r.Findings, finding.Anew("sysbench", n))
 	}
-	r.Findings = append(r.Findings, rateFindings(int64(t.params.RatePerSecond), report)...)
+	r.Findings = append(r.Findings, workload.MissedRate(int64(t.params.RatePerSecond), f.Events, given(report.Queue, 0), *f.Seconds)...)
 	return r, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
@@ -28,13 +29,14 @@ import (
 // checkpoint in the report at the end of the warm-up, would leave the first part of the intervals, the server's counters
 // and the client's CPU time in one piece with what is measured.
 type sysbenchTool struct {
-	cfg                 *result.Config
-	params              *Parameters
-	script              script
-	dir, user, password string
-	share               workload.Share
-	sides               int
-	warmupEvents        int64
+	cfg                *result.Config
+	params             *Parameters
+	script             script
+	dir                string
+	user, password, db string
+	share              workload.Share
+	sides              int
+	warmupEvents       int64
 }
 
 // NewTool makes the load.
@@ -44,7 +46,7 @@ func NewTool(in workload.ToolInput) (workload.Tool, error) {
 		return nil, err
 	}
 	return &sysbenchTool{
-		cfg: in.Config, params: p, script: p.script(), dir: in.Dir, user: in.User, password: in.Password,
+		cfg: in.Config, params: p, script: p.script(), dir: in.Dir, user: in.User, password: in.Password, db: in.Database,
 		share: workload.ShareOf(in.Config), sides: max(in.Sides, 1),
 	}, nil
 }
@@ -96,18 +98,14 @@ func (t *sysbenchTool) run(options ...string) []workload.Command {
 
 // command is an execution of sysbench. Options that Benchrun owns come last: the last one counts.
 func (t *sysbenchTool) command(command string, extra ...string) workload.Command {
-	p, s := t.params, t.cfg.Server
+	p := t.params
 	args := []string{"sysbench", t.file()}
 	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
 		args = append(args, "--"+name+"="+p.Options[name])
 	}
-	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
-	if s.Socket != "" {
-		where = []string{"--mysql-host=localhost", "--mysql-socket=" + s.Socket}
-	}
-	args = append(append(args, "--db-driver=mysql"), where...)
+	where, env := t.server()
+	args = append(args, where...)
 	args = append(args,
-		"--mysql-user="+t.user, "--mysql-db="+s.Schema,
 		fmt.Sprintf("--threads=%d", p.Clients), fmt.Sprintf("--rate=%d", p.RatePerSecond),
 		fmt.Sprintf("--percentile=%d", p.Percentile), "--rand-type="+p.RandType)
 	if p.Tables != nil {
@@ -126,11 +124,9 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 		args = append(args, "--compat=sysbench-tpcc")
 	}
 	args = append(args, extra...)
-	// The password comes by the environment, as the client library takes it if nothing else says one: whatever is in it, it
-	// needs no quoting, which sysbench's configuration file has no way of for both kinds of quotes.
 	c := workload.Command{
 		Args: append(args, command),
-		Env:  []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "MYSQL_PWD=" + t.password},
+		Env:  append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}, env...),
 	}
 	if t.params.ScriptFrom != nil {
 		// What the script loads is looked for beside it first, also if sysbench has a file of that name.
@@ -138,6 +134,29 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 		c.Env = append(c.Env, "LUA_PATH="+filepath.Join(c.Dir, "?.lua")+";;")
 	}
 	return c
+}
+
+// server are the options and variables that say where the database is. The password comes by the environment, as the client library
+// takes it if nothing else says one: whatever is in it, it needs no quoting, which sysbench's configuration file has no way of for
+// both kinds of quotes.
+func (t *sysbenchTool) server() (options, env []string) {
+	s := t.cfg.Server
+	if s.Engine == engine.PostgreSQL.Name {
+		host := s.Host
+		if s.Socket != "" {
+			host = filepath.Dir(s.Socket)
+		}
+		return []string{
+			"--db-driver=pgsql", "--pgsql-host=" + host, fmt.Sprintf("--pgsql-port=%d", s.Port), "--pgsql-user=" + t.user,
+			"--pgsql-db=" + t.db,
+		}, workload.LibpqEnv(&s, t.password)
+	}
+	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
+	if s.Socket != "" {
+		where = []string{"--mysql-host=localhost", "--mysql-socket=" + s.Socket}
+	}
+	options = append(append([]string{"--db-driver=mysql"}, where...), "--mysql-user="+t.user, "--mysql-db="+s.Schema)
+	return options, []string{"MYSQL_PWD=" + t.password}
 }
 
 // file is the script as sysbench is told it: a name of its own, or a path.
@@ -239,8 +258,10 @@ var (
 	// missingCommand is what sysbench says of a command that a script does not have.
 	missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
 
-	lostConnection     = regexp.MustCompile(`(?:error|errno =) (?:2013|2006)|Lost connection|has gone away`)
-	tooManyConnections = regexp.MustCompile(`(?:error|errno =) (?:1040|1203)|Too many connections`)
+	lostConnection = regexp.MustCompile(`(?:error|errno =) (?:2013|2006)|Lost connection|has gone away|` +
+		`server closed the connection|terminating connection|no connection to the server`)
+	tooManyConnections = regexp.MustCompile(`(?:error|errno =) (?:1040|1203)|Too many connections|` +
+		`too many clients already|remaining connection slots`)
 )
 
 func sysbenchError(e *workload.Execution, lines []string) error {

@@ -14,11 +14,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
-	"github.com/benchrun-dev/benchrun/internal/workload/sysbench/output"
 )
 
 func sharesTables(name string) bool {
@@ -80,32 +79,6 @@ func (p *Parameters) defined() map[string]string {
 // underscored is an option as scripts define it. sysbench takes dashes, too.
 func underscored(option string) string { return strings.ReplaceAll(option, "-", "_") }
 
-// rateFindings say that an offered rate was not reached: that too few were done of the transactions that were due. Those
-// are the ones that were done or still waited at the end, and no fewer than the rate says: the program may not have kept up
-// with making them. A rate of 0 offers none.
-//
-// A latency counts from when its transaction was due, so that it has the wait of one that had to. It is not known of those
-// that never began: without a finding, the worst latencies would be missing without a word.
-func rateFindings(rate int64, report *output.Report) []finding.Finding {
-	if rate == 0 {
-		return nil
-	}
-	f := report.Final
-	waiting := given(report.Queue, 0)
-	expected := float64(rate) * *f.Seconds
-	// Three standard deviations fewer may have been due: their moments are random, and so is their number, as Poisson's
-	// distribution has it.
-	due := max(float64(f.Events+waiting), expected-3*math.Sqrt(expected))
-	reached := float64(f.Events) / due
-	const enough = 0.99 // of the transactions that were due
-	if reached >= enough {
-		return nil
-	}
-	return []finding.Finding{finding.Missed{
-		Rate: rate, Reached: float64(f.Events) / *f.Seconds, Share: 100 * reached, Waiting: waiting, Unit: "transactions/s",
-	}.Finding()}
-}
-
 const (
 	// statementsVariable bounds how many statements a server keeps prepared, of all connections.
 	statementsVariable = "max_prepared_stmt_count"
@@ -125,6 +98,9 @@ var statements = map[string]int64{
 // checkStatements finds a load that the server would refuse as it begins: it prepares more statements than the server keeps. What
 // a server of the user's own keeps is known if the run says so.
 func (p *Parameters) checkStatements(cfg *result.Config) error {
+	if cfg.Server.Engine == engine.PostgreSQL.Name { // which keeps as many as there is memory for
+		return nil
+	}
 	most, known := int64(defaultStatements), !cfg.Server.Borrowed
 	for _, s := range cfg.Settings {
 		if strings.EqualFold(underscored(s.Name), statementsVariable) {

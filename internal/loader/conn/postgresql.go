@@ -1,0 +1,233 @@
+// Copyright The Benchrun Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conn
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
+)
+
+// postgreSQL are connections to one database, in which schemas are told apart by the search path.
+type postgreSQL struct {
+	cfg *pgx.ConnConfig
+	openConns
+}
+
+// PostgresDatabase is that which the credentials name in a file beside the password, as those of CloudNativePG do; or the one that
+// every server has.
+func PostgresDatabase(server result.Server) (string, error) {
+	name, err := ReadCredential(filepath.Join(filepath.Dir(server.PasswordFile), "dbname"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "postgres", nil
+	}
+	return name, err
+}
+
+func newPostgreSQL(server result.Server, user, password string) (*postgreSQL, error) {
+	// Everything is named that would otherwise come from the environment.
+	cfg, err := pgx.ParseConfig("host=localhost port=5432 user=postgres dbname=postgres sslmode=disable passfile=/dev/null")
+	if err != nil {
+		return nil, fmt.Errorf("configuring the connection: %w", err)
+	}
+	cfg.Host, cfg.Port, cfg.User, cfg.Password = server.Host, uint16(server.Port), user, password //nolint:gosec // it is checked
+	if server.Socket != "" {
+		cfg.Host = filepath.Dir(server.Socket)
+	}
+	if cfg.Database, err = PostgresDatabase(server); err != nil {
+		return nil, err
+	}
+	if cfg.TLSConfig, err = tlsConfig(server); err != nil {
+		return nil, err
+	}
+	c := &postgreSQL{cfg: cfg, openConns: openConns{open: map[net.Conn]struct{}{}}}
+	cfg.ConnectTimeout, cfg.DialFunc = connectTimeout, c.dial
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	cfg.RuntimeParams = map[string]string{"client_encoding": "UTF8", "timezone": "UTC"}
+	return c, nil
+}
+
+// to is the configuration of a connection to a schema. The program's name says to which, for those who look for its sessions.
+func (c *postgreSQL) to(schema string) *pgx.ConnConfig {
+	cfg := c.cfg.Copy()
+	cfg.RuntimeParams["application_name"] = strings.TrimSpace("benchrun-loader " + schema)
+	if schema != "" {
+		cfg.RuntimeParams["search_path"] = schema
+	}
+	return cfg
+}
+
+func (c *postgreSQL) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	own, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	tracked := &trackedConn{own, c.forget}
+	if !c.remember(tracked) {
+		return nil, errors.Join(net.ErrClosed, own.Close())
+	}
+	return tracked, nil
+}
+
+type trackedConn struct {
+	net.Conn
+	onClose func(net.Conn)
+}
+
+func (t *trackedConn) Close() error {
+	t.onClose(t)
+	return t.Conn.Close()
+}
+
+// Connector implements Opener.
+func (c *postgreSQL) Connector(schema string) (driver.Connector, error) {
+	return numbered{stdlib.GetConnector(*c.to(schema))}, nil
+}
+
+// numbered takes statements with question marks for their arguments, as those of all engines are written.
+type numbered struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (n numbered) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := n.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, is := conn.(*stdlib.Conn)
+	if !is {
+		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", conn), conn.Close())
+	}
+	return numberedConn{own}, nil
+}
+
+type numberedConn struct{ *stdlib.Conn }
+
+// ExecContext implements driver.ExecerContext.
+func (n numberedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	return n.Conn.ExecContext(ctx, withNumbers(query, len(args)), args)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (n numberedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return n.Conn.QueryContext(ctx, withNumbers(query, len(args)), args)
+}
+
+// withNumbers replaces question marks, of which there are as many as arguments.
+func withNumbers(query string, args int) string {
+	for i := range args {
+		query = strings.Replace(query, "?", "$"+strconv.Itoa(i+1), 1)
+	}
+	return query
+}
+
+// Session implements Opener.
+func (c *postgreSQL) Session(ctx context.Context, schema string, setup []string) (Session, error) {
+	conn, err := pgconn.ConnectConfig(ctx, &c.to(schema).Config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	s := &pgSession{conn: conn, ctx: context.WithoutCancel(ctx)}
+	for _, statement := range setup {
+		if err := s.Exec([]byte(statement)); err != nil {
+			return nil, errors.Join(fmt.Errorf("executing %s: %w", statement, err), s.Close())
+		}
+	}
+	return s, nil
+}
+
+type pgSession struct {
+	conn *pgconn.PgConn
+	// ctx cannot be cancelled: interrupting closes the connection.
+	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
+}
+
+// Exec implements workload.Session.
+func (s *pgSession) Exec(statement []byte) error {
+	_, err := s.ExecAffected(statement)
+	return err
+}
+
+// ExecWhile implements workload.Session. What is done meanwhile comes first: it takes no longer then than the answer would.
+func (s *pgSession) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
+	answer := s.conn.Exec(s.ctx, string(statement))
+	meanwhile()
+	return 0, answer.Close()
+}
+
+// ExecAffected implements workload.Session.
+func (s *pgSession) ExecAffected(statement []byte) (int64, error) {
+	results, err := s.conn.Exec(s.ctx, string(statement)).ReadAll()
+	if err != nil || len(results) == 0 {
+		return 0, err
+	}
+	return results[len(results)-1].CommandTag.RowsAffected(), nil
+}
+
+// Fetch implements workload.Session.
+func (s *pgSession) Fetch(statement []byte) (int64, error) {
+	answer, rows := s.conn.Exec(s.ctx, string(statement)), int64(0)
+	for answer.NextResult() {
+		for reader := answer.ResultReader(); reader.NextRow(); {
+			rows++
+		}
+	}
+	return rows, answer.Close()
+}
+
+var errOfMySQL = workload.Refused{Reason: "prepared rows and files of rows are for engines MariaDB and MySQL"}
+
+// Prepare implements workload.Session.
+func (s *pgSession) Prepare(workload.Prepared) (*mysqlwire.Execution, error) { return nil, errOfMySQL }
+
+// ExecuteWhile implements workload.Session.
+func (s *pgSession) ExecuteWhile([]byte, func()) (time.Duration, error) { return 0, errOfMySQL }
+
+// Load implements workload.Session.
+func (s *pgSession) Load(string, io.Reader) (rows, warnings int64, err error) {
+	return 0, 0, errOfMySQL
+}
+
+// Warning implements workload.Session.
+func (s *pgSession) Warning() (string, error) { return "", io.EOF }
+
+// Pairs implements Session.
+func (s *pgSession) Pairs(query string) (map[string]string, error) {
+	results, err := s.conn.Exec(s.ctx, query).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("executing %s: %w", query, err)
+	}
+	found := map[string]string{}
+	for _, r := range results {
+		for _, row := range r.Rows {
+			found[string(row[0])] = string(row[1])
+		}
+	}
+	return found, nil
+}
+
+// LateAnswers implements Session.
+func (*pgSession) LateAnswers() int64 { return 0 }
+
+// Close implements Session.
+func (s *pgSession) Close() error {
+	ctx, cancel := context.WithTimeout(s.ctx, connectTimeout)
+	defer cancel()
+	return s.conn.Close(ctx)
+}
