@@ -27,18 +27,19 @@ readme: ## Run the demo; put its output into docs/quick-start.md, and its answer
 
 .PHONY: test
 test: ## The tests that every change must pass: unit, API server, report page, loader against MariaDB, kind cluster.
-	@hack/test.sh unit envtest -- loader-sysbench loader -- page e2e
+	@hack/test.sh unit envtest -- loader-sysbench loader loader-postgres -- page e2e
 
 .PHONY: test-all
 test-all: ## Everything, the slow tests too; writes docs/test-results.md.
 	@hack/test.sh --record unit unit-long envtest page site loader loader-sysbench loader-old loader-old-sysbench \
-	  loader-mysql loader-mysql-sysbench e2e faults samples tutorials release fuzz
+	  loader-mysql loader-mysql-sysbench loader-postgres loader-postgres-sysbench loader-old-postgres \
+	  loader-old-postgres-sysbench e2e faults samples tutorials release fuzz
 
 ##@ Cluster
 
 .PHONY: cluster
 cluster: ## Bring up the kind cluster: one control plane, two workers. Needs nothing but Docker, and installs that on Debian.
-	hack/cluster.sh up mariadb:11.8 mariadb:10.11 mysql:9.7
+	hack/cluster.sh up mariadb:11.8 mariadb:10.11 mysql:9.7 postgres:17 postgres:15
 
 .PHONY: cluster-down
 cluster-down: ## Remove the cluster.
@@ -160,6 +161,10 @@ test-site: ## The documentation's web site, in a real browser: links, headings, 
 .PHONY: test-loader
 test-loader: ## The loader, against a real MariaDB.
 	@hack/test.sh loader loader-sysbench
+
+.PHONY: test-loader-postgres
+test-loader-postgres: ## The loader, against real PostgreSQL of two versions.
+	@hack/test.sh loader-postgres loader-postgres-sysbench loader-old-postgres loader-old-postgres-sysbench
 
 .PHONY: test-loader-mysql
 test-loader-mysql: ## The loader, against a real MySQL.

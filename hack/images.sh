@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, mariadb:VERSION, mysql:VERSION,
-# mariadb-operator, kueue, sysbench (what the loader is put on where it needs that), originals (what the loader is compared with);
-# node-sources is the part of node that can be done while something compiles. The official ones are pulled where there is a
-# registry. Where there is none, stand-ins are built from Debian packages and Go modules and kept in the cache, so that neither a
-# second run nor an emptied Docker builds anything again.
+# images.sh NAME… — makes sure that Docker has these images, and prints their full names: node, ENGINE:VERSION of a server (each has
+# a folder ENGINE-image), mariadb-operator, kueue, sysbench (what the loader is put on where it needs that), originals (what the
+# loader is compared with); node-sources is the part of node that can be done while something compiles. The official ones are pulled
+# where there is a registry. Where there is none, stand-ins are built from Debian packages and Go modules and kept in the cache, so
+# that neither a second run nor an emptied Docker builds anything again.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -65,45 +65,17 @@ build() {
 	find "$(dirname "$dir")" -mindepth 1 -maxdepth 1 -name "$(basename "${image/:/-}")-*" -mtime +7 -exec rm -rf {} +
 }
 
-# mariadb VERSION FILE — Debian's server, as far as it has that version, set up as the official image is.
-mariadb() {
-	local suite
-	case $1 in
-	11.8) suite=trixie ;;
-	10.11) suite=bookworm ;;
-	*) die "no Debian release has MariaDB $1: it can only be pulled" ;;
-	esac
-	# Not the -server package: it is a system service with a configuration of its own. The -client package has mariadb-admin and
-	# mariadb-dump.
-	server "$HACK/mariadb-image" "$suite" mariadb-server-core,mariadb-client "$2"
-}
-
-# mysql VERSION FILE — the same of MySQL. No release of Debian has it, but sid, which has one version at a time.
-mysql() {
-	# shellcheck disable=SC2016 # $1 is for the hooks
-	server "$HACK/mysql-image" sid mysql-server-core,mysql-client-core --aptopt='Acquire::Check-Valid-Until "false"' \
-		--customize-hook='install -d -o 999 -g 999 "$1"/var/lib/mysql-files' \
-		--customize-hook='version=$(chroot "$1" mysqld --version); case $version in *" Ver '"$1"'."*) ;;
-			*) echo "sid has $version and not MySQL '"$1"', which can therefore only be pulled" >&2; exit 1 ;; esac' "$2"
-}
-
-# server FOLDER SUITE PACKAGES [MMDEBSTRAP-OPTION…] FILE — a root file system with a server of Debian's and the entrypoint and
-# my.cnf of the folder. /etc/mysql goes because packages bring settings. $1 is for the hooks: the folder that mmdebstrap works in.
+# server NAME — a database server, by its folder: build writes the root file system, changes has the rest.
 server() {
-	# shellcheck disable=SC2016
-	debian_tar "$2" "$3" --skip=cleanup/run \
-		--customize-hook='rm -rf "$1"/etc/mysql && mkdir -p "$1"/etc/mysql/conf.d "$1"/docker-entrypoint-initdb.d' \
-		--customize-hook="copy-in $1/my.cnf /etc/mysql" \
-		--customize-hook="copy-in $1/entrypoint /usr/local/bin" \
-		--customize-hook='echo mysql:x:999: >>"$1"/etc/group' \
-		--customize-hook='echo mysql:x:999:999::/var/lib/mysql:/usr/sbin/nologin >>"$1"/etc/passwd' \
-		--customize-hook='install -d -o 999 -g 999 "$1"/var/lib/mysql' \
-		--customize-hook='install -d -o 999 -g 999 -m 1777 "$1"/run/mysqld' "${@:4}"
+	local folder=$HACK/${1%%:*}-image changes
+	mapfile -t changes <"$folder/changes"
+	provide "$1" "$(fingerprint "$folder"/* "$HACK/debian-server.sh")" 'ENV LANG=C.UTF-8' 'ENTRYPOINT ["entrypoint"]' "${changes[@]}" \
+		-- "$folder/build" "${1#*:}"
 }
 
 "$HACK/docker.sh"
 node=kindest/node:$KUBERNETES
-node_recipe=$(fingerprint "$0" "$HACK"/programs.sh "$HACK"/node-image/{build.sh,entrypoint,node-storage,runc-without-sys-resource} \
+node_recipe=$(fingerprint "$HACK"/programs.sh "$HACK"/node-image/{build.sh,entrypoint,node-storage,runc-without-sys-resource} \
 	"$HACK"/node-image/*.{toml,yaml,mod,sum} "$HACK"/node-image/*/main.go)
 recipe=$(fingerprint "$0" "$HACK/lib.sh")
 for name; do
@@ -112,14 +84,6 @@ for name; do
 		provide "$node" "$node_recipe" 'ENV container=docker' 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' -- "$HACK/node-image/build.sh"
 		;;
 	node-sources) at_hand "$node" "$node_recipe" || "$HACK/programs.sh" download ;;
-	mariadb:*)
-		provide "$name" "$(fingerprint "$0" "$HACK"/mariadb-image/{entrypoint,my.cnf})" 'ENV LANG=C.UTF-8' \
-			'ENTRYPOINT ["entrypoint"]' 'CMD ["mariadbd"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql' -- mariadb "${name#*:}"
-		;;
-	mysql:*)
-		provide "$name" "$(fingerprint "$0" "$HACK"/mysql-image/{entrypoint,my.cnf})" 'ENV LANG=C.UTF-8' \
-			'ENTRYPOINT ["entrypoint"]' 'CMD ["mysqld"]' 'EXPOSE 3306' 'VOLUME /var/lib/mysql' -- mysql "${name#*:}"
-		;;
 	mariadb-operator)
 		image=$("$HACK/mariadb-operator.sh" image)
 		provide "$image" "$(fingerprint "$0" "$HACK"/mariadb-operator.sh "$HACK"/tools/mariadb-operator/go.mod)" \
@@ -142,6 +106,10 @@ for name; do
 	originals)
 		provide "localhost/originals:$recipe" "$recipe" 'ENV LANG=C.UTF-8' -- \
 			debian_tar trixie bash,mariadb-client,sysbench,python3-mysqldb
+		;;
+	*:*)
+		[ -x "$HACK/${name%%:*}-image/build" ] || die "no such image: $name"
+		server "$name"
 		;;
 	*) die "no such image: $name" ;;
 	esac

@@ -139,7 +139,27 @@ reach() {
 # whose names begin with OTHERS after TestIntegration. TESTS is tests, or race, which takes twice as long.
 loader() {
 	reach "$2"
-	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration$3" -timeout 60m ./internal/loader/...
+	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration($3|PostgreSQL)" -timeout 60m ./internal/loader/...
+	tally "$1"
+}
+
+# neutral are the tests that speak no engine's SQL.
+neutral='ByTime|SecondStart|Interrupted$|SIGTERM|MetricThatIsNone|PrimeIsBounded|QuiesceInterrupted|SideLost|Observe|CustomInterrupted|CustomLeavesChild'
+
+# postgres LAYER IMAGE TESTS does the same with a server that speaks another language than most tests.
+postgres() {
+	reach "$2"
+	"$3" "$1" -tags integration -run "^TestIntegration(PostgreSQL|$neutral)" -timeout 60m ./internal/loader
+	tally "$1"
+}
+
+# postgres_sysbench LAYER IMAGE: sysbench's scripts on it.
+postgres_sysbench() {
+	local image
+	reach "$2" digests
+	make --no-print-directory build
+	image=$("$HACK/build-images.sh" loader-sysbench)
+	tests "$1" -tags integration,sysbench -run '^TestSysbenchPostgreSQL' -timeout 60m -exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1"
 }
 
@@ -150,7 +170,7 @@ sysbench() {
 	reach "$2" digests
 	make --no-print-directory build
 	image=$("$HACK/build-images.sh" loader-sysbench)
-	tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench$3" -timeout 60m \
+	tests "$1" -tags integration,sysbench -run '^TestSysbench' -skip "^TestSysbench($3|PostgreSQL)" -timeout 60m \
 		-exec "$HACK/in-image.sh $image" ./internal/loader
 	tally "$1"
 }
@@ -219,7 +239,11 @@ layers() {
 		loader-old-sysbench) sysbench "$layer" mariadb:10.11 MySQL ;;
 		loader-mysql) loader "$layer" mysql:9.7 MariaDB race ;;
 		loader-mysql-sysbench) sysbench "$layer" mysql:9.7 MariaDB ;;
-		*) die "layer $layer is not known: unit, unit-long, envtest, page, site, loader, loader-old, loader-mysql, each of these three with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
+		loader-postgres) postgres "$layer" postgres:17 tests ;;
+		loader-postgres-sysbench) postgres_sysbench "$layer" postgres:17 ;;
+		loader-old-postgres) postgres "$layer" postgres:15 race ;;
+		loader-old-postgres-sysbench) postgres_sysbench "$layer" postgres:15 ;;
+		*) die "layer $layer is not known: unit, unit-long, envtest, page, site, loader, loader-old, loader-mysql, loader-postgres, loader-old-postgres, each of these five with -sysbench, e2e, faults, reliability, samples, tutorials, release, fuzz" ;;
 		esac
 	done
 }

@@ -57,11 +57,12 @@ var postgreSQL = Dialect{
 	Schemas: Schemas{
 		Exists: "SELECT COUNT(*) FROM pg_namespace WHERE nspname = ?",
 		Create: "CREATE SCHEMA %s", CreateMissing: "CREATE SCHEMA IF NOT EXISTS %s", Drop: "DROP SCHEMA IF EXISTS %s CASCADE",
-		// Sequences of columns, and the types of rows and of arrays, go with their tables.
+		// Sequences of columns, partitions, and the types of rows and of arrays go with their tables.
 		Objects: "SELECT CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE'" +
 			" WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, relname FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace" +
 			" WHERE nspname = ? AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')" +
-			" AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND deptype IN ('a', 'i'))" +
+			" AND NOT relispartition AND NOT (relkind = 'S' AND EXISTS" +
+			" (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND deptype IN ('a', 'i')))" +
 			" UNION ALL SELECT CASE prokind WHEN 'p' THEN 'PROCEDURE' WHEN 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END," +
 			" proname || '(' || pg_get_function_identity_arguments(p.oid) || ')'" +
 			" FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = ?" +
@@ -111,8 +112,10 @@ var postgreSQL = Dialect{
 				" + (SELECT buffers_clean FROM pg_stat_bgwriter) + (SELECT COALESCE(SUM(writes), 0) FROM pg_stat_io" +
 				" WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')))::text FROM pg_stat_checkpointer"},
 		},
-		StatusLike:       func(pattern string) string { return countersOf[pattern] },
-		CountStatements:  "CREATE EXTENSION IF NOT EXISTS pg_stat_statements",
+		StatusLike: func(pattern string) string { return countersOf[pattern] },
+		// The commands of transactions are counted or not, as the protocol has it: they are not.
+		CountStatements: "CREATE EXTENSION IF NOT EXISTS pg_stat_statements;" +
+			" ALTER DATABASE postgres SET pg_stat_statements.track_utility = off",
 		Variables:        variables,
 		SessionVariables: variables,
 		Encryption: "SELECT 'version', version FROM pg_stat_ssl WHERE pid = pg_backend_pid()" +

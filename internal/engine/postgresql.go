@@ -52,6 +52,7 @@ var PostgreSQL = Engine{
 			"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "listen_addresses", "port", "unix_socket_*",
 			"bonjour*", "cluster_name", "ssl_*", "in_hot_standby", "application_name", "search_path", "client_encoding", "transaction_*",
 			"log_directory", "log_filename", "log_destination", "stats_temp_directory", "syslog_*", "event_source", "primary_slot_name",
+			"pg_stat_statements.track_utility",
 		},
 		Hidden:       []string{"primary_conninfo", "archive_command", "restore_command", "ssl_passphrase_command"},
 		Descriptions: "SELECT LOWER(name), 1, COALESCE(ARRAY_TO_STRING(enumvals, ','), ''), COALESCE(unit, '') FROM pg_settings",

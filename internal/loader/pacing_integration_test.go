@@ -34,6 +34,22 @@ func counts(doc *result.Document) map[string]int64 {
 	return all
 }
 
+// onSchedule says that the last transaction was due at that time, however busy the machine is: the load ended no earlier, and no
+// later than the longest latency of a transaction, which counts from when that was due.
+func onSchedule(t *testing.T, doc *result.Document, due time.Duration) {
+	t.Helper()
+	ended, longest := time.Duration(doc.Totals.Micros)*time.Microsecond, time.Duration(0)
+	for _, l := range doc.Latencies {
+		if l.Operation == "transaction" {
+			longest = time.Duration(l.MaxMicros) * time.Microsecond
+		}
+	}
+	const rounding = 10 * time.Millisecond
+	if ended < due || ended-longest-longest/500 > due+rounding {
+		t.Errorf("it ended after %s, and no transaction took longer than %s: the last one was due at %s", ended, longest, due)
+	}
+}
+
 // An offered rate is neither exceeded nor a limit of the server's: the load takes as long as the rate says. Each transaction has
 // a latency of its own.
 func TestIntegrationOfferedRate(t *testing.T) {
@@ -44,10 +60,8 @@ func TestIntegrationOfferedRate(t *testing.T) {
 	tr.cfg.Metric = "transactionP99Micros"
 	_, doc := tr.mustRun(t)
 	sums(t, doc)
-	// A machine on which other tests run lags behind a schedule.
-	if doc.Totals.Rows != 3005 || doc.Totals.Micros < 3_005_000 || doc.Totals.Micros > 6_000_000 {
-		t.Errorf("totals %+v, the rate asks for 3.005 s", doc.Totals)
-	}
+	onSchedule(t, doc, 3005*time.Millisecond)
+	must.Same(t, "rows", int64(3005), doc.Totals.Rows)
 	if got := counts(doc); got["transaction"] != 301 || got["queued"] != 301 || got["insert"] != 601 || got["commit"] != 301 {
 		t.Errorf("latencies of %v", got)
 	}
@@ -110,11 +124,10 @@ func TestIntegrationPacedPods(t *testing.T) {
 	})
 	doc := tr.mustLoad(t, 3)
 	sums(t, doc)
-	if doc.Totals.Rows != 3005 || doc.Totals.Micros < 3_005_000 || doc.Totals.Micros > 6_000_000 {
-		t.Errorf("totals %+v, the rate asks for 3.005 s", doc.Totals)
-	}
-	for _, p := range doc.Pods {
-		if p.WarmupRows < 100 || p.WarmupRows > 400 {
+	onSchedule(t, doc, 3005*time.Millisecond)
+	must.Same(t, "rows", int64(3005), doc.Totals.Rows)
+	for _, p := range doc.Pods { // on a busy machine, less than what is due is sent in a second
+		if p.WarmupRows > 340 {
 			t.Errorf("Pod %d sent %d rows in the second before, its share of 1000 was due", p.Pod, p.WarmupRows)
 		}
 	}

@@ -76,7 +76,8 @@ func SessionDifferences(e *engine.Engine, session, global map[string]string) map
 	differ := map[string]string{}
 	for name, value := range session {
 		name = strings.ToLower(name)
-		if server, isGlobal := global[name]; isGlobal && server != value && !e.Variables.IsState(name) {
+		hidden := slices.Contains(e.Variables.Hidden, name)
+		if server, isGlobal := global[name]; isGlobal && server != value && !hidden && !e.Variables.IsState(name) {
 			differ[name] = value
 		}
 	}

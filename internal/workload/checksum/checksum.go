@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Checksum of a table is a function of its rows alone: neither of their order, nor of pages, nor of the server. It is
@@ -50,6 +51,21 @@ func OfTables(ctx context.Context, db *sql.DB, expression string, tables ...stri
 		all.Rows += one.Rows
 		all.Xor ^= one.Xor
 		all.Sum += one.Sum
+	}
+	return all, nil
+}
+
+// OfRows is OfTables for a server that does not compute it: the rows are read.
+func OfRows(ctx context.Context, db *sql.DB, expression string, tables ...string) (all Checksum, err error) {
+	for _, name := range tables {
+		if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
+			var text sql.RawBytes
+			err := row.Scan(&text)
+			all.Add(text)
+			return err
+		}, "SELECT "+expression+" FROM "+name); err != nil {
+			return all, fmt.Errorf("computing the checksum of %s: %w", name, err)
+		}
 	}
 	return all, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
@@ -22,7 +23,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "CommitSize", Primes: true, Validate: workload.Checked(parameters), New: New,
+	Type: "CommitSize", Engines: workload.AllEngines, Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member commitSize at one point.
@@ -72,6 +73,7 @@ func (p *Parameters) bound() int64 { return cmp.Or(p.Rows, unbounded) }
 // rows: what does a commit cost, and how many rows share it?
 type commitSize struct {
 	params Parameters
+	sql    *texts
 	rows   generate.Rows
 	// bound is how many rows the phase that is under way sends at most: a warm-up ends by time only.
 	bound  int64
@@ -85,17 +87,45 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &commitSize{params: *p, rows: generate.NewRows(cfg.Seed), bound: p.bound()}, nil
+	w := &commitSize{params: *p, sql: &mySQL, rows: generate.NewRows(cfg.Seed), bound: p.bound()}
+	if cfg.Server.Engine == engine.PostgreSQL.Name {
+		w.sql = &postgreSQL
+	}
+	return w, nil
 }
 
+// texts are the SQL that differs from one family of servers to the next.
+type texts struct {
+	table string
+	// setup are the statements of a session, begin what stands before a transaction's first one.
+	setup func(autocommits bool) []string
+	begin string
+	// checksum of a table, by an expression for the text of a row.
+	checksum func(ctx context.Context, db *sql.DB, expression string, tables ...string) (checksum.Checksum, error)
+}
+
+var (
+	mySQL = texts{
+		table:    "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)",
+		setup:    func(autocommits bool) []string { return []string{"SET " + insert.SessionCommit(autocommits)} },
+		checksum: checksum.OfTables,
+	}
+	postgreSQL = texts{
+		table:    "CREATE TABLE demo (id BIGINT NOT NULL UNIQUE, data VARCHAR(255) NOT NULL)",
+		setup:    func(bool) []string { return nil },
+		begin:    "BEGIN;", // in one message with the statement
+		checksum: checksum.OfRows,
+	}
+)
+
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	return w.Plan(), workload.Execute(ctx, db, "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)")
+	return w.Plan(), workload.Execute(ctx, db, w.sql.table)
 }
 
 func (w *commitSize) Plan() workload.Plan {
 	return workload.Plan{
 		Clients: 1, Rows: w.params.Rows, ByTime: w.params.Rows == 0, Rate: w.params.RatePerSecond,
-		Setup: []string{"SET " + insert.SessionCommit(w.autocommits())},
+		Setup: w.sql.setup(w.autocommits()),
 	}
 }
 
@@ -119,7 +149,11 @@ type inserter struct {
 
 func (i *inserter) write(n int64) []byte {
 	const prefix = "INSERT INTO demo (id, data) VALUES ("
-	i.statement = append(i.statement[:0], prefix...)
+	i.statement = i.statement[:0]
+	if n == i.first && !i.autocommits() {
+		i.statement = append(i.statement, i.sql.begin...)
+	}
+	i.statement = append(i.statement, prefix...)
 	n += i.warmed
 	i.statement = append(strconv.AppendInt(i.statement, n, 10), ", '"...)
 	i.statement = append(i.rows.AppendText(i.statement, n), "')"...)
@@ -222,7 +256,7 @@ func (i *inserter) end() int64 {
 }
 
 func (w *commitSize) Verify(ctx context.Context, db *sql.DB, totals result.Totals, _ []int64) ([]result.Check, error) {
-	got, err := checksum.OfTables(ctx, db, "CONCAT(id, ':', data)", "demo")
+	got, err := w.sql.checksum(ctx, db, "CONCAT(id, ':', data)", "demo")
 	if err != nil {
 		return nil, err
 	}

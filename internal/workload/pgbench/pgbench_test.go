@@ -127,7 +127,7 @@ func TestRead(t *testing.T) {
 func TestReadInSlices(t *testing.T) {
 	made := newTest(t, nil)
 	r := must.Get(made.Read([]*workload.Execution{{Output: output, Slices: &workload.Slices{
-		Statements: 21, Counted: 14, Active: 2 * time.Second, Windows: time.Second, LongestDrain: time.Millisecond,
+		Statements: 15, Counted: 10, Active: 2 * time.Second, Windows: time.Second, LongestDrain: time.Millisecond,
 	}}}))(t)
 	if r.Totals.Transactions != 2 || r.Totals.Micros != 1e6 || r.Outside.Transactions != 1 || r.Metrics[0].Value != 2 || r.Latencies != nil {
 		t.Errorf("%+v", r)

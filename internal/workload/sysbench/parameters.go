@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -69,6 +70,10 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	}
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
+	}
+	if p.Script == scriptTPCC && cfg.Server.Engine == engine.PostgreSQL.Name {
+		return nil, fmt.Errorf("script %s speaks MySQL's SQL: use another script, or workload Pgbench, with engine %s", p.Script,
+			engine.PostgreSQL.Name)
 	}
 	return p, cmp.Or(
 		workload.AtLeast("clients", p.Clients, 1),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -67,13 +68,13 @@ func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, 
 		return nil, err
 	}
 	all, counts := &whole.Totals, &r.Totals
-	r.Series, r.LongestDrain = nil, s.LongestDrain
+	r.Series, r.LongestDrain, r.Uncounted = nil, s.LongestDrain, whole.Uncounted
 	r.Outside = result.Totals{
 		Rows: all.Rows - counts.Rows, Transactions: all.Transactions - counts.Transactions,
 		Statements: all.Statements - counts.Statements, Errors: all.Errors - counts.Errors,
 		Micros: (s.Active - s.Windows).Microseconds(),
 	}
-	sent := whole.Totals.Statements
+	sent := whole.Totals.Statements - whole.Uncounted
 	r.Checks = append(slices.Clone(whole.Checks), result.Check{
 		Name: "slices", Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+4*float64(t.params.Clients),
 		Detail: fmt.Sprintf("%d queries sent, %d counted by the server in slices", sent, s.Statements),
@@ -130,6 +131,9 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 			r.Series[i].Rows, r.Series[i].Transactions = r.Series[i].Transactions, 0
 		}
 		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
+	}
+	if t.cfg.Server.Engine == engine.PostgreSQL.Name {
+		r.Uncounted = f.SQL.Other
 	}
 	r.Metrics = append(r.Metrics, r.Totals.ErrorRate())
 	r.Checks = []result.Check{consistent(f)}

@@ -47,6 +47,7 @@ func (s *Summary) add(other *Summary) {
 	s.Events += other.Events
 	s.Unfinished += other.Unfinished
 	s.SQL.Queries += other.SQL.Queries
+	s.SQL.Other += other.SQL.Other
 	s.SQL.Transactions += other.SQL.Transactions
 	s.SQL.IgnoredErrors += other.SQL.IgnoredErrors
 	s.SQL.Reconnects += other.SQL.Reconnects
@@ -133,7 +134,7 @@ func parseInterval(line string) *Interval {
 
 func (s *Summary) sql(label, value string) {
 	field := map[string]*int64{
-		"total": &s.SQL.Queries, "transactions": &s.SQL.Transactions, "ignored errors": &s.SQL.IgnoredErrors,
+		"total": &s.SQL.Queries, "other": &s.SQL.Other, "transactions": &s.SQL.Transactions, "ignored errors": &s.SQL.IgnoredErrors,
 		"reconnects": &s.SQL.Reconnects, "Number of unfinished transactions on forced shutdown": &s.Unfinished,
 	}[label]
 	if field != nil {
@@ -205,7 +206,9 @@ type Summary struct {
 
 // SQL statistics.
 type SQL struct {
-	Queries      int64 `json:"queries"`
+	Queries int64 `json:"queries"`
+	// Other are those of the queries that neither read nor write: the commands of transactions.
+	Other        int64 `json:"-"`
 	Transactions int64 `json:"transactions"`
 	// IgnoredErrors are those after which an event was tried again.
 	IgnoredErrors int64 `json:"ignoredErrors"`
@@ -232,6 +235,7 @@ func (r *Report) Part(share, seconds float64) *Report {
 	of := func(n int64) int64 { return int64(math.Round(share * float64(n))) }
 	part, final, sql := *r, *r.Final, *r.Final.SQL
 	sql.Queries, sql.Transactions, sql.IgnoredErrors = of(sql.Queries), of(sql.Transactions), of(sql.IgnoredErrors)
+	sql.Other = of(sql.Other)
 	final.Events, final.Seconds, final.SQL, final.Histogram, final.Latency = of(final.Events), &seconds, &sql, nil, Latency{}
 	part.Final, part.Intervals, part.Counts = &final, nil, map[string]int64{}
 	for name, n := range r.Counts {
