@@ -144,7 +144,7 @@ loader() {
 }
 
 # neutral are the tests that speak no engine's SQL.
-neutral='ByTime|SecondStart|Interrupted$|SIGTERM|MetricThatIsNone|PrimeIsBounded|QuiesceInterrupted|SideLost|Observe|CustomInterrupted|CustomLeavesChild'
+neutral='Statements|ByTime|SecondStart|Interrupted$|SIGTERM|MetricThatIsNone|PrimeIsBounded|QuiesceInterrupted|SideLost|Observe|CustomInterrupted|CustomLeavesChild'
 
 # postgres LAYER IMAGE TESTS does the same with a server that speaks another language than most tests.
 postgres() {

@@ -15,6 +15,7 @@ type WorkloadType string
 // +kubebuilder:validation:XValidation:rule="(self.type == 'TPROCHLoad') == has(self.tprochLoad)",message="the member tprochLoad goes with type TPROCHLoad, which needs it; write tprochLoad: {} for its defaults"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Sysbench') == has(self.sysbench)",message="the member sysbench goes with type Sysbench, which needs it; write sysbench: {script: oltp_read_write}"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Pgbench') == has(self.pgbench)",message="the member pgbench goes with type Pgbench, which needs it; write pgbench: {script: TPCBLike}"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Statements') == has(self.statements)",message="the member statements goes with type Statements, which needs it: transactions with their scripts"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Custom') == has(self.custom)",message="the member custom goes with type Custom, which needs it"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !(self.type in ['TPROCHLoad', 'Sysbench', 'Custom'])",message="limits.seconds is not for TPROCHLoad, which loads whole tables, nor for Sysbench (use sysbench.seconds) and Custom, whose programs end by themselves"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.limits.seconds) || !has(self.iiBench) || !has(self.iiBench.stages) && self.iiBench.asPublished != 'SmallDatum'",message="limits.seconds is not for iiBench.stages and asPublished SmallDatum, whose query stages have their own seconds: leave it out"
@@ -30,7 +31,7 @@ type WorkloadType string
 type WorkloadSpec struct {
 	// type selects the workload.
 	// +required
-	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad;Sysbench;Pgbench;Custom
+	// +kubebuilder:validation:Enum=CommitSize;BulkInsert;IIBench;TPROCHLoad;Sysbench;Pgbench;Statements;Custom
 	Type WorkloadType `json:"type,omitempty"`
 
 	// commitSize inserts rows one by one and commits after every rowsPerCommit of them.
@@ -56,6 +57,10 @@ type WorkloadSpec struct {
 	// pgbench runs one of the scripts of PostgreSQL's own program, or yours.
 	// +optional
 	Pgbench *PgbenchWorkload `json:"pgbench,omitempty"`
+
+	// statements sends your own SQL, by the loader itself.
+	// +optional
+	Statements *StatementsWorkload `json:"statements,omitempty"`
 
 	// custom runs any program in any image.
 	// +optional

@@ -301,6 +301,49 @@ type PgbenchPoint struct {
 	RatePerSecond *SysbenchRate `json:"ratePerSecond,omitempty"`
 }
 
+// StatementsSweep are the parameters of Statements that can be varied.
+//
+// +kubebuilder:validation:MinProperties=1
+type StatementsSweep struct {
+	// clients lists numbers of clients.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Clients []SysbenchClients `json:"clients,omitempty"`
+
+	// protocol lists protocols.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Protocol []StatementsProtocol `json:"protocol,omitempty"`
+
+	// ratePerSecond lists numbers of transactions per second.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	RatePerSecond []SysbenchRate `json:"ratePerSecond,omitempty"`
+}
+
+// StatementsPoint is one combination. Parameters that are left out keep the workload's own values.
+//
+// +kubebuilder:validation:MinProperties=1
+type StatementsPoint struct {
+	// clients of this point.
+	// +optional
+	Clients *SysbenchClients `json:"clients,omitempty"`
+
+	// protocol of this point.
+	// +optional
+	Protocol *StatementsProtocol `json:"protocol,omitempty"`
+
+	// ratePerSecond of this point.
+	// +optional
+	RatePerSecond *SysbenchRate `json:"ratePerSecond,omitempty"`
+}
+
 // SysbenchSweep are the parameters of Sysbench that can be varied.
 //
 // +kubebuilder:validation:MinProperties=1

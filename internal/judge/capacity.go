@@ -49,7 +49,7 @@ func capacityOf(spec *v1alpha1.BenchmarkRunSpec, p *plan.Plan, accepted map[int]
 		text: p.Metric + " ≤ " + string(spec.Capacity.AtMost),
 	}
 	c.bound, _ = strconv.ParseFloat(string(spec.Capacity.AtMost), 64) // the schema has numbers alone
-	if spec.Workload.Sysbench != nil || spec.Workload.Pgbench != nil {
+	if w := &spec.Workload; w.Sysbench != nil || w.Pgbench != nil || w.Statements != nil {
 		c.metric.Unit = "transactions/s"
 	}
 	for _, point := range p.Points {

@@ -171,6 +171,10 @@ func (m configMaps) check(run *v1alpha1.BenchmarkRun) []string {
 		from := load.Pgbench.ScriptFrom
 		lines = append(lines, m.lacking("workload.pgbench.scriptFrom", from.Name, from.Key)...)
 	}
+	if load.Statements != nil && load.Statements.Setup != nil {
+		from := load.Statements.Setup
+		lines = append(lines, m.lacking("workload.statements.setup", from.Name, from.Key)...)
+	}
 	if load.Custom != nil && load.Custom.FilesFrom != "" {
 		lines = append(lines, m.lacking("workload.custom.filesFrom", load.Custom.FilesFrom, "")...)
 	}

@@ -142,7 +142,7 @@ func TestSetAll(t *testing.T) {
 func TestSetErrors(t *testing.T) {
 	for setting, says := range map[string]string{
 		"workload.commitsize.rows=1": `spec.workload has no field "commitsize"; it has bulkInsert, commitSize, custom, dataFrom, iiBench, limits, ` +
-			"pgbench, schemaFrom, sysbench, tprochLoad, type",
+			"pgbench, schemaFrom, statements, sysbench, tprochLoad, type",
 		"workload.commitSize.row=1":                 `spec.workload.commitSize has no field "row"; it has asPublished, commit, points, rampSeconds, ratePerSecond, rows, rowsPerCommit, sweep`,
 		"workload.commitSize.rows=many":             "spec.workload.commitSize.rows is a number: cannot unmarshal string",
 		"workload.commitSize.rows=":                 "spec.workload.commitSize.rows is a number: a value is missing",
@@ -224,7 +224,7 @@ func TestNameReferences(t *testing.T) {
 			named[f.Kind+" "+f.Path] = true
 		}
 	}
-	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
+	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|setup/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
 	found := 0
 	text = must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	var crd struct {

@@ -126,7 +126,7 @@ func (l *clientLoad) open(ctx context.Context) (*clients, error) {
 func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err error) {
 	l.milestones = record.StartMilestones(ctx, l.db, l.plan.Milestones, l.cfg.Pods)
 	c.milestones = l.milestones
-	limit := time.Duration(l.cfg.LimitSeconds) * time.Second
+	limit := time.Duration(cmp.Or(l.cfg.LimitSeconds, l.plan.Seconds)) * time.Second
 	l.client, err = timed(ctx, len(c.sessions), w.begin, func(start time.Time) (err error) {
 		l.measured, l.stopped, err = c.run(ctx, l.workload, start, limit, l.progress)
 		return err

@@ -26,6 +26,8 @@ type clients struct {
 	interrupt  func()
 	tryAgain   func(error) bool
 	milestones *record.Milestones
+	// kinds of transactions, if there are several.
+	kinds []string
 	// turns with other variants, or nil, and the pauses in which these are measured.
 	turns  *alternate.Side
 	pauses *pauses
@@ -36,6 +38,7 @@ type clients struct {
 }
 
 func (c *clients) open(ctx context.Context, connections conn.Opener, schema string, plan *workload.Plan) error {
+	c.kinds = plan.Kinds
 	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)
 		if err != nil {
@@ -64,6 +67,9 @@ func (c *clients) run(ctx context.Context, w workload.Workload, start time.Time,
 	outcomes := make([]result.StoppedBy, len(c.sessions))
 	errs := make(chan error, len(c.sessions)+1)
 	recorders, clock := record.NewRecorders(len(c.sessions), c.milestones, start)
+	for _, r := range recorders {
+		r.HasKinds(c.kinds)
+	}
 	var gates []*record.Gate
 	if c.turns != nil {
 		gates = clock.Slice(len(c.sessions), limit)

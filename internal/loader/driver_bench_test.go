@@ -359,6 +359,12 @@ func after(err error, meanwhile func()) (time.Duration, error) {
 	return time.Since(answered), err
 }
 
+// Do implements workload.Session.
+func (*driverSession) Do([]byte) (int64, error) { return 0, errors.ErrUnsupported }
+
+// Bind implements workload.Session.
+func (*driverSession) Bind(string) (workload.Bound, error) { return nil, errors.ErrUnsupported }
+
 // ExecAffected implements workload.Session.
 func (s *driverSession) ExecAffected(statement []byte) (int64, error) {
 	done, err := s.conn.ExecContext(s.ctx, uncopied(statement), nil)

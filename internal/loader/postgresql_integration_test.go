@@ -192,7 +192,7 @@ func TestIntegrationPostgreSQLRefused(t *testing.T) {
 	must.Write(t, tr.cfg.Server.PasswordFile, "wrong")
 	tr.mustFail(t.Context(), t, result.CauseConnect, "password authentication failed")
 	newTrialOf(t, bulkinsert.Definition, &bulkinsert.Parameters{}).mustFail(t.Context(), t, result.CauseConfiguration,
-		"workload BulkInsert: it cannot load a server of engine PostgreSQL: use CommitSize, Custom, Pgbench, Sysbench")
+		"workload BulkInsert: it cannot load a server of engine PostgreSQL: use CommitSize, Custom, Pgbench, Statements, Sysbench")
 }
 
 // Objects of all kinds that an attempt made are dropped, whatever refers to what; what somebody else has is left alone.

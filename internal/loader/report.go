@@ -20,6 +20,11 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 		return 0, err
 	}
 	work := doc.Work()
+	if l.plan.Kinds != nil {
+		doc.Metrics = l.ofTransactions(doc)
+		l.workload.(workload.Reporter).Report(doc) //nolint:forcetypeassert // a load of transactions is one
+		return l.plan.Clients, nil
+	}
 	doc.Metrics = slices.Concat(l.terminal(work), metrics(l.engine, doc),
 		serverCosts(doc.Observed, work.Rows, "row", "PerRow"), heldBack(doc.Observed, work),
 		l.afterwards(doc.Totals.Micros), positive(shown(lower("sizeBytes", float64(l.bytes), "bytes"))))
@@ -34,6 +39,24 @@ func (l *clientLoad) report(doc *result.Document) (clients int, err error) {
 	l.reportOffered(doc)
 	doc.Findings = append(doc.Findings, stopped(doc, &l.plan)...)
 	return l.plan.Clients, nil
+}
+
+// ofTransactions are the metrics of a load whose unit is a transaction: of all, and of each kind.
+func (l *clientLoad) ofTransactions(doc *result.Document) []result.Metric {
+	t, work := doc.Totals, doc.Work()
+	const unit, suffix = "transaction", "PerTransaction"
+	all := []result.Metric{
+		higher("transactionsPerSecond", float64(t.Transactions)/seconds(t.Micros), "transactions/s"),
+		higher("statementsPerSecond", float64(t.Statements)/seconds(t.Micros), "statements/s"), t.ErrorRate(),
+	}
+	for _, k := range l.measured.Kinds() {
+		all = append(all,
+			higher(k.Name+"PerSecond", float64(k.Transactions)/seconds(t.Micros), "transactions/s"),
+			higher(k.Name+"RowsPerSecond", float64(k.Rows)/seconds(t.Micros), "rows/s"),
+			lower(k.Name+"Retries", float64(k.Again), "retries"))
+	}
+	return slices.Concat(all, fsyncs(l.engine, doc.Server, work.Transactions), clientCosts(doc.Client, work.Transactions, unit, suffix),
+		serverCosts(doc.Observed, work.Transactions, unit, suffix), heldBack(doc.Observed, work))
 }
 
 func (l *clientLoad) recorded(doc *result.Document) (err error) {

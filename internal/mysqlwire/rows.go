@@ -9,6 +9,23 @@ import (
 	"slices"
 )
 
+// Answer reads the answer to any statement to its end, and returns how many rows the server has sent, or changed.
+func (r *Reader) Answer(endless bool) (int64, error) {
+	_, kind, err := r.begun()
+	if err != nil {
+		return 0, err
+	}
+	if kind != KindOK && kind != KindError {
+		return r.Rows(endless)
+	}
+	payload, err := r.Packet()
+	if err != nil {
+		return 0, err
+	}
+	rows, _, err := ReadChanged(payload)
+	return rows, err
+}
+
 // Rows reads the answer to a query to its end, which is one result set, and returns how many rows the server has sent, also
 // beside an error. It does not look at their values. endless says that no packet ends the list of columns.
 func (r *Reader) Rows(endless bool) (n int64, err error) {
@@ -105,6 +122,8 @@ type Type uint16
 
 const (
 	TypeInt            Type = 3
+	TypeDouble         Type = 5
+	TypeBigInt         Type = 8
 	TypeUnsignedBigInt Type = 8 | 0x80<<8
 	TypeDatetime       Type = 12
 	TypeBytes          Type = 252
@@ -114,22 +133,24 @@ const (
 type Prepared struct {
 	// ID is the statement's number in its session.
 	ID uint32
-	// Placeholders is how many there are. The server describes each in a packet of its own after its answer.
-	Placeholders int
+	// Placeholders is how many there are, Columns how many those of the rows that it returns. The server describes each in a packet
+	// of its own after its answer.
+	Placeholders, Columns int
 }
 
-// ReadPrepared reads the answer to a statement to prepare. One that returns rows is an error.
+// ReadPrepared reads the answer to a statement to prepare.
 func ReadPrepared(payload []byte) (Prepared, error) {
 	// The kind of answer, the statement's number, the number of columns, that of placeholders.
 	const number, columns, placeholders, length = 1, 5, 7, 9
 	if payload[0] != KindOK {
 		return Prepared{}, Unexpected(payload, "as to a statement to prepare")
 	}
-	if len(payload) < length || binary.LittleEndian.Uint16(payload[columns:]) > 0 {
-		return Prepared{}, errors.New("the server has prepared a statement that returns rows")
+	if len(payload) < length {
+		return Prepared{}, errors.New("the server's answer to a statement to prepare is too short")
 	}
 	return Prepared{
-		ID: binary.LittleEndian.Uint32(payload[number:]), Placeholders: int(binary.LittleEndian.Uint16(payload[placeholders:])),
+		Columns: int(binary.LittleEndian.Uint16(payload[columns:])),
+		ID:      binary.LittleEndian.Uint32(payload[number:]), Placeholders: int(binary.LittleEndian.Uint16(payload[placeholders:])),
 	}, nil
 }
 
@@ -157,6 +178,24 @@ func (p Prepared) Execution(types []Type, rows int) *Execution {
 	}
 	return x
 }
+
+// AppendExecution appends an execution with so many values, whose types and binary forms follow, all of them in one row; without
+// values, it is whole.
+func (p Prepared) AppendExecution(dst []byte) []byte {
+	const noCursor, iterations, typesFollow = 0, 1, 1
+	dst = binary.LittleEndian.AppendUint32(dst, p.ID)
+	dst = binary.LittleEndian.AppendUint32(append(dst, noCursor), iterations)
+	if p.Placeholders == 0 {
+		return dst
+	}
+	for range (p.Placeholders + 7) / 8 { // a bit for each NULL
+		dst = append(dst, 0)
+	}
+	return append(dst, typesFollow)
+}
+
+// AppendType appends the type of a value.
+func AppendType(dst []byte, t Type) []byte { return binary.LittleEndian.AppendUint16(dst, uint16(t)) }
 
 // Bulk is that of MariaDB's executions with the values of any number of rows, each with an indicator.
 func (p Prepared) Bulk(types []Type) *Execution {

@@ -119,10 +119,9 @@ func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
 			limit = ptr.To[int32](sysbenchSeconds)
 		}
 	case w.Pgbench != nil:
-		pacing.WarmupSeconds = w.Pgbench.WarmupSeconds
-		if limit == nil {
-			limit = ptr.To[int32](sysbenchSeconds)
-		}
+		limit, pacing.WarmupSeconds = cmp.Or(limit, ptr.To[int32](sysbenchSeconds)), w.Pgbench.WarmupSeconds
+	case w.Statements != nil:
+		limit, pacing.WarmupSeconds = cmp.Or(limit, ptr.To[int32](sysbenchSeconds)), w.Statements.WarmupSeconds
 	default:
 		return 0, false
 	}
@@ -135,7 +134,7 @@ func measuredSeconds(run *v1alpha1.BenchmarkRun) (seconds int64, known bool) {
 // preparedRows are how many rows an attempt at a point inserts before it measures, if that is known: a workload of the loader's
 // own clients begins with empty tables.
 func preparedRows(w *v1alpha1.WorkloadSpec, parameters map[string]string) (rows int64, known bool) {
-	if w.Pgbench != nil {
+	if w.Pgbench != nil || w.Statements != nil {
 		return 0, false
 	}
 	s := w.Sysbench

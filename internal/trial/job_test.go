@@ -28,6 +28,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/pgbench"
+	"github.com/benchrun-dev/benchrun/internal/workload/statements"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
@@ -306,6 +307,7 @@ var members = map[v1alpha1.WorkloadType]struct{ api, loader any }{
 	v1alpha1.WorkloadCustom:     {v1alpha1.CustomWorkload{}, custom.Parameters{}},
 	v1alpha1.WorkloadIIBench:    {v1alpha1.IIBenchWorkload{}, iibench.Parameters{}},
 	v1alpha1.WorkloadPgbench:    {v1alpha1.PgbenchWorkload{}, pgbench.Parameters{}},
+	v1alpha1.WorkloadStatements: {v1alpha1.StatementsWorkload{}, statements.Parameters{}},
 	v1alpha1.WorkloadSysbench:   {v1alpha1.SysbenchWorkload{}, sysbench.Parameters{}},
 	v1alpha1.WorkloadTPROCHLoad: {v1alpha1.TPROCHLoadWorkload{}, tprochload.Parameters{}},
 }

@@ -146,6 +146,8 @@ func Warning(spec *v1alpha1.BenchmarkRunSpec) string {
 		program = "workload.sysbench.scriptFrom"
 	case w.Pgbench != nil && w.Pgbench.ScriptFrom != nil:
 		program = "workload.pgbench.scriptFrom"
+	case w.Statements != nil:
+		program = "workload.statements"
 	}
 	if program == "" {
 		return ""

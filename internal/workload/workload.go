@@ -83,6 +83,10 @@ type Plan struct {
 	Rate Rate
 	// Milestones asks for a point of the series every so many rows, beside the intervals of equal time.
 	Milestones Milestones
+	// Kinds are the names of kinds of transactions, which are then the load's unit, and not rows; none is one without kinds.
+	Kinds []string
+	// Seconds ends the measured phase if the run has no limit of its own; 0 is none.
+	Seconds int
 	// Stage makes what the measured phase reads besides the server, as a phase of its own before the server comes to rest;
 	// nil if there is nothing to make.
 	Stage func(ctx context.Context) error
@@ -164,6 +168,10 @@ type Session interface {
 	Prepare(p Prepared) (*mysqlwire.Execution, error)
 	// ExecuteWhile is ExecWhile for an execution of a prepared statement: what Prepare returned, and the values.
 	ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error)
+	// Do is Exec for a statement that may be a query, and returns how many rows the server sent or changed.
+	Do(statement []byte) (int64, error)
+	// Bind has the server prepare a statement with placeholders for numbers, which may be a query.
+	Bind(sql string) (Bound, error)
 	// ExecAffected is Exec, and returns how many rows the statement changed.
 	ExecAffected(statement []byte) (int64, error)
 	// Fetch sends a query, reads all of its rows and returns their number.
@@ -173,6 +181,19 @@ type Session interface {
 	Load(clause string, data io.Reader) (rows, warnings int64, err error)
 	// Warning asks for the first warning of the last statement.
 	Warning() (string, error)
+}
+
+// Bound is a statement with placeholders, as the server has prepared it for a session.
+type Bound interface {
+	// Execute sends values for the placeholders, reads all of the answer, and returns how many rows the server sent or changed.
+	Execute(values []Number) (int64, error)
+}
+
+// Number is a value of a placeholder: Decimal if IsDecimal is true, otherwise Integer.
+type Number struct {
+	Integer   int64
+	Decimal   float64
+	IsDecimal bool
 }
 
 // Recorder takes what one client measures. All times are monotonic and count from the beginning of the measured phase,
@@ -202,6 +223,11 @@ type Recorder interface {
 	// Transaction records a transaction of an offered rate, whose statements are recorded besides: when it was due, and when it
 	// began and was committed. Its latency counts from the first of these.
 	Transaction(due, began, ended time.Duration)
+	// Executed records a statement of a transaction of Plan.Kinds.
+	Executed(began, ended time.Duration)
+	// Done records such a transaction, by its kind's index: when it was due, began and ended, how many rows its statements sent or
+	// changed, and how often it was tried again. Its latency counts from when it was due.
+	Done(kind int, due, began, ended time.Duration, rows, again int64)
 	// RolledBack records a transaction that is tried again.
 	RolledBack(began, ended time.Duration)
 }

@@ -93,8 +93,8 @@ func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	return ago, known, err
 }
 
-// prepare has a statement prepared that returns no rows. The server describes each placeholder, and ends the list unless it is
-// endless.
+// prepare has a statement prepared. The server describes each placeholder, and each column of the rows that it returns, and ends
+// either list unless it is endless.
 func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error) {
 	answer, err := e.ask(mysqlwire.CommandPrepare, []byte(sql))
 	if err != nil {
@@ -104,13 +104,14 @@ func (e *exchange) prepare(sql string, endless bool) (mysqlwire.Prepared, error)
 	if err != nil {
 		return mysqlwire.Prepared{}, err
 	}
-	descriptions := prepared.Placeholders
-	if descriptions > 0 && !endless {
-		descriptions++
-	}
-	for range descriptions {
-		if _, err := e.in.Packet(); err != nil {
-			return mysqlwire.Prepared{}, err
+	for _, descriptions := range []int{prepared.Placeholders, prepared.Columns} {
+		if descriptions > 0 && !endless {
+			descriptions++
+		}
+		for range descriptions {
+			if _, err := e.in.Packet(); err != nil {
+				return mysqlwire.Prepared{}, err
+			}
 		}
 	}
 	return prepared, nil

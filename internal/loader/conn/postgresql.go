@@ -4,6 +4,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,6 +158,8 @@ type pgSession struct {
 	conn *pgconn.PgConn
 	// ctx cannot be cancelled: interrupting closes the connection.
 	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
+	// bound is how many statements were prepared.
+	bound int
 }
 
 // Exec implements workload.Session.
@@ -181,14 +185,47 @@ func (s *pgSession) ExecAffected(statement []byte) (int64, error) {
 }
 
 // Fetch implements workload.Session.
-func (s *pgSession) Fetch(statement []byte) (int64, error) {
-	answer, rows := s.conn.Exec(s.ctx, string(statement)), int64(0)
+func (s *pgSession) Fetch(statement []byte) (int64, error) { return s.Do(statement) }
+
+// Do implements workload.Session.
+func (s *pgSession) Do(statement []byte) (rows int64, err error) {
+	answer := s.conn.Exec(s.ctx, string(statement))
 	for answer.NextResult() {
-		for reader := answer.ResultReader(); reader.NextRow(); {
-			rows++
-		}
+		tag, failed := answer.ResultReader().Close()
+		rows, err = rows+tag.RowsAffected(), cmp.Or(err, failed)
 	}
-	return rows, answer.Close()
+	return rows, cmp.Or(answer.Close(), err)
+}
+
+// Bind implements workload.Session. The server finds out the types of the values, which are sent as text.
+func (s *pgSession) Bind(sql string) (workload.Bound, error) {
+	s.bound++
+	b := &pgBound{session: s, name: "s" + strconv.Itoa(s.bound)}
+	_, err := s.conn.Prepare(s.ctx, b.name, sql, nil)
+	return b, err
+}
+
+type pgBound struct {
+	session *pgSession
+	name    string
+	values  [][]byte
+	text    []byte
+}
+
+// Execute implements workload.Bound. A SELECT has as many rows affected as it has sent.
+func (b *pgBound) Execute(values []workload.Number) (int64, error) {
+	b.values, b.text = b.values[:0], slices.Grow(b.text[:0], 32*len(values)) // which does not move any more
+	for _, v := range values {
+		from := len(b.text)
+		if v.IsDecimal {
+			b.text = strconv.AppendFloat(b.text, v.Decimal, 'g', -1, 64)
+		} else {
+			b.text = strconv.AppendInt(b.text, v.Integer, 10)
+		}
+		b.values = append(b.values, b.text[from:])
+	}
+	tag, err := b.session.conn.ExecPrepared(b.session.ctx, b.name, b.values, nil, nil).Close()
+	return tag.RowsAffected(), err
 }
 
 var errOfMySQL = workload.Refused{Reason: "prepared rows and files of rows are for engines MariaDB and MySQL"}

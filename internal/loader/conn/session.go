@@ -9,9 +9,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"reflect"
@@ -70,6 +72,9 @@ func (s *mySession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
+	if prepared.Columns > 0 {
+		return nil, errors.New("the server has prepared a statement that returns rows")
+	}
 	if p.Rows == 0 {
 		return prepared.Bulk(p.Types), nil
 	}
@@ -112,6 +117,53 @@ func (s *mySession) ExecAffected(statement []byte) (int64, error) {
 	}
 	rows, _, err := mysqlwire.ReadChanged(answer)
 	return rows, err
+}
+
+// Do implements workload.Session.
+func (s *mySession) Do(statement []byte) (int64, error) {
+	if err := s.below.send(mysqlwire.CommandQuery, statement); err != nil {
+		return 0, err
+	}
+	return s.below.in.Answer(s.agreed.endless)
+}
+
+// Bind implements workload.Session.
+func (s *mySession) Bind(sql string) (workload.Bound, error) {
+	prepared, err := s.below.prepare(sql, s.agreed.endless)
+	if err != nil {
+		return nil, err
+	}
+	return &myBound{session: s, prepared: prepared}, nil
+}
+
+type myBound struct {
+	session  *mySession
+	prepared mysqlwire.Prepared
+	packet   []byte
+}
+
+// Execute implements workload.Bound.
+func (b *myBound) Execute(values []workload.Number) (int64, error) {
+	p := b.prepared.AppendExecution(b.packet[:0])
+	for _, v := range values {
+		if v.IsDecimal {
+			p = mysqlwire.AppendType(p, mysqlwire.TypeDouble)
+		} else {
+			p = mysqlwire.AppendType(p, mysqlwire.TypeBigInt)
+		}
+	}
+	for _, v := range values {
+		bits := uint64(v.Integer) //nolint:gosec // the bits are what is sent
+		if v.IsDecimal {
+			bits = math.Float64bits(v.Decimal)
+		}
+		p = binary.LittleEndian.AppendUint64(p, bits)
+	}
+	b.packet = p
+	if err := b.session.below.send(mysqlwire.CommandExecute, p); err != nil {
+		return 0, err
+	}
+	return b.session.below.in.Answer(b.session.agreed.endless)
 }
 
 // Fetch implements workload.Session.

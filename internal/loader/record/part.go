@@ -29,7 +29,9 @@ type Part struct {
 	// BeganMicros is when the last transaction of an offered rate began.
 	BeganMicros int64 `json:"beganMicros,omitempty"`
 	// Latencies have their histograms only.
-	Latencies    []result.Latency  `json:"latencies,omitempty"`
+	Latencies []result.Latency `json:"latencies,omitempty"`
+	// Kinds have their numbers only.
+	Kinds        []Kind            `json:"kinds,omitempty"`
 	SeriesMicros int64             `json:"seriesMicros,omitempty"`
 	Series       []result.Interval `json:"series,omitempty"`
 	Milestones   []partMilestone   `json:"milestones,omitempty"`
@@ -89,7 +91,7 @@ func (r *Recorder) Part(m *Milestones) (*Part, error) {
 		BeganMicros: r.began.Microseconds(),
 		Totals:      r.totals, Latencies: latencies, SeriesMicros: r.series.length.Microseconds(), Series: r.series.intervals,
 	}
-	p.Totals.Micros = r.ended.Microseconds()
+	p.Totals.Micros, p.Kinds = r.ended.Microseconds(), r.kinds
 	if m != nil {
 		for _, point := range m.points {
 			p.Milestones = append(p.Milestones, partMilestone{Rows: point.rows, Nanos: point.at})
@@ -103,13 +105,20 @@ func (p *Part) Recorder() (*Recorder, error) {
 	r := &Recorder{
 		totals: p.Totals, ended: time.Duration(p.Totals.Micros) * time.Microsecond,
 		began:  time.Duration(p.BeganMicros) * time.Microsecond,
-		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series},
+		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series}, kinds: p.Kinds,
+	}
+	for i := range r.kinds {
+		r.kinds[i].histogram = newHistogram()
 	}
 	r.series.end = time.Duration(len(p.Series)) * r.series.length
 	for _, l := range p.Latencies {
 		h, err := hdrhistogram.Decode([]byte(l.Histogram))
 		if err != nil {
 			return nil, fmt.Errorf("reading the latencies that Pod %d measured: %w", p.Facts.Pod, err)
+		}
+		if i := slices.IndexFunc(r.kinds, func(k Kind) bool { return k.Name == l.Operation }); i >= 0 {
+			r.kinds[i].histogram = h
+			continue
 		}
 		op := slices.Index(operations[:], l.Operation)
 		if op < 0 {

@@ -34,12 +34,13 @@ const (
 	transaction
 	queued
 	index
+	statement
 )
 
 // operations by their names in a result.
 var operations = [...]string{
 	commit: "commit", insert: "insert", remove: "delete", query: "query", load: "load", wait: "wait", rolledBack: "rolledBack",
-	transaction: "transaction", queued: "queued", index: "index",
+	transaction: "transaction", queued: "queued", index: "index", statement: "statement",
 }
 
 // Recorder is what one client measures. Only that client's goroutine may use it, except for RowsSoFar.
@@ -48,6 +49,8 @@ type Recorder struct {
 	// histograms are made when they are needed: no workload does everything.
 	histograms [len(operations)]*hdrhistogram.Histogram
 	totals     result.Totals
+	// kinds are those of transactions, if there are several.
+	kinds []Kind
 	// outside is what was answered outside of the windows of slices, and ignored the interval of that.
 	outside result.Totals
 	ignored result.Interval
@@ -60,6 +63,14 @@ type Recorder struct {
 	milestones *Milestones
 	// rowsSoFar is for progress lines.
 	rowsSoFar atomic.Int64
+}
+
+// Kind is what was measured of a kind of transactions: how many there were that count, with how many rows, and how often one was
+// tried again.
+type Kind struct {
+	Name                      string
+	Transactions, Rows, Again int64
+	histogram                 *hdrhistogram.Histogram
 }
 
 // NewRecorders are those of n clients that begin at start; its zero is now. m may be nil. They have one clock.
@@ -143,6 +154,41 @@ func (r *Recorder) Transaction(due, began, ended time.Duration) {
 	r.began = max(r.began, began)
 }
 
+// HasKinds names kinds of transactions.
+func (r *Recorder) HasKinds(names []string) {
+	for _, name := range names {
+		r.kinds = append(r.kinds, Kind{Name: name, histogram: newHistogram()})
+	}
+}
+
+// Kinds are those of transactions.
+func (r *Recorder) Kinds() []Kind { return r.kinds }
+
+// Executed implements workload.Recorder.
+func (r *Recorder) Executed(began, ended time.Duration) { r.statement(statement, began, ended) }
+
+// Done implements workload.Recorder.
+func (r *Recorder) Done(kind int, due, began, ended time.Duration, rows, again int64) {
+	if due < began {
+		r.Transaction(due, began, ended)
+	} else {
+		r.span(transaction, began, began, ended)
+		r.began = max(r.began, began)
+	}
+	countTransaction(r.place(r.ended, r.counts))
+	k := &r.kinds[kind]
+	if _, within := r.clock.counted(began); within {
+		_ = k.histogram.RecordValue(latencyMicros(ended - due)) // it is within the bounds
+	}
+	if r.counts {
+		k.Transactions, k.Rows, k.Again = k.Transactions+1, k.Rows+rows, k.Again+again
+	}
+}
+
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
+}
+
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
 	r.span(rolledBack, began, began, ended)
@@ -168,7 +214,7 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	if within {
 		h := r.histograms[op]
 		if h == nil {
-			h = hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
+			h = newHistogram()
 			r.histograms[op] = h
 		}
 		// The value lies within the histogram's bounds, which is the only thing that it objects to.
@@ -234,6 +280,11 @@ func (r *Recorder) Merge(other *Recorder) {
 			_ = own.Merge(h) // both have the same bounds: nothing is dropped
 		}
 	}
+	for i := range other.kinds {
+		k, more := &r.kinds[i], &other.kinds[i]
+		k.Transactions, k.Rows, k.Again = k.Transactions+more.Transactions, k.Rows+more.Rows, k.Again+more.Again
+		_ = k.histogram.Merge(more.histogram) // as above
+	}
 	r.totals.Add(&other.totals)
 	r.outside.Add(&other.outside)
 	r.ended = max(r.ended, other.ended)
@@ -244,21 +295,32 @@ func (r *Recorder) Merge(other *Recorder) {
 // Latencies are the distributions of what happened at all.
 func (r *Recorder) Latencies() ([]result.Latency, error) {
 	var all []result.Latency
-	for op, h := range r.histograms {
-		if h == nil {
-			continue
+	add := func(name string, h *hdrhistogram.Histogram) error {
+		if h == nil || h.TotalCount() == 0 {
+			return nil
 		}
 		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		all = append(all, result.Latency{
-			Operation: operations[op], Count: h.TotalCount(),
+			Operation: name, Count: h.TotalCount(),
 			MinMicros: h.Min(), MeanMicros: int64(h.Mean() + 0.5),
 			P50Micros: h.ValueAtQuantile(50), P95Micros: h.ValueAtQuantile(95),
 			P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9),
 			MaxMicros: h.Max(), Histogram: string(encoded),
 		})
+		return nil
+	}
+	for op, h := range r.histograms {
+		if err := add(operations[op], h); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range r.kinds {
+		if err := add(k.Name, k.histogram); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload/custom"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
 	"github.com/benchrun-dev/benchrun/internal/workload/pgbench"
+	"github.com/benchrun-dev/benchrun/internal/workload/statements"
 	"github.com/benchrun-dev/benchrun/internal/workload/sysbench"
 	"github.com/benchrun-dev/benchrun/internal/workload/tprochload"
 )
@@ -29,6 +30,7 @@ var definitions = []workload.Definition{
 	custom.Definition,
 	iibench.Definition,
 	pgbench.Definition,
+	statements.Definition,
 	sysbench.Definition,
 	tprochload.Definition,
 }

@@ -47,7 +47,7 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 }
 
 func TestWorkloadThatIsNotKnown(t *testing.T) {
-	const want = `workload type "Nonsense" is unknown; use one of BulkInsert, CommitSize, Custom, IIBench, Pgbench, Sysbench, TPROCHLoad`
+	const want = `workload type "Nonsense" is unknown; use one of BulkInsert, CommitSize, Custom, IIBench, Pgbench, Statements, Sysbench, TPROCHLoad`
 	if _, err := registry.New(&result.Config{Workload: result.Workload{Type: "Nonsense"}}); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -164,6 +164,8 @@ type quietSession struct{}
 
 func (quietSession) Exec([]byte) error                            { return nil }
 func (quietSession) ExecAffected([]byte) (int64, error)           { return 0, nil }
+func (quietSession) Do([]byte) (int64, error)                     { return 0, nil }
+func (quietSession) Bind(string) (workload.Bound, error)          { return quietBound{}, nil }
 func (quietSession) Fetch([]byte) (int64, error)                  { return 0, nil }
 func (quietSession) Load(string, io.Reader) (int64, int64, error) { return 0, 0, nil }
 func (quietSession) Warning() (string, error)                     { return "", nil }
@@ -195,6 +197,13 @@ func (quietRecorder) Loaded(time.Duration, time.Duration)                     {}
 func (quietRecorder) Wait(time.Duration, time.Duration)                       {}
 func (quietRecorder) Transaction(time.Duration, time.Duration, time.Duration) {}
 func (quietRecorder) RolledBack(time.Duration, time.Duration)                 {}
+func (quietRecorder) Executed(time.Duration, time.Duration)                   {}
+func (quietRecorder) Done(int, time.Duration, time.Duration, time.Duration, int64, int64) {
+}
+
+type quietBound struct{}
+
+func (quietBound) Execute([]workload.Number) (int64, error) { return 1, nil }
 
 // Load is what a loader is told of a workload with these parameters. It panics if they are not JSON.
 func Load(d workload.Definition, parameters any) result.Workload {
