@@ -32,6 +32,8 @@ type Engine struct {
 	Variables  Variables
 	Counters   Counters
 	Durability Durability
+	// Databases says that schemas are in databases, of which a session has one.
+	Databases bool
 	// SystemSchemas are the server's own: no workload may use them.
 	SystemSchemas []string
 	// ConnectionEnded are the codes of errors that mean that the server ended the connection, not that the statement is wrong.

@@ -78,6 +78,7 @@ var PostgreSQL = Engine{
 	Durability: Durability{
 		Commit: []Durable{{"fsync", "on"}, {"synchronous_commit", "on,local,remote_write,remote_apply"}},
 	},
+	Databases:     true,
 	SystemSchemas: []string{"information_schema", "pg_catalog", "pg_toast", "public"},
 	// admin_shutdown, crash_shutdown, database_dropped and idle_session_timeout.
 	ConnectionEnded: []string{"57P01", "57P02", "57P04", "57P05"},

@@ -314,7 +314,8 @@ func TestImagesArePinned(t *testing.T) {
 	images := ImagesOf(run.Status.Images, upgraded)
 	want := podutil.Images{
 		Loader: "registry.example.com/loader:1", Sysbench: "mirror/sysbench:1", Registry: "mirror",
-		Databases: map[string]string{"MariaDB": "mirror/mariadb:1", "MySQL": "mirror/mysql:8.4"}, PullSecrets: []string{"of-2"},
+		Databases:   map[string]string{"MariaDB": "mirror/mariadb:1", "MySQL": "mirror/mysql:8.4", "PostgreSQL": "mirror/postgres:17"},
+		PullSecrets: []string{"of-2"},
 	}
 	must.Same(t, "images", want, images)
 	if again := statusOf(t, run, &Observed{Images: images}, now).Images; !cmp.Equal(again, run.Status.Images) {

@@ -161,7 +161,7 @@ func podSpec(run *v1alpha1.BenchmarkRun, a Attempt, config string, images poduti
 		},
 		Containers: []corev1.Container{container},
 	}
-	credentials := secretVolume("credentials", plan.SecretName(run), podutil.UserKey, podutil.PasswordKey)
+	credentials := secretVolume("credentials", plan.SecretName(run), credentialKeys(run)...)
 	mount(&spec, credentials, podutil.CredentialPath, true)
 	if secret := authority(run, a.Instance); secret != "" {
 		mount(&spec, secretVolume("authority", secret, caKey), caPath, true)
@@ -186,6 +186,14 @@ func serverAddress(server *result.Server, address string) []corev1.HostAlias {
 		return nil
 	}
 	return []corev1.HostAlias{{IP: address, Hostnames: []string{server.Host}}}
+}
+
+// credentialKeys are those that a loader reads. A Secret of an external server that has databases may name one: all are files then.
+func credentialKeys(run *v1alpha1.BenchmarkRun) []string {
+	if e, err := plan.EngineOf(&run.Spec.Database); err == nil && e.Databases && run.Spec.Database.External != nil {
+		return nil
+	}
+	return []string{podutil.UserKey, podutil.PasswordKey}
 }
 
 // secretVolume has those keys of a Secret as files. The keys are named, so that the cluster says which one is missing.

@@ -61,9 +61,9 @@ var changes = map[string]change{
 	"newengine": {
 		added: map[string]string{"internal/engine/example.go": "testdata/engine.go.txt"},
 		edited: map[string][]string{
-			"internal/engine/engine.go": {"{&MariaDB, &MySQL}", "{&MariaDB, &MySQL, &Example}"},
+			"internal/engine/engine.go": {"&MySQL, &PostgreSQL}", "&MySQL, &PostgreSQL, &Example}"},
 			"api/v1alpha1/database_types.go": {
-				"Enum=MariaDB;MySQL\n", "Enum=MariaDB;MySQL;Example\n",
+				"Enum=MariaDB;MySQL;PostgreSQL\n", "Enum=MariaDB;MySQL;PostgreSQL;Example\n",
 				"\tEngineMySQL Engine = \"MySQL\"\n",
 				"\tEngineMySQL Engine = \"MySQL\"\n\t// EngineExample is Example Server.\n\tEngineExample Engine = \"Example\"\n",
 			},

@@ -13,7 +13,7 @@ import (
 const (
 	// maxRead are those of all that is read, and maxLookedUp those of all that is looked up.
 	maxRead     = 25_000
-	maxLookedUp = 20_250
+	maxLookedUp = 21_000
 	// maxPath are those between a reader's first line and the first thing that the reader can do.
 	maxPath = 900
 )

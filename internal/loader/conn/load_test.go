@@ -211,7 +211,11 @@ func TestPrepare(t *testing.T) {
 		"a statement that is wrong": {
 			agreement{}, 1, []string{"\x1a\x00\x00\x01\xff\x7a\x04#42S02no such table 'x'"}, nil, "Error 1146 (42S02): no such table 'x'",
 		},
-		"a query":                   {agreement{}, 1, []string{strings.Replace(preparedTwo, "\x01\x00\x00", "\x01\x01\x00", 1)}, nil, "that returns rows"},
+		"a query": {
+			agreement{}, 1, []string{
+				strings.Replace(preparedTwo, "\x01\x00\x00", "\x01\x01\x00", 1), description, description, end, description, end,
+			}, nil, "that returns rows",
+		},
 		"half an answer":            {agreement{}, 1, []string{preparedTwo[:9]}, nil, mysql.ErrInvalidConn.Error()},
 		"an answer without its end": {agreement{}, 1, []string{preparedTwo, description, description}, nil, mysql.ErrInvalidConn.Error()},
 		"nothing":                   {agreement{}, 1, []string{"\x00\x00\x00\x01"}, nil, "the server's answer is empty"},

@@ -34,9 +34,6 @@ type Parameters struct {
 	// Protocol is Prepared or Text.
 	Protocol     string        `json:"protocol"`
 	Transactions []Transaction `json:"transactions"`
-
-	// compiled are the transactions' scripts.
-	compiled []*script.Script
 }
 
 // Setup is a key of a ConfigMap.
@@ -69,9 +66,14 @@ func dialectOf(cfg *result.Config) script.Dialect {
 }
 
 func parameters(cfg *result.Config) (*Parameters, error) {
-	p, err := workload.Decode[Parameters](cfg)
-	if err != nil {
-		return nil, err
+	p, _, err := compiled(cfg)
+	return p, err
+}
+
+// compiled are the parameters, and the scripts of the transactions.
+func compiled(cfg *result.Config) (p *Parameters, scripts []*script.Script, err error) {
+	if p, err = workload.Decode[Parameters](cfg); err != nil {
+		return nil, nil, err
 	}
 	share := workload.ShareOf(cfg)
 	err = cmp.Or(
@@ -85,11 +87,13 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 		err = share.Enough("ratePerSecond", int64(p.RatePerSecond))
 	}
 	for i := 0; err == nil && i < len(p.Transactions); i++ {
-		if err = p.compile(i, dialectOf(cfg)); err != nil {
+		var s *script.Script
+		if s, err = p.compile(i, dialectOf(cfg)); err != nil {
 			err = fmt.Errorf("transactions: %s: %w", p.Transactions[i].Name, err)
 		}
+		scripts = append(scripts, s)
 	}
-	return p, err
+	return p, scripts, err
 }
 
 var (
@@ -101,23 +105,22 @@ var (
 )
 
 // compile finds what is wrong with a transaction before anything is started, also what only shows when it is executed.
-func (p *Parameters) compile(i int, dialect script.Dialect) error {
+func (p *Parameters) compile(i int, dialect script.Dialect) (*script.Script, error) {
 	t := &p.Transactions[i]
 	if !nameForm.MatchString(t.Name) {
-		return errors.New("its name must be letters and digits, at most 40, beginning in lower case")
+		return nil, errors.New("its name must be letters and digits, at most 40, beginning in lower case")
 	}
 	if slices.Contains(slices.Concat(taken, names(p.Transactions[:i])), t.Name) {
-		return errors.New("another latency has this name: use another one")
+		return nil, errors.New("another latency has this name: use another one")
 	}
 	if err := workload.Within("weight", t.Weight, 1, 1000); err != nil {
-		return err
+		return nil, err
 	}
 	s, err := script.Compile(t.Script, dialect, []string{clientID})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.compiled = append(p.compiled, s)
-	return s.Run(s.NewVars(), script.NewRandom(generate.Mix(1)), func(int) error { return nil })
+	return s, s.Run(s.NewVars(), script.NewRandom(generate.Mix(1)), func(int) error { return nil })
 }
 
 func names(transactions []Transaction) (all []string) {

@@ -24,11 +24,12 @@ import (
 // load sends transactions of several kinds, each chosen by chance, over several connections.
 type load struct {
 	*Parameters
-	dialect script.Dialect
-	share   workload.Share
-	seed    uint64
-	setup   string
-	seconds int
+	compiled []*script.Script
+	dialect  script.Dialect
+	share    workload.Share
+	seed     uint64
+	setup    string
+	seconds  int
 	// weights are the sums of the kinds' weights up to each.
 	weights []int64
 	// bound are the prepared statements of each client: of each kind, in their order.
@@ -40,12 +41,12 @@ type load struct {
 
 // New makes the load.
 func New(cfg *result.Config) (workload.Workload, error) {
-	p, err := parameters(cfg)
+	p, scripts, err := compiled(cfg)
 	if err != nil {
 		return nil, err
 	}
 	w := &load{
-		Parameters: p, dialect: dialectOf(cfg), share: workload.ShareOf(cfg), seed: uint64(cfg.Seed), //nolint:gosec // a seed may wrap
+		Parameters: p, compiled: scripts, dialect: dialectOf(cfg), share: workload.ShareOf(cfg), seed: uint64(cfg.Seed), //nolint:gosec // a seed may wrap
 		seconds: cmp.Or(cfg.LimitSeconds, defaultSeconds),
 	}
 	if p.Setup != nil {

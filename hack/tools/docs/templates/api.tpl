@@ -90,7 +90,7 @@ and that of `kubectl benchrun validate`, names what is wrong. A specification ca
 {{- if and (ne $short $doc) (regexMatch "^[A-Za-z]+[ ,]" $short) }}{{ $doc = print (upper (substr 0 1 $short)) (substr 1 -1 $short) }}{{ end }}
 {{- if regexMatch "Sweep$" .Type.Name }}{{ $names := list -}}
 {{- range .Type.Members }}{{ $names = append $names (print "`" .Name "`") }}{{ end -}}
-{{- $doc = print "Lists of values of " (join ", " $names) "." (replace "Lists the values to measure. Unset: the values above." "" $doc) -}}
+{{- $doc = print "Lists of values of " (join ", " $names) "." (replace "sweep of values to measure. Unset: those above." "" $doc) -}}
 {{- end }}
 {{ $doc | replace "\\" "\\\\" | replace "<" "&lt;" | wrap 124 | indent 2 }}
 {{- end -}}
