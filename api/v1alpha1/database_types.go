@@ -24,8 +24,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || self.provisioner != 'MariaDBOperator'",message="provisioner MariaDBOperator makes MariaDB servers: with engine MySQL it must be StatefulSet or External"
 // +kubebuilder:validation:XValidation:rule="!(has(self.engine) ? self.engine == 'MySQL' : has(self.image) && self.image.matches('(mysql|percona)[^/]*$')) || !has(self.settings) || !has(self.settings.flushLogAtTrxCommit) || self.settings.flushLogAtTrxCommit <= 2",message="settings.flushLogAtTrxCommit must be 0, 1 or 2 with engine MySQL"
 type DatabaseSpec struct {
-	// engine is the family of the database server. Unset: by the last part of the image's name, MySQL if that has mysql or percona in
-	// it, PostgreSQL if postgres.
+	// engine is the family of the database server. Unset: by the last part of the image's name, MySQL if that has mysql or percona
+	// in it, PostgreSQL if postgres.
 	// +optional
 	// +kubebuilder:validation:Enum=MariaDB;MySQL;PostgreSQL
 	Engine Engine `json:"engine,omitempty"`

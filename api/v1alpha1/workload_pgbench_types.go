@@ -22,8 +22,8 @@ type PgbenchProtocol string
 // +kubebuilder:validation:Maximum=32767
 type PgbenchScale int32
 
-// PgbenchWorkload runs pgbench of PostgreSQL's image: it makes its tables, warms up, measures for limits.seconds (unset: 60), checks
-// and drops the tables.
+// PgbenchWorkload runs pgbench of PostgreSQL's image: it makes its tables, warms up, measures for limits.seconds (unset: 60),
+// checks and drops the tables.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep) || !has(self.points)",message="set sweep or points, not both"
 // +kubebuilder:validation:XValidation:rule="has(self.scriptFrom) != (has(self.script) || has(self.sweep) && has(self.sweep.script) || has(self.points) && self.points.exists(p, has(p.script)))",message="set script, here or in sweep or points, or scriptFrom for a script of your own, not both"

@@ -41,8 +41,9 @@ var postgreSQL = Dialect{
 		Own: "pg_backend_pid()",
 		Others: "SELECT pid FROM pg_stat_activity WHERE application_name = 'benchrun-loader ' || ? AND usename = current_user" +
 			" AND datname = current_database() AND pid <> pg_backend_pid()",
-		Busy: "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'benchrun-loader ' || ? AND datname = current_database()" +
-			" AND state NOT LIKE 'idle%' AND COALESCE(wait_event, '') <> 'ClientWrite' AND pid <> pg_backend_pid()",
+		Busy: "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'benchrun-loader ' || ?" +
+			" AND datname = current_database() AND state NOT LIKE 'idle%' AND COALESCE(wait_event, '') <> 'ClientWrite'" +
+			" AND pid <> pg_backend_pid()",
 		End:     func(session int64) string { return fmt.Sprintf("SELECT pg_terminate_backend(%d)", session) },
 		MayIdle: "SET idle_session_timeout = 0",
 	},

@@ -35,7 +35,10 @@ func TestPostgreSQLDropsAll(t *testing.T) {
 	d := dialect.Of(&engine.PostgreSQL)
 	inSchema := func(name string) string { return d.InSchema("bench", name) }
 	got := d.Schemas.DropAll(inSchema, []dialect.Object{
-		{Kind: "FUNCTION", Name: "f(integer, text)"}, {Kind: "TABLE", Name: "a"}, {Kind: "VIEW", Name: "v"}, {Kind: "TABLE", Name: `b"`},
+		{Kind: "FUNCTION", Name: "f(integer, text)"},
+		{Kind: "TABLE", Name: "a"},
+		{Kind: "VIEW", Name: "v"},
+		{Kind: "TABLE", Name: `b"`},
 		{Kind: "TYPE", Name: "t"},
 	})
 	must.Same(t, "statements", []string{

@@ -59,8 +59,8 @@ type Image struct {
 	Memory int64
 	// Processes are the names that the server's process may have, as the kernel has them: at most 15 characters.
 	Processes []string
-	// Superuser is the user that the image makes. RootPasswordFile and RootHost are the names of environment variables: the file with
-	// its password, and from where it may connect, which is empty if that is anywhere.
+	// Superuser is the user that the image makes. RootPasswordFile and RootHost are the names of environment variables: the file
+	// with its password, and from where it may connect, which is empty if that is anywhere.
 	Superuser, RootPasswordFile, RootHost string
 	// Env are the container's other environment variables, as NAME=value, and Args its arguments; none are the image's own.
 	Env, Args []string
@@ -91,8 +91,8 @@ type Variables struct {
 	UnknownOptions string
 	Unreadable     []string
 	// Descriptions is a query for what the server itself says about the values of variables, a row for each: its name in lower
-	// case, the number that its values are multiples of, which is at least 1, the values of an enum, separated by commas, and the unit
-	// of a number that has none. It is empty if the server has no table of that. Enums and Rounded are what it does not say.
+	// case, the number that its values are multiples of, which is at least 1, the values of an enum, separated by commas, and the
+	// unit of a number that has none. It is empty if the server has no table of that. Enums and Rounded are what it does not say.
 	Descriptions string
 	// Units are those of numbers that have none, of Quantity; set by what the server says.
 	Units map[string]string
@@ -134,8 +134,8 @@ func Listed(list []string, name string) bool {
 
 // Counters name the status counters that the loader uses.
 type Counters struct {
-	// Uptime is for how many seconds the server has run, Statements how many it has executed for clients. StatementsBy is the setting
-	// without which it does not count these; the zero value is none.
+	// Uptime is for how many seconds the server has run, Statements how many it has executed for clients. StatementsBy is the
+	// setting without which it does not count these; the zero value is none.
 	Uptime, Statements string
 	StatementsBy       Setting
 	// Fsyncs of the redo log: of these, the first that the server has.

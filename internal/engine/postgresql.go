@@ -58,8 +58,12 @@ var PostgreSQL = Engine{
 		Descriptions: "SELECT LOWER(name), 1, COALESCE(ARRAY_TO_STRING(enumvals, ','), ''), COALESCE(unit, '') FROM pg_settings",
 	},
 	Counters: Counters{
-		Uptime: "uptime", Statements: "statements", StatementsBy: Setting{Name: "shared_preload_libraries", Value: "pg_stat_statements"},
-		Fsyncs:       []Fsyncs{{Counter: "wal_sync", Metric: "redoFsyncsPerTransaction"}, {Counter: "io_wal_fsyncs", Metric: "redoFsyncsPerTransaction"}},
+		Uptime: "uptime", Statements: "statements",
+		StatementsBy: Setting{Name: "shared_preload_libraries", Value: "pg_stat_statements"},
+		Fsyncs: []Fsyncs{
+			{Counter: "wal_sync", Metric: "redoFsyncsPerTransaction"},
+			{Counter: "io_wal_fsyncs", Metric: "redoFsyncsPerTransaction"}, // from 18 on
+		},
 		LockWaits:    "lock_waits",
 		PagesWritten: "pages_written",
 		RedoWritten:  "wal_insert_lsn",
@@ -93,9 +97,10 @@ var quantity = regexp.MustCompile(`^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-
 
 // units of bytes and of microseconds.
 var units = map[string]*big.Rat{
-	"B": big.NewRat(1, 1), "kB": big.NewRat(1<<10, 1), "MB": big.NewRat(1<<20, 1), "GB": big.NewRat(1<<30, 1), "TB": big.NewRat(1<<40, 1),
-	"us": big.NewRat(1, 1), "ms": big.NewRat(1e3, 1), "s": big.NewRat(1e6, 1), "min": big.NewRat(60e6, 1), "h": big.NewRat(3600e6, 1),
-	"d": big.NewRat(24*3600e6, 1),
+	"B": big.NewRat(1, 1), "kB": big.NewRat(1<<10, 1), "MB": big.NewRat(1<<20, 1), "GB": big.NewRat(1<<30, 1),
+	"TB": big.NewRat(1<<40, 1),
+	"us": big.NewRat(1, 1), "ms": big.NewRat(1e3, 1), "s": big.NewRat(1e6, 1), "min": big.NewRat(60e6, 1),
+	"h": big.NewRat(3600e6, 1), "d": big.NewRat(24*3600e6, 1),
 }
 
 // Quantity reads a number with a unit as PostgreSQL does; without one it is of the given unit, which may be several of one, as in

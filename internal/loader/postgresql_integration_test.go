@@ -26,8 +26,11 @@ import (
 func TestIntegrationPostgreSQLWholeRun(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 5000, RowsPerCommit: 16})
 	tr.cfg.Settings = []result.Setting{
-		{Name: "fsync", Value: "off"}, {Name: "max_wal_size", Value: "1GB"}, {Name: "random_page_cost", Value: "4"},
-		{Name: "shared_buffers", Value: "131072kB"}, {Name: "work_mem", Value: "4096"},
+		{Name: "fsync", Value: "off"},
+		{Name: "max_wal_size", Value: "1GB"},
+		{Name: "random_page_cost", Value: "4"},
+		{Name: "shared_buffers", Value: "131072kB"},
+		{Name: "work_mem", Value: "4096"},
 	}
 	_, doc := tr.mustRun(t)
 	sums(t, doc)
@@ -252,6 +255,7 @@ func TestIntegrationPostgreSQLDropsAll(t *testing.T) {
 			must.Do(t, rows.Scan(&o.Kind, &o.Name))
 			objects = append(objects, o)
 		}
+		must.Do(t, rows.Err())
 		return objects
 	}
 	all := list()

@@ -55,8 +55,9 @@ func (l *clientLoad) ofTransactions(doc *result.Document) []result.Metric {
 			higher(k.Name+"RowsPerSecond", float64(k.Rows)/seconds(t.Micros), "rows/s"),
 			lower(k.Name+"Retries", float64(k.Again), "retries"))
 	}
-	return slices.Concat(all, fsyncs(l.engine, doc.Server, work.Transactions), clientCosts(doc.Client, work.Transactions, unit, suffix),
-		serverCosts(doc.Observed, work.Transactions, unit, suffix), heldBack(doc.Observed, work))
+	n := work.Transactions
+	return slices.Concat(all, fsyncs(l.engine, doc.Server, n), clientCosts(doc.Client, n, unit, suffix),
+		serverCosts(doc.Observed, n, unit, suffix), heldBack(doc.Observed, work))
 }
 
 func (l *clientLoad) recorded(doc *result.Document) (err error) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
-	"github.com/benchrun-dev/benchrun/internal/workload/statements"
+	ownsql "github.com/benchrun-dev/benchrun/internal/workload/statements"
 )
 
 const shop = "CREATE TABLE accounts (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL);\n" +
@@ -21,16 +21,16 @@ const shop = "CREATE TABLE accounts (id BIGINT PRIMARY KEY, balance BIGINT NOT N
 	"CREATE TABLE payments (id BIGINT, amount BIGINT NOT NULL);\n"
 
 // pay moves money, and look reads what there is: three accounts.
-var payAndLook = []statements.Transaction{
+var payAndLook = []ownsql.Transaction{
 	{Name: "pay", Weight: 3, Script: "\\set id random_zipfian(1, 10, 1.1)\n\\set amount random(1, 50)\n" +
 		"UPDATE accounts SET balance = balance + :amount WHERE id = :id;\nINSERT INTO payments VALUES (:id, :amount)"},
 	{Name: "look", Weight: 1, Script: "\\set first random(1, 8)\nSELECT * FROM accounts WHERE id BETWEEN :first AND :first + 2"},
 }
 
-func newStatements(t *testing.T, p statements.Parameters) *trial {
+func newStatements(t *testing.T, p ownsql.Parameters) *trial {
 	t.Helper()
-	p.Clients, p.Transactions, p.Setup = max(p.Clients, 1), payAndLook, &statements.Setup{Name: "shop", Key: "shop.sql"}
-	tr := newTrialOf(t, statements.Definition, &p)
+	p.Clients, p.Transactions, p.Setup = max(p.Clients, 1), payAndLook, &ownsql.Setup{Name: "shop", Key: "shop.sql"}
+	tr := newTrialOf(t, ownsql.Definition, &p)
 	tr.cfg.Workload.FilesPath, tr.cfg.LimitSeconds = t.TempDir(), 2
 	must.Write(t, filepath.Join(tr.cfg.Workload.FilesPath, "shop.sql"), shop)
 	return tr
@@ -40,7 +40,7 @@ func newStatements(t *testing.T, p statements.Parameters) *trial {
 func TestIntegrationStatements(t *testing.T) {
 	for _, protocol := range []string{"Prepared", "Text"} {
 		t.Run(protocol, func(t *testing.T) {
-			tr := newStatements(t, statements.Parameters{Protocol: protocol, Clients: 4, WarmupSeconds: 1})
+			tr := newStatements(t, ownsql.Parameters{Protocol: protocol, Clients: 4, WarmupSeconds: 1})
 			tr.cfg.ErrorPercent = 100
 			_, doc := tr.mustRun(t)
 			of := map[string]result.Latency{}
@@ -71,7 +71,7 @@ func TestIntegrationStatements(t *testing.T) {
 }
 
 func TestIntegrationStatementsAtARate(t *testing.T) {
-	tr := newStatements(t, statements.Parameters{Protocol: "Prepared", Clients: 4, RatePerSecond: 100})
+	tr := newStatements(t, ownsql.Parameters{Protocol: "Prepared", Clients: 4, RatePerSecond: 100})
 	_, doc := tr.mustRun(t)
 	if n := doc.Totals.Transactions; n > 200 || n < 1 {
 		t.Errorf("%d transactions in 2 s at 100/s", n)
@@ -80,13 +80,13 @@ func TestIntegrationStatementsAtARate(t *testing.T) {
 }
 
 func TestIntegrationStatementsRefused(t *testing.T) {
-	tr := newStatements(t, statements.Parameters{Protocol: "Prepared"})
-	tr.parameters.(*statements.Parameters).Transactions = []statements.Transaction{{Name: "x", Weight: 1, Script: "SELECT 1;\nSELECT nothing"}}
+	tr := newStatements(t, ownsql.Parameters{Protocol: "Prepared"})
+	tr.parameters.(*ownsql.Parameters).Transactions = []ownsql.Transaction{{Name: "x", Weight: 1, Script: "SELECT 1;\nSELECT nothing"}}
 	tr.mustFail(t.Context(), t, result.CauseSQL, "transaction x, statement 2, line 2: ", "nothing")
-	tr = newStatements(t, statements.Parameters{Protocol: "Prepared"})
-	tr.parameters.(*statements.Parameters).Transactions = []statements.Transaction{{Name: "x", Weight: 1, Script: "SELECT :y"}}
+	tr = newStatements(t, ownsql.Parameters{Protocol: "Prepared"})
+	tr.parameters.(*ownsql.Parameters).Transactions = []ownsql.Transaction{{Name: "x", Weight: 1, Script: "SELECT :y"}}
 	tr.mustFail(t.Context(), t, result.CauseConfiguration, "workload Statements: transactions: x: line 1: the variable")
-	tr = newStatements(t, statements.Parameters{Protocol: "Text"})
+	tr = newStatements(t, ownsql.Parameters{Protocol: "Text"})
 	must.Write(t, filepath.Join(tr.cfg.Workload.FilesPath, "shop.sql"), "CREATE TABLE a (b INT);\nCREATE NONSENSE;\n")
 	tr.mustFail(t.Context(), t, result.CauseSQL, "setup: statement ")
 }

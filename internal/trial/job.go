@@ -188,7 +188,8 @@ func serverAddress(server *result.Server, address string) []corev1.HostAlias {
 	return []corev1.HostAlias{{IP: address, Hostnames: []string{server.Host}}}
 }
 
-// credentialKeys are those that a loader reads. A Secret of an external server that has databases may name one: all are files then.
+// credentialKeys are those that a loader reads. A Secret of an external server that has databases may name one: all are files
+// then.
 func credentialKeys(run *v1alpha1.BenchmarkRun) []string {
 	if e, err := plan.EngineOf(&run.Spec.Database); err == nil && e.Databases && run.Spec.Database.External != nil {
 		return nil

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
@@ -256,7 +254,7 @@ func tooShort(run *v1alpha1.BenchmarkRun) bool {
 		if s := w.Sysbench; s != nil && s.Seconds != nil && *s.Seconds < minSlicedSeconds {
 			return true
 		}
-		if w.Pgbench != nil && ptr.Deref(w.Limits.Seconds, minSlicedSeconds) < minSlicedSeconds {
+		if limit := w.Limits.Seconds; w.Pgbench != nil && limit != nil && *limit < minSlicedSeconds {
 			return true
 		}
 	}

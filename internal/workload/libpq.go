@@ -5,8 +5,8 @@ package workload
 
 import "github.com/benchrun-dev/benchrun/internal/result"
 
-// LibpqEnv are the environment variables by which a program that uses PostgreSQL's client library reaches the workload's schema, as
-// the loader itself does: by its search path, under a name by which its sessions are found, encrypted or not. One is a secret.
+// LibpqEnv are the environment variables by which a program that uses PostgreSQL's client library reaches the workload's schema,
+// as the loader itself does: by its search path, under a name by which its sessions are found, encrypted or not. One is a secret.
 func LibpqEnv(s *result.Server, password string) []string {
 	mode := "disable"
 	switch s.TLS {

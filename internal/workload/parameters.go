@@ -100,8 +100,8 @@ func (r Rate) DueBy(at time.Duration) int64 {
 }
 
 // MissedRate says that an offered rate was not reached: that too few were done of the transactions that were due. Those are the
-// ones that were done or still waited at the end, and no fewer than the rate says: a program may not have kept up with making them.
-// A rate of 0 offers none.
+// ones that were done or still waited at the end, and no fewer than the rate says: a program may not have kept up with making
+// them. A rate of 0 offers none.
 //
 // A latency counts from when its transaction was due, so that it has the wait of one that had to. It is not known of those
 // that never began: without a finding, the worst latencies would be missing without a word.

@@ -231,8 +231,8 @@ func Wait(ctx context.Context, d *dialect.Dialect, connector driver.Connector, a
 	return err
 }
 
-// Patient is a connector that waits for a connection that others have. A server notices the end of a session later than its client,
-// so that even the only client may have to.
+// Patient is a connector that waits for a connection that others have. A server notices the end of a session later than its
+// client, so that even the only client may have to.
 func Patient(connector driver.Connector, d *dialect.Dialect, atMost time.Duration) driver.Connector {
 	return patient{connector, d, atMost}
 }

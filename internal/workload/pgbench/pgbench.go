@@ -175,8 +175,8 @@ type report struct {
 	series  []result.Interval
 }
 
-var numbers = regexp.MustCompile(`^(pgbench \((\S+)|number of transactions actually processed: (\d+)|number of failed transactions: (\d+)|` +
-	`total number of retries: (\d+)|tps = ([\d.]+) \(without)`)
+var numbers = regexp.MustCompile(`^(pgbench \((\S+)|number of transactions actually processed: (\d+)|` +
+	`number of failed transactions: (\d+)|total number of retries: (\d+)|tps = ([\d.]+) \(without)`)
 
 func parse(text string) (*report, error) {
 	r, tps := &report{}, 0.0
@@ -249,7 +249,8 @@ func (t *tool) Verify(ctx context.Context, in workload.VerifyInput) ([]result.Ch
 		found = append(found, sum)
 	}
 	return append(checks, result.Check{
-		Name: "balances", Passed: len(slices.Compact(slices.Clone(found))) == 1, Detail: fmt.Sprintf("the sums of what was added: %v", found),
+		Name: "balances", Passed: len(slices.Compact(slices.Clone(found))) == 1,
+		Detail: fmt.Sprintf("the sums of what was added: %v", found),
 	}), nil
 }
 

@@ -66,8 +66,8 @@ func (t *tool) Read(executions []*workload.Execution) (*workload.Reading, error)
 	return reading, err
 }
 
-// inSlices is what counts of a reading in slices: as large a part as the server counted of all statements. What the program says of
-// times has the pauses in it.
+// inSlices is what counts of a reading in slices: as large a part as the server counted of all statements. What the program says
+// of times has the pauses in it.
 func (t *tool) inSlices(r *workload.Reading, s *workload.Slices) error {
 	if s.Counted == 0 {
 		return errors.New("no slice was measured from its steady state to its end: set more seconds")

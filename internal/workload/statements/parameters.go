@@ -20,7 +20,8 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Statements", Engines: workload.AllEngines, Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod, New: New,
+	Type: "Statements", Engines: workload.AllEngines, Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod,
+	New: New,
 }
 
 // Parameters are those of the API's member statements at one point.

@@ -46,7 +46,8 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	w := &load{
-		Parameters: p, compiled: scripts, dialect: dialectOf(cfg), share: workload.ShareOf(cfg), seed: uint64(cfg.Seed), //nolint:gosec // a seed may wrap
+		Parameters: p, compiled: scripts, dialect: dialectOf(cfg), share: workload.ShareOf(cfg),
+		seed:    uint64(cfg.Seed), //nolint:gosec // a seed may wrap
 		seconds: cmp.Or(cfg.LimitSeconds, defaultSeconds),
 	}
 	if p.Setup != nil {
@@ -281,7 +282,7 @@ func (r *runner) control(statement []byte) error {
 func (r *runner) one(i int) (err error) {
 	vars, s := r.vars[r.kind], &r.compiled[r.kind].Statements()[i]
 	var rows int64
-	began := time.Duration(0)
+	var began time.Duration
 	if bound := r.bound[r.client.Index]; bound != nil {
 		r.values = r.values[:0]
 		for _, variable := range s.Args {

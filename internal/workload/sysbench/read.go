@@ -147,7 +147,8 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 	if n := f.SQL.Reconnects; n > 0 {
 		r.Findings = append(r.Findings, finding.Anew("sysbench", n))
 	}
-	r.Findings = append(r.Findings, workload.MissedRate(int64(t.params.RatePerSecond), f.Events, given(report.Queue, 0), *f.Seconds)...)
+	rate, waiting := int64(t.params.RatePerSecond), given(report.Queue, 0)
+	r.Findings = append(r.Findings, workload.MissedRate(rate, f.Events, waiting, *f.Seconds)...)
 	return r, nil
 }
 
