@@ -66,8 +66,8 @@ type Image struct {
 	Env, Args []string
 	// SharedMemory is where the server's processes share memory that a container has too little of; empty if it is one process.
 	SharedMemory string
-	// Error matches an error in the server's log, of this engine and of no other; its groups together are the text. ErrorEnd is the
-	// text of the last one, which has no cause.
+	// Error matches an error in the server's log, of this engine and of no other; its groups together are the text. ErrorEnd is
+	// the text of the last one, which has no cause.
 	Error    *regexp.Regexp
 	ErrorEnd string
 }

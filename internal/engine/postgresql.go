@@ -103,8 +103,8 @@ var units = map[string]*big.Rat{
 	"h": big.NewRat(3600e6, 1), "d": big.NewRat(24*3600e6, 1),
 }
 
-// Quantity reads a number with a unit as PostgreSQL does; without one it is of the given unit, which may be several of one, as in
-// 8kB. It is in bytes, or in microseconds.
+// Quantity reads a number with a unit as PostgreSQL does; without one it is of the given unit, which may be several of one, as
+// in 8kB. It is in bytes, or in microseconds.
 func Quantity(text, unit string) (*big.Rat, bool) {
 	parts := quantity.FindStringSubmatch(text)
 	if parts == nil || len(text) > 64 {

@@ -71,8 +71,8 @@ func (r *Reader) columns() (int64, error) {
 	}
 }
 
-// skip reads a packet of a result set, and those that go on with its payload. The server's error is returned as one; end is true
-// for what ends a list.
+// skip reads a packet of a result set, and those that go on with its payload. The server's error is returned as one; end is
+// true for what ends a list.
 func (r *Reader) skip() (end bool, err error) {
 	size, kind, err := r.begun()
 	if err != nil {
@@ -133,8 +133,8 @@ const (
 type Prepared struct {
 	// ID is the statement's number in its session.
 	ID uint32
-	// Placeholders is how many there are, Columns how many those of the rows that it returns. The server describes each in a packet
-	// of its own after its answer.
+	// Placeholders is how many there are, Columns how many those of the rows that it returns. The server describes each in a
+	// packet of its own after its answer.
 	Placeholders, Columns int
 }
 
@@ -179,8 +179,8 @@ func (p Prepared) Execution(types []Type, rows int) *Execution {
 	return x
 }
 
-// AppendExecution appends an execution with so many values, whose types and binary forms follow, all of them in one row; without
-// values, it is whole.
+// AppendExecution appends an execution with so many values, whose types and binary forms follow, all of them in one row;
+// without values, it is whole.
 func (p Prepared) AppendExecution(dst []byte) []byte {
 	const noCursor, iterations, typesFollow = 0, 1, 1
 	dst = binary.LittleEndian.AppendUint32(dst, p.ID)

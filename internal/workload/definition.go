@@ -71,8 +71,8 @@ var AllEngines = func() []string {
 type Pod struct {
 	// Bundle names an image of Benchrun's own that has a program beside the loader.
 	Bundle Bundle
-	// Image that has the program, if it is not one of Benchrun's. The loader is copied into it. ImageOf is an engine whose image has
-	// it, as the installation names that.
+	// Image that has the program, if it is not one of Benchrun's. The loader is copied into it. ImageOf is an engine whose image
+	// has it, as the installation names that.
 	Image, ImageOf string
 	// User is the UID that runs Image.
 	User int64
@@ -148,9 +148,9 @@ func (c *Client) Retry(began time.Duration, err error, again func() error) error
 	return err
 }
 
-// Staged is a Workload that is measured in stages, on the tables that its Prepare makes: each stage goes on where the one before
-// ended. Its own Measure makes the load of the first stage, which primes a server. Its Verify comes after the last stage; the
-// totals are the sums of all stages.
+// Staged is a Workload that is measured in stages, on the tables that its Prepare makes: each stage goes on where the one
+// before ended. Its own Measure makes the load of the first stage, which primes a server. Its Verify comes after the last
+// stage; the totals are the sums of all stages.
 type Staged interface {
 	Workload
 	// Stages in their order.

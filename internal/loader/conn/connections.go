@@ -57,15 +57,15 @@ type Session interface {
 	workload.Session
 	// Pairs executes a query with two columns, a name and a value.
 	Pairs(query string) (map[string]string, error)
-	// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, at an unknown time: they count
-	// as having come then.
+	// LateAnswers is how many answers to statements of ExecWhile had come before they were looked for, at an unknown time: they
+	// count as having come then.
 	LateAnswers() int64
 	// Close ends the session.
 	Close() error
 }
 
-// New reads the credentials. Every session of the loader is made alike: character set UTF-8, time zone UTC; everything else stays
-// the server's, because a run may set it.
+// New reads the credentials. Every session of the loader is made alike: character set UTF-8, time zone UTC; everything else
+// stays the server's, because a run may set it.
 func New(server result.Server) (Opener, error) {
 	user, err := ReadCredential(server.UserFile)
 	if err != nil {

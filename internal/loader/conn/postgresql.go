@@ -33,8 +33,8 @@ type postgreSQL struct {
 	openConns
 }
 
-// PostgresDatabase is that which the credentials name in a file beside the password, as those of CloudNativePG do; or the one that
-// every server has.
+// PostgresDatabase is that which the credentials name in a file beside the password, as those of CloudNativePG do; or the one
+// that every server has.
 func PostgresDatabase(server result.Server) (string, error) {
 	name, err := ReadCredential(filepath.Join(filepath.Dir(server.PasswordFile), "dbname"))
 	if errors.Is(err, os.ErrNotExist) {

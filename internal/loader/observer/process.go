@@ -21,8 +21,8 @@ import (
 
 var errNoServer = errors.New("no process of the server was found")
 
-// readAll is read for a server of several processes: the sums of all that are there, and of those that the first one has seen end.
-// Only of the first is known how often it waited.
+// readAll is read for a server of several processes: the sums of all that are there, and of those that the first one has seen
+// end. Only of the first is known how often it waited.
 func readAll(proc string, names []string) (*result.ProcessFacts, error) {
 	facts, err := read(proc, names)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package record keeps what clients measure: latencies, totals, a series, and milestones; and carries it from one of several Pods
-// to the first.
+// Package record keeps what clients measure: latencies, totals, a series, and milestones; and carries it from one of several
+// Pods to the first.
 package record
 
 import (
@@ -65,8 +65,8 @@ type Recorder struct {
 	rowsSoFar atomic.Int64
 }
 
-// Kind is what was measured of a kind of transactions: how many there were that count, with how many rows, and how often one was
-// tried again.
+// Kind is what was measured of a kind of transactions: how many there were that count, with how many rows, and how often one
+// was tried again.
 type Kind struct {
 	Name                      string
 	Transactions, Rows, Again int64

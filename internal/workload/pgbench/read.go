@@ -66,15 +66,16 @@ func (t *tool) Read(executions []*workload.Execution) (*workload.Reading, error)
 	return reading, err
 }
 
-// inSlices is what counts of a reading in slices: as large a part as the server counted of all statements. What the program says
-// of times has the pauses in it.
+// inSlices is what counts of a reading in slices: as large a part as the server counted of all statements. What the program
+// says of times has the pauses in it.
 func (t *tool) inSlices(r *workload.Reading, s *workload.Slices) error {
 	if s.Counted == 0 {
 		return errors.New("no slice was measured from its steady state to its end: set more seconds")
 	}
 	whole, share := r.Totals, float64(s.Counted)/float64(s.Statements)
 	part := func(n int64) int64 { return int64(math.Round(float64(n) * share)) }
-	r.Totals.Transactions, r.Totals.Statements, r.Totals.Errors = part(whole.Transactions), part(whole.Statements), part(whole.Errors)
+	r.Totals.Transactions, r.Totals.Statements = part(whole.Transactions), part(whole.Statements)
+	r.Totals.Errors = part(whole.Errors)
 	r.Totals.Micros = s.Windows.Microseconds()
 	r.Series, r.LongestDrain = nil, s.LongestDrain
 	r.Outside = result.Totals{
@@ -91,8 +92,8 @@ func (t *tool) inSlices(r *workload.Reading, s *workload.Slices) error {
 	return nil
 }
 
-// latencies reads the program's lines, and removes them: client, number, microseconds, script, and when it ended. What was given up
-// has a word in place of the time.
+// latencies reads the program's lines, and removes them: client, number, microseconds, script, and when it ended. What was
+// given up has a word in place of the time.
 func (t *tool) latencies() (*hdrhistogram.Histogram, error) {
 	names, err := filepath.Glob(t.logs + ".*")
 	if err != nil {
@@ -142,7 +143,8 @@ func latencies(h *hdrhistogram.Histogram) ([]result.Latency, error) {
 		return nil, fmt.Errorf("encoding the latencies: %w", err)
 	}
 	return []result.Latency{{
-		Operation: "transaction", Count: h.TotalCount(), MinMicros: h.Min(), MeanMicros: int64(math.Round(h.Mean())), MaxMicros: h.Max(),
+		Operation: "transaction", Count: h.TotalCount(),
+		MinMicros: h.Min(), MeanMicros: int64(math.Round(h.Mean())), MaxMicros: h.Max(),
 		P50Micros: h.ValueAtQuantile(50), P90Micros: h.ValueAtQuantile(90), P95Micros: h.ValueAtQuantile(95),
 		P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9), Histogram: string(encoded),
 	}}, nil

@@ -81,7 +81,8 @@ func Validate(cfg *result.Config) error {
 	return named(cfg, d.Validate(cfg))
 }
 
-// LeastSeconds is for how long an attempt measures and rests at least, of parameters that are valid; 0 if that is not asked for.
+// LeastSeconds is for how long an attempt measures and rests at least, of parameters that are valid; 0 if that is not asked
+// for.
 func LeastSeconds(cfg *result.Config) int64 {
 	least := int64(cfg.LimitSeconds)
 	w, err := New(cfg)

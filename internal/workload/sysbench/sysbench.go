@@ -85,8 +85,8 @@ func (t *sysbenchTool) available(commands ...string) []workload.Command {
 	return all
 }
 
-// run is the command run. Its options are those of the script, this Pod's part of threads and rate if there are several Pods, and
-// the given ones.
+// run is the command run. Its options are those of the script, this Pod's part of threads and rate if there are several Pods,
+// and the given ones.
 func (t *sysbenchTool) run(options ...string) []workload.Command {
 	all := t.script.options()
 	if t.share.Pods > 1 {
@@ -136,9 +136,9 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	return c
 }
 
-// server are the options and variables that say where the database is. The password comes by the environment, as the client library
-// takes it if nothing else says one: whatever is in it, it needs no quoting, which sysbench's configuration file has no way of for
-// both kinds of quotes.
+// server are the options and variables that say where the database is. The password comes by the environment, as the client
+// library takes it if nothing else says one: whatever is in it, it needs no quoting, which sysbench's configuration file has no
+// way of for both kinds of quotes.
 func (t *sysbenchTool) server() (options, env []string) {
 	s := t.cfg.Server
 	if s.Engine == engine.PostgreSQL.Name {
