@@ -111,7 +111,7 @@ func TestEnvtestRules(t *testing.T) {
 				spec(`database: {variables: {"a b": x}}`),
 				spec(`database: {variables: {"x\n[client]": "y"}}`),
 			},
-			says: "a variable's name is lower case letters, digits and underscores",
+			says: "a variable's name is lower case letters, digits, underscores and dots",
 		},
 		"operator's variables": {
 			refused: []string{
