@@ -39,7 +39,7 @@ test-all: ## Everything, the slow tests too; writes docs/test-results.md.
 
 .PHONY: cluster
 cluster: ## Bring up the kind cluster: one control plane, two workers. Needs nothing but Docker, and installs that on Debian.
-	hack/cluster.sh up mariadb:11.8 mariadb:10.11 mysql:9.7 postgres:17 postgres:15
+	hack/cluster.sh up mariadb:11.8 mariadb:10.11 mysql:9.7 postgres:17
 
 .PHONY: cluster-down
 cluster-down: ## Remove the cluster.

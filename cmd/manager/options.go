@@ -95,6 +95,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
 		o.databaseImage(&engine.MariaDB))
 	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))
+	flags.Func("postgres-image", "Image of PostgreSQL for runs that name none, and of pgbench; empty is postgres:17.",
+		o.databaseImage(&engine.PostgreSQL))
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",

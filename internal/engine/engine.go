@@ -64,6 +64,8 @@ type Image struct {
 	Superuser, RootPasswordFile, RootHost string
 	// Env are the container's other environment variables, as NAME=value, and Args its arguments; none are the image's own.
 	Env, Args []string
+	// Certificate says that the server makes one for itself.
+	Certificate bool
 	// SharedMemory is where the server's processes share memory that a container has too little of; empty if it is one process.
 	SharedMemory string
 	// Error matches an error in the server's log, of this engine and of no other; its groups together are the text. ErrorEnd is

@@ -22,6 +22,7 @@ var MariaDB = Engine{
 		DataPath: "/var/lib/mysql", ConfigPath: "/etc/mysql/conf.d", RunPath: "/run/mysqld", Socket: "mysqld.sock",
 		Memory:           512 << 20,
 		Processes:        []string{"mariadbd", "mysqld"},
+		Certificate:      true,
 		Superuser:        "root",
 		RootPasswordFile: "MARIADB_ROOT_PASSWORD_FILE", RootHost: "MARIADB_ROOT_HOST",
 		Error: regexp.MustCompile(`\[ERROR\] ([^\s[].*)`), ErrorEnd: "Aborting",

@@ -23,6 +23,7 @@ var MySQL = Engine{
 		// An idle server takes 360 MiB beside its buffer pool, most of it for performance_schema.
 		Memory:           1 << 30,
 		Processes:        []string{"mysqld"},
+		Certificate:      true,
 		Superuser:        "root",
 		RootPasswordFile: "MYSQL_ROOT_PASSWORD_FILE", RootHost: "MYSQL_ROOT_HOST",
 		// Its number and the part of the server stand before the text.

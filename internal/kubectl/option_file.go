@@ -29,6 +29,9 @@ type options struct {
 // readOptions reads an option file, such as my.cnf, and those that it includes, as a server of that engine reads them: the groups
 // of the server, and of an option that stands twice the last one.
 func readOptions(file string, e *engine.Engine) (*options, error) {
+	if e.Options.Meant == nil {
+		return nil, fmt.Errorf("option files are read for engines MariaDB and MySQL, and this is %s", e.Name)
+	}
 	r := optionReader{engine: e, into: &options{settings: map[string]any{}, variables: map[string]any{}}}
 	if err := r.read(file); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
-	if err := cmp.Or(checkDatabase(&run.Spec.Database), checkBytes(p.Bytes)); err != nil {
+	if err := cmp.Or(checkServer(run), checkDatabase(&run.Spec.Database), checkBytes(p.Bytes)); err != nil {
 		return p, err
 	}
 	var points []plan.Point
@@ -61,6 +61,25 @@ func checkBytes(bytes int) error {
 	}
 	return fmt.Errorf("the workload's parameters have %d bytes at all points together; at most %d are allowed: shorten the "+
 		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
+}
+
+// checkServer finds what the engine's servers cannot do.
+func checkServer(run *v1alpha1.BenchmarkRun) error {
+	db := &run.Spec.Database
+	e, err := plan.EngineOf(db)
+	switch {
+	case err != nil:
+		return err
+	case db.Provisioner == v1alpha1.ProvisionerMariaDBOperator && e.Name != string(v1alpha1.EngineMariaDB):
+		return fmt.Errorf("database.provisioner MariaDBOperator makes MariaDB servers: with engine %s it must be StatefulSet or External",
+			e.Name)
+	case !e.Image.Certificate && db.External == nil && db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled:
+		return fmt.Errorf("database.tls: a server of engine %s that Benchrun makes has no certificate: leave it out", e.Name)
+	case e.Image.SharedMemory != "" && plan.CopiesData(run):
+		return fmt.Errorf("trials.data: Restore copies the data of a server that is one process: with engine %s it must be Recreate "+
+			"or Keep", e.Name)
+	}
+	return nil
 }
 
 // checkDatabase finds settings that the engine does not have, and variables that are not written as its servers take them.
