@@ -8,6 +8,7 @@ package loader
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,11 @@ func TestIntegrationStatements(t *testing.T) {
 			pays, looks := of["pay"].Count, of["look"].Count
 			if pays < 1 || looks < 1 || pays+looks != doc.Totals.Transactions || of["transaction"].Count != doc.Totals.Transactions {
 				t.Errorf("latencies %v, totals %+v", of, doc.Totals)
+			}
+			for _, plan := range []string{"plan of pay, statement 1", "plan of look, statement 1"} {
+				if !strings.Contains(doc.ToolOutput[plan], "accounts") {
+					t.Errorf("%s: %q", plan, doc.ToolOutput[plan])
+				}
 			}
 			m, seconds := metricsOf(doc), time.Duration(doc.Totals.Micros)*time.Microsecond
 			must.Same(t, "headline", "transactionsPerSecond", doc.Metrics[0].Name)

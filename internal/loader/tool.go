@@ -46,7 +46,7 @@ func newToolLoad(a *attempt) (*toolLoad, error) {
 		return nil, err
 	}
 	database := ""
-	if a.engine.Name == engine.PostgreSQL.Name {
+	if a.cfg.Server.Engine == engine.PostgreSQL.Name {
 		if database, err = conn.PostgresDatabase(a.cfg.Server); err != nil {
 			return nil, err
 		}

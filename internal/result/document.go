@@ -58,7 +58,8 @@ type Document struct {
 	Checks []Check    `json:"checks"`
 	// Findings are what must be read with the numbers.
 	Findings []finding.Finding `json:"findings,omitempty"`
-	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase.
+	// Tool is the program that made the load, if it was not the loader itself. ToolOutput is what it printed, by phase; of the
+	// loader's own statements, how the server said that it would execute each.
 	Tool       *ToolFacts        `json:"tool,omitempty"`
 	ToolOutput map[string]string `json:"toolOutput,omitempty"`
 }

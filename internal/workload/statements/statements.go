@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,8 @@ type load struct {
 	weights []int64
 	// bound are the prepared statements of each client: of each kind, in their order.
 	bound [][][]workload.Bound
+	// plans are how the server said that it would execute each statement.
+	plans map[string]string
 	// begun is how many transactions of an offered rate this Pod has begun, and warming says that they are not measured.
 	begun   atomic.Int64
 	warming bool
@@ -98,32 +101,80 @@ func (w *load) at(kind, statement int, err error) error {
 
 // Prepare implements workload.Workload.
 func (w *load) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
-	if w.setup == "" {
-		return w.Plan(), nil
-	}
-	text, err := os.ReadFile(w.setup)
-	if err != nil {
-		return workload.Plan{}, fmt.Errorf("reading setup: %w", err)
-	}
-	statements := []sqltext.Statement{{Text: string(text), Line: 1}}
-	after := []string{"VACUUM ANALYZE"} // or the server would, while it is measured
-	if w.dialect == script.MySQL {
-		if statements, err = sqltext.Split(string(text)); err != nil {
-			return workload.Plan{}, workload.Refused{Reason: "setup: " + err.Error()}
-		}
-		after = nil
-	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return workload.Plan{}, fmt.Errorf("connecting: %w", err)
 	}
 	defer conn.Close() //nolint:errcheck // what it executed has ended
-	for i, s := range statements {
-		if _, err := conn.ExecContext(ctx, s.Text); err != nil {
-			return workload.Plan{}, fmt.Errorf("setup: statement %d, line %d: %w", i+1, s.Line, err)
+	if w.setup != "" {
+		if err := w.makeTables(ctx, conn); err != nil {
+			return workload.Plan{}, err
 		}
 	}
-	return w.Plan(), workload.Execute(ctx, conn, after...)
+	return w.Plan(), w.explain(ctx, conn)
+}
+
+func (w *load) makeTables(ctx context.Context, conn *sql.Conn) error {
+	text, err := os.ReadFile(w.setup)
+	if err != nil {
+		return fmt.Errorf("reading setup: %w", err)
+	}
+	statements := []sqltext.Statement{{Text: string(text), Line: 1}}
+	after := []string{"VACUUM ANALYZE"} // or the server would, while it is measured
+	if w.dialect == script.MySQL {
+		if statements, err = sqltext.Split(string(text)); err != nil {
+			return workload.Refused{Reason: "setup: " + err.Error()}
+		}
+		after = nil
+	}
+	for i, s := range statements {
+		if _, err := conn.ExecContext(ctx, s.Text); err != nil {
+			return fmt.Errorf("setup: statement %d, line %d: %w", i+1, s.Line, err)
+		}
+	}
+	return workload.Execute(ctx, conn, after...)
+}
+
+// explain asks once how each statement would be executed, with values as they are sent.
+func (w *load) explain(ctx context.Context, conn *sql.Conn) error {
+	w.plans = map[string]string{}
+	for kind, compiled := range w.compiled {
+		vars := compiled.NewVars()
+		err := compiled.Run(vars, script.NewRandom(generate.Mix(w.seed)), func(i int) error {
+			var lines []string
+			err := workload.EachRow(ctx, conn, func(row *sql.Rows) error {
+				columns, err := row.Columns()
+				if err != nil {
+					return err
+				}
+				texts := make([]sql.NullString, len(columns))
+				into := make([]any, len(columns))
+				for n := range texts {
+					into[n] = &texts[n]
+				}
+				err = row.Scan(into...)
+				line := ""
+				for n, text := range texts {
+					switch {
+					case len(columns) == 1:
+						line = text.String
+					case text.Valid:
+						line += columns[n] + "=" + text.String + " "
+					}
+				}
+				lines = append(lines, line)
+				return err
+			}, "EXPLAIN "+string(compiled.Statements()[i].Append(nil, vars)))
+			if err == nil { // what has no plan, the server says in its own words when it is measured, or executes
+				w.plans[fmt.Sprintf("plan of %s, statement %d", w.Transactions[kind].Name, i+1)] = strings.Join(lines, "\n")
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Before implements workload.Continued.
@@ -167,6 +218,7 @@ func (w *load) Verify(context.Context, *sql.DB, result.Totals, []int64) ([]resul
 
 // Report implements workload.Reporter.
 func (w *load) Report(doc *result.Document) {
+	doc.ToolOutput = w.plans
 	if w.RatePerSecond == 0 {
 		return
 	}
