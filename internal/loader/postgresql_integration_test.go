@@ -85,7 +85,10 @@ func TestIntegrationPostgreSQLDisturbed(t *testing.T) {
 		reason    result.Cause
 		says      string
 	}{
-		"a client is ended": {session + "application_name = 'benchrun-loader bench' AND query LIKE '%INSERT INTO demo%'", 0, result.CauseConnectionLost, ""},
+		"a client is ended": {
+			session + "application_name = 'benchrun-loader bench' AND (query LIKE 'BEGIN;INSERT%' OR query = 'COMMIT')", 0,
+			result.CauseConnectionLost, "",
+		},
 		"who holds the schema is ended": {
 			session + "pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')", watchedSeconds, result.CauseConnectionLost,
 			"still holds the lock of the schema",
