@@ -71,8 +71,8 @@ func checkServer(run *v1alpha1.BenchmarkRun) error {
 	case err != nil:
 		return err
 	case db.Provisioner == v1alpha1.ProvisionerMariaDBOperator && e.Name != string(v1alpha1.EngineMariaDB):
-		return fmt.Errorf("database.provisioner MariaDBOperator makes MariaDB servers: with engine %s it must be StatefulSet or External",
-			e.Name)
+		return fmt.Errorf("database.provisioner MariaDBOperator makes MariaDB servers: with engine %s it must be StatefulSet or "+
+			"External", e.Name)
 	case !e.Image.Certificate && db.External == nil && db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled:
 		return fmt.Errorf("database.tls: a server of engine %s that Benchrun makes has no certificate: leave it out", e.Name)
 	case e.Image.SharedMemory != "" && plan.CopiesData(run):
