@@ -138,6 +138,10 @@ func (w *load) makeTables(ctx context.Context, conn *sql.Conn) error {
 // explain asks once how each statement would be executed, with values as they are sent.
 func (w *load) explain(ctx context.Context, conn *sql.Conn) error {
 	w.plans = map[string]string{}
+	query := "EXPLAIN "
+	if w.dialect == script.MySQL {
+		query = "EXPLAIN FORMAT=TRADITIONAL " // MySQL's own form has nothing to say of changes
+	}
 	for kind, compiled := range w.compiled {
 		vars := compiled.NewVars()
 		err := compiled.Run(vars, script.NewRandom(generate.Mix(w.seed)), func(i int) error {
@@ -164,7 +168,7 @@ func (w *load) explain(ctx context.Context, conn *sql.Conn) error {
 				}
 				lines = append(lines, line)
 				return err
-			}, "EXPLAIN "+string(compiled.Statements()[i].Append(nil, vars)))
+			}, query+string(compiled.Statements()[i].Append(nil, vars)))
 			if err == nil { // what has no plan, the server says in its own words when it is measured, or executes
 				w.plans[fmt.Sprintf("plan of %s, statement %d", w.Transactions[kind].Name, i+1)] = strings.Join(lines, "\n")
 			}
