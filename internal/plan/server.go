@@ -179,14 +179,23 @@ func Address(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) (host s
 	service := InstanceName(run, instance)
 	switch run.Spec.Database.Provisioner {
 	case v1alpha1.ProvisionerExternal:
-		external := run.Spec.Database.External
-		return external.Host, int(cmp.Or(external.Port, e.Image.Port))
+		return External(&run.Spec.Database)
 	case v1alpha1.ProvisionerMariaDBOperator:
 		// The Pod's own name: the operator's certificate is for that.
 		service = service + "-0." + service + "-internal"
 	case v1alpha1.ProvisionerStatefulSet:
 	}
 	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), int(e.Image.Port)
+}
+
+// External is where a server is that Benchrun does not make: at its engine's port, unless the run says another. The host is empty
+// if Benchrun makes it.
+func External(db *v1alpha1.DatabaseSpec) (host string, port int) {
+	e, err := EngineOf(db)
+	if err != nil || db.External == nil {
+		return "", 0
+	}
+	return db.External.Host, int(cmp.Or(db.External.Port, e.Image.Port))
 }
 
 // Schema is the database in which workloads make their tables.

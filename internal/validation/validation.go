@@ -122,8 +122,9 @@ func checkExternal(c *judge.Compared) error {
 	baseline := &c.Variants[c.Baseline].Run.Spec
 	for i := range c.Variants {
 		spec := &c.Variants[i].Run.Spec
-		from, to := baseline.Database.External, spec.Database.External
-		if from == nil || to == nil || from.Host != to.Host || from.Port != to.Port {
+		fromHost, fromPort := plan.External(&baseline.Database)
+		host, port := plan.External(&spec.Database)
+		if host == "" || host != fromHost || port != fromPort {
 			continue
 		}
 		differences, err := plan.SettingDifferences(baseline, spec)
@@ -133,7 +134,7 @@ func checkExternal(c *judge.Compared) error {
 		if len(differences) > 0 {
 			return fmt.Errorf("variant %s: %s: it has the external server of the baseline, %s:%d, where Benchrun sets no variable; "+
 				"compare settings on servers that Benchrun creates, or on two external servers", c.Variants[i].Name,
-				plan.List(differences), to.Host, to.Port)
+				plan.List(differences), host, port)
 		}
 	}
 	return nil

@@ -145,7 +145,7 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 			s.Spec.Alternation = v1alpha1.AlternateRuns
 			s.Spec.Database = v1alpha1.DatabaseSpec{
 				Engine: v1alpha1.EngineMariaDB, Provisioner: v1alpha1.ProvisionerExternal,
-				External: &v1alpha1.ExternalSpec{Host: "db", Port: 3306, CredentialsSecretName: "c"},
+				External: &v1alpha1.ExternalSpec{Host: "db", CredentialsSecretName: "c"},
 			}
 			s.Spec.Variants[1].Database = new(v1alpha1.DatabaseSpec)
 			change(s.Spec.Variants[1].Database)
@@ -160,6 +160,14 @@ func TestSettingsOfOneExternalServer(t *testing.T) {
 	}{
 		"the same settings": {func(*v1alpha1.DatabaseSpec) {}, ""},
 		"another setting":   {lazy, refused},
+		"the same port, which is said": {func(db *v1alpha1.DatabaseSpec) {
+			lazy(db)
+			db.External = &v1alpha1.ExternalSpec{Host: "db", Port: 3306, CredentialsSecretName: "c"}
+		}, refused},
+		"another port": {func(db *v1alpha1.DatabaseSpec) {
+			lazy(db)
+			db.External = &v1alpha1.ExternalSpec{Host: "db", Port: 3307, CredentialsSecretName: "c"}
+		}, ""},
 		"another server": {func(db *v1alpha1.DatabaseSpec) {
 			lazy(db)
 			db.External = &v1alpha1.ExternalSpec{Host: "other", Port: 3306, CredentialsSecretName: "c"}
