@@ -173,7 +173,7 @@ func observeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Processes, o.Several = e.Image.Processes, e.Image.SharedMemory != ""
+		o.Processes, o.Several = e.Image.Processes, e.Image.SeveralProcesses()
 		return o.Run(cmd.Context())
 	})
 	flags := cmd.Flags()

@@ -74,6 +74,9 @@ type Image struct {
 	ErrorEnd string
 }
 
+// SeveralProcesses says whether the server is not one process: they share memory, and each connection has its own.
+func (i *Image) SeveralProcesses() bool { return i.SharedMemory != "" }
+
 // Variables say how the server's global variables are to be read.
 type Variables struct {
 	// Version and VersionComment are the names of those that name the server.

@@ -40,6 +40,13 @@ func TestIntegrationInterrupted(t *testing.T) {
 
 // The server does not answer, because a session holds a lock until the attempt has ended: interrupting does not wait for it.
 func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
+	interruptedInSilence(t, "LOCK TABLES bench.demo WRITE",
+		"SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock'")
+}
+
+// interruptedInSilence has a session execute lock, so that a statement of the load waits, which the query waiting counts.
+func interruptedInSilence(t *testing.T, lock, waiting string) {
+	t.Helper()
 	dropTable(t)
 	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -51,11 +58,10 @@ func TestIntegrationInterruptedWhileTheServerIsSilent(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "LOCK TABLES bench.demo WRITE"); err != nil {
+		if _, err := conn.ExecContext(context.WithoutCancel(ctx), lock); err != nil {
 			t.Error(err)
 		}
 		if err := eventually(func() bool {
-			const waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock'"
 			var n int
 			return db.QueryRow(waiting).Scan(&n) == nil && n > 0
 		}); err != nil {

@@ -8,7 +8,6 @@ package loader
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -157,35 +156,8 @@ func TestIntegrationPostgreSQLLockTimeout(t *testing.T) {
 	}
 }
 
-// The server does not answer, because a session holds a lock until the attempt has ended: interrupting does not wait for it.
 func TestIntegrationPostgreSQLInterruptedWhileTheServerIsSilent(t *testing.T) {
-	dropTable(t)
-	tr := newTrial(t, commitsize.Parameters{Rows: 1e9, RowsPerCommit: 1})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	ended, at := make(chan struct{}), time.Time{}
-	whileMeasuring(t, 100, func(db *sql.DB) {
-		conn, err := db.Conn(context.WithoutCancel(ctx))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		if _, err := conn.ExecContext(context.WithoutCancel(ctx), "BEGIN; LOCK TABLE bench.demo"); err != nil {
-			t.Error(err)
-		}
-		if err := eventually(func() bool {
-			var n int
-			return db.QueryRow("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").Scan(&n) == nil && n > 0
-		}); err != nil {
-			t.Errorf("no statement waits: %v", err)
-		}
-		at = time.Now()
-		cancel(errors.New("SIGTERM"))
-		<-ended
-	})
-	defer close(ended)
-	tr.mustFail(ctx, t, result.CauseInterrupted)
-	within(t, at, grace)
+	interruptedInSilence(t, "BEGIN; LOCK TABLE bench.demo", "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
 }
 
 func TestIntegrationPostgreSQLRefused(t *testing.T) {

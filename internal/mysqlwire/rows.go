@@ -167,11 +167,8 @@ type Execution struct {
 
 // Execution is that of executions with the values of so many rows, of which none is NULL.
 func (p Prepared) Execution(types []Type, rows int) *Execution {
-	const noCursor, iterations, typesFollow = 0, 1, 1
-	head := binary.LittleEndian.AppendUint32([]byte{CommandExecute}, p.ID)
-	head = binary.LittleEndian.AppendUint32(append(head, noCursor), iterations)
-	// A bit for each NULL.
-	head = append(head, make([]byte, (rows*len(types)+7)/8)...)
+	const typesFollow = 1
+	head := p.appendHead([]byte{CommandExecute}, rows*len(types))
 	x := &Execution{First: append(slices.Clip(head), typesFollow), Later: append(slices.Clip(head), 0)}
 	for range rows {
 		x.First = appendTypes(x.First, types)
@@ -182,16 +179,20 @@ func (p Prepared) Execution(types []Type, rows int) *Execution {
 // AppendExecution appends an execution with so many values, whose types and binary forms follow, all of them in one row;
 // without values, it is whole.
 func (p Prepared) AppendExecution(dst []byte) []byte {
-	const noCursor, iterations, typesFollow = 0, 1, 1
-	dst = binary.LittleEndian.AppendUint32(dst, p.ID)
-	dst = binary.LittleEndian.AppendUint32(append(dst, noCursor), iterations)
+	dst = p.appendHead(dst, p.Placeholders)
 	if p.Placeholders == 0 {
 		return dst
 	}
-	for range (p.Placeholders + 7) / 8 { // a bit for each NULL
-		dst = append(dst, 0)
-	}
+	const typesFollow = 1
 	return append(dst, typesFollow)
+}
+
+// appendHead appends which statement is executed, and a bit for each of its values that is NULL, which none is.
+func (p Prepared) appendHead(dst []byte, values int) []byte {
+	const noCursor, iterations = 0, 1
+	dst = binary.LittleEndian.AppendUint32(dst, p.ID)
+	dst = binary.LittleEndian.AppendUint32(append(dst, noCursor), iterations)
+	return append(dst, make([]byte, (values+7)/8)...)
 }
 
 // AppendType appends the type of a value.

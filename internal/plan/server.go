@@ -188,27 +188,20 @@ func Address(e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int) (host s
 	return fmt.Sprintf("%s.%s.svc", service, run.Namespace), int(e.Image.Port)
 }
 
-// External is where a server is that Benchrun does not make: at its engine's port, unless the run says another. The host is empty
-// if Benchrun makes it.
+// External is where a server of the user's own is, at its engine's port unless the run says another; without one, host is empty.
 func External(db *v1alpha1.DatabaseSpec) (host string, port int) {
-	e, err := EngineOf(db)
-	if err != nil || db.External == nil {
-		return "", 0
+	if e, err := EngineOf(db); err == nil && db.External != nil {
+		return db.External.Host, int(cmp.Or(db.External.Port, e.Image.Port))
 	}
-	return db.External.Host, int(cmp.Or(db.External.Port, e.Image.Port))
+	return "", 0
 }
 
 // Schema is the database in which workloads make their tables.
 func Schema(run *v1alpha1.BenchmarkRun) string {
-	external := run.Spec.Database.External
-	switch {
-	case external == nil:
+	if run.Spec.Database.External == nil {
 		return "bench"
-	case external.Schema != "":
-		return external.Schema
-	default:
-		return "benchrun_" + strings.ReplaceAll(run.Name, "-", "_")
 	}
+	return cmp.Or(run.Spec.Database.External.Schema, "benchrun_"+strings.ReplaceAll(run.Name, "-", "_"))
 }
 
 // SecretName is the name of a run's credentials. Those that Benchrun makes carry the UID of their owner, so that they are never

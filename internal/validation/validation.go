@@ -75,7 +75,7 @@ func checkServer(run *v1alpha1.BenchmarkRun) error {
 			"External", e.Name)
 	case !e.Image.Certificate && db.External == nil && db.TLS.Mode != "" && db.TLS.Mode != v1alpha1.TLSDisabled:
 		return fmt.Errorf("database.tls: a server of engine %s that Benchrun makes has no certificate: leave it out", e.Name)
-	case e.Image.SharedMemory != "" && plan.CopiesData(run):
+	case e.Image.SeveralProcesses() && plan.CopiesData(run):
 		return fmt.Errorf("trials.data: Restore copies the data of a server that is one process: with engine %s it must be Recreate "+
 			"or Keep", e.Name)
 	}

@@ -164,25 +164,12 @@ type pgSession struct {
 
 // Exec implements workload.Session.
 func (s *pgSession) Exec(statement []byte) error {
-	_, err := s.ExecAffected(statement)
+	_, err := s.Do(statement)
 	return err
 }
 
-// ExecWhile implements workload.Session. What is done meanwhile comes first: it takes no longer then than the answer would.
-func (s *pgSession) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
-	answer := s.conn.Exec(s.ctx, string(statement))
-	meanwhile()
-	return 0, answer.Close()
-}
-
 // ExecAffected implements workload.Session.
-func (s *pgSession) ExecAffected(statement []byte) (int64, error) {
-	results, err := s.conn.Exec(s.ctx, string(statement)).ReadAll()
-	if err != nil || len(results) == 0 {
-		return 0, err
-	}
-	return results[len(results)-1].CommandTag.RowsAffected(), nil
-}
+func (s *pgSession) ExecAffected(statement []byte) (int64, error) { return s.Do(statement) }
 
 // Fetch implements workload.Session.
 func (s *pgSession) Fetch(statement []byte) (int64, error) { return s.Do(statement) }
@@ -228,7 +215,11 @@ func (b *pgBound) Execute(values []workload.Number) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-var errOfMySQL = workload.Refused{Reason: "prepared rows and files of rows are for engines MariaDB and MySQL"}
+// errOfMySQL is for what workloads of MySQL's SQL do, which no other engine is loaded with.
+var errOfMySQL = workload.Refused{Reason: "inserts of rows, and files of them, are for engines MariaDB and MySQL"}
+
+// ExecWhile implements workload.Session. It is refused: it would have to see when the answer came.
+func (s *pgSession) ExecWhile([]byte, func()) (time.Duration, error) { return 0, errOfMySQL }
 
 // Prepare implements workload.Session.
 func (s *pgSession) Prepare(workload.Prepared) (*mysqlwire.Execution, error) { return nil, errOfMySQL }

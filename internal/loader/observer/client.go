@@ -160,8 +160,11 @@ func (o *Observer) copyData(ctx context.Context) (made result.DataCopy, err erro
 }
 
 func (o *Observer) server() (procfs.Proc, error) {
-	_, server, _, err := find(o.Proc, o.Processes)
-	return server, err
+	_, all, err := find(o.Proc, o.Processes)
+	if err != nil {
+		return procfs.Proc{}, err
+	}
+	return all[0].Proc, nil
 }
 
 func waitStopped(ctx context.Context, p procfs.Proc) error {

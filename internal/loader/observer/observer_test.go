@@ -67,15 +67,34 @@ func TestRead(t *testing.T) {
 	process(t, proc, 7, "mariadbd", 250, 50, 1000)
 	process(t, proc, 9, "bash", 1, 1, 900)
 	process(t, proc, 12, "mariadbd", 1, 1, 2000) // a child
-	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}))(t)
+	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}, false))(t)
 	want := &result.ProcessFacts{
 		Process: "7@1000", UserMicros: 2_500_000, SystemMicros: 500_000, ReadBytes: 4096, WriteBytes: 8192, ReadCalls: 30, WriteCalls: 40,
 		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: 15, InvoluntarySwitches: 3, MaxRSSBytes: 2 << 20,
 		CPULimitMillis: 500, ThrottledMicros: 7000,
 	}
 	must.Same(t, "process", want, got)
-	if _, err := read(proc, []string{"other"}); !errors.Is(err, errNoServer) {
+	if _, err := read(proc, []string{"other"}, false); !errors.Is(err, errNoServer) {
 		t.Errorf("another server: %v", err)
+	}
+}
+
+// A server of several processes is the sum of those that are there, and of those that ended: the first one's children.
+func TestReadSeveral(t *testing.T) {
+	proc := t.TempDir()
+	process(t, proc, 7, "postgres", 250, 50, 1000)
+	withChildren := strings.Replace(stat(7, "postgres", 250, 50, 1000), " 700 0 3 0 250 50 0 0 ", " 700 20 3 1 250 50 300 40 ", 1)
+	files(t, proc, map[string]string{"7/stat": withChildren})
+	process(t, proc, 12, "postgres", 100, 10, 2000)
+	process(t, proc, 13, "postgres", 1, 2, 3000)
+	must.Same(t, "processes", &result.ProcessFacts{
+		Process: "7@1000", UserMicros: 6_510_000, SystemMicros: 1_020_000, MinorFaults: 2120, MajorFaults: 10, MaxRSSBytes: 2 << 20,
+		ReadBytes: 12288, WriteBytes: 24576, ReadCalls: 90, WriteCalls: 120, CPULimitMillis: 500, ThrottledMicros: 7000,
+		VoluntarySwitches: -1, InvoluntarySwitches: -1,
+	}, must.Get(read(proc, []string{"postgres"}, true))(t))
+	must.Do(t, os.Remove(filepath.Join(proc, "7", "io")))
+	if got := must.Get(read(proc, []string{"postgres"}, true))(t); got.ReadBytes != -1 || got.WriteCalls != -1 {
+		t.Errorf("the sum of an unknown is %+v", got)
 	}
 }
 
@@ -83,7 +102,7 @@ func TestRead(t *testing.T) {
 func TestReadWithoutPermission(t *testing.T) {
 	proc := t.TempDir()
 	files(t, proc, map[string]string{"7/stat": stat(7, "mysqld", 1, 2, 3)})
-	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}))(t)
+	got := must.Get(read(proc, []string{"mariadbd", "mysqld"}, false))(t)
 	want := &result.ProcessFacts{
 		Process: "7@3", UserMicros: 10_000, SystemMicros: 20_000, ReadBytes: -1, WriteBytes: -1, ReadCalls: -1, WriteCalls: -1,
 		MinorFaults: 700, MajorFaults: 3, VoluntarySwitches: -1, InvoluntarySwitches: -1, MaxRSSBytes: -1,
@@ -102,7 +121,7 @@ func TestReadThisKernel(t *testing.T) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var o result.Observed
 	eventually(t, "the process is seen to do something", func() bool {
-		facts, err := read("/proc", []string{"busyserver"})
+		facts, err := read("/proc", []string{"busyserver"}, false)
 		if err == nil && o.Before == nil {
 			o.Before = facts
 		}

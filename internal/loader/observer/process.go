@@ -4,6 +4,7 @@
 package observer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,94 +22,83 @@ import (
 
 var errNoServer = errors.New("no process of the server was found")
 
-// readAll is read for a server of several processes: the sums of all that are there, and of those that the first one has seen
-// end. Only of the first is known how often it waited.
-func readAll(proc string, names []string) (*result.ProcessFacts, error) {
-	facts, err := read(proc, names)
-	if err != nil {
-		return nil, err
-	}
-	fs, server, first, err := find(proc, names)
-	if err != nil {
-		return nil, err
-	}
-	facts.UserMicros += micros(uint(max(first.CUTime, 0)))
-	facts.SystemMicros += micros(uint(max(first.CSTime, 0)))
-	facts.MinorFaults += int64(first.CMinFlt) //nolint:gosec // far below the largest number
-	facts.MajorFaults += int64(first.CMajFlt) //nolint:gosec // as above
-	facts.VoluntarySwitches, facts.InvoluntarySwitches = -1, -1
-	all, err := fs.AllProcs()
-	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
-	for _, p := range all {
-		stat, err := p.Stat()
-		if err != nil || p.PID == server.PID || !slices.Contains(names, stat.Comm) {
-			continue
-		}
-		facts.UserMicros += micros(stat.UTime)
-		facts.SystemMicros += micros(stat.STime)
-		facts.MinorFaults += int64(stat.MinFlt) //nolint:gosec // as above
-		facts.MajorFaults += int64(stat.MajFlt) //nolint:gosec // as above
-		if io, err := p.IO(); err == nil && facts.ReadBytes >= 0 {
-			facts.ReadBytes += number(io.ReadBytes)
-			facts.WriteBytes += number(io.WriteBytes)
-			facts.ReadCalls += number(io.SyscR)
-			facts.WriteCalls += number(io.SyscW)
-		}
-		if status, err := p.NewStatus(); err == nil {
-			facts.MaxRSSBytes = max(facts.MaxRSSBytes, number(status.VmHWM))
-		}
-	}
-	return facts, nil
+// member is one of the server's processes.
+type member struct {
+	procfs.Proc
+	stat procfs.ProcStat
 }
 
-// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of it.
-func read(proc string, names []string) (*result.ProcessFacts, error) {
-	fs, server, stat, err := find(proc, names)
+// read finds the server's process, by the names that it may have, in a proc file system, and reads what the kernel says of it. Of
+// a server of several, it is the sums of all that are there, and of those that the first one has seen end; how often they waited
+// is then unknown.
+func read(proc string, names []string, several bool) (*result.ProcessFacts, error) {
+	fs, all, err := find(proc, names)
 	if err != nil {
 		return nil, err
 	}
+	first := all[0]
 	facts := &result.ProcessFacts{
-		Process:    fmt.Sprintf("%d@%d", stat.PID, stat.Starttime),
-		UserMicros: micros(stat.UTime), SystemMicros: micros(stat.STime),
-		MinorFaults: int64(stat.MinFlt), MajorFaults: int64(stat.MajFlt), //nolint:gosec // far below the largest number
-		ReadBytes: -1, WriteBytes: -1, ReadCalls: -1, WriteCalls: -1,
+		Process:           fmt.Sprintf("%d@%d", first.PID, first.stat.Starttime),
 		VoluntarySwitches: -1, InvoluntarySwitches: -1, MaxRSSBytes: -1,
 	}
-	if io, err := server.IO(); err == nil {
-		facts.ReadBytes, facts.WriteBytes = number(io.ReadBytes), number(io.WriteBytes)
-		facts.ReadCalls, facts.WriteCalls = number(io.SyscR), number(io.SyscW)
+	limits(filepath.Join(proc, strconv.Itoa(first.PID)), facts)
+	if !several {
+		all = all[:1]
+		switches(fs, first.PID, facts)
+	} else {
+		facts.UserMicros, facts.SystemMicros = micros(uint(max(first.stat.CUTime, 0))), micros(uint(max(first.stat.CSTime, 0)))
+		facts.MinorFaults, facts.MajorFaults = number(uint64(first.stat.CMinFlt)), number(uint64(first.stat.CMajFlt))
 	}
-	if status, err := server.NewStatus(); err == nil {
-		facts.MaxRSSBytes = number(status.VmHWM)
+	if _, err := first.IO(); err != nil {
+		facts.ReadBytes, facts.WriteBytes, facts.ReadCalls, facts.WriteCalls = -1, -1, -1, -1
 	}
-	switches(fs, stat.PID, facts)
-	limits(filepath.Join(proc, strconv.Itoa(stat.PID)), facts)
+	for _, p := range all {
+		p.addTo(facts)
+	}
 	return facts, nil
 }
 
-func find(proc string, names []string) (fs procfs.FS, server procfs.Proc, first procfs.ProcStat, err error) {
-	if fs, err = procfs.NewFS(proc); err != nil {
-		return fs, server, first, fmt.Errorf("opening %s: %w", proc, err)
+func (p member) addTo(facts *result.ProcessFacts) {
+	facts.UserMicros += micros(p.stat.UTime)
+	facts.SystemMicros += micros(p.stat.STime)
+	facts.MinorFaults += number(uint64(p.stat.MinFlt))
+	facts.MajorFaults += number(uint64(p.stat.MajFlt))
+	if status, err := p.NewStatus(); err == nil {
+		facts.MaxRSSBytes = max(facts.MaxRSSBytes, number(status.VmHWM))
+	}
+	io, err := p.IO()
+	if err != nil || facts.ReadBytes < 0 { // of one that has ended meanwhile, the kernel adds the counts to those of the first
+		return
+	}
+	facts.ReadBytes += number(io.ReadBytes)
+	facts.WriteBytes += number(io.WriteBytes)
+	facts.ReadCalls += number(io.SyscR)
+	facts.WriteCalls += number(io.SyscW)
+}
+
+// find returns the processes of those names, of which there is one at least. The first has begun first.
+func find(proc string, names []string) (procfs.FS, []member, error) {
+	fs, err := procfs.NewFS(proc)
+	if err != nil {
+		return fs, nil, fmt.Errorf("opening %s: %w", proc, err)
 	}
 	all, err := fs.AllProcs()
 	if err != nil {
-		return fs, server, first, fmt.Errorf("listing processes: %w", err)
+		return fs, nil, fmt.Errorf("listing processes: %w", err)
 	}
+	var found []member
 	for _, p := range all {
 		stat, err := p.Stat()
 		if err != nil || !slices.Contains(names, stat.Comm) || stat.State == "Z" {
 			continue // it may have ended meanwhile
 		}
-		if server.PID == 0 || stat.Starttime < first.Starttime {
-			server, first = p, stat
-		}
+		found = append(found, member{p, stat})
 	}
-	if server.PID == 0 {
-		err = errNoServer
+	if found == nil {
+		return fs, nil, errNoServer
 	}
-	return fs, server, first, err
+	slices.SortStableFunc(found, func(a, b member) int { return cmp.Compare(a.stat.Starttime, b.stat.Starttime) })
+	return fs, found, nil
 }
 
 // switches sums those of all threads; of a thread that ends meanwhile nothing is known, and nothing of the sum.

@@ -132,11 +132,7 @@ func (o *Observer) observe(ctx context.Context, withProbe bool) *result.Observat
 		o.probing.Unlock()
 		answer.Probe = &p
 	}
-	look := read
-	if o.Several {
-		look = readAll
-	}
-	if facts, err := look(o.Proc, o.Processes); err != nil {
+	if facts, err := read(o.Proc, o.Processes, o.Several); err != nil {
 		fmt.Fprintln(os.Stderr, "reading the server's process:", err)
 	} else {
 		facts.DataBytes = sizeOf(o.Data)

@@ -10,7 +10,7 @@ import "math/bits"
 const (
 	octaveBits       = 5
 	bucketsPerOctave = 1 << octaveBits
-	// maxLatencyMicros has 32 bits.
+	// workload.MaxLatencyMicros has 32 bits.
 	buckets = (32 - octaveBits + 1) * bucketsPerOctave
 )
 

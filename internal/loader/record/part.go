@@ -108,7 +108,7 @@ func (p *Part) Recorder() (*Recorder, error) {
 		series: series{length: time.Duration(p.SeriesMicros) * time.Microsecond, intervals: p.Series}, kinds: p.Kinds,
 	}
 	for i := range r.kinds {
-		r.kinds[i].histogram = newHistogram()
+		r.kinds[i].histogram = workload.NewHistogram()
 	}
 	r.series.end = time.Duration(len(p.Series)) * r.series.length
 	for _, l := range p.Latencies {

@@ -12,13 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-)
-
-const (
-	// Histograms hold 1 µs to 3,600 s to three significant digits; what lies outside counts as the nearest of these.
-	minLatencyMicros  = 1
-	maxLatencyMicros  = 3600 * 1000 * 1000
-	significantDigits = 3
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 type operation int
@@ -157,7 +151,7 @@ func (r *Recorder) Transaction(due, began, ended time.Duration) {
 // HasKinds names kinds of transactions.
 func (r *Recorder) HasKinds(names []string) {
 	for _, name := range names {
-		r.kinds = append(r.kinds, Kind{Name: name, histogram: newHistogram()})
+		r.kinds = append(r.kinds, Kind{Name: name, histogram: workload.NewHistogram()})
 	}
 }
 
@@ -185,10 +179,6 @@ func (r *Recorder) Done(kind int, due, began, ended time.Duration, rows, again i
 	}
 }
 
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(minLatencyMicros, maxLatencyMicros, significantDigits)
-}
-
 // RolledBack implements workload.Recorder.
 func (r *Recorder) RolledBack(began, ended time.Duration) {
 	r.span(rolledBack, began, began, ended)
@@ -214,7 +204,7 @@ func (r *Recorder) span(op operation, began, from, ended time.Duration) {
 	if within {
 		h := r.histograms[op]
 		if h == nil {
-			h = newHistogram()
+			h = workload.NewHistogram()
 			r.histograms[op] = h
 		}
 		// The value lies within the histogram's bounds, which is the only thing that it objects to.
@@ -236,7 +226,7 @@ func (r *Recorder) place(at time.Duration, counts bool) (*result.Totals, *result
 
 // latencyMicros is a time as the histograms take it.
 func latencyMicros(d time.Duration) int64 {
-	return min(max(d.Microseconds(), minLatencyMicros), maxLatencyMicros)
+	return workload.WithinHistogram(d.Microseconds())
 }
 
 // RowsSoFar may be called by any goroutine.
@@ -299,18 +289,9 @@ func (r *Recorder) Latencies() ([]result.Latency, error) {
 		if h == nil || h.TotalCount() == 0 {
 			return nil
 		}
-		encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-		if err != nil {
-			return err
-		}
-		all = append(all, result.Latency{
-			Operation: name, Count: h.TotalCount(),
-			MinMicros: h.Min(), MeanMicros: int64(h.Mean() + 0.5),
-			P50Micros: h.ValueAtQuantile(50), P95Micros: h.ValueAtQuantile(95),
-			P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9),
-			MaxMicros: h.Max(), Histogram: string(encoded),
-		})
-		return nil
+		latency, err := workload.LatencyOf(name, h)
+		all = append(all, latency)
+		return err
 	}
 	for op, h := range r.histograms {
 		if err := add(operations[op], h); err != nil {

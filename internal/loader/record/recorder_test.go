@@ -106,7 +106,7 @@ func TestRecorderLatencies(t *testing.T) {
 	if err != nil || decoded.TotalCount() != got.Count || decoded.ValueAtQuantile(99) != got.P99Micros {
 		t.Errorf("the encoded histogram is another one: %v", err)
 	}
-	if got.Operation != "insert" || got.Count != 1002 || got.MinMicros != 1 || got.MaxMicros < maxLatencyMicros ||
+	if got.Operation != "insert" || got.Count != 1002 || got.MinMicros != 1 || got.MaxMicros < workload.MaxLatencyMicros ||
 		got.P50Micros < 499 || got.P50Micros > 502 || got.P999Micros != 1000 {
 		t.Errorf("%+v", got)
 	}
@@ -203,7 +203,7 @@ func TestShorten(t *testing.T) {
 // Buckets have no gap, each value is in one whose middle is nearly the value, and the largest latency is in the last.
 func TestBuckets(t *testing.T) {
 	last := bucketOf(1) - 1
-	for v := int64(1); v <= maxLatencyMicros; v += 1 + v/1000 {
+	for v := int64(1); v <= workload.MaxLatencyMicros; v += 1 + v/1000 {
 		b := bucketOf(v)
 		if b != last && b != last+1 {
 			t.Fatalf("%d µs is in bucket %d, the value before it in %d", v, b, last)
@@ -213,7 +213,7 @@ func TestBuckets(t *testing.T) {
 		}
 		last = b
 	}
-	if last = bucketOf(maxLatencyMicros); last >= buckets || last < buckets-bucketsPerOctave {
+	if last = bucketOf(workload.MaxLatencyMicros); last >= buckets || last < buckets-bucketsPerOctave {
 		t.Errorf("the longest latency is in bucket %d of %d", last, buckets)
 	}
 }

@@ -98,12 +98,8 @@ func (t *tool) run(seed int64, seconds int, options ...string) []workload.Comman
 }
 
 func (t *tool) command(args ...string) []workload.Command {
-	s := t.cfg.Server
-	host := s.Host
-	if s.Socket != "" {
-		host = filepath.Dir(s.Socket)
-	}
-	where := []string{"pgbench", "--host=" + host, fmt.Sprintf("--port=%d", s.Port), "--username=" + t.user}
+	s := &t.cfg.Server
+	where := []string{"pgbench", "--host=" + workload.LibpqHost(s), fmt.Sprintf("--port=%d", s.Port), "--username=" + t.user}
 	return []workload.Command{{Args: append(append(where, args...), t.db), Env: t.env}}
 }
 
@@ -129,11 +125,6 @@ func (t *tool) Progress(line string) string {
 	return fmt.Sprintf("%s s: %s transactions/s", strings.TrimSuffix(m[1], ".0"), m[2])
 }
 
-var (
-	lostConnection     = regexp.MustCompile(`server closed the connection|terminating connection|no connection to the server`)
-	tooManyConnections = regexp.MustCompile(`too many clients already|remaining connection slots`)
-)
-
 // Judge implements Tool. A client that was given up does not end the program with an error before version 17.
 func (t *tool) Judge(phase workload.ToolPhase, e *workload.Execution) ([]result.Check, error) {
 	var errs []string
@@ -155,15 +146,7 @@ func (t *tool) Judge(phase workload.ToolPhase, e *workload.Execution) ([]result.
 	if len(errs) == 0 {
 		errs = e.Tail[max(0, len(e.Tail)-4):]
 	}
-	text := strings.Join(errs, "; ")
-	err := fmt.Errorf("pgbench ended with %s: %s", e.End(), text)
-	switch {
-	case lostConnection.MatchString(text):
-		err = errors.Join(err, workload.ErrConnectionLost)
-	case tooManyConnections.MatchString(text):
-		err = errors.Join(err, workload.ErrTooManyConnections)
-	}
-	return nil, err
+	return nil, workload.Connecting(fmt.Errorf("pgbench ended with %s: %s", e.End(), strings.Join(errs, "; ")))
 }
 
 // report is what the program prints at its end.

@@ -19,14 +19,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-const (
-	// Histograms as the loader's own ones: 1 µs to 3,600 s, to three significant digits.
-	maxLatencyMicros  = 3600 * 1_000_000
-	significantDigits = 3
-	// slicesAgree is how far, as a part, what the server counts in slices may be from what pgbench does.
-	slicesAgree = 0.02
-)
-
 // Read implements Tool. There is one Pod.
 func (t *tool) Read(executions []*workload.Execution) (*workload.Reading, error) {
 	e := executions[0]
@@ -56,8 +48,7 @@ func (t *tool) Read(executions []*workload.Execution) (*workload.Reading, error)
 		}
 	} else {
 		reading.Latencies, err = latencies(histogram)
-		rate := int64(t.params.RatePerSecond)
-		reading.Findings = workload.MissedRate(rate, r.transactions, 0, r.seconds)
+		reading.Findings = workload.MissedRate(int64(t.params.RatePerSecond), r.transactions, 0, r.seconds)
 	}
 	seconds := float64(reading.Totals.Micros) / 1e6
 	reading.Metrics = append(reading.Metrics, result.Metric{
@@ -75,19 +66,14 @@ func (t *tool) inSlices(r *workload.Reading, s *workload.Slices) error {
 	whole, share := r.Totals, float64(s.Counted)/float64(s.Statements)
 	part := func(n int64) int64 { return int64(math.Round(float64(n) * share)) }
 	r.Totals.Transactions, r.Totals.Statements = part(whole.Transactions), part(whole.Statements)
-	r.Totals.Errors = part(whole.Errors)
-	r.Totals.Micros = s.Windows.Microseconds()
+	r.Totals.Errors, r.Totals.Micros = part(whole.Errors), s.Windows.Microseconds()
 	r.Series, r.LongestDrain = nil, s.LongestDrain
 	r.Outside = result.Totals{
 		Transactions: whole.Transactions - r.Totals.Transactions, Statements: whole.Statements - r.Totals.Statements,
 		Errors: whole.Errors - r.Totals.Errors, Micros: (s.Active - s.Windows).Microseconds(),
 	}
 	if sent := whole.Statements - r.Uncounted; sent > 0 {
-		r.Checks = append(r.Checks, result.Check{
-			Name:   "slices",
-			Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+8*float64(t.params.Clients),
-			Detail: fmt.Sprintf("%d statements sent, %d counted by the server in slices", sent, s.Statements),
-		})
+		r.Checks = append(r.Checks, s.Agree(sent, t.params.Clients))
 	}
 	return nil
 }
@@ -99,7 +85,7 @@ func (t *tool) latencies() (*hdrhistogram.Histogram, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for pgbench's log: %w", err)
 	}
-	h := hdrhistogram.New(1, maxLatencyMicros, significantDigits)
+	h := workload.NewHistogram()
 	for _, name := range names {
 		if err := addLines(h, name); err != nil {
 			return nil, fmt.Errorf("reading pgbench's log: %w", err)
@@ -127,7 +113,7 @@ func addLines(h *hdrhistogram.Histogram, name string) error {
 		if err != nil {
 			continue
 		}
-		if err := h.RecordValue(min(max(micros, 1), maxLatencyMicros)); err != nil {
+		if err := h.RecordValue(workload.WithinHistogram(micros)); err != nil {
 			return err
 		}
 	}
@@ -138,14 +124,6 @@ func latencies(h *hdrhistogram.Histogram) ([]result.Latency, error) {
 	if h.TotalCount() == 0 {
 		return nil, nil
 	}
-	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the latencies: %w", err)
-	}
-	return []result.Latency{{
-		Operation: "transaction", Count: h.TotalCount(),
-		MinMicros: h.Min(), MeanMicros: int64(math.Round(h.Mean())), MaxMicros: h.Max(),
-		P50Micros: h.ValueAtQuantile(50), P90Micros: h.ValueAtQuantile(90), P95Micros: h.ValueAtQuantile(95),
-		P99Micros: h.ValueAtQuantile(99), P999Micros: h.ValueAtQuantile(99.9), Histogram: string(encoded),
-	}}, nil
+	l, err := workload.LatencyOf("transaction", h)
+	return []result.Latency{l}, err
 }

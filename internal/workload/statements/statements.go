@@ -147,25 +147,7 @@ func (w *load) explain(ctx context.Context, conn *sql.Conn) error {
 		err := compiled.Run(vars, script.NewRandom(generate.Mix(w.seed)), func(i int) error {
 			var lines []string
 			err := workload.EachRow(ctx, conn, func(row *sql.Rows) error {
-				columns, err := row.Columns()
-				if err != nil {
-					return err
-				}
-				texts := make([]sql.NullString, len(columns))
-				into := make([]any, len(columns))
-				for n := range texts {
-					into[n] = &texts[n]
-				}
-				err = row.Scan(into...)
-				line := ""
-				for n, text := range texts {
-					switch {
-					case len(columns) == 1:
-						line = text.String
-					case text.Valid:
-						line += columns[n] + "=" + text.String + " "
-					}
-				}
+				line, err := rowText(row)
 				lines = append(lines, line)
 				return err
 			}, query+string(compiled.Statements()[i].Append(nil, vars)))
@@ -179,6 +161,29 @@ func (w *load) explain(ctx context.Context, conn *sql.Conn) error {
 		}
 	}
 	return nil
+}
+
+// rowText is a row's only value, or those that are not NULL with their columns' names.
+func rowText(row *sql.Rows) (string, error) {
+	columns, err := row.Columns()
+	if err != nil {
+		return "", fmt.Errorf("reading a plan's columns: %w", err)
+	}
+	texts := make([]sql.NullString, len(columns))
+	into := make([]any, len(columns))
+	for n := range texts {
+		into[n] = &texts[n]
+	}
+	if err := row.Scan(into...); err != nil || len(columns) == 1 {
+		return texts[0].String, err
+	}
+	line := ""
+	for n, text := range texts {
+		if text.Valid {
+			line += columns[n] + "=" + text.String + " "
+		}
+	}
+	return line, nil
 }
 
 // Before implements workload.Continued.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -22,11 +20,6 @@ import (
 const (
 	millisecond = 1000 // microseconds
 	second      = 1_000_000
-	// Histograms as the loader's own ones: 1 µs to 3,600 s, to three significant digits.
-	maxLatencyMicros  = 3600 * second
-	significantDigits = 3
-	// slicesAgree is how far, as a part, what the server counts in slices may be from what sysbench does.
-	slicesAgree = 0.02
 	maxSeries   = 3600
 )
 
@@ -74,11 +67,7 @@ func (t *sysbenchTool) inSlices(report *output.Report, whole *workload.Reading, 
 		Statements: all.Statements - counts.Statements, Errors: all.Errors - counts.Errors,
 		Micros: (s.Active - s.Windows).Microseconds(),
 	}
-	sent := whole.Totals.Statements - whole.Uncounted
-	r.Checks = append(slices.Clone(whole.Checks), result.Check{
-		Name: "slices", Passed: math.Abs(float64(s.Statements-sent)) <= slicesAgree*float64(sent)+4*float64(t.params.Clients),
-		Detail: fmt.Sprintf("%d queries sent, %d counted by the server in slices", sent, s.Statements),
-	})
+	r.Checks = append(slices.Clone(whole.Checks), s.Agree(whole.Totals.Statements-whole.Uncounted, t.params.Clients))
 	return r, nil
 }
 
@@ -187,28 +176,23 @@ func sysbenchLatencies(f *output.Summary) ([]result.Latency, error) {
 	if count == 0 {
 		return nil, nil
 	}
-	h := hdrhistogram.New(1, maxLatencyMicros, significantDigits)
+	h := workload.NewHistogram()
 	for _, b := range f.Histogram {
 		// sysbench caps values at 100 s, and the smallest one is 1 µs.
-		if err := h.RecordValues(min(max(micros(b.Millis), 1), maxLatencyMicros), b.Count); err != nil {
+		if err := h.RecordValues(workload.WithinHistogram(micros(b.Millis)), b.Count); err != nil {
 			return nil, fmt.Errorf("reading sysbench's histogram: %w", err)
 		}
 	}
-	encoded, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the latencies: %w", err)
-	}
+	l, err := workload.LatencyOf("transaction", h)
 	at := func(percent float64) int64 {
 		v, _ := output.Percentile(f.Histogram, percent) // there is an event
 		return micros(v)
 	}
 	known := func(millis *float64) int64 { return micros(given(millis, 0)) }
-	return []result.Latency{{
-		Operation: "transaction", Count: count,
-		MinMicros: known(f.Latency.Min), MeanMicros: known(f.Latency.Avg), MaxMicros: known(f.Latency.Max),
-		P50Micros: at(50), P90Micros: at(90), P95Micros: at(95), P99Micros: at(99), P999Micros: at(99.9),
-		Histogram: string(encoded),
-	}}, nil
+	// As sysbench has them, whose own are not of its histogram, or between the middles of what it tells apart.
+	l.MinMicros, l.MeanMicros, l.MaxMicros = known(f.Latency.Min), known(f.Latency.Avg), known(f.Latency.Max)
+	l.P50Micros, l.P90Micros, l.P95Micros, l.P99Micros, l.P999Micros = at(50), at(90), at(95), at(99), at(99.9)
+	return []result.Latency{l}, err
 }
 
 func micros(millis float64) int64 { return int64(math.Round(millis * millisecond)) }

@@ -142,12 +142,8 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 func (t *sysbenchTool) server() (options, env []string) {
 	s := t.cfg.Server
 	if s.Engine == engine.PostgreSQL.Name {
-		host := s.Host
-		if s.Socket != "" {
-			host = filepath.Dir(s.Socket)
-		}
 		return []string{
-			"--db-driver=pgsql", "--pgsql-host=" + host, fmt.Sprintf("--pgsql-port=%d", s.Port), "--pgsql-user=" + t.user,
+			"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port), "--pgsql-user=" + t.user,
 			"--pgsql-db=" + t.db,
 		}, workload.LibpqEnv(&s, t.password)
 	}
@@ -254,15 +250,8 @@ func (t *sysbenchTool) explained(err error) error {
 	return err
 }
 
-var (
-	// missingCommand is what sysbench says of a command that a script does not have.
-	missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
-
-	lostConnection = regexp.MustCompile(`(?:error|errno =) (?:2013|2006)|Lost connection|has gone away|` +
-		`server closed the connection|terminating connection|no connection to the server`)
-	tooManyConnections = regexp.MustCompile(`(?:error|errno =) (?:1040|1203)|Too many connections|` +
-		`too many clients already|remaining connection slots`)
-)
+// missingCommand is what sysbench says of a command that a script does not have.
+var missingCommand = regexp.MustCompile(`test does not implement the '(\w+)' command|Unknown command: (\w+)`)
 
 func sysbenchError(e *workload.Execution, lines []string) error {
 	if len(lines) == 0 {
@@ -273,12 +262,5 @@ func sysbenchError(e *workload.Execution, lines []string) error {
 		words = append(words, result.Truncate(line, 300)) // it may repeat a whole statement
 	}
 	text := strings.Join(words, "; ")
-	err := fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text)
-	switch {
-	case lostConnection.MatchString(text):
-		return errors.Join(err, workload.ErrConnectionLost)
-	case tooManyConnections.MatchString(text):
-		return errors.Join(err, workload.ErrTooManyConnections)
-	}
-	return err
+	return workload.Connecting(fmt.Errorf("sysbench %s ended with %s: %s", e.Args[len(e.Args)-1], e.End(), text))
 }
