@@ -177,13 +177,13 @@ func rowText(row *sql.Rows) (string, error) {
 	if err := row.Scan(into...); err != nil || len(columns) == 1 {
 		return texts[0].String, err
 	}
-	line := ""
+	var known []string
 	for n, text := range texts {
 		if text.Valid {
-			line += columns[n] + "=" + text.String + " "
+			known = append(known, columns[n]+"="+text.String)
 		}
 	}
-	return line, nil
+	return strings.Join(known, " "), nil
 }
 
 // Before implements workload.Continued.

@@ -143,8 +143,8 @@ func (t *sysbenchTool) server() (options, env []string) {
 	s := t.cfg.Server
 	if s.Engine == engine.PostgreSQL.Name {
 		return []string{
-			"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port), "--pgsql-user=" + t.user,
-			"--pgsql-db=" + t.db,
+			"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port),
+			"--pgsql-user=" + t.user, "--pgsql-db=" + t.db,
 		}, workload.LibpqEnv(&s, t.password)
 	}
 	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
