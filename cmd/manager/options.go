@@ -93,10 +93,10 @@ func (o *options) bind(flags *flag.FlagSet) {
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
 	o.images.Databases = map[string]string{}
 	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
-		o.databaseImage(&engine.MariaDB))
-	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(&engine.MySQL))
+		o.databaseImage(engine.MariaDB))
+	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(engine.MySQL))
 	flags.Func("postgres-image", "Image of PostgreSQL for runs that name none, and of pgbench; empty is postgres:17.",
-		o.databaseImage(&engine.PostgreSQL))
+		o.databaseImage(engine.PostgreSQL))
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",

@@ -24,7 +24,7 @@ func wrapped(number uint16) error {
 
 // Each number means one thing, however deep the error is wrapped, and nothing to a server of an engine without it.
 func TestErrors(t *testing.T) {
-	mariaDB := &dialect.Of(&engine.MariaDB).Errors
+	mariaDB := &dialect.Of(engine.MariaDB).Errors
 	for name, tc := range map[string]struct {
 		is      func(error) bool
 		numbers []uint16
@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 
 // A server that starts is waited for, one that refuses is not.
 func TestWorthAnotherTry(t *testing.T) {
-	e := &dialect.Of(&engine.MySQL).Errors
+	e := &dialect.Of(engine.MySQL).Errors
 	for name, tc := range map[string]struct {
 		err  error
 		want bool
@@ -75,7 +75,7 @@ func TestWorthAnotherTry(t *testing.T) {
 }
 
 func TestInWords(t *testing.T) {
-	e := &dialect.Of(&engine.MariaDB).Errors
+	e := &dialect.Of(engine.MariaDB).Errors
 	err := e.InWords(fmt.Errorf("inserting: %w", mysql.ErrInvalidConn))
 	if err.Error() != "inserting: the server closed the connection" || !errors.Is(err, mysql.ErrInvalidConn) || !e.Broken(err) {
 		t.Error(err)
@@ -86,6 +86,6 @@ func TestInWords(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	d := dialect.Of(&engine.MySQL)
+	d := dialect.Of(engine.MySQL)
 	must.Same(t, "name", "`bench`.`a``b`", d.InSchema("bench", "a`b"))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestPostgreSQLErrors(t *testing.T) {
-	e := &dialect.Of(&engine.PostgreSQL).Errors
+	e := &dialect.Of(engine.PostgreSQL).Errors
 	of := func(code string) error { return fmt.Errorf("executing x: %w", &pgconn.PgError{Code: code}) }
 	for code, is := range map[string]func(error) bool{
 		"57P01": e.ConnectionEnded, "40001": e.TryAgain, "40P01": e.TryAgain, "53300": e.TooManySessions, "23505": e.DuplicateKey,
@@ -32,7 +32,7 @@ func TestPostgreSQLErrors(t *testing.T) {
 
 // Objects of a kind go together, because they may refer to each other, and what others are made of goes last.
 func TestPostgreSQLDropsAll(t *testing.T) {
-	d := dialect.Of(&engine.PostgreSQL)
+	d := dialect.Of(engine.PostgreSQL)
 	inSchema := func(name string) string { return d.InSchema("bench", name) }
 	got := d.Schemas.DropAll(inSchema, []dialect.Object{
 		{Kind: "FUNCTION", Name: "f(integer, text)"},

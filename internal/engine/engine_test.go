@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 func TestByName(t *testing.T) {
-	if e, err := engine.ByName("MariaDB"); err != nil || e != &engine.MariaDB {
+	if e, err := engine.ByName("MariaDB"); err != nil || e != engine.MariaDB {
 		t.Errorf("%v, %v", e, err)
 	}
-	if e, err := engine.ByName("MySQL"); err != nil || e != &engine.MySQL {
+	if e, err := engine.ByName("MySQL"); err != nil || e != engine.MySQL {
 		t.Errorf("%v, %v", e, err)
 	}
 	for _, name := range []string{"Oracle", "", "mariadb"} {
@@ -31,15 +32,15 @@ func TestByName(t *testing.T) {
 // An engine that is not named is that of the image, whatever its registry is named.
 func TestNamed(t *testing.T) {
 	for image, want := range map[string]*engine.Engine{
-		"mysql:9.7": &engine.MySQL, "docker.io/library/mysql@sha256:0123": &engine.MySQL, "mysql": &engine.MySQL,
-		"registry.example:5000/percona/percona-server:8.4": &engine.MySQL, "mariadb:11.8": &engine.MariaDB, "": &engine.MariaDB,
-		"mysql.example/mariadb:11.8": &engine.MariaDB, "acme/db:mysql-8.4": &engine.MySQL, "acme/db:1": &engine.MariaDB, "acme/my-mysql-build:1": &engine.MySQL,
+		"mysql:9.7": engine.MySQL, "docker.io/library/mysql@sha256:0123": engine.MySQL, "mysql": engine.MySQL,
+		"registry.example:5000/percona/percona-server:8.4": engine.MySQL, "mariadb:11.8": engine.MariaDB, "": engine.MariaDB,
+		"mysql.example/mariadb:11.8": engine.MariaDB, "acme/db:mysql-8.4": engine.MySQL, "acme/db:1": engine.MariaDB, "acme/my-mysql-build:1": engine.MySQL,
 	} {
 		if e, err := engine.Named("", image); err != nil || e != want {
 			t.Errorf("%q: %v, %v", image, e, err)
 		}
 	}
-	if e, err := engine.Named("MariaDB", "mysql:9.7"); err != nil || e != &engine.MariaDB {
+	if e, err := engine.Named("MariaDB", "mysql:9.7"); err != nil || e != engine.MariaDB {
 		t.Errorf("what is named does not count: %v, %v", e, err)
 	}
 	if _, err := engine.Named("Oracle", "mysql:9.7"); err == nil {
@@ -52,9 +53,9 @@ func TestNamesIn(t *testing.T) {
 		of, in *engine.Engine
 		want   map[string]string
 	}{
-		{&engine.MariaDB, &engine.MySQL, map[string]string{"innodb_log_file_size": "innodb_redo_log_capacity"}},
-		{&engine.MySQL, &engine.MariaDB, map[string]string{"innodb_redo_log_capacity": "innodb_log_file_size"}},
-		{&engine.MySQL, &engine.MySQL, map[string]string{}},
+		{engine.MariaDB, engine.MySQL, map[string]string{"innodb_log_file_size": "innodb_redo_log_capacity"}},
+		{engine.MySQL, engine.MariaDB, map[string]string{"innodb_redo_log_capacity": "innodb_log_file_size"}},
+		{engine.MySQL, engine.MySQL, map[string]string{}},
 	} {
 		if got := tc.of.NamesIn(tc.in); !maps.Equal(got, tc.want) {
 			t.Errorf("%s in %s: %v, want %v", tc.of.Name, tc.in.Name, got, tc.want)
@@ -101,22 +102,22 @@ func TestIsState(t *testing.T) {
 func TestLoss(t *testing.T) {
 	for name, tc := range map[string]struct {
 		variables      map[string]string
-		commit, binary engine.Durable
+		commit, binary base.Durable
 	}{
 		"durable":          {variables: map[string]string{"innodb_flush_log_at_trx_commit": "1", "log_bin": "ON", "sync_binlog": "1"}},
 		"nothing is known": {},
 		"no binary log":    {variables: map[string]string{"log_bin": "OFF", "sync_binlog": "0"}},
 		"neither": {
 			map[string]string{"innodb_flush_log_at_trx_commit": "2", "log_bin": "ON", "sync_binlog": "0"},
-			engine.Durable{Variable: "innodb_flush_log_at_trx_commit", Value: "2"},
-			engine.Durable{Variable: "sync_binlog", Value: "0"},
+			base.Durable{Variable: "innodb_flush_log_at_trx_commit", Value: "2"},
+			base.Durable{Variable: "sync_binlog", Value: "0"},
 		},
 	} {
-		for _, e := range []*engine.Engine{&engine.MariaDB, &engine.MySQL} {
-			if got, ok := e.CommitLoss(tc.variables); ok != (tc.commit != engine.Durable{}) || ok && got != tc.commit {
+		for _, e := range []*engine.Engine{engine.MariaDB, engine.MySQL} {
+			if got, ok := e.CommitLoss(tc.variables); ok != (tc.commit != base.Durable{}) || ok && got != tc.commit {
 				t.Errorf("%s, %s: %v, %v, want %v", name, e.Name, got, ok, tc.commit)
 			}
-			if got, ok := e.BinaryLogLoss(tc.variables); ok != (tc.binary != engine.Durable{}) || ok && got != tc.binary {
+			if got, ok := e.BinaryLogLoss(tc.variables); ok != (tc.binary != base.Durable{}) || ok && got != tc.binary {
 				t.Errorf("%s, %s: %v, %v, want %v", name, e.Name, got, ok, tc.binary)
 			}
 		}
@@ -126,10 +127,10 @@ func TestLoss(t *testing.T) {
 // Each engine knows its own servers by their version, and no other's.
 func TestEnginesAreDistinguished(t *testing.T) {
 	for version, want := range map[string]*engine.Engine{
-		"11.8.3-MariaDB-log": &engine.MariaDB, "10.11.14-MariaDB-0+deb12u2": &engine.MariaDB,
-		"8.4.6": &engine.MySQL, "9.7.4-2": &engine.MySQL, "8.4.5-5": &engine.MySQL,
+		"11.8.3-MariaDB-log": engine.MariaDB, "10.11.14-MariaDB-0+deb12u2": engine.MariaDB,
+		"8.4.6": engine.MySQL, "9.7.4-2": engine.MySQL, "8.4.5-5": engine.MySQL,
 	} {
-		for _, e := range []*engine.Engine{&engine.MariaDB, &engine.MySQL} {
+		for _, e := range []*engine.Engine{engine.MariaDB, engine.MySQL} {
 			must.Same(t, version+" matches "+e.Name, e == want, e.Variables.Matches(version))
 		}
 	}
@@ -153,14 +154,14 @@ func TestQuantity(t *testing.T) {
 	for _, tc := range []struct{ text, unit, same string }{
 		{"128MB", "8kB", "16384"}, {"1GB", "MB", "1024"}, {"5min", "s", "300"}, {"200ms", "ms", "200"}, {"0.5s", "ms", "500"}, {"64", "kB", "64kB"},
 	} {
-		a, isOne := engine.Quantity(tc.text, tc.unit)
-		b, isAnother := engine.Quantity(tc.same, tc.unit)
+		a, isOne := engine.PostgreSQL.Variables.Quantity(tc.text, tc.unit)
+		b, isAnother := engine.PostgreSQL.Variables.Quantity(tc.same, tc.unit)
 		if !isOne || !isAnother || a.Cmp(b) != 0 {
 			t.Errorf("%s and %s of %s: %v, %v", tc.text, tc.same, tc.unit, a, b)
 		}
 	}
 	for _, text := range []string{"", "x", "5 parsecs", "1e9999", "128M"} {
-		if n, ok := engine.Quantity(text, "kB"); ok {
+		if n, ok := engine.PostgreSQL.Variables.Quantity(text, "kB"); ok {
 			t.Errorf("%q is %v", text, n)
 		}
 	}
@@ -168,7 +169,7 @@ func TestQuantity(t *testing.T) {
 
 // What is written for PostgreSQL, and what is refused.
 func TestPostgreSQLOptions(t *testing.T) {
-	e := &engine.PostgreSQL
+	e := engine.PostgreSQL
 	file := e.Options.File([]engine.Setting{
 		e.Options.BufferPoolSize(128 << 20), e.Options.RedoLogSize(1<<30, 0), e.Options.Variable("search_path", "it's"),
 	})

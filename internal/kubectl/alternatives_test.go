@@ -224,10 +224,10 @@ innodb_redo_log_capacity=1G
 		settings, variables map[string]any
 		left                string
 	}{
-		{"my.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("aria_pagecache_buffer_size", "1536M"), ofBoth + "22: plugin_load_add: it is no variable, so that it could not be read back; " + ofVersion},
-		{"my.cnf", &engine.MySQL, map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("innodb_log_file_size", "48M"), ofBoth + ofVersion},
-		{"capacity.cnf", &engine.MySQL, map[string]any{"redoLogSize": "1Gi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
-		{"files.cnf", &engine.MariaDB, map[string]any{"redoLogSize": "96Mi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
+		{"my.cnf", engine.MariaDB, map[string]any{"redoLogSize": "48Mi", "flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("aria_pagecache_buffer_size", "1536M"), ofBoth + "22: plugin_load_add: it is no variable, so that it could not be read back; " + ofVersion},
+		{"my.cnf", engine.MySQL, map[string]any{"flushLogAtTrxCommit": int64(2), "binaryLog": true}, with("innodb_log_file_size", "48M"), ofBoth + ofVersion},
+		{"capacity.cnf", engine.MySQL, map[string]any{"redoLogSize": "1Gi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
+		{"files.cnf", engine.MariaDB, map[string]any{"redoLogSize": "96Mi"}, map[string]any{"innodb_log_files_in_group": "3"}, ""},
 	} {
 		got := must.Get(readOptions(at(tc.file), tc.e))(t)
 		must.Same(t, tc.e.Name+": settings", tc.settings, got.settings)
@@ -238,7 +238,7 @@ innodb_redo_log_capacity=1G
 		"loop.cnf": "loop.cnf:2: " + at("loop.cnf") + " includes itself", "early.cnf": "early.cnf:1: a=1: the option stands before the first [group]",
 		"open.cnf": "the group has no ]", "odd.cnf": "!source is not known", "empty.cnf": "empty.cnf:2: =1: an option has a name", "zip.cnf": "zip.cnf:2: open",
 	} {
-		if _, err := readOptions(at(file), &engine.MariaDB); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readOptions(at(file), engine.MariaDB); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
 	}

@@ -213,21 +213,21 @@ func pasted(object map[string]any) []string {
 	var lines []string
 	for _, path := range slices.Sorted(maps.Keys(variables)) {
 		if e := engines[path]; e != nil && e.Options.Meant != nil {
-			lines = append(lines, meant(path, variables[path])...)
+			lines = append(lines, meant(e, path, variables[path])...)
 		}
 	}
 	return lines
 }
 
 // meant corrects the variables of a database, and says what it has corrected.
-func meant(path string, variables map[string]any) []string {
+func meant(e *engine.Engine, path string, variables map[string]any) []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		value, isText := variables[name].(string)
 		if !isText {
 			continue // its type is wrong, which the schema says
 		}
-		right, set, wrong := engine.Meant(name, value)
+		right, set, wrong := e.Options.Meant(name, value)
 		if _, twice := variables[right]; twice && right != name {
 			wrong = append(wrong, right+" stands there, too")
 		}

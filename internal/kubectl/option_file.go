@@ -129,7 +129,7 @@ var ofVersion = regexp.MustCompile(`^(mysqld|mariadbd?)-\d`)
 
 // reads says whether servers read that group, of whatever version.
 func (r *optionReader) reads(group string) bool {
-	return group == "mysqld" || group == "server" || r.engine == &engine.MariaDB && (group == "mariadb" || group == "mariadbd")
+	return group == "mysqld" || group == "server" || r.engine == engine.MariaDB && (group == "mariadb" || group == "mariadbd")
 }
 
 // include what a line names, seen from the folder of its file.
@@ -158,7 +158,7 @@ func (r *optionReader) include(line string) error {
 // option of a server: NAME, or NAME=VALUE.
 func (r *optionReader) option(place, line string) error {
 	name, value, valued := strings.Cut(uncommented(line), "=")
-	name, value, _ = engine.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
+	name, value, _ = r.engine.Options.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
 	plain, loose := strings.CutPrefix(name, "loose_")
 	if !valued {
 		plain, value = flag(plain)

@@ -223,7 +223,7 @@ func TestIntegrationEveryEngineLoadsTheSameRows(t *testing.T) {
 // A server of another engine would be configured and read wrongly.
 func TestIntegrationAnotherEngine(t *testing.T) {
 	tr := newTrial(t, commitsize.Parameters{Rows: 1, RowsPerCommit: 1})
-	tr.cfg.Server.Engine = map[*engine.Engine]string{&engine.MariaDB: "MySQL", &engine.MySQL: "MariaDB"}[testedEngine(t)]
+	tr.cfg.Server.Engine = map[*engine.Engine]string{engine.MariaDB: "MySQL", engine.MySQL: "MariaDB"}[testedEngine(t)]
 	tr.mustFail(t.Context(), t, result.CauseSettingNotEffective,
 		"engine "+tr.cfg.Server.Engine+" was requested, but the server is "+globals(t)["version"])
 }

@@ -275,7 +275,7 @@ func TestIntegrationBorrowedSchemaOfSomebodyElse(t *testing.T) {
 func TestIntegrationBorrowedSchemaIsGivenBack(t *testing.T) {
 	own := func(t testing.TB, schema string) *trial { return newOwn(t, schema, "id\n1\n", asItIs) }
 	// What only some engines know has a kind of its own there.
-	special := map[*engine.Engine]string{&engine.MariaDB: "; CREATE SEQUENCE s"}[testedEngine(t)]
+	special := map[*engine.Engine]string{engine.MariaDB: "; CREATE SEQUENCE s"}[testedEngine(t)]
 	everything := "CREATE TABLE own (id INT); CREATE VIEW v AS SELECT 1; CREATE TABLE child (id INT)" + special
 	program := newCustomTrial(t, `echo '{"metrics": [{"name": "x", "value": 1, "unit": "s", "better": "lower"}]}' >$BENCHRUN_RESULT_FILE`)
 	for name, tc := range map[string]struct {

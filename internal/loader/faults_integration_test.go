@@ -306,7 +306,7 @@ func TestIntegrationTooManyErrors(t *testing.T) {
 // encrypts says whether the server speaks TLS. MariaDB from 11.4 on does without being told, with a certificate of its own, and
 // so does MySQL, which has no such variable.
 func encrypts(t testing.TB) bool {
-	return testedEngine(t) == &engine.MySQL || globals(t)["have_ssl"] == "YES"
+	return testedEngine(t) == engine.MySQL || globals(t)["have_ssl"] == "YES"
 }
 
 // Each way of sending something works over an encrypted connection: single statements, statements made while the server

@@ -83,7 +83,7 @@ func testedEngine(t testing.TB) *engine.Engine {
 // storageEngines are those of the server under test. Rows are the same in each.
 func storageEngines(t testing.TB) []string {
 	t.Helper()
-	return append([]string{"InnoDB", "MyISAM"}, map[*engine.Engine][]string{&engine.MariaDB: {"Aria", "aria"}}[testedEngine(t)]...)
+	return append([]string{"InnoDB", "MyISAM"}, map[*engine.Engine][]string{engine.MariaDB: {"Aria", "aria"}}[testedEngine(t)]...)
 }
 
 // trials counts them, so that each has a run of its own.

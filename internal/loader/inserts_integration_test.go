@@ -315,7 +315,7 @@ func TestIntegrationAClientsErrorEndsTheOthers(t *testing.T) {
 // protocols that the server under test has.
 func protocols(t *testing.T) []string {
 	t.Helper()
-	if testedEngine(t) == &engine.MySQL {
+	if testedEngine(t) == engine.MySQL {
 		return []string{"Text", "Prepared"}
 	}
 	return []string{"Text", "Prepared", "Bulk"}

@@ -61,7 +61,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		doc := quiet()
 		tc.change(doc)
-		must.Same(t, "warnings", tc.want, strings.Join(finding.Texts(findings(&engine.MariaDB, doc, tc.clients)), "\n"))
+		must.Same(t, "warnings", tc.want, strings.Join(finding.Texts(findings(engine.MariaDB, doc, tc.clients)), "\n"))
 	}
 }
 
@@ -137,7 +137,7 @@ func TestMetrics(t *testing.T) {
 		}
 		return s
 	}
-	all := metrics(&engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "130"), client))
+	all := metrics(engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "130"), client))
 	want := []result.Metric{
 		{Name: "rowsPerSecond", Value: 500, Unit: "rows/s", Better: "higher"},
 		{Name: "commitsPerSecond", Value: 50, Unit: "commits/s", Better: "higher"},
@@ -150,13 +150,13 @@ func TestMetrics(t *testing.T) {
 	for _, s := range []result.ServerFacts{
 		{}, server("Innodb_data_fsyncs", "10", "x"), server("Innodb_data_fsyncs", "10", "9"),
 	} {
-		must.Same(t, "what cannot be known is left out", without, names(metrics(&engine.MariaDB, document(totals, s, client))))
+		must.Same(t, "what cannot be known is left out", without, names(metrics(engine.MariaDB, document(totals, s, client))))
 	}
-	idle := metrics(&engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "10"), client))
+	idle := metrics(engine.MariaDB, document(totals, server("Innodb_os_log_fsyncs", "10", "10"), client))
 	if idle[2].Name != "redoFsyncsPerTransaction" || idle[2].Value != 0 {
 		t.Errorf("a server that did not wait for the disk: %+v", idle)
 	}
-	if got := names(metrics(&engine.MariaDB, document(totals, server("Innodb_data_fsyncs", "10", "130"), client))); got[2] != "innodbFsyncsPerTransaction" {
+	if got := names(metrics(engine.MariaDB, document(totals, server("Innodb_data_fsyncs", "10", "130"), client))); got[2] != "innodbFsyncsPerTransaction" {
 		t.Errorf("metrics %v", got)
 	}
 }

@@ -359,12 +359,12 @@ func TestCaughtUp(t *testing.T) {
 		}
 		counter := engine.MariaDB.Counters.PagesWritten
 		doc.Server.StatusBefore, doc.Server.StatusAfter = map[string]string{counter: tc.before}, map[string]string{counter: "10000"}
-		found := caughtUp(&engine.MariaDB, doc)
+		found := caughtUp(engine.MariaDB, doc)
 		if len(found) != tc.says {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
-	if found := caughtUp(&engine.MariaDB, new(result.Document)); found != nil {
+	if found := caughtUp(engine.MariaDB, new(result.Document)); found != nil {
 		t.Errorf("without slices: %v", found)
 	}
 }

@@ -298,7 +298,7 @@ func TestIntegrationOwnSchemaOfOthers(t *testing.T) {
 // Dumps of the server's own tool load as they are.
 func TestIntegrationOwnSchemaIsADump(t *testing.T) {
 	file := "mariadb-dump.sql"
-	if testedEngine(t) == &engine.MySQL {
+	if testedEngine(t) == engine.MySQL {
 		file = "mysqldump.sql"
 	}
 	dump := must.Get(os.ReadFile(filepath.Join("..", "workload", "sqltext", "testdata", file)))(t)

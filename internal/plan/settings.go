@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 )
 
 // Settings are everything that a specification asks of the configuration of such a server, sorted by name. The same list makes
@@ -242,7 +243,7 @@ func UnrequestedDifferences(from, to *v1alpha1.BenchmarkRunSpec, theirs, ours ma
 		_, before := theirs[name]
 		_, after := ours[name]
 		return before && p.from.Variables.IsState(name) || after && p.to.Variables.IsState(name) ||
-			otherImage && engine.NamesBuild(name)
+			otherImage && base.NamesBuild(name)
 	}
 	known := func(of *engine.Engine, variables map[string]string) map[string]string {
 		rest := maps.Clone(variables)

@@ -168,7 +168,7 @@ func TestAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := testutil.MakeRun("commit-size", "bench").With(tc.change).Obj()
-			host, port := plan.Address(&engine.MariaDB, run, 2)
+			host, port := plan.Address(engine.MariaDB, run, 2)
 			if host != tc.host || port != tc.port || plan.Schema(run) != tc.schema || plan.SecretName(run) != tc.secret {
 				t.Errorf("%s:%d, schema %s, Secret %s", host, port, plan.Schema(run), plan.SecretName(run))
 			}
@@ -265,7 +265,7 @@ func TestSettings(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			must.Same(t, "settings", tc.want, plan.Settings(&engine.MariaDB, &tc.db))
+			must.Same(t, "settings", tc.want, plan.Settings(engine.MariaDB, &tc.db))
 		})
 	}
 }
@@ -282,9 +282,9 @@ func TestSettingsOfMySQL(t *testing.T) {
 		{Name: "innodb_redo_log_capacity", Value: "100663296", Line: "innodb_redo_log_capacity = 100663296"},
 		{Name: "log_bin", Value: "OFF", Line: "skip_log_bin"},
 	}
-	must.Same(t, "settings", want, plan.Settings(&engine.MySQL, &db))
+	must.Same(t, "settings", want, plan.Settings(engine.MySQL, &db))
 	db.Settings = v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}
-	if got := plan.Settings(&engine.MySQL, &db)[0].Line; got != "log_bin = binlog" {
+	if got := plan.Settings(engine.MySQL, &db)[0].Line; got != "log_bin = binlog" {
 		t.Errorf("the binary log is switched on by %q", got)
 	}
 }
@@ -310,7 +310,7 @@ func TestSettingsQuoting(t *testing.T) {
 	for value, want := range cases {
 		t.Run(value, func(t *testing.T) {
 			db := v1alpha1.DatabaseSpec{Variables: map[string]v1alpha1.VariableValue{"loose_x": v1alpha1.VariableValue(value)}}
-			got := plan.Settings(&engine.MariaDB, &db)[1]
+			got := plan.Settings(engine.MariaDB, &db)[1]
 			must.Same(t, "setting", engine.Setting{Name: "x", Value: value, Loose: true, Line: "loose_x = " + want}, got)
 		})
 	}

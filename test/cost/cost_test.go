@@ -59,9 +59,12 @@ var changes = map[string]change{
 		},
 	},
 	"newengine": {
-		added: map[string]string{"internal/engine/example.go": "testdata/engine.go.txt"},
+		added: map[string]string{"internal/engine/example/example.go": "testdata/engine.go.txt"},
 		edited: map[string][]string{
-			"internal/engine/engine.go": {"&MySQL, &PostgreSQL}", "&MySQL, &PostgreSQL, &Example}"},
+			"internal/engine/engine.go": {
+				"internal/engine/base\"\n", "internal/engine/base\"\n\t\"github.com/benchrun-dev/benchrun/internal/engine/example\"\n",
+				"MySQL, PostgreSQL}", "MySQL, PostgreSQL, &example.Engine}",
+			},
 			"api/v1alpha1/database_types.go": {
 				"Enum=MariaDB;MySQL;PostgreSQL\n", "Enum=MariaDB;MySQL;PostgreSQL;Example\n",
 				"\tEngineMySQL Engine = \"MySQL\"\n",

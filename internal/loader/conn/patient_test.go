@@ -47,7 +47,7 @@ func TestPatient(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, err := conn.Patient(&tc.server, dialect.Of(&engine.MariaDB), time.Minute).Connect(t.Context())
+			_, err := conn.Patient(&tc.server, dialect.Of(engine.MariaDB), time.Minute).Connect(t.Context())
 			if !errors.Is(err, tc.want) {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -28,7 +28,7 @@ import (
 const testSchema = "schema_test"
 
 // testDialect is that of every server that is tested.
-var testDialect = dialect.Of(&engine.MariaDB)
+var testDialect = dialect.Of(engine.MariaDB)
 
 // newServer is a server without the schema.
 func newServer(t *testing.T) *sql.DB {

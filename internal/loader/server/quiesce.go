@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -99,7 +100,7 @@ func unrest(after time.Duration, owed []debt) []finding.Finding {
 }
 
 // debts are those above their goals, by the status counters. One that the server does not count is left out.
-func debts(c *engine.Counters, status map[string]string) []debt {
+func debts(c *base.Counters, status map[string]string) []debt {
 	var all []debt
 	add := func(what, counter string, goal int64) {
 		if value, known := counted(status, counter); known && value > goal {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -152,7 +153,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 	if e.Variables.Descriptions == "" {
 		return e, nil
 	}
-	rounded, enums, units := map[string]engine.Rounding{}, map[string][]string{}, map[string]string{}
+	rounded, enums, units := map[string]base.Rounding{}, map[string][]string{}, map[string]string{}
 	if err := workload.EachRow(ctx, db, func(row *sql.Rows) error {
 		var name, enum, unit string
 		var step int64
@@ -161,7 +162,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 			units[name] = unit
 		}
 		if step > 1 {
-			rounded[name] = engine.Rounding{To: step}
+			rounded[name] = base.Rounding{To: step}
 		}
 		if enum != "" {
 			enums[name] = strings.Split(enum, ",")
@@ -176,7 +177,7 @@ func Described(ctx context.Context, e *engine.Engine, db *sql.DB) (*engine.Engin
 }
 
 // describe adds what a server says to what is known of its engine, which holds where they differ.
-func describe(e *engine.Engine, rounded map[string]engine.Rounding, enums map[string][]string) *engine.Engine {
+func describe(e *engine.Engine, rounded map[string]base.Rounding, enums map[string][]string) *engine.Engine {
 	described := *e
 	maps.Copy(rounded, e.Variables.Rounded)
 	maps.Copy(enums, e.Variables.Enums)
@@ -271,7 +272,7 @@ func (t *Taken) has(setting result.Setting) bool {
 	}
 	for _, prefix := range []string{"", "skip_", "disable_", "enable_", "maximum_"} {
 		option, prefixed := strings.CutPrefix(name, prefix)
-		if _, variable := t.variables[option]; prefixed && (variable || engine.Listed(t.otherwise, option)) {
+		if _, variable := t.variables[option]; prefixed && (variable || base.Listed(t.otherwise, option)) {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -22,13 +23,13 @@ import (
 
 func TestExecuted(t *testing.T) {
 	at := func(n string) map[string]string { return map[string]string{"Questions": n} }
-	if n := Executed(&engine.MariaDB, at("5"), at("12")); n == nil || *n != 7 {
+	if n := Executed(engine.MariaDB, at("5"), at("12")); n == nil || *n != 7 {
 		t.Errorf("%v, want 7", n)
 	}
-	if n := Executed(&engine.MariaDB, at("12"), at("5")); n == nil || *n != -7 {
+	if n := Executed(engine.MariaDB, at("12"), at("5")); n == nil || *n != -7 {
 		t.Errorf("%v, want -7", n)
 	}
-	if n := Executed(&engine.MariaDB, nil, at("5")); n != nil {
+	if n := Executed(engine.MariaDB, nil, at("5")); n != nil {
 		t.Errorf("%d, want nothing", *n)
 	}
 }
@@ -51,10 +52,10 @@ func TestRestarted(t *testing.T) {
 }
 
 func TestUptime(t *testing.T) {
-	if up, err := Uptime(&engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
+	if up, err := Uptime(engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
 		t.Errorf("%s, %v", up, err)
 	}
-	must.Refused(Uptime(&engine.MariaDB, map[string]string{}))(t, "no uptime")
+	must.Refused(Uptime(engine.MariaDB, map[string]string{}))(t, "no uptime")
 }
 
 // A server is at rest when it has reached its goals, and not when its debt has stopped falling.
@@ -182,26 +183,26 @@ func TestUnverified(t *testing.T) {
 // otherwise than the option that sets it, and has a switch instead of a number for durability.
 var madeUp = engine.Engine{
 	Name: "MadeUp",
-	Options: engine.Options{
+	Options: base.Options{
 		Head:  "[madeupd]\n",
 		Quote: func(value string) string { return value },
 		BufferPoolSize: func(bytes int64) engine.Setting {
-			return engine.Assignment("cache_pages", fmt.Sprint(bytes/8192))
+			return base.Assignment("cache_pages", fmt.Sprint(bytes/8192))
 		},
 		RedoLogSize: func(bytes, _ int64) engine.Setting {
 			return engine.Setting{Name: "journal", Value: fmt.Sprint(bytes), Line: fmt.Sprintf("journal = %dK", bytes>>10)}
 		},
 		FlushLogAtTrxCommit: func(mode int32) engine.Setting {
-			return engine.Assignment("durability", []string{"NONE", "FULL", "LAZY"}[mode])
+			return base.Assignment("durability", []string{"NONE", "FULL", "LAZY"}[mode])
 		},
 		BinaryLog: func(on bool) engine.Setting {
 			return engine.Setting{Name: "change_stream", Value: fmt.Sprint(on), Line: fmt.Sprintf("change_stream = %t", on)}
 		},
 	},
-	Variables: engine.Variables{
+	Variables: base.Variables{
 		StateAndIdentity: []string{"node_*"},
 		Synonyms:         map[string]string{"journal": "journal_size"},
-		Rounded:          map[string]engine.Rounding{"journal": {To: 1 << 20}},
+		Rounded:          map[string]base.Rounding{"journal": {To: 1 << 20}},
 		Enums:            map[string][]string{"durability": {"NONE", "FULL", "LAZY"}},
 	},
 }
@@ -273,7 +274,7 @@ func TestAMadeUpEngineWithAnothersOptions(t *testing.T) {
 	for _, s := range plan.Settings(&madeUp, db) {
 		requested = append(requested, result.Setting{Name: s.Name, Value: s.Value})
 	}
-	variables := madeUpServer(database.MyCnf(&engine.MariaDB, db))
+	variables := madeUpServer(database.MyCnf(engine.MariaDB, db))
 	applied := CompareSettings(&madeUp, requested, variables, new(Taken))
 	err := RefusedSettings(&madeUp, requested, applied, variables)
 	must.Fail(t, err, `durability=FULL was requested, but the server has "0"`)

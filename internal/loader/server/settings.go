@@ -99,9 +99,9 @@ func compareValues(e *engine.Engine, variables map[string]string, name, requeste
 		return result.SettingEffective
 	}
 	if unit, has := lookUp(e, name, e.Variables.Units); has {
-		want, isOne := engine.Quantity(requested, unit)
-		have, isAnother := engine.Quantity(effective, unit)
-		if step, _ := engine.Quantity("1", unit); isOne && isAnother {
+		want, isOne := e.Variables.Quantity(requested, unit)
+		have, isAnother := e.Variables.Quantity(effective, unit)
+		if step, _ := e.Variables.Quantity("1", unit); isOne && isAnother {
 			return compareNumbers(want, have, step)
 		}
 	}

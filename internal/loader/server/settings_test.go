@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -22,7 +23,7 @@ const (
 )
 
 // mariaDB is that engine with what a server of version 11.8 says about some variables.
-var mariaDB = describe(&engine.MariaDB, map[string]engine.Rounding{
+var mariaDB = describe(engine.MariaDB, map[string]base.Rounding{
 	"innodb_buffer_pool_size": {To: 1 << 20}, "key_buffer_size": {To: 4 << 10}, "max_allowed_packet": {To: 1 << 10},
 	"net_buffer_length": {To: 1 << 10},
 }, map[string][]string{
@@ -232,7 +233,7 @@ func TestRoundedByOtherVariables(t *testing.T) {
 				}
 			}
 			for value, want := range tc.want {
-				applied := CompareSettings(&engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables, new(Taken))
+				applied := CompareSettings(engine.MariaDB, []result.Setting{{Name: "innodb_buffer_pool_size", Value: value}}, variables, new(Taken))
 				must.Same(t, value, want, applied[0].Outcome)
 			}
 		})
@@ -247,8 +248,8 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 		{Name: "max_connections", Value: "152"},
 		{Name: "sync_binlog", Value: "1"},
 	}
-	applied := CompareSettings(&engine.MariaDB, requested, variables, new(Taken))
-	err := RefusedSettings(&engine.MariaDB, requested, applied, variables)
+	applied := CompareSettings(engine.MariaDB, requested, variables, new(Taken))
+	err := RefusedSettings(engine.MariaDB, requested, applied, variables)
 	const want = `innodb_bufer_pool_size=1G was requested, but the server has no such variable; ` +
 		`max_connections=152 was requested, but the server has "151"; ` +
 		`sync_binlog=1 was requested, but the server has "0"`
@@ -256,7 +257,7 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 	must.Same(t, "reason", result.CauseSettingNotEffective, failure.Describe(t.Context(), err).Reason)
-	if err := RefusedSettings(&engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
+	if err := RefusedSettings(engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
 		t.Errorf("error %v although everything is effective", err)
 	}
 }
@@ -277,19 +278,19 @@ func TestAdjustments(t *testing.T) {
 func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	one := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-5", "hostname": "a", "pid_file": "/a", "report_host": "x"}
 	other := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-9", "hostname": "b", "ssl_key": "/k"}
-	if SettingsDigest(&engine.MariaDB, one) != SettingsDigest(&engine.MariaDB, other) {
+	if SettingsDigest(engine.MariaDB, one) != SettingsDigest(engine.MariaDB, other) {
 		t.Error("two servers that are set alike have two digests")
 	}
-	if changed := ChangedVariables(&engine.MariaDB, one, other); changed != nil {
+	if changed := ChangedVariables(engine.MariaDB, one, other); changed != nil {
 		t.Errorf("changed: %v", changed)
 	}
 	other["sync_binlog"] = "0"
 	other["extra"] = "1"
-	if SettingsDigest(&engine.MariaDB, one) == SettingsDigest(&engine.MariaDB, other) {
+	if SettingsDigest(engine.MariaDB, one) == SettingsDigest(engine.MariaDB, other) {
 		t.Error("two servers that are set otherwise have one digest")
 	}
 	want := []string{`extra was "" and is now "1"`, `sync_binlog was "1" and is now "0"`}
-	must.Same(t, "changed", want, ChangedVariables(&engine.MariaDB, one, other))
+	must.Same(t, "changed", want, ChangedVariables(engine.MariaDB, one, other))
 }
 
 func adjustmentTexts(applied []result.AppliedSetting) []string {

@@ -90,7 +90,7 @@ func pod(cfg *result.Config) (workload.Pod, error) {
 	if err != nil {
 		return workload.Pod{}, err
 	}
-	e := &engine.PostgreSQL
+	e := engine.PostgreSQL
 	needs := workload.Pod{Image: p.Image, User: e.Image.User, Work: true}
 	if p.Image == "" {
 		needs.ImageOf = e.Name

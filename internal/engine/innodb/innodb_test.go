@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package innodb
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func TestMeant(t *testing.T) {
 		{"x", "'a' 'b'", "x", "'a' 'b'", ""},
 		{"loose_x", "stage/%=ON", "loose_x", "stage/%=ON", ""},
 	} {
-		meant, set, wrong := Meant(tc.name, tc.value)
+		meant, set, wrong := meant(tc.name, tc.value)
 		said := strings.Join(wrong, "; ")
 		if meant != tc.meant || set != tc.set || !strings.Contains(said, tc.says) || (tc.says == "") != (said == "") {
 			t.Errorf("%s=%s: %s=%s: %s", tc.name, tc.value, meant, set, said)

@@ -1,19 +1,22 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+// Package postgresql is PostgreSQL, from 15 on.
+package postgresql
 
 import (
 	"fmt"
 	"math/big"
 	"regexp"
 	"strings"
+
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 )
 
-// PostgreSQL is PostgreSQL, from 15 on.
-var PostgreSQL = Engine{
+// Engine is PostgreSQL.
+var Engine = base.Engine{
 	Name: "PostgreSQL",
-	Image: Image{
+	Image: base.Image{
 		Default:  "postgres:17",
 		Names:    []string{"postgres"},
 		Port:     5432,
@@ -30,24 +33,24 @@ var PostgreSQL = Engine{
 		Error: regexp.MustCompile(`(?:FATAL|PANIC):  (.+)|LOG:  ((?:unrecognized configuration parameter|invalid value for parameter|` +
 			`parameter "|syntax error in file|.+ is outside the valid range for parameter).*)`),
 	},
-	Options: Options{
+	Options: base.Options{
 		Head:  "include = '" + postgresData + "/postgresql.conf'\n",
 		Quote: func(value string) string { return "'" + strings.ReplaceAll(value, "'", "''") + "'" },
-		BufferPoolSize: func(bytes int64) Setting {
-			return Assignment("shared_buffers", fmt.Sprintf("%dkB", bytes>>10))
+		BufferPoolSize: func(bytes int64) base.Setting {
+			return base.Assignment("shared_buffers", fmt.Sprintf("%dkB", bytes>>10))
 		},
-		RedoLogSize: func(bytes, _ int64) Setting {
-			return Assignment("max_wal_size", fmt.Sprintf("%dMB", bytes>>20))
+		RedoLogSize: func(bytes, _ int64) base.Setting {
+			return base.Assignment("max_wal_size", fmt.Sprintf("%dMB", bytes>>20))
 		},
-		SynchronousCommit: func(mode string) Setting { return Assignment("synchronous_commit", mode) },
+		SynchronousCommit: func(mode string) base.Setting { return base.Assignment("synchronous_commit", mode) },
 		Reserved: []string{
 			"include", "include_dir", "include_if_exists", "data_directory", "config_file", "hba_file", "ident_file", "external_pid_file",
 			"listen_addresses", "port", "unix_socket_directories",
 		},
 	},
-	Variables: Variables{
+	Variables: base.Variables{
 		Version: "server_version",
-		Matches: func(version string) bool { return version != "" && !strings.Contains(version, mariaDBName) },
+		Matches: func(version string) bool { return version != "" && !strings.Contains(version, "MariaDB") },
 		StateAndIdentity: []string{
 			"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "listen_addresses", "port", "unix_socket_*",
 			"bonjour*", "cluster_name", "ssl_*", "in_hot_standby", "application_name", "search_path", "client_encoding", "transaction_*",
@@ -55,19 +58,20 @@ var PostgreSQL = Engine{
 			"pg_stat_statements.track_utility",
 		},
 		Hidden:       []string{"primary_conninfo", "archive_command", "restore_command", "ssl_passphrase_command"},
+		Quantity:     quantity,
 		Descriptions: "SELECT LOWER(name), 1, COALESCE(ARRAY_TO_STRING(enumvals, ','), ''), COALESCE(unit, '') FROM pg_settings",
 	},
-	Counters: Counters{
+	Counters: base.Counters{
 		Uptime: "uptime", Statements: "statements",
-		StatementsBy: Setting{Name: "shared_preload_libraries", Value: "pg_stat_statements"},
-		Fsyncs: []Fsyncs{
+		StatementsBy: base.Setting{Name: "shared_preload_libraries", Value: "pg_stat_statements"},
+		Fsyncs: []base.Fsyncs{
 			{Counter: "wal_sync", Metric: "redoFsyncsPerTransaction"},
 			{Counter: "io_wal_fsyncs", Metric: "redoFsyncsPerTransaction"}, // from 18 on
 		},
 		LockWaits:    "lock_waits",
 		PagesWritten: "pages_written",
 		RedoWritten:  "wal_insert_lsn",
-		Debt: []Gauge{
+		Debt: []base.Gauge{
 			{
 				Counter: "wal_since_checkpoint", Description: "bytes of WAL since the last checkpoint", Goal: 1 << 20,
 				Query: "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::bigint FROM pg_control_checkpoint()",
@@ -79,8 +83,10 @@ var PostgreSQL = Engine{
 		},
 		WriteBack: "CHECKPOINT",
 	},
-	Durability: Durability{
-		Commit: []Durable{{"fsync", "on"}, {"synchronous_commit", "on,local,remote_write,remote_apply"}},
+	Durability: base.Durability{
+		Commit: []base.Durable{
+			{Variable: "fsync", Value: "on"}, {Variable: "synchronous_commit", Value: "on,local,remote_write,remote_apply"},
+		},
 	},
 	Databases:     true,
 	SystemSchemas: []string{"information_schema", "pg_catalog", "pg_toast", "public"},
@@ -93,7 +99,7 @@ var PostgreSQL = Engine{
 // postgresData is below DataPath.
 const postgresData = "/var/lib/postgresql/data/pgdata"
 
-var quantity = regexp.MustCompile(`^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z]*)$`)
+var number = regexp.MustCompile(`^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z]*)$`)
 
 // units of bytes and of microseconds.
 var units = map[string]*big.Rat{
@@ -103,10 +109,10 @@ var units = map[string]*big.Rat{
 	"h": big.NewRat(3600e6, 1), "d": big.NewRat(24*3600e6, 1),
 }
 
-// Quantity reads a number with a unit as PostgreSQL does; without one it is of the given unit, which may be several of one, as
+// quantity reads a number with a unit as PostgreSQL does; without one it is of the given unit, which may be several of one, as
 // in 8kB. It is in bytes, or in microseconds.
-func Quantity(text, unit string) (*big.Rat, bool) {
-	parts := quantity.FindStringSubmatch(text)
+func quantity(text, unit string) (*big.Rat, bool) {
+	parts := number.FindStringSubmatch(text)
 	if parts == nil || len(text) > 64 {
 		return nil, false
 	}
