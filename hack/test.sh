@@ -139,7 +139,8 @@ reach() {
 # whose names begin with OTHERS after TestIntegration. TESTS is tests, or race, which takes twice as long.
 loader() {
 	reach "$2"
-	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration($3|PostgreSQL)" -timeout 60m ./internal/loader/...
+	"$4" "$1" -tags integration -run '^TestIntegration' -skip "^TestIntegration($3|PostgreSQL)" -timeout 60m \
+		./internal/loader/... ./internal/engine/...
 	tally "$1"
 }
 

@@ -47,6 +47,15 @@ func ByName(name string) (*Engine, error) {
 	return nil, fmt.Errorf("engine is %q but must be %s", name, strings.Join(names, " or "))
 }
 
+// SQL is what servers of an engine with that name speak; MySQL's of one without a name, which is that of a configuration without a
+// server.
+func SQL(name string) base.SQL {
+	if e, err := ByName(name); err == nil {
+		return e.SQL
+	}
+	return base.MySQL
+}
+
 // Named finds an engine by its name in the API or, without one, by its image; MariaDB if neither says anything.
 func Named(name, image string) (*Engine, error) {
 	if name != "" {

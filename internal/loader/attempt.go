@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
@@ -33,12 +33,12 @@ import (
 type attempt struct {
 	cfg      *result.Config
 	engine   *engine.Engine
-	dialect  *dialect.Dialect
+	dialect  *client.Dialect
 	identity result.Identity
 	cpuLimit int64
 	progress *progress.Progress
 
-	connections conn.Opener
+	connections client.Opener
 	// anywhere connects to no schema, as admin does; db is connected to the workload's. Neither pool takes part in the measured
 	// phase.
 	anywhere  driver.Connector
@@ -80,11 +80,11 @@ func newAttempt(in *Input, out *progress.Progress) (*attempt, workload.Workload,
 	if a.engine, err = engine.ByName(cfg.Server.Engine); err != nil {
 		return nil, nil, err
 	}
-	a.dialect = dialect.Of(a.engine)
+	a.dialect = conn.Dialect(a.engine)
 	if a.cpuLimit, err = cpuLimit(in.CPULimitMillis); err != nil {
 		return nil, nil, err
 	}
-	if a.connections, err = conn.New(cfg.Server); err != nil {
+	if a.connections, err = conn.Open(cfg.Server); err != nil {
 		return nil, nil, err
 	}
 	if a.anywhere, err = a.connections.Connector(""); err != nil {

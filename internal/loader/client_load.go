@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
@@ -25,7 +24,7 @@ type clientLoad struct {
 	*attempt
 	workload workload.Workload
 	plan     workload.Plan
-	sessions []conn.Session
+	sessions []client.Session
 	// warmed is what was done before the measured phase.
 	warmed   result.Totals
 	measured *record.Recorder
@@ -148,7 +147,7 @@ func (l *clientLoad) runClients(ctx context.Context, c *clients, w window) (err 
 }
 
 // readSession notes how the measuring sessions differ from what the server says of itself.
-func (l *clientLoad) readSession(s conn.Session) (err error) {
+func (l *clientLoad) readSession(s client.Session) (err error) {
 	if l.server.Encryption, err = encryption(l.dialect, l.cfg.Server.TLS, s); err != nil {
 		return err
 	}
@@ -162,7 +161,7 @@ func (l *clientLoad) readSession(s conn.Session) (err error) {
 
 // encryption reads back from a session what it is encrypted with, for example "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty if it
 // is not. Not what was requested is an error.
-func encryption(d *dialect.Dialect, requested string, s conn.Session) (string, error) {
+func encryption(d *client.Dialect, requested string, s client.Session) (string, error) {
 	status, err := s.Pairs(d.Server.Encryption)
 	if err != nil {
 		return "", err

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/alternate"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -22,7 +22,7 @@ import (
 )
 
 type clients struct {
-	sessions   []conn.Session
+	sessions   []client.Session
 	interrupt  func()
 	tryAgain   func(error) bool
 	milestones *record.Milestones
@@ -37,7 +37,7 @@ type clients struct {
 	between func(context.Context, clock, func() result.Slice) *pauses
 }
 
-func (c *clients) open(ctx context.Context, connections conn.Opener, schema string, plan *workload.Plan) error {
+func (c *clients) open(ctx context.Context, connections client.Opener, schema string, plan *workload.Plan) error {
 	c.kinds = plan.Kinds
 	for i := len(c.sessions); i < plan.Clients; i++ {
 		s, err := connections.Session(ctx, schema, plan.Setup)

@@ -137,7 +137,7 @@ func benchArms(b *testing.B, server result.Server) []arm {
 	if server.TLS != "" {
 		cfg.TLS = &tls.Config{InsecureSkipVerify: true}
 	}
-	ours := must.Get(conn.New(server))(b)
+	ours := must.Get(conn.Open(server))(b)
 	return []arm{
 		{"ours", func(ctx context.Context, setup []string) (closingSession, error) {
 			return ours.Session(ctx, benchSchema, setup)
@@ -247,7 +247,7 @@ func (s *shape) prepare(b *testing.B, server result.Server) (workload.Workload, 
 		return pointQueries(s.queries), workload.Plan{Clients: 1}
 	}
 	w := must.Get(registry.New(&result.Config{Seed: 42, Workload: s.workload, Server: server, Scratch: b.TempDir()}))(b)
-	c := must.Get(conn.New(server))(b)
+	c := must.Get(conn.Open(server))(b)
 	connector := must.Get(c.Connector(benchSchema))(b)
 	db := sql.OpenDB(connector)
 	defer db.Close()
@@ -348,7 +348,7 @@ func (s *driverSession) Exec(statement []byte) error {
 	return err
 }
 
-// ExecWhile implements workload.Session: the driver returns when the answer is there.
+// ExecWhile implements workload.Inserter: the driver returns when the answer is there.
 func (s *driverSession) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
 	return after(s.Exec(statement), meanwhile)
 }
@@ -374,7 +374,7 @@ func (s *driverSession) ExecAffected(statement []byte) (int64, error) {
 	return done.RowsAffected()
 }
 
-// Prepare implements workload.Session. What executions begin with is the statement's number.
+// Prepare implements workload.Inserter. What executions begin with is the statement's number.
 func (s *driverSession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	statement, err := s.conn.Prepare(p.SQL)
 	if err != nil {
@@ -391,7 +391,7 @@ func (s *driverSession) Prepare(p workload.Prepared) (*mysqlwire.Execution, erro
 	return &mysqlwire.Execution{First: head, Later: head}, nil
 }
 
-// ExecuteWhile implements workload.Session. The values come in the binary form, and the driver makes the same of them again.
+// ExecuteWhile implements workload.Inserter. The values come in the binary form, and the driver makes the same of them again.
 // Reading them is a little extra work, less than what the driver does not have to do for making them.
 func (s *driverSession) ExecuteWhile(execution []byte, meanwhile func()) (time.Duration, error) {
 	statement, rest := s.prepared[execution[0]], execution[1:]
@@ -444,7 +444,7 @@ func (s *driverSession) Fetch(statement []byte) (n int64, err error) {
 // driverReaders numbers what is loaded: the driver finds a reader by a name that the whole process shares.
 var driverReaders atomic.Int64
 
-// Load implements workload.Session.
+// Load implements workload.Inserter.
 func (s *driverSession) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
 	name := "bench-" + strconv.FormatInt(driverReaders.Add(1), 10)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return data })
@@ -461,7 +461,7 @@ func (s *driverSession) Load(clause string, data io.Reader) (rows, warnings int6
 	return rows, warnings, err
 }
 
-// Warning implements workload.Session.
+// Warning implements workload.Inserter.
 func (s *driverSession) Warning() (string, error) { return s.first("SHOW WARNINGS LIMIT 1") }
 
 // first is the last column of a query's first row.

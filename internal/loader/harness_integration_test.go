@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -71,7 +71,7 @@ func env(t testing.TB, name string) string {
 }
 
 // testedDialect is what that server understands.
-func testedDialect(t testing.TB) *dialect.Dialect { return dialect.Of(testedEngine(t)) }
+func testedDialect(t testing.TB) *client.Dialect { return conn.Dialect(testedEngine(t)) }
 
 // testedEngine is the engine of the server that the environment names.
 func testedEngine(t testing.TB) *engine.Engine {
@@ -191,7 +191,7 @@ func (tr *trial) mustFail(ctx context.Context, t testing.TB, reason result.Cause
 func other(t testing.TB) *sql.DB {
 	t.Helper()
 	tr := newTrial(t, commitsize.Parameters{})
-	c := must.Get(conn.New(tr.cfg.Server))(t)
+	c := must.Get(conn.Open(tr.cfg.Server))(t)
 	connector := must.Get(c.Connector(""))(t)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })

@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	innodb "github.com/benchrun-dev/benchrun/internal/engine/innodb/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -140,13 +140,13 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 	}
 	c := &clients{interrupt: func() {}}
 	defer c.close()
-	var sinks []*conn.Sink
+	var sinks []*innodb.Sink
 	config := mysql.NewConfig()
 	config.DialFunc = func(context.Context, string, string) (net.Conn, error) {
-		sinks = append(sinks, conn.NewSink())
+		sinks = append(sinks, innodb.NewSink())
 		return sinks[len(sinks)-1], nil
 	}
-	connections, err := conn.NewBy(config)
+	connections, err := innodb.NewBy(config)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func Noop(ctx context.Context, workloadJSON string, seed int64, limit time.Durat
 
 func atOnce(context.Context) (time.Time, error) { return time.Time{}, nil }
 
-func noopReport(measured *record.Recorder, facts result.ClientFacts, sinks []*conn.Sink) *NoopReport {
+func noopReport(measured *record.Recorder, facts result.ClientFacts, sinks []*innodb.Sink) *NoopReport {
 	t := measured.Totals()
 	r := &NoopReport{
 		Rows: t.Rows, Statements: t.Statements, Seconds: max(measured.Ended(), time.Microsecond).Seconds(),

@@ -24,7 +24,8 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
+	innodb "github.com/benchrun-dev/benchrun/internal/engine/innodb/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/progress"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -430,7 +431,7 @@ func listen(t testing.TB) *mysql.Config {
 // serve passes on what the client and a sink say to each other, until the client leaves.
 func serve(t testing.TB, client net.Conn) {
 	defer client.Close()
-	sink := conn.NewSink()
+	sink := innodb.NewSink()
 	buf := make([]byte, 64<<10)
 	for {
 		for {
@@ -456,10 +457,10 @@ func serve(t testing.TB, client net.Conn) {
 // inserts are what a client over the network measures of a load.
 func inserts(t testing.TB, load *insert.Load) *record.Recorder {
 	t.Helper()
-	connections := must.Get(conn.NewBy(listen(t)))(t)
+	connections := must.Get(innodb.NewBy(listen(t)))(t)
 	s, err := connections.Session(t.Context(), "bench", nil)
 	must.Do(t, err)
-	c := &clients{sessions: []conn.Session{s}, interrupt: connections.End}
+	c := &clients{sessions: []client.Session{s}, interrupt: connections.End}
 	defer c.close()
 	out := progress.Start(io.Discard)
 	defer out.Finish()

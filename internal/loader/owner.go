@@ -167,7 +167,7 @@ func (o *owner) release() []finding.Finding {
 }
 
 func (o *owner) removeSchema(ctx context.Context) error {
-	anew, err := conn.New(o.cfg.Server)
+	anew, err := conn.Open(o.cfg.Server)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/server"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -222,11 +222,11 @@ func TestIntegrationPostgreSQLDropsAll(t *testing.T) {
 		"CREATE VIEW everything.w AS SELECT * FROM everything.v", "CREATE MATERIALIZED VIEW everything.m AS SELECT * FROM everything.w",
 		"CREATE FUNCTION everything.f(a INT, b TEXT) RETURNS INT LANGUAGE SQL AS 'SELECT 1'",
 		"CREATE PROCEDURE everything.c() LANGUAGE SQL AS 'SELECT 1'")
-	list := func() (objects []dialect.Object) {
+	list := func() (objects []client.Object) {
 		rows := must.Get(db.Query(d.Schemas.Objects, "everything", "everything", "everything"))(t)
 		defer rows.Close()
 		for rows.Next() {
-			var o dialect.Object
+			var o client.Object
 			must.Do(t, rows.Scan(&o.Kind, &o.Name))
 			objects = append(objects, o)
 		}

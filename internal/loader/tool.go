@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/process"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
@@ -37,17 +36,17 @@ type toolLoad struct {
 
 // newToolLoad makes the tool's folder and fills it. close removes it.
 func newToolLoad(a *attempt) (*toolLoad, error) {
-	user, err := conn.ReadCredential(a.cfg.Server.UserFile)
+	user, err := client.ReadCredential(a.cfg.Server.UserFile)
 	if err != nil {
 		return nil, err
 	}
-	password, err := conn.ReadCredential(a.cfg.Server.PasswordFile)
+	password, err := client.ReadCredential(a.cfg.Server.PasswordFile)
 	if err != nil {
 		return nil, err
 	}
 	database := ""
-	if a.cfg.Server.Engine == engine.PostgreSQL.Name {
-		if database, err = conn.PostgresDatabase(a.cfg.Server); err != nil {
+	if a.engine.Databases {
+		if database, err = client.Database(a.cfg.Server); err != nil {
 			return nil, err
 		}
 	}

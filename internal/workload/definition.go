@@ -31,7 +31,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -40,8 +40,8 @@ import (
 type Definition struct {
 	// Type is the workload's name in the API.
 	Type string
-	// Engines are those whose servers can be loaded; nil are those that speak MySQL's protocol.
-	Engines []string
+	// SQL of the servers that can be loaded; nil is MySQL's.
+	SQL []base.SQL
 	// Shared says that several loader Pods can make the load together.
 	Shared bool
 	// Primes says that the load can be made on a new server before, for a bounded time: each client ends it after a transaction.
@@ -57,15 +57,8 @@ type Definition struct {
 	NewTool func(in ToolInput) (Tool, error)
 }
 
-// AllEngines are all, for a workload that sends what its user or its program says. The empty name is that of a configuration
-// without a server.
-var AllEngines = func() []string {
-	all := []string{""}
-	for _, e := range engine.All() {
-		all = append(all, e.Name)
-	}
-	return all
-}()
+// AnySQL is for a workload that sends what its user or its program says.
+var AnySQL = []base.SQL{base.MySQL, base.PostgreSQL}
 
 // Pod is what a workload needs of its loader's Pod, besides the loader. It knows nothing of Kubernetes.
 type Pod struct {

@@ -156,31 +156,44 @@ func (c *Client) Leave() {
 // Expired says whether the client must stop at the given time of its recorder's clock.
 func (c *Client) Expired(now time.Duration) bool { return c.Limit > 0 && now >= c.Limit }
 
-// Session is one connection to the database.
+// Session is one connection to the database. The bytes of a statement may be reused once it was sent.
 type Session interface {
-	// Exec sends a statement and waits for the answer. The statement's bytes may be reused afterwards.
+	// Exec sends a statement and waits for the answer.
 	Exec(statement []byte) error
+	// ExecAffected is Exec, and returns how many rows the statement changed.
+	ExecAffected(statement []byte) (int64, error)
+	// Fetch sends a query, reads all of its rows and returns their number.
+	Fetch(statement []byte) (int64, error)
+	// Do is Exec for a statement that may be a query, and returns how many rows the server sent or changed.
+	Do(statement []byte) (int64, error)
+	// Bind has the server prepare a statement with placeholders for numbers, which may be a query.
+	Bind(sql string) (Bound, error)
+}
+
+// Inserter is a Session by MySQL's protocol, for workloads that insert rows as fast as they can be sent, and files of them.
+type Inserter interface {
+	Session
 	// ExecWhile is Exec, and calls meanwhile when the statement was sent, before its answer is waited for: while the server
-	// works, the next statement can be made. The statement's bytes may be reused by then. It returns how long ago the answer
-	// came, which is before meanwhile was done if that took longer than the server.
+	// works, the next statement can be made. It returns how long ago the answer came, which is before meanwhile was done if that
+	// took longer than the server.
 	ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error)
 	// Prepare has the server prepare a statement. It is Refused by a server that does not take its form of execution.
 	Prepare(p Prepared) (*mysqlwire.Execution, error)
 	// ExecuteWhile is ExecWhile for an execution of a prepared statement: what Prepare returned, and the values.
 	ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error)
-	// Do is Exec for a statement that may be a query, and returns how many rows the server sent or changed.
-	Do(statement []byte) (int64, error)
-	// Bind has the server prepare a statement with placeholders for numbers, which may be a query.
-	Bind(sql string) (Bound, error)
-	// ExecAffected is Exec, and returns how many rows the statement changed.
-	ExecAffected(statement []byte) (int64, error)
-	// Fetch sends a query, reads all of its rows and returns their number.
-	Fetch(statement []byte) (int64, error)
 	// Load executes LOAD DATA LOCAL INFILE; the clause is what follows the file's name, data the file. It returns how many
 	// rows were written, and how many warnings the server has about them.
 	Load(clause string, data io.Reader) (rows, warnings int64, err error)
 	// Warning asks for the first warning of the last statement.
 	Warning() (string, error)
+}
+
+// InserterOf is a session as an Inserter. It is Refused if its server speaks another protocol.
+func InserterOf(s Session) (Inserter, error) {
+	if i, is := s.(Inserter); is {
+		return i, nil
+	}
+	return nil, Refused{Reason: "rows and files are inserted by MySQL's protocol only: use engine MariaDB or MySQL"}
 }
 
 // Bound is a statement with placeholders, as the server has prepared it for a session.

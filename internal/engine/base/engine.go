@@ -16,7 +16,9 @@ import (
 // Engine is a family of database servers.
 type Engine struct {
 	// Name in the API, as spec.database.engine.
-	Name    string
+	Name string
+	// SQL that its servers speak.
+	SQL     SQL
 	Image   Image
 	Options Options
 	// Variables and Counters are what the server says about itself.
@@ -32,6 +34,15 @@ type Engine struct {
 	// TryAgain are the codes of errors after which a client is expected to roll the transaction back and begin it anew.
 	TryAgain []string
 }
+
+// SQL is a dialect with its protocol. The loader, workloads and programs choose by it how they talk to a server.
+type SQL string
+
+// The SQL of engines.
+const (
+	MySQL      SQL = "MySQL"
+	PostgreSQL SQL = "PostgreSQL"
+)
 
 // Image is what the official container image and its server expect and do.
 type Image struct {

@@ -18,6 +18,7 @@ import (
 // Engine is what both engines have; each adds its own.
 func Engine() base.Engine {
 	return base.Engine{
+		SQL: base.MySQL,
 		Image: base.Image{
 			Port:     3306,
 			PortName: "mysql",

@@ -16,6 +16,7 @@ import (
 // Engine is PostgreSQL.
 var Engine = base.Engine{
 	Name: "PostgreSQL",
+	SQL:  base.PostgreSQL,
 	Image: base.Image{
 		Default:  "postgres:17",
 		Names:    []string{"postgres"},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -47,7 +46,7 @@ func TestPatient(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, err := conn.Patient(&tc.server, dialect.Of(engine.MariaDB), time.Minute).Connect(t.Context())
+			_, err := conn.Patient(&tc.server, conn.Dialect(engine.MariaDB), time.Minute).Connect(t.Context())
 			if !errors.Is(err, tc.want) {
 				t.Errorf("%s: %v", name, err)
 			}

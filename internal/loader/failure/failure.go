@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -50,7 +50,7 @@ func Recover(err *error) {
 }
 
 // Of gives an error its reason, unless it has one, and says it in words that not only programmers understand.
-func Of(d *dialect.Dialect, err error) *Failure {
+func Of(d *client.Dialect, err error) *Failure {
 	known, ok := errors.AsType[*Failure](err)
 	if !ok {
 		known = &Failure{Reason: reasonOf(d, err), Err: err}
@@ -60,7 +60,7 @@ func Of(d *dialect.Dialect, err error) *Failure {
 }
 
 // reasonOf tells what the server refused from a connection that is gone, and both from a defect of the loader.
-func reasonOf(d *dialect.Dialect, err error) result.Cause {
+func reasonOf(d *client.Dialect, err error) result.Cause {
 	if _, ok := errors.AsType[workload.Refused](err); ok {
 		return result.CauseConfiguration
 	}

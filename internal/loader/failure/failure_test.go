@@ -17,8 +17,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -33,7 +34,7 @@ func TestNoErrorIsNoFailure(t *testing.T) {
 
 // Which numbers mean that the server ended the connection differs from engine to engine: 4031 of MariaDB is about a trigger.
 func TestReasons(t *testing.T) {
-	other := engine.Engine{ConnectionEnded: []string{"4031"}}
+	other := engine.Engine{SQL: base.MySQL, ConnectionEnded: []string{"4031"}}
 	server := func(number uint16) error { return fmt.Errorf("executing x: %w", &mysql.MySQLError{Number: number}) }
 	for name, tc := range map[string]struct {
 		e    *engine.Engine
@@ -73,6 +74,6 @@ func TestReasons(t *testing.T) {
 			engine.MariaDB, fmt.Errorf("preparing: %w", failure.New(result.CauseCheckFailed, server(1053))), result.CauseCheckFailed,
 		},
 	} {
-		must.Same(t, name, tc.want, failure.Of(dialect.Of(tc.e), tc.err).Reason)
+		must.Same(t, name, tc.want, failure.Of(conn.Dialect(tc.e), tc.err).Reason)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 	"golang.org/x/sys/unix"
 
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/datacopy"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -83,7 +83,7 @@ func (c *Client) get(ctx context.Context, query string) (*result.Observation, er
 }
 
 func (c *Client) ask(ctx context.Context, method, path string) ([]byte, error) {
-	password, err := conn.ReadCredential(c.server.PasswordFile)
+	password, err := client.ReadCredential(c.server.PasswordFile)
 	if err != nil {
 		return nil, err
 	}

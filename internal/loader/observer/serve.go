@@ -25,7 +25,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/loader/conn"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/probe"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -108,7 +108,7 @@ func (o *Observer) handler() http.Handler {
 
 func (o *Observer) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		password, err := conn.ReadCredential(o.PasswordFile)
+		password, err := client.ReadCredential(o.PasswordFile)
 		switch {
 		case err != nil:
 			fmt.Fprintln(os.Stderr, "reading the password:", err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -35,7 +35,7 @@ const (
 // clocks differ does not matter.
 type Meeting struct {
 	db      *sql.DB
-	dialect *dialect.Dialect
+	dialect *client.Dialect
 	schema  string
 	id      result.Identity
 	pods    int
@@ -57,7 +57,7 @@ func (b *Meeting) args(before []any, last any) []any {
 }
 
 // isNotThere says whether the leading Pod's row is missing: it has not made it yet, or has taken the schema away.
-func isNotThere(d *dialect.Dialect, err error) bool {
+func isNotThere(d *client.Dialect, err error) bool {
 	return errors.Is(err, sql.ErrNoRows) || d.Errors.NoSuchTable(err)
 }
 
@@ -133,7 +133,7 @@ func (b *Meeting) poll(ctx context.Context, atMost time.Duration, ask func() (bo
 }
 
 // NewMeeting is that of so many Pods, which wait for each other at most so long.
-func NewMeeting(db *sql.DB, d *dialect.Dialect, schema string, id result.Identity, pods int, atMost time.Duration) Meeting {
+func NewMeeting(db *sql.DB, d *client.Dialect, schema string, id result.Identity, pods int, atMost time.Duration) Meeting {
 	return Meeting{db: db, dialect: d, schema: schema, id: id, pods: pods, atMost: atMost}
 }
 

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/result"
@@ -36,7 +36,7 @@ type Keeper struct {
 // holds what is not Benchrun's is left alone. With an error, a keeper that is not nil is for Remove alone: something was made
 // before the error.
 func Acquire(
-	ctx context.Context, db *sql.DB, d *dialect.Dialect, server *result.Server, id result.Identity, atMost time.Duration,
+	ctx context.Context, db *sql.DB, d *client.Dialect, server *result.Server, id result.Identity, atMost time.Duration,
 ) (*Keeper, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -28,7 +29,7 @@ import (
 const testSchema = "schema_test"
 
 // testDialect is that of every server that is tested.
-var testDialect = dialect.Of(engine.MariaDB)
+var testDialect = conn.Dialect(engine.MariaDB)
 
 // newServer is a server without the schema.
 func newServer(t *testing.T) *sql.DB {
@@ -120,11 +121,11 @@ func TestIntegrationKilledBesideSomebodyElse(t *testing.T) {
 // An attempt that is interrupted while it takes the schema removes what it has made until then, and nothing else.
 func TestIntegrationInterruptedWhileTaking(t *testing.T) {
 	db := newServer(t)
-	for step, stop := range map[string]func(*dialect.Dialect){
-		"before the schema":  func(d *dialect.Dialect) { d.Schemas.Create = "not SQL " },
-		"after the schema":   func(d *dialect.Dialect) { d.Tables.Objects = "not SQL" },
-		"before the note":    func(d *dialect.Dialect) { d.Tables.InsertNew = "not SQL" },
-		"before the attempt": func(d *dialect.Dialect) { d.Tables.Attempts = "not SQL" },
+	for step, stop := range map[string]func(*client.Dialect){
+		"before the schema":  func(d *client.Dialect) { d.Schemas.Create = "not SQL " },
+		"after the schema":   func(d *client.Dialect) { d.Tables.Objects = "not SQL" },
+		"before the note":    func(d *client.Dialect) { d.Tables.InsertNew = "not SQL" },
+		"before the attempt": func(d *client.Dialect) { d.Tables.Attempts = "not SQL" },
 	} {
 		for _, precious := range []bool{false, true} {
 			mustExec(t, db, "DROP DATABASE IF EXISTS "+testSchema)

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/loader/failure"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -142,7 +142,7 @@ func (h *holding) making(ctx context.Context, id result.Identity) (bool, error) 
 // goes with the workload's tables.
 
 // HasDataset says whether the schema holds the dataset.
-func HasDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset string) (bool, error) {
+func HasDataset(ctx context.Context, db *sql.DB, d *client.Dialect, dataset string) (bool, error) {
 	var digest string
 	err := db.QueryRowContext(ctx, "SELECT digest FROM benchrun_datasets").Scan(&digest)
 	switch {
@@ -155,7 +155,7 @@ func HasDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset str
 }
 
 // RecordDataset says that the schema, which was cleared before, holds the whole dataset.
-func RecordDataset(ctx context.Context, db *sql.DB, d *dialect.Dialect, dataset string) error {
+func RecordDataset(ctx context.Context, db *sql.DB, d *client.Dialect, dataset string) error {
 	if _, err := db.ExecContext(ctx, "CREATE TABLE benchrun_datasets "+d.Tables.Datasets); err != nil {
 		return fmt.Errorf("making the table of datasets: %w", err)
 	}
@@ -193,7 +193,7 @@ func (k *Keeper) register(ctx context.Context) error {
 
 // register this Pod's start of the attempt under a primary key, so that there is one: a Pod that is started again on a dead
 // node's behalf, or by a confused kubelet, ends itself here before it touches a table.
-func register(ctx context.Context, db workload.Querier, d *dialect.Dialect, schema string, id result.Identity) error {
+func register(ctx context.Context, db workload.Querier, d *client.Dialect, schema string, id result.Identity) error {
 	table := d.InSchema(schema, attemptsTable)
 	insert := "INSERT INTO " + table + " (run_uid, trial, attempt, pod_index, pod_uid, connection_id)" +
 		" VALUES (?, ?, ?, ?, ?, " + d.Sessions.Own + ")"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -29,11 +29,11 @@ const (
 	kindTable  = "TABLE"
 )
 
-type object = dialect.Object
+type object = client.Object
 
 type holding struct {
 	conn    *sql.Conn
-	dialect *dialect.Dialect
+	dialect *client.Dialect
 	schema  string
 }
 

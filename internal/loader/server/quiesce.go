@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/engine/base"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/loader/sleep"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -67,7 +67,7 @@ func (r *rest) look(now time.Time, owed []debt) (over bool) {
 // back, which it would otherwise do while it is measured; nothing else is changed. It finds each debt that was left after atMost,
 // or when none fell any more.
 func Quiesce(
-	ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB, atMost time.Duration,
+	ctx context.Context, e *engine.Engine, d *client.Dialect, db *sql.DB, atMost time.Duration,
 ) ([]finding.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
@@ -121,7 +121,7 @@ func debts(c *base.Counters, status map[string]string) []debt {
 }
 
 // restStatus reads the status counters that debts looks at, and asks for those that the server does not have otherwise.
-func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
+func restStatus(ctx context.Context, e *engine.Engine, d *client.Dialect, db *sql.DB) (map[string]string, error) {
 	status, err := statusLike(ctx, d, db, e.Counters.RestPattern)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func restStatus(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *s
 }
 
 // statusLike are the counters whose names match a pattern of LIKE, or all.
-func statusLike(ctx context.Context, d *dialect.Dialect, db *sql.DB, pattern string) (map[string]string, error) {
+func statusLike(ctx context.Context, d *client.Dialect, db *sql.DB, pattern string) (map[string]string, error) {
 	if query := d.Server.StatusLike(pattern); query != "" {
 		return pairs(ctx, db, query)
 	}
@@ -153,7 +153,7 @@ func statusLike(ctx context.Context, d *dialect.Dialect, db *sql.DB, pattern str
 }
 
 // Counter is one of the server's, since it started.
-func Counter(ctx context.Context, d *dialect.Dialect, db *sql.DB, name string) (int64, error) {
+func Counter(ctx context.Context, d *client.Dialect, db *sql.DB, name string) (int64, error) {
 	status, err := statusLike(ctx, d, db, name)
 	if err != nil {
 		return 0, err
@@ -167,7 +167,7 @@ func Counter(ctx context.Context, d *dialect.Dialect, db *sql.DB, name string) (
 
 // Busy is how many sessions that are connected to a schema the server executes something for. What waits for a client to take its
 // answer is over.
-func Busy(ctx context.Context, d *dialect.Dialect, db *sql.DB, schema string) (sessions int64, err error) {
+func Busy(ctx context.Context, d *client.Dialect, db *sql.DB, schema string) (sessions int64, err error) {
 	if err := db.QueryRowContext(ctx, d.Sessions.Busy, schema).Scan(&sessions); err != nil {
 		return 0, fmt.Errorf("asking for the sessions that are at work: %w", err)
 	}

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/engine/base"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -39,7 +39,7 @@ func pairs(ctx context.Context, db *sql.DB, query string) (map[string]string, er
 }
 
 // Status are the server's status counters.
-func Status(ctx context.Context, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
+func Status(ctx context.Context, d *client.Dialect, db *sql.DB) (map[string]string, error) {
 	all := map[string]string{}
 	for _, q := range d.Server.Status {
 		if q.Needs != "" && all[q.Needs] != "true" {
@@ -55,7 +55,7 @@ func Status(ctx context.Context, d *dialect.Dialect, db *sql.DB) (map[string]str
 }
 
 // Variables are the server's variables by lower-case name, without secrets.
-func Variables(ctx context.Context, e *engine.Engine, d *dialect.Dialect, db *sql.DB) (map[string]string, error) {
+func Variables(ctx context.Context, e *engine.Engine, d *client.Dialect, db *sql.DB) (map[string]string, error) {
 	found, err := pairs(ctx, db, d.Server.Variables)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
@@ -23,7 +24,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "CommitSize", Engines: workload.AllEngines, Primes: true, Validate: workload.Checked(parameters), New: New,
+	Type: "CommitSize", SQL: workload.AnySQL, Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member commitSize at one point.
@@ -87,11 +88,8 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &commitSize{params: *p, sql: &mySQL, rows: generate.NewRows(cfg.Seed), bound: p.bound()}
-	if cfg.Server.Engine == engine.PostgreSQL.Name {
-		w.sql = &postgreSQL
-	}
-	return w, nil
+	sql := sqlOf[engine.SQL(cfg.Server.Engine)]
+	return &commitSize{params: *p, sql: sql, rows: generate.NewRows(cfg.Seed), bound: p.bound()}, nil
 }
 
 // texts are the SQL that differs from one family of servers to the next.
@@ -104,19 +102,19 @@ type texts struct {
 	checksum func(ctx context.Context, db *sql.DB, expression string, tables ...string) (checksum.Checksum, error)
 }
 
-var (
-	mySQL = texts{
+var sqlOf = map[base.SQL]*texts{
+	base.MySQL: {
 		table:    "CREATE TABLE demo (id SERIAL, data VARBINARY(255) NOT NULL)",
 		setup:    func(autocommits bool) []string { return []string{"SET " + insert.SessionCommit(autocommits)} },
 		checksum: checksum.OfTables,
-	}
-	postgreSQL = texts{
+	},
+	base.PostgreSQL: {
 		table:    "CREATE TABLE demo (id BIGINT NOT NULL UNIQUE, data VARCHAR(255) NOT NULL)",
 		setup:    func(bool) []string { return nil },
 		begin:    "BEGIN;", // in one message with the statement
 		checksum: checksum.OfRows,
-	}
-)
+	},
+}
 
 func (w *commitSize) Prepare(ctx context.Context, db *sql.DB) (workload.Plan, error) {
 	return w.Plan(), workload.Execute(ctx, db, w.sql.table)

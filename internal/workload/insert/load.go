@@ -176,12 +176,15 @@ type inserter struct {
 // before, also across the end of a transaction: a limit may be exceeded by the transaction that is being sent and the one
 // that was taken meanwhile.
 func (l *Load) Insert(ctx context.Context, c *workload.Client) (result.StoppedBy, error) {
+	session, err := workload.InserterOf(c.Session)
+	if err != nil {
+		return "", err
+	}
 	w := &inserter{
-		Load: l, client: c, head: l.head(c.Index), executions: l.executions(c.Index), send: l.send(c.Session),
+		Load: l, client: c, head: l.head(c.Index), executions: l.executions(c.Index), send: l.send(session),
 		statement: make([]byte, 0, l.StatementBytes()+generate.NumberRoom),
 	}
 	if l.Open != nil {
-		var err error
 		if w.source, err = l.Open(); err != nil {
 			return "", err
 		}

@@ -52,14 +52,17 @@ func (l *Load) Ready(client int, s workload.Session) error {
 	if l.prepared == nil {
 		return nil
 	}
+	inserter, err := workload.InserterOf(s)
+	if err != nil {
+		return err
+	}
 	heads := map[int64]*mysqlwire.Execution{}
 	row := "(" + strings.Repeat("?,", len(l.prepared.types)-1) + "?)"
 	for _, rows := range l.preparedSizes() {
 		statement := workload.Prepared{
 			SQL: l.head(client) + row + strings.Repeat(","+row, int(max(rows, 1)-1)), Types: l.prepared.types, Rows: rows,
 		}
-		var err error
-		if heads[rows], err = s.Prepare(statement); err != nil {
+		if heads[rows], err = inserter.Prepare(statement); err != nil {
 			return err
 		}
 	}
@@ -130,7 +133,7 @@ func (x *executions) rows(dst []byte, first, last int64) []byte {
 	return dst
 }
 
-func (l *Load) send(s workload.Session) func(statement []byte, meanwhile func()) (time.Duration, error) {
+func (l *Load) send(s workload.Inserter) func(statement []byte, meanwhile func()) (time.Duration, error) {
 	if l.prepared != nil {
 		return s.ExecuteWhile
 	}

@@ -9,13 +9,14 @@ import (
 	"errors"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Pgbench", Engines: []string{engine.PostgreSQL.Name}, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Pgbench", SQL: []base.SQL{base.PostgreSQL}, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member pgbench at one point.

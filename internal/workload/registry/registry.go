@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
@@ -48,21 +49,21 @@ func find(cfg *result.Config) (*workload.Definition, error) {
 	return d, named(cfg, cmp.Or(checkEngine(cfg, d), workload.CheckShare(cfg, d.Shared)))
 }
 
-// speakMySQL are the engines that every workload can load.
-var speakMySQL = []string{engine.MariaDB.Name, engine.MySQL.Name, ""}
-
 func checkEngine(cfg *result.Config, d *workload.Definition) error {
-	name := cfg.Server.Engine
-	if slices.Contains(speakMySQL, name) && d.Engines == nil || slices.Contains(d.Engines, name) {
+	speaks := engine.SQL(cfg.Server.Engine)
+	loads := func(d workload.Definition) bool {
+		return slices.Contains(d.SQL, speaks) || d.SQL == nil && speaks == base.MySQL
+	}
+	if loads(*d) {
 		return nil
 	}
 	var can []string
 	for _, other := range definitions {
-		if slices.Contains(other.Engines, name) {
+		if loads(other) {
 			can = append(can, other.Type)
 		}
 	}
-	return fmt.Errorf("it cannot load a server of engine %s: use %s", name, strings.Join(can, ", "))
+	return fmt.Errorf("it cannot load a server of engine %s: use %s", cfg.Server.Engine, strings.Join(can, ", "))
 }
 
 func named(cfg *result.Config, err error) error {

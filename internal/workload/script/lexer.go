@@ -3,16 +3,20 @@
 
 package script
 
-import "strings"
+import (
+	"strings"
 
-// Dialect decides how comments and quoted text are read.
-type Dialect int
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
+)
 
+// Dialect decides how comments and quoted text are read: of MySQL's SQL with neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES in sql_mode,
+// of PostgreSQL's with standard_conforming_strings, its default.
+type Dialect base.SQL
+
+// The dialects.
 const (
-	// MySQL is the dialect of MySQL and MariaDB with neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES in sql_mode.
-	MySQL Dialect = iota
-	// PostgreSQL is the dialect of PostgreSQL with standard_conforming_strings, its default.
-	PostgreSQL
+	MySQL      = Dialect(base.MySQL)
+	PostgreSQL = Dialect(base.PostgreSQL)
 )
 
 // The lexer of package sqltext does not fit: it reads the dialect of MySQL only, and it refuses text that different versions of a

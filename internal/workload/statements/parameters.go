@@ -20,7 +20,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Statements", Engines: workload.AllEngines, Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod,
+	Type: "Statements", SQL: workload.AnySQL, Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod,
 	New: New,
 }
 
@@ -59,13 +59,6 @@ const (
 	defaultSeconds = 60
 )
 
-func dialectOf(cfg *result.Config) script.Dialect {
-	if cfg.Server.Engine == engine.PostgreSQL.Name {
-		return script.PostgreSQL
-	}
-	return script.MySQL
-}
-
 func parameters(cfg *result.Config) (*Parameters, error) {
 	p, _, err := compiled(cfg)
 	return p, err
@@ -89,7 +82,7 @@ func compiled(cfg *result.Config) (p *Parameters, scripts []*script.Script, err 
 	}
 	for i := 0; err == nil && i < len(p.Transactions); i++ {
 		var s *script.Script
-		if s, err = p.compile(i, dialectOf(cfg)); err != nil {
+		if s, err = p.compile(i, script.Dialect(engine.SQL(cfg.Server.Engine))); err != nil {
 			err = fmt.Errorf("transactions: %s: %w", p.Transactions[i].Name, err)
 		}
 		scripts = append(scripts, s)

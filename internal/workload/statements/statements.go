@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
@@ -49,7 +50,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 		return nil, err
 	}
 	w := &load{
-		Parameters: p, compiled: scripts, dialect: dialectOf(cfg), share: workload.ShareOf(cfg),
+		Parameters: p, compiled: scripts, dialect: script.Dialect(engine.SQL(cfg.Server.Engine)), share: workload.ShareOf(cfg),
 		seed:    uint64(cfg.Seed), //nolint:gosec // a seed may wrap
 		seconds: cmp.Or(cfg.LimitSeconds, defaultSeconds),
 	}

@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Sysbench", Engines: workload.AllEngines, Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Sysbench", SQL: workload.AnySQL, Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
@@ -71,9 +72,9 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
 	}
-	if p.Script == scriptTPCC && cfg.Server.Engine == engine.PostgreSQL.Name {
+	if p.Script == scriptTPCC && engine.SQL(cfg.Server.Engine) == base.PostgreSQL {
 		return nil, fmt.Errorf("script %s speaks MySQL's SQL: use another script, or workload Pgbench, with engine %s", p.Script,
-			engine.PostgreSQL.Name)
+			cfg.Server.Engine)
 	}
 	return p, cmp.Or(
 		workload.AtLeast("clients", p.Clients, 1),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -121,7 +122,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		}
 		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
 	}
-	if t.cfg.Server.Engine == engine.PostgreSQL.Name {
+	if engine.SQL(t.cfg.Server.Engine) == base.PostgreSQL {
 		r.Uncounted = f.SQL.Other
 	}
 	r.Metrics = append(r.Metrics, r.Totals.ErrorRate())

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/generate"
@@ -141,7 +142,7 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 // way of for both kinds of quotes.
 func (t *sysbenchTool) server() (options, env []string) {
 	s := t.cfg.Server
-	if s.Engine == engine.PostgreSQL.Name {
+	if engine.SQL(s.Engine) == base.PostgreSQL {
 		return []string{
 			"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port),
 			"--pgsql-user=" + t.user, "--pgsql-db=" + t.db,

@@ -55,6 +55,10 @@ func (w *tprochLoad) await(ctx context.Context, t tproch.Table) error {
 }
 
 func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
+	session, err := workload.InserterOf(c.Session)
+	if err != nil {
+		return err
+	}
 	src, err := w.open(t)
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 		before := sent
 		c.Enter()
 		began := c.Recorder.Now()
-		written, warnings, err := c.Session.Load(clause, rows)
+		written, warnings, err := session.Load(clause, rows)
 		ended := c.Recorder.Now()
 		if rows.err != nil {
 			return workload.Refused{Reason: "reading what is to be loaded: " + rows.err.Error()}
@@ -93,7 +97,7 @@ func (w *tprochLoad) load(c *workload.Client, t tproch.Table) (err error) {
 		load.Micros = (ended - start).Microseconds()
 		// LOAD DATA LOCAL never fails for a row: it leaves it out or changes it, with a warning.
 		if warnings > 0 && w.warning[t] == "" {
-			if w.warning[t], err = c.Session.Warning(); err != nil {
+			if w.warning[t], err = session.Warning(); err != nil {
 				return fmt.Errorf("reading the first warning: %w", err)
 			}
 			if w.files != nil {

@@ -83,7 +83,7 @@ func (s *Script) Exec(statement []byte) error {
 	return nil
 }
 
-// ExecWhile implements workload.Session.
+// ExecWhile implements workload.Inserter.
 func (s *Script) ExecWhile(statement []byte, meanwhile func()) (time.Duration, error) {
 	err := s.Exec(statement)
 	clear(statement) // whoever still needs its bytes is found out
@@ -98,7 +98,7 @@ func (s *Script) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	return &mysqlwire.Execution{First: fmt.Appendf(nil, "first of %d:", n), Later: fmt.Appendf(nil, "%d:", n)}, nil
 }
 
-// ExecuteWhile implements workload.Session.
+// ExecuteWhile implements workload.Inserter.
 func (s *Script) ExecuteWhile(execution []byte, meanwhile func()) (time.Duration, error) {
 	return s.ExecWhile(execution, meanwhile)
 }

@@ -1,21 +1,14 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dialect holds the SQL that differs from one family of servers to the next, and what its errors mean. Everything else
-// that the loader and the workloads send is standard SQL. What the operator has to know of a server is in package engine.
-//
-// A dialect is one value of texts and functions: it connects to nothing. Its families follow their users: Errors are for callers
-// that execute statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a
-// server says about itself. The place of an argument is a question mark.
-package dialect
+package client
 
-import (
-	"time"
+import "time"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
-)
-
-// Dialect is the SQL of a family of servers.
+// Dialect is the SQL that differs from one family of servers to the next, and what its errors mean. Everything else that the loader
+// and the workloads send is standard SQL. It is one value of texts and functions: Errors are for callers that execute statements,
+// Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a server says about itself. The
+// place of an argument is a question mark.
 type Dialect struct {
 	Errors   Errors
 	Locks    Locks
@@ -26,16 +19,6 @@ type Dialect struct {
 	Server   Server
 	// QuotedName is a name as an identifier.
 	QuotedName func(name string) string
-}
-
-// Of is the dialect that the servers of an engine understand: MySQL's, unless it has one of its own.
-func Of(e *engine.Engine) *Dialect {
-	d := mySQL
-	if e.Name == engine.PostgreSQL.Name {
-		d = postgreSQL
-	}
-	d.Errors.connectionEnded, d.Errors.tryAgain = e.ConnectionEnded, e.TryAgain
-	return &d
 }
 
 // InSchema is the quoted name of something in a schema.

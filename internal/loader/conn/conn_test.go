@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package dialect_test
+package conn_test
 
 import (
 	"crypto/tls"
@@ -12,9 +12,11 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/benchrun-dev/benchrun/internal/dialect"
 	"github.com/benchrun-dev/benchrun/internal/engine"
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
+	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -24,7 +26,7 @@ func wrapped(number uint16) error {
 
 // Each number means one thing, however deep the error is wrapped, and nothing to a server of an engine without it.
 func TestErrors(t *testing.T) {
-	mariaDB := &dialect.Of(engine.MariaDB).Errors
+	mariaDB := &conn.Dialect(engine.MariaDB).Errors
 	for name, tc := range map[string]struct {
 		is      func(error) bool
 		numbers []uint16
@@ -48,7 +50,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for _, number := range []uint16{1205, 1053} {
-		other := &dialect.Of(&engine.Engine{}).Errors
+		other := &conn.Dialect(&engine.Engine{SQL: base.MySQL}).Errors
 		if err := wrapped(number); other.TryAgain(err) || other.ConnectionEnded(err) || !other.Answered(err) {
 			t.Errorf("error %d of a server that knows no such number", number)
 		}
@@ -57,7 +59,7 @@ func TestErrors(t *testing.T) {
 
 // A server that starts is waited for, one that refuses is not.
 func TestWorthAnotherTry(t *testing.T) {
-	e := &dialect.Of(engine.MySQL).Errors
+	e := &conn.Dialect(engine.MySQL).Errors
 	for name, tc := range map[string]struct {
 		err  error
 		want bool
@@ -75,7 +77,7 @@ func TestWorthAnotherTry(t *testing.T) {
 }
 
 func TestInWords(t *testing.T) {
-	e := &dialect.Of(engine.MariaDB).Errors
+	e := &conn.Dialect(engine.MariaDB).Errors
 	err := e.InWords(fmt.Errorf("inserting: %w", mysql.ErrInvalidConn))
 	if err.Error() != "inserting: the server closed the connection" || !errors.Is(err, mysql.ErrInvalidConn) || !e.Broken(err) {
 		t.Error(err)
@@ -86,6 +88,22 @@ func TestInWords(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	d := dialect.Of(engine.MySQL)
+	d := conn.Dialect(engine.MySQL)
 	must.Same(t, "name", "`bench`.`a``b`", d.InSchema("bench", "a`b"))
+}
+
+func TestPostgreSQLErrors(t *testing.T) {
+	e := &conn.Dialect(engine.PostgreSQL).Errors
+	of := func(code string) error { return fmt.Errorf("executing x: %w", &pgconn.PgError{Code: code}) }
+	for code, is := range map[string]func(error) bool{
+		"57P01": e.ConnectionEnded, "40001": e.TryAgain, "40P01": e.TryAgain, "53300": e.TooManySessions, "23505": e.DuplicateKey,
+		"42P01": e.NoSuchTable, "3F000": e.NoSuchTable, "57P03": e.WorthAnotherTry,
+	} {
+		if !is(of(code)) || is(of("42601")) {
+			t.Errorf("%s is not told from other errors", code)
+		}
+	}
+	if !e.Answered(of("42601")) || e.Answered(wrapped(1064)) || e.WorthAnotherTry(fmt.Errorf("server refused TLS connection")) {
+		t.Error("answers of this server are not told from others")
+	}
 }

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package dialect
+package client
 
 import (
 	"errors"
@@ -11,26 +11,32 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 )
 
-var mySQL = Dialect{
-	Errors: Errors{
-		code: func(err error) (string, bool) {
+// Dialect of MariaDB and MySQL.
+var Dialect = client.Dialect{
+	Errors: client.Errors{
+		Code: func(err error) (string, bool) {
 			server, answered := errors.AsType[*mysql.MySQLError](err)
 			if !answered {
 				return "", false
 			}
 			return strconv.Itoa(int(server.Number)), true
 		},
-		starting:        []string{"1053"},         // ER_SERVER_SHUTDOWN
-		tooManySessions: []string{"1040", "1203"}, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
-		duplicateKey:    []string{"1062"},         // ER_DUP_ENTRY
-		noSuchTable:     []string{"1049", "1146"}, // ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE
-		noSuchSession:   []string{"1094"},         // ER_NO_SUCH_THREAD
-		noTLS:           func(err error) bool { return errors.Is(err, mysql.ErrNoTLS) },
+		Codes: client.Codes{
+			Starting:        []string{"1053"},         // ER_SERVER_SHUTDOWN
+			TooManySessions: []string{"1040", "1203"}, // ER_CON_COUNT_ERROR, ER_TOO_MANY_USER_CONNECTIONS
+			DuplicateKey:    []string{"1062"},         // ER_DUP_ENTRY
+			NoSuchTable:     []string{"1049", "1146"}, // ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE
+			NoSuchSession:   []string{"1094"},         // ER_NO_SUCH_THREAD
+		},
+		NoTLS: func(err error) bool { return errors.Is(err, mysql.ErrNoTLS) },
+		Lost:  mysql.ErrInvalidConn,
 	},
-	Locks: Locks{Take: "SELECT GET_LOCK(?, 0)", Holder: "IS_USED_LOCK(?)"},
-	Sessions: Sessions{
+	Locks: client.Locks{Take: "SELECT GET_LOCK(?, 0)", Holder: "IS_USED_LOCK(?)"},
+	Sessions: client.Sessions{
 		Own: "CONNECTION_ID()",
 		Others: "SELECT id FROM information_schema.processlist" +
 			" WHERE db = ? AND user = SUBSTRING_INDEX(USER(), '@', 1) AND id <> CONNECTION_ID()",
@@ -39,13 +45,13 @@ var mySQL = Dialect{
 		End:     func(session int64) string { return fmt.Sprintf("KILL %d", session) },
 		MayIdle: "SET SESSION wait_timeout = 2592000",
 	},
-	Clock: Clock{
+	Clock: client.Clock{
 		After: func(d time.Duration) string {
 			return fmt.Sprintf("UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND", d.Microseconds())
 		},
 		MicrosUntil: func(column string) string { return "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), " + column + ")" },
 	},
-	Schemas: Schemas{
+	Schemas: client.Schemas{
 		Exists: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?",
 		Create: "CREATE DATABASE %s", CreateMissing: "CREATE DATABASE IF NOT EXISTS %s", Drop: "DROP DATABASE IF EXISTS %s",
 		Objects: "SELECT IF(table_type IN ('VIEW', 'SEQUENCE'), table_type, 'TABLE'), table_name" +
@@ -54,7 +60,7 @@ var mySQL = Dialect{
 			" WHERE routine_schema = ? AND routine_type <> 'PACKAGE BODY'" +
 			" UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = ?",
 		ObjectsParameters: 3,
-		DropAll: func(inSchema func(string) string, objects []Object) []string {
+		DropAll: func(inSchema func(string) string, objects []client.Object) []string {
 			statements := []string{"SET foreign_key_checks = 0"}
 			for _, o := range objects {
 				statements = append(statements, "DROP "+o.Kind+" IF EXISTS "+inSchema(o.Name))
@@ -62,7 +68,7 @@ var mySQL = Dialect{
 			return append(statements, "SET foreign_key_checks = DEFAULT")
 		},
 	},
-	Tables: Tables{
+	Tables: client.Tables{
 		Attempts: `(
 		run_uid VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 		trial INT NOT NULL,
@@ -87,8 +93,8 @@ var mySQL = Dialect{
 	) ENGINE=InnoDB`,
 		InsertNew: "IGNORE %s",
 	},
-	Server: Server{
-		Status: []StatusQuery{{Query: "SHOW GLOBAL STATUS"}}, Variables: "SHOW GLOBAL VARIABLES",
+	Server: client.Server{
+		Status: []client.StatusQuery{{Query: "SHOW GLOBAL STATUS"}}, Variables: "SHOW GLOBAL VARIABLES",
 		StatusLike:       func(pattern string) string { return "SHOW GLOBAL STATUS LIKE '" + pattern + "'" },
 		SessionVariables: "SHOW SESSION VARIABLES",
 		Encryption:       `SHOW SESSION STATUS LIKE 'Ssl\_%'`, EncryptionVersion: "Ssl_version", EncryptionCipher: "Ssl_cipher",

@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package conn
+package client
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,12 +129,7 @@ func newEncryptingServer(t *testing.T) (*encryptingServer, result.Server) {
 		Listener: listener, certificates: web.TLS.Certificates, answered: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go s.serve(t)
-	dir := t.TempDir()
-	secret := filepath.Join(dir, "secret")
-	must.Write(t, secret, "root")
-	return s, result.Server{
-		Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, UserFile: secret, PasswordFile: secret, TLS: result.TLSRequired,
-	}
+	return s, result.Server{Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, TLS: result.TLSRequired}
 }
 
 func (s *encryptingServer) serve(t *testing.T) {
@@ -191,8 +185,8 @@ func wholePacket(from io.Reader) ([]byte, error) {
 // the connection which the driver has encrypted is what another version of the driver may break.
 func TestEncryptedSession(t *testing.T) {
 	server, address := newEncryptingServer(t)
-	c := must.Get(New(address))(t)
-	s := must.Get(c.Session(t.Context(), "", []string{"SET x = 1"}))(t)
+	c := must.Get(New(address, "u", "p"))(t)
+	s := must.Get(c.Session(t.Context(), "", []string{"SET x = 1"}))(t).(*mySession)
 	if _, err := s.Prepare(workload.Prepared{SQL: "INSERT", Types: []mysqlwire.Type{mysqlwire.TypeInt}}); err != nil {
 		t.Error(err)
 	}
@@ -202,7 +196,7 @@ func TestEncryptedSession(t *testing.T) {
 	if n, err := s.ExecAffected([]byte("DELETE")); n != 0 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	observer := s.(*mySession).below.arrivals
+	observer := s.below.arrivals
 	for range 100 {
 		ago, err := s.ExecWhile([]byte("WORK"), func() {
 			<-server.answered

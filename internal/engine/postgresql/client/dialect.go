@@ -1,7 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package dialect
+package client
 
 import (
 	"errors"
@@ -10,34 +10,38 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 )
 
-// postgreSQL makes the workload's tables in a schema of one database. A session is that of a schema by the name of its program.
-var postgreSQL = Dialect{
-	Errors: Errors{
-		code: func(err error) (string, bool) {
+// Dialect of PostgreSQL makes the workload's tables in a schema of one database. A session is that of a schema by the name of its program.
+var Dialect = client.Dialect{
+	Errors: client.Errors{
+		Code: func(err error) (string, bool) {
 			server, answered := errors.AsType[*pgconn.PgError](err)
 			if !answered {
 				return "", false
 			}
 			return server.Code, true
 		},
-		starting:        []string{"57P03"},          // cannot_connect_now
-		tooManySessions: []string{"53300"},          // too_many_connections
-		duplicateKey:    []string{"23505"},          // unique_violation
-		noSuchTable:     []string{"42P01", "3F000"}, // undefined_table, invalid_schema_name
+		Codes: client.Codes{
+			Starting:        []string{"57P03"},          // cannot_connect_now
+			TooManySessions: []string{"53300"},          // too_many_connections
+			DuplicateKey:    []string{"23505"},          // unique_violation
+			NoSuchTable:     []string{"42P01", "3F000"}, // undefined_table, invalid_schema_name
+		},
 		// The driver has no value for it.
-		noTLS: func(err error) bool {
+		NoTLS: func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), "server refused TLS connection")
 		},
 	},
-	Locks: Locks{
+	Locks: client.Locks{
 		Take: "SELECT pg_try_advisory_lock(hashtextextended(?, 0))",
 		Holder: "(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND database =" +
 			" (SELECT oid FROM pg_database WHERE datname = current_database())" +
 			" AND (classid::bigint << 32 | objid::bigint) = hashtextextended(?, 0))",
 	},
-	Sessions: Sessions{
+	Sessions: client.Sessions{
 		Own: "pg_backend_pid()",
 		Others: "SELECT pid FROM pg_stat_activity WHERE application_name = 'benchrun-loader ' || ? AND usename = current_user" +
 			" AND datname = current_database() AND pid <> pg_backend_pid()",
@@ -47,7 +51,7 @@ var postgreSQL = Dialect{
 		End:     func(session int64) string { return fmt.Sprintf("SELECT pg_terminate_backend(%d)", session) },
 		MayIdle: "SET idle_session_timeout = 0",
 	},
-	Clock: Clock{
+	Clock: client.Clock{
 		After: func(d time.Duration) string {
 			return fmt.Sprintf("clock_timestamp() + INTERVAL '%d microseconds'", d.Microseconds())
 		},
@@ -55,7 +59,7 @@ var postgreSQL = Dialect{
 			return "(EXTRACT(EPOCH FROM " + column + " - clock_timestamp()) * 1000000)::bigint"
 		},
 	},
-	Schemas: Schemas{
+	Schemas: client.Schemas{
 		Exists: "SELECT COUNT(*) FROM pg_namespace WHERE nspname = ?",
 		Create: "CREATE SCHEMA %s", CreateMissing: "CREATE SCHEMA IF NOT EXISTS %s", Drop: "DROP SCHEMA IF EXISTS %s CASCADE",
 		// Sequences of columns, partitions, and the types of rows and of arrays go with their tables.
@@ -72,7 +76,7 @@ var postgreSQL = Dialect{
 		ObjectsParameters: 3,
 		DropAll:           dropAll,
 	},
-	Tables: Tables{
+	Tables: client.Tables{
 		Attempts: `(
 		run_uid VARCHAR(64) NOT NULL,
 		trial INT NOT NULL,
@@ -91,8 +95,8 @@ var postgreSQL = Dialect{
 		Datasets:  "(digest CHAR(64) NOT NULL PRIMARY KEY)",
 		InsertNew: "%s ON CONFLICT DO NOTHING",
 	},
-	Server: Server{
-		Status: []StatusQuery{
+	Server: client.Server{
+		Status: []client.StatusQuery{
 			{Query: "SELECT 'uptime', EXTRACT(EPOCH FROM clock_timestamp() - pg_postmaster_start_time())::bigint::text" +
 				" UNION ALL SELECT 'wal_insert_lsn', pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text" +
 				" UNION ALL " + countersOf["lock_waits"] +
@@ -144,7 +148,7 @@ func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`,
 
 // dropAll names all objects of a kind in one statement, because they may refer to each other, and kinds that others are made of
 // last. What somebody else has made of them is an error.
-func dropAll(inSchema func(string) string, objects []Object) (statements []string) {
+func dropAll(inSchema func(string) string, objects []client.Object) (statements []string) {
 	for _, kind := range []string{
 		"MATERIALIZED VIEW", "VIEW", "FOREIGN TABLE", "TABLE", "SEQUENCE", "AGGREGATE", "PROCEDURE", "FUNCTION", "DOMAIN", "TYPE",
 	} {

@@ -1,13 +1,12 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package conn
+package client
 
 import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
@@ -15,12 +14,11 @@ import (
 	"io"
 	"math"
 	"net"
-	"os"
 	"reflect"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
@@ -37,7 +35,7 @@ type mySession struct {
 }
 
 // Session connects to the schema and executes the setup statements.
-func (c *Connections) Session(ctx context.Context, schema string, setup []string) (Session, error) {
+func (c *Connections) Session(ctx context.Context, schema string, setup []string) (client.Session, error) {
 	s, err := c.connect(ctx, schema)
 	if err != nil {
 		return nil, err
@@ -58,12 +56,12 @@ func (s *mySession) Exec(statement []byte) error {
 	return s.below.receive()
 }
 
-// ExecWhile implements workload.Session.
+// ExecWhile implements workload.Inserter.
 func (s *mySession) ExecWhile(statement []byte, meanwhile func()) (ago time.Duration, err error) {
 	return s.while(mysqlwire.CommandQuery, statement, meanwhile)
 }
 
-// Prepare implements workload.Session.
+// Prepare implements workload.Inserter.
 func (s *mySession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	if p.Rows == 0 && !s.agreed.bulk {
 		return nil, workload.Refused{Reason: "protocol Bulk needs MariaDB 10.2 or newer; this server is " + s.agreed.version}
@@ -81,12 +79,12 @@ func (s *mySession) Prepare(p workload.Prepared) (*mysqlwire.Execution, error) {
 	return prepared.Execution(p.Types, int(p.Rows)), nil
 }
 
-// ExecuteWhile implements workload.Session.
+// ExecuteWhile implements workload.Inserter.
 func (s *mySession) ExecuteWhile(execution []byte, meanwhile func()) (ago time.Duration, err error) {
 	return s.while(execution[0], execution[1:], meanwhile)
 }
 
-// Load implements workload.Session.
+// Load implements workload.Inserter.
 func (s *mySession) Load(clause string, data io.Reader) (rows, warnings int64, err error) {
 	// There is no file of this name: what the server asks for is sent, whatever it is called.
 	return s.below.load([]byte("LOAD DATA LOCAL INFILE 'benchrun' "+clause), data)
@@ -174,7 +172,7 @@ func (s *mySession) Fetch(statement []byte) (int64, error) {
 	return s.below.in.Rows(s.agreed.endless)
 }
 
-// Warning implements workload.Session.
+// Warning implements workload.Inserter.
 func (s *mySession) Warning() (string, error) {
 	warning, err := "", io.EOF
 	// Level, number and text.
@@ -276,30 +274,6 @@ func (h *handshake) Write(p []byte) (int, error) {
 		p = login.WithOwn(mysqlwire.OwnBulk)
 	}
 	return h.Conn.Write(p)
-}
-
-func tlsConfig(server result.Server) (*tls.Config, error) {
-	switch server.TLS {
-	case result.TLSRequired:
-		// Requested for by that name: what is measured is what encryption costs, not whom to trust.
-		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // see above
-	case result.TLSVerifyIdentity:
-		cfg := &tls.Config{ServerName: server.Host, MinVersion: tls.VersionTLS12}
-		if server.CAFile == "" {
-			return cfg, nil
-		}
-		pem, err := os.ReadFile(server.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("reading the trusted certificate authorities: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s contains no PEM certificate", server.CAFile)
-		}
-		return cfg, nil
-	default:
-		return nil, nil
-	}
 }
 
 // encrypted is the connection that the driver has made of the one that it was given. Sessions speak over it below the driver, as

@@ -3,12 +3,11 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package conn
+package client
 
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,39 +22,29 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// testServer is the one that the environment names. There is no skipping: a test that was not run proves nothing.
-func testServer(t *testing.T) result.Server {
+// env is a variable of the environment that names the server. There is no skipping: a test that was not run proves nothing.
+func env(t *testing.T, name string) string {
 	t.Helper()
-	dir := t.TempDir()
-	env := func(name string) string {
-		value := os.Getenv("BENCHRUN_TEST_" + name)
-		if value == "" {
-			t.Fatalf("BENCHRUN_TEST_%s is not set: the integration tests need a server, see hack/server.sh", name)
-		}
-		return value
+	value := os.Getenv("BENCHRUN_TEST_" + name)
+	if value == "" {
+		t.Fatalf("BENCHRUN_TEST_%s is not set: the integration tests need a server, see hack/server.sh", name)
 	}
-	write := func(name string) string {
-		path := filepath.Join(dir, name)
-		must.Write(t, path, env(name))
-		return path
-	}
-	port := must.Get(strconv.Atoi(env("PORT")))(t)
-	return result.Server{Engine: env("ENGINE"), Host: env("HOST"), Port: port, UserFile: write("USER"), PasswordFile: write("PASSWORD")}
+	return value
 }
 
 // overPlainAndEncrypted runs a test twice, in a session with an empty schema and these tables. A MariaDB before 11.4 has no
 // certificate: there, it sees that the encrypted session is refused.
 func overPlainAndEncrypted(t *testing.T, test func(t *testing.T, s *mySession), tables ...string) {
 	t.Helper()
-	server := testServer(t)
+	server := result.Server{Host: env(t, "HOST"), Port: must.Get(strconv.Atoi(env(t, "PORT")))(t)}
 	session := func(t *testing.T, tls string) (*mySession, error) {
 		server.TLS = tls
 		setup := []string{"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test"}
-		s, err := must.Get(New(server))(t).Session(t.Context(), "", append(setup, tables...))
+		s, err := must.Get(New(server, env(t, "USER"), env(t, "PASSWORD")))(t).Session(t.Context(), "", append(setup, tables...))
 		own, _ := s.(*mySession)
 		return own, err
 	}
-	encrypts := server.Engine == engine.MySQL.Name
+	encrypts := env(t, "ENGINE") == engine.MySQL.Name
 	t.Run("plain", func(t *testing.T) {
 		s := must.Get(session(t, ""))(t)
 		defer s.Close()
@@ -98,13 +87,12 @@ func TestIntegrationLoad(t *testing.T) {
 
 // The server counts executions as what they are, and commits one of many rows once.
 func TestIntegrationPrepared(t *testing.T) {
-	server := testServer(t)
-	c := must.Get(New(server))(t)
-	s, err := c.Session(t.Context(), "", []string{
+	server := result.Server{Host: env(t, "HOST"), Port: must.Get(strconv.Atoi(env(t, "PORT")))(t)}
+	c := must.Get(New(server, env(t, "USER"), env(t, "PASSWORD")))(t)
+	s := must.Get(c.Session(t.Context(), "", []string{
 		"DROP DATABASE IF EXISTS conn_test", "CREATE DATABASE conn_test", "USE conn_test",
 		"CREATE TABLE prepared (n INT PRIMARY KEY)", "SET autocommit=1",
-	})
-	must.Do(t, err)
+	}))(t).(*mySession)
 	defer s.Close()
 	next := byte(1)
 	// values of so many rows, with indicators or without.
@@ -123,19 +111,19 @@ func TestIntegrationPrepared(t *testing.T) {
 	}
 	bulk := workload.Prepared{SQL: "INSERT INTO prepared VALUES (?)", Types: []mysqlwire.Type{mysqlwire.TypeInt}}
 	all, commits := []workload.Prepared{prepared, bulk}, int64(6)
-	if server.Engine == engine.MySQL.Name {
+	if env(t, "ENGINE") == engine.MySQL.Name {
 		const says = "protocol Bulk needs MariaDB 10.2 or newer; this server is "
 		must.Refused(s.Prepare(bulk))(t, says)
 		all, commits = []workload.Prepared{prepared, prepared}, 6+2 // it commits what preparing has read, too
 	}
-	before := status(t, s.(*mySession))
+	before := status(t, s)
 	for _, p := range all {
 		head := must.Get(s.Prepare(p))(t)
 		for _, h := range [][]byte{head.First, head.Later, head.Later} {
 			must.Get(s.ExecuteWhile(values(append([]byte(nil), h...), 3, p.Rows == 0), func() {}))(t)
 		}
 	}
-	after := status(t, s.(*mySession))
+	after := status(t, s)
 	for name, want := range map[string]int64{"Com_stmt_prepare": 2, "Com_stmt_execute": 6, "Handler_commit": commits, "Handler_write": 18} {
 		must.Same(t, name+" grew by", want, after[name]-before[name])
 	}

@@ -1,7 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package conn
+// Package client talks to PostgreSQL by pgx.
+package client
 
 import (
 	"cmp"
@@ -9,20 +10,17 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
@@ -30,20 +28,11 @@ import (
 // postgreSQL are connections to one database, in which schemas are told apart by the search path.
 type postgreSQL struct {
 	cfg *pgx.ConnConfig
-	openConns
+	client.Open
 }
 
-// PostgresDatabase is that which the credentials name in a file beside the password, as those of CloudNativePG do; or the one
-// that every server has.
-func PostgresDatabase(server result.Server) (string, error) {
-	name, err := ReadCredential(filepath.Join(filepath.Dir(server.PasswordFile), "dbname"))
-	if errors.Is(err, os.ErrNotExist) {
-		return "postgres", nil
-	}
-	return name, err
-}
-
-func newPostgreSQL(server result.Server, user, password string) (*postgreSQL, error) {
+// New makes connections to a server.
+func New(server result.Server, user, password string) (client.Opener, error) {
 	// Everything is named that would otherwise come from the environment.
 	cfg, err := pgx.ParseConfig("host=localhost port=5432 user=postgres dbname=postgres sslmode=disable passfile=/dev/null")
 	if err != nil {
@@ -53,14 +42,14 @@ func newPostgreSQL(server result.Server, user, password string) (*postgreSQL, er
 	if server.Socket != "" {
 		cfg.Host = filepath.Dir(server.Socket)
 	}
-	if cfg.Database, err = PostgresDatabase(server); err != nil {
+	if cfg.Database, err = client.Database(server); err != nil {
 		return nil, err
 	}
-	if cfg.TLSConfig, err = tlsConfig(server); err != nil {
+	if cfg.TLSConfig, err = client.TLS(server); err != nil {
 		return nil, err
 	}
-	c := &postgreSQL{cfg: cfg, openConns: openConns{open: map[net.Conn]struct{}{}}}
-	cfg.ConnectTimeout, cfg.DialFunc = connectTimeout, c.dial
+	c := &postgreSQL{cfg: cfg}
+	cfg.ConnectTimeout, cfg.DialFunc = client.ConnectTimeout, c.dial
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	cfg.RuntimeParams = map[string]string{"client_encoding": "UTF8", "timezone": "UTC"}
 	return c, nil
@@ -81,8 +70,8 @@ func (c *postgreSQL) dial(ctx context.Context, network, addr string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	tracked := &trackedConn{own, c.forget}
-	if !c.remember(tracked) {
+	tracked := &trackedConn{own, c.Forget}
+	if !c.Remember(tracked) {
 		return nil, errors.Join(net.ErrClosed, own.Close())
 	}
 	return tracked, nil
@@ -140,7 +129,7 @@ func withNumbers(query string, args int) string {
 }
 
 // Session implements Opener.
-func (c *postgreSQL) Session(ctx context.Context, schema string, setup []string) (Session, error) {
+func (c *postgreSQL) Session(ctx context.Context, schema string, setup []string) (client.Session, error) {
 	conn, err := pgconn.ConnectConfig(ctx, &c.to(schema).Config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
@@ -215,26 +204,6 @@ func (b *pgBound) Execute(values []workload.Number) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-// errOfMySQL is for what workloads of MySQL's SQL do, which no other engine is loaded with.
-var errOfMySQL = workload.Refused{Reason: "inserts of rows, and files of them, are for engines MariaDB and MySQL"}
-
-// ExecWhile implements workload.Session. It is refused: it would have to see when the answer came.
-func (s *pgSession) ExecWhile([]byte, func()) (time.Duration, error) { return 0, errOfMySQL }
-
-// Prepare implements workload.Session.
-func (s *pgSession) Prepare(workload.Prepared) (*mysqlwire.Execution, error) { return nil, errOfMySQL }
-
-// ExecuteWhile implements workload.Session.
-func (s *pgSession) ExecuteWhile([]byte, func()) (time.Duration, error) { return 0, errOfMySQL }
-
-// Load implements workload.Session.
-func (s *pgSession) Load(string, io.Reader) (rows, warnings int64, err error) {
-	return 0, 0, errOfMySQL
-}
-
-// Warning implements workload.Session.
-func (s *pgSession) Warning() (string, error) { return "", io.EOF }
-
 // Pairs implements Session.
 func (s *pgSession) Pairs(query string) (map[string]string, error) {
 	results, err := s.conn.Exec(s.ctx, query).ReadAll()
@@ -255,7 +224,7 @@ func (*pgSession) LateAnswers() int64 { return 0 }
 
 // Close implements Session.
 func (s *pgSession) Close() error {
-	ctx, cancel := context.WithTimeout(s.ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, client.ConnectTimeout)
 	defer cancel()
 	return s.conn.Close(ctx)
 }
