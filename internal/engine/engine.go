@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package engine knows the families of database servers. Each is one value, in a folder of its own: to add one, write its folder, and
-// add it to the list below and to the API's enum. The operator and the loader both use it.
+// Package engine knows the families of database servers. Each is one value, in a folder of its own: to add one, write its
+// folder, and add it to the list below and to the API's enum. The operator and the loader both use it.
 package engine
 
 import (
@@ -17,9 +17,10 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine/postgresql"
 )
 
-// Engine is a family of database servers, Setting one that is requested of a server.
 type (
-	Engine  = base.Engine
+	// Engine is a family of database servers.
+	Engine = base.Engine
+	// Setting is a requested server setting.
 	Setting = base.Setting
 )
 
@@ -47,8 +48,8 @@ func ByName(name string) (*Engine, error) {
 	return nil, fmt.Errorf("engine is %q but must be %s", name, strings.Join(names, " or "))
 }
 
-// SQL is what servers of an engine with that name speak; MySQL's of one without a name, which is that of a configuration without a
-// server.
+// SQL is what servers of an engine with that name speak; MySQL's of one without a name, which is that of a configuration
+// without a server.
 func SQL(name string) base.SQL {
 	if e, err := ByName(name); err == nil {
 		return e.SQL

@@ -27,10 +27,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"k8s.io/utils/ptr"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/loader/conn"
 	"github.com/benchrun-dev/benchrun/internal/loader/record"
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload"

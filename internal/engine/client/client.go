@@ -1,8 +1,8 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client is how the loader talks to the servers that it measures: what their SQL and errors are, and connections that can all
-// be ended at once. Each family of servers implements it, in a folder client of its own.
+// Package client is how the loader talks to the servers that it measures: what their SQL and errors are, and connections that can
+// all be ended at once. Each family of servers implements it, in a folder client of its own.
 package client
 
 import (

@@ -5,10 +5,10 @@ package client
 
 import "time"
 
-// Dialect is the SQL that differs from one family of servers to the next, and what its errors mean. Everything else that the loader
-// and the workloads send is standard SQL. It is one value of texts and functions: Errors are for callers that execute statements,
-// Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a server says about itself. The
-// place of an argument is a question mark.
+// Dialect is the SQL that differs from one family of servers to the next, and what its errors mean. Everything else that the
+// loader and the workloads send is standard SQL. It is one value of texts and functions: Errors are for callers that execute
+// statements, Locks, Sessions, Clock and Tables for those who hold the workload's schema, Server for reading what a server says
+// about itself. The place of an argument is a question mark.
 type Dialect struct {
 	Errors   Errors
 	Locks    Locks

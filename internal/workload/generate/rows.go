@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
 )
 

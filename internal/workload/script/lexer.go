@@ -9,8 +9,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine/base"
 )
 
-// Dialect decides how comments and quoted text are read: of MySQL's SQL with neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES in sql_mode,
-// of PostgreSQL's with standard_conforming_strings, its default.
+// Dialect decides how comments and quoted text are read: of MySQL's SQL with neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES in
+// sql_mode, of PostgreSQL's with standard_conforming_strings, its default.
 type Dialect base.SQL
 
 // The dialects.

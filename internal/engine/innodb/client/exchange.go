@@ -10,7 +10,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 )
 
 // exchange sends commands over a connection that the driver has opened, and reads their answers, as far as loading needs

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine/client"
-	"github.com/benchrun-dev/benchrun/internal/mysqlwire"
+	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 

@@ -14,7 +14,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/engine/client"
 )
 
-// Dialect of PostgreSQL makes the workload's tables in a schema of one database. A session is that of a schema by the name of its program.
+// Dialect of PostgreSQL makes the workload's tables in a schema of one database. A session is that of a schema by the name of its
+// program.
 var Dialect = client.Dialect{
 	Errors: client.Errors{
 		Code: func(err error) (string, bool) {
