@@ -92,11 +92,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
 	o.images.Databases = map[string]string{}
-	flags.Func("database-image", "Image of MariaDB for runs that name none; empty is mariadb:11.8.",
-		o.databaseImage(engine.MariaDB))
-	flags.Func("mysql-image", "Image of MySQL for runs that name none; empty is mysql:8.4.", o.databaseImage(engine.MySQL))
-	flags.Func("postgres-image", "Image of PostgreSQL for runs that name none, and of pgbench; empty is postgres:17.",
-		o.databaseImage(engine.PostgreSQL))
+	flags.Func("database-image", "ENGINE=IMAGE: that of runs of the engine that name none, for example MariaDB=mariadb:11.8. Several times, "+
+		"for several engines. That of PostgreSQL has pgbench, too.", o.databaseImage)
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",
@@ -112,11 +109,13 @@ func listed(list *[]string) func(string) error {
 	}
 }
 
-func (o *options) databaseImage(e *engine.Engine) func(string) error {
-	return func(image string) error {
+func (o *options) databaseImage(said string) error {
+	name, image, _ := strings.Cut(said, "=")
+	e, err := engine.ByName(name)
+	if err == nil {
 		o.images.Databases[e.Name] = image
-		return nil
 	}
+	return err
 }
 
 func (o *options) validate() error {

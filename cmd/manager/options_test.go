@@ -72,7 +72,7 @@ func TestLaneNamespace(t *testing.T) {
 }
 
 func TestImageOptions(t *testing.T) {
-	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=d", "--mysql-image=m", "--postgres-image=p", "--image-registry=r", "--image-pull-secrets=a,b").images
-	want := podutil.Images{Loader: "l", Sysbench: "s", Databases: map[string]string{"MariaDB": "d", "MySQL": "m", "PostgreSQL": "p"}, Registry: "r", PullSecrets: []string{"a", "b"}}
+	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=MariaDB=d", "--database-image=PostgreSQL=p", "--image-registry=r", "--image-pull-secrets=a,b").images
+	want := podutil.Images{Loader: "l", Sysbench: "s", Databases: map[string]string{"MariaDB": "d", "PostgreSQL": "p"}, Registry: "r", PullSecrets: []string{"a", "b"}}
 	must.Same(t, "images", want, got)
 }

@@ -107,7 +107,7 @@ func TestEnvtestChartImages(t *testing.T) {
 	objects, err := helm(
 		t, "--set=image.repository=benchrun/manager", "--set=image.tag=v1.2.3@sha256:0123", "--set=loader.image.repository=benchrun/loader",
 		"--set=loader.sysbenchImage.repository=quay.io/benchrun/sysbench", "--set=imageRegistry=mirror.example.com:5000/hub/",
-		"--set=database.image=mariadb:11.4", "--set=imagePullSecrets[0].name=one", "--set=imagePullSecrets[1].name=two",
+		"--set=database.images.MariaDB=mariadb:11.4", "--set=imagePullSecrets[0].name=one", "--set=imagePullSecrets[1].name=two",
 	)
 	must.Do(t, err)
 	d := deployment(t, objects)
@@ -116,7 +116,7 @@ func TestEnvtestChartImages(t *testing.T) {
 		t.Errorf("the manager's image is %s, want %s", pod.Containers[0].Image, want)
 	}
 	for _, want := range []string{
-		"--loader-image=benchrun/loader:0.1.0", "--sysbench-image=quay.io/benchrun/sysbench:0.1.0", "--database-image=mariadb:11.4",
+		"--loader-image=benchrun/loader:0.1.0", "--sysbench-image=quay.io/benchrun/sysbench:0.1.0", "--database-image=MariaDB=mariadb:11.4",
 		"--image-registry=mirror.example.com:5000/hub/", "--image-pull-secrets=one,two",
 	} {
 		if !slices.Contains(pod.Containers[0].Args, want) {
