@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,11 +159,11 @@ func (b *bench) attemptIn(ctx context.Context, schema string, w result.Workload,
 // rest makes an empty schema and lets the server come to rest as the loader does before it measures: by an attempt of one
 // row.
 func (b *bench) rest(ctx context.Context) error {
-	if _, err := b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'DROP SCHEMA IF EXISTS "+schema+
+	if _, err := b.exec(ctx, client+"-e 'DROP SCHEMA IF EXISTS "+schema+
 		"; CREATE SCHEMA "+schema+"'"); err != nil {
 		return err
 	}
-	_, err := b.attempt(ctx, commits(1, 1))
+	_, err := b.attempt(ctx, commits(1, 1).Workload)
 	return err
 }
 
@@ -188,17 +187,27 @@ func (b *bench) timed(ctx context.Context, rows int64, command string) (sample, 
 	if err != nil {
 		return sample{}, "", err
 	}
-	match := times.FindStringSubmatch(out)
-	if match == nil {
-		return sample{}, "", fmt.Errorf("no times in %s", out)
-	}
-	var seconds [3]float64
-	for i := range seconds {
-		if seconds[i], err = strconv.ParseFloat(match[1+i], 64); err != nil {
-			return sample{}, "", fmt.Errorf("reading times: %w", err)
-		}
+	seconds, err := numbersIn(out, "times", times)
+	if err != nil {
+		return sample{}, "", err
 	}
 	return sample{rows: float64(rows), seconds: seconds[0], cpuMicros: (seconds[1] + seconds[2]) * 1e6}, out, nil
+}
+
+// numbersIn are the groups of a pattern in what a program has printed.
+func numbersIn(out, name string, pattern *regexp.Regexp) ([]float64, error) {
+	match := pattern.FindStringSubmatch(out)
+	if match == nil {
+		return nil, fmt.Errorf("no %s in %s", name, out)
+	}
+	numbers := make([]float64, len(match)-1)
+	for i := range numbers {
+		var err error
+		if numbers[i], err = strconv.ParseFloat(match[1+i], 64); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+	}
+	return numbers, nil
 }
 
 // statements writes what a workload sends, one client's, into a file, and returns its path in the container.
@@ -241,11 +250,4 @@ func (f *statementFile) ExecWhile(statement []byte, meanwhile func()) (time.Dura
 	err := f.Exec(statement)
 	meanwhile()
 	return 0, err
-}
-
-func (f *statementFile) ExecAffected(statement []byte) (int64, error) { return 0, f.Exec(statement) }
-
-func (f *statementFile) Fetch(statement []byte) (int64, error) { return 0, f.Exec(statement) }
-func (f *statementFile) Load(string, io.Reader) (int64, int64, error) {
-	return 0, 0, errors.ErrUnsupported
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
@@ -28,35 +27,35 @@ func comparisons() []comparison {
 		all = append(all, commitSize(size, "Python", python, ""))
 	}
 	all = append(all, narrow(1, "≥ 1.1"), narrow(2, "≥ 1"), narrow(4, "≥ 1"))
-	files := workloadtest.Load(bulkinsert.Definition, fileList(500_000, 2000, 1))
+	files := bulkInserts(fileList(500_000, 2000, 1))
 	all = append(all, comparison{
 		name: "BulkInsert, file list, 2,000 rows per statement", original: "mariadb client", wantedRate: "≥ 1",
-		wantedCPU: "ours ≤ 0.35 µs", ours: loads(files), theirs: mariadbClient("filelist.sql", files),
+		wantedCPU: "ours ≤ 0.35 µs", ours: loads(files.Workload), theirs: mariadbClient("filelist.sql", files),
 	})
 	all = append(all, protocols()...)
 	all = append(all, autocommitted()...)
-	all = append(all, tprochLoad(), tprochStreamed())
+	all = append(all, tprochLoad("Staged"), tprochLoad("Streamed"))
 	all = append(all, stages()...)
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",
-		wantedCPU: "ours ≤ 0.34 µs", ours: loads(one), theirs: mariadbClient("iibench.sql", one),
+		wantedCPU: "ours ≤ 0.34 µs", ours: loads(one.Workload), theirs: mariadbClient("iibench.sql", one),
 	}, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "Python", wantedRate: "≥ 1",
-		wantedCPU: "≤ 0.15", ours: loads(one), theirs: pythonPurchases(one),
+		wantedCPU: "≤ 0.15", ours: loads(one.Workload), theirs: pythonPurchases(one),
 	}, comparison{
 		name: "IIBench, 3 indexes, 2 inserters", original: "the loader with 1 inserter", wantedRate: "≥ 1.7",
-		wantedCPU: "ours ≤ 0.34 µs", ours: loads(two), theirs: loads(one),
+		wantedCPU: "ours ≤ 0.34 µs", ours: loads(two.Workload), theirs: loads(one.Workload),
 	})
 }
 
 // commitSize compares single-row statements.
-func commitSize(size int64, original string, theirs func(string, result.Workload) program, wantedCPU string) comparison {
+func commitSize(size int64, original string, theirs func(string, inserts) program, wantedCPU string) comparison {
 	const rows = 10_000
 	w := commits(rows, size)
 	return comparison{
 		name: fmt.Sprintf("CommitSize, %d rows per commit", size), original: original, wantedRate: "≥ 1", wantedCPU: wantedCPU,
-		ours: loads(w), theirs: theirs(fmt.Sprintf("commit-%d.sql", size), w),
+		ours: loads(w.Workload), theirs: theirs(fmt.Sprintf("commit-%d.sql", size), w),
 	}
 }
 
@@ -75,84 +74,72 @@ func withBefore(all []comparison) []comparison {
 	return list
 }
 
-func commits(rows, size int64) result.Workload {
-	return workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: rows, RowsPerCommit: size})
-}
-
-// mariadbClient reads the workload's statements from a file.
-func mariadbClient(file string, w result.Workload) program {
-	return func(ctx context.Context, b *bench) (sample, error) {
-		l, err := read(w)
-		if err != nil {
-			return sample{}, err
-		}
-		path, err := b.statements(ctx, file, w)
-		if err != nil {
-			return sample{}, err
-		}
-		if err := b.emptyTables(ctx, w); err != nil {
-			return sample{}, err
-		}
-		s, _, err := b.timed(ctx, l.rows, "mariadb --defaults-file=/bench/my.cnf "+schema+" < "+path)
-		return s, err
-	}
-}
-
-// emptyTables leaves the workload's tables empty and the server at rest: an attempt of one row makes them, as the loader
-// does.
-func (b *bench) emptyTables(ctx context.Context, w result.Workload) error {
-	if err := b.rest(ctx); err != nil {
-		return err
-	}
-	l, err := read(w)
-	if err != nil {
-		return err
-	}
-	if _, err := b.attempt(ctx, l.oneRow); err != nil {
-		return err
-	}
-	_, err = b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+l.table+"'")
-	return err
-}
-
-// load is what the other programs have to know of a workload.
-type load struct {
+// inserts is a workload, and what the other programs have to know of it.
+type inserts struct {
+	result.Workload
 	rows, perCommit int64
 	table           string
 	// oneRow is the same with one row.
 	oneRow result.Workload
 }
 
-// read is what there is to know of one of the workloads that insert.
-func read(w result.Workload) (load, error) {
-	cfg := &result.Config{Workload: w}
-	switch w.Type {
-	case commitsize.Definition.Type:
-		p, err := workload.Decode[commitsize.Parameters](cfg)
-		if err != nil {
-			return load{}, err
-		}
-		return load{rows: p.Rows, perCommit: p.RowsPerCommit, table: "demo", oneRow: commits(1, 1)}, nil
-	case bulkinsert.Definition.Type:
-		p, err := workload.Decode[bulkinsert.Parameters](cfg)
-		if err != nil {
-			return load{}, err
-		}
-		l := load{rows: p.Rows, perCommit: p.RowsPerStatement * p.StatementsPerTransaction, table: "inserts"}
-		p.Rows = 1
-		l.oneRow = workloadtest.Load(bulkinsert.Definition, p)
-		return l, nil
-	case iibench.Definition.Type:
-		p, err := workload.Decode[iibench.Parameters](cfg)
-		if err != nil {
-			return load{}, err
-		}
-		l := load{rows: p.Rows, perCommit: p.RowsPerCommit, table: "purchases_index"}
-		p.Rows = 1
-		l.oneRow = workloadtest.Load(iibench.Definition, p)
-		return l, nil
+func commits(rows, size int64) inserts {
+	of := func(rows, size int64) result.Workload {
+		return workloadtest.Load(commitsize.Definition, commitsize.Parameters{Rows: rows, RowsPerCommit: size})
 	}
-	return load{}, fmt.Errorf("workload %s is not compared here", w.Type)
+	return inserts{of(rows, size), rows, size, "demo", of(1, 1)}
+}
+
+func bulkInserts(p bulkinsert.Parameters) inserts {
+	all, rows, perCommit := workloadtest.Load(bulkinsert.Definition, p), p.Rows, p.RowsPerStatement*p.StatementsPerTransaction
+	p.Rows = 1
+	return inserts{all, rows, perCommit, "inserts", workloadtest.Load(bulkinsert.Definition, p)}
+}
+
+func iiBench(inserters int) inserts {
+	const rows, perCommit = 250_000, 1000
+	of := func(rows int64) result.Workload {
+		return workloadtest.Load(iibench.Definition, iibench.Parameters{
+			Table: "InsertBenchmark", Rows: rows, RowsPerCommit: perCommit, RowsPerStatement: 1000, StorageEngine: "InnoDB",
+			SecondaryIndexes: 3, IndexesAt: "Start", Clients: inserters, ReportEveryRows: 50_000,
+		})
+	}
+	return inserts{of(rows), rows, perCommit, "purchases_index", of(1)}
+}
+
+// client is MariaDB's, with the schema to follow.
+const client = "mariadb --defaults-file=/bench/my.cnf "
+
+// mariadbClient reads the workload's statements from a file.
+func mariadbClient(file string, w inserts) program {
+	return func(ctx context.Context, b *bench) (sample, error) {
+		path, err := b.statements(ctx, file, w.Workload)
+		if err != nil {
+			return sample{}, err
+		}
+		return b.insert(ctx, w, client+schema+" < "+path)
+	}
+}
+
+// insert runs a shell command that inserts the workload's rows into tables that are empty, on a server at rest: an attempt of one
+// row makes them, as the loader does.
+func (b *bench) insert(ctx context.Context, w inserts, command string) (sample, error) {
+	if err := b.rest(ctx); err != nil {
+		return sample{}, err
+	}
+	if _, err := b.attempt(ctx, w.oneRow); err != nil {
+		return sample{}, err
+	}
+	if err := b.truncate(ctx, w.table); err != nil {
+		return sample{}, err
+	}
+	s, _, err := b.timed(ctx, w.rows, command)
+	return s, err
+}
+
+func (b *bench) truncate(ctx context.Context, table string) error {
+	_, err := b.exec(ctx, client+"-e 'TRUNCATE TABLE "+schema+"."+table+"'")
+	return err
 }
 
 // narrow compares rows of two integers in statements of 512 KiB.
@@ -165,16 +152,11 @@ func narrow(connections int, wanted string) comparison {
 			Table: "Narrow", Tables: connections, Rows: rows, RowsPerStatement: 30_000, StatementsPerTransaction: 1,
 			Clients: connections, StorageEngine: "InnoDB",
 		})),
-		theirs: sysbenchBulkInsert(rows, connections),
+		theirs: sysbench(rows, connections, "bulk_insert"), // it has a table for each connection
 	}
 }
 
 var sysbenchTime = regexp.MustCompile(`total time: +([\d.]+)s`)
-
-// sysbenchBulkInsert has a table for each connection.
-func sysbenchBulkInsert(rows int64, threads int) program {
-	return sysbench(rows, threads, "bulk_insert")
-}
 
 // sysbench runs one of its scripts, with the script's options, for so many events of a row each. Its own time is taken, which
 // begins when all are connected.
@@ -199,11 +181,4 @@ func sysbench(rows int64, threads int, script string) program {
 		s.seconds, err = strconv.ParseFloat(match[1], 64)
 		return s, err
 	}
-}
-
-func iiBench(inserters int) result.Workload {
-	return workloadtest.Load(iibench.Definition, iibench.Parameters{
-		Table: "InsertBenchmark", Rows: 250_000, RowsPerCommit: 1000, RowsPerStatement: 1000, StorageEngine: "InnoDB",
-		SecondaryIndexes: 3, IndexesAt: "Start", Clients: inserters, ReportEveryRows: 50_000,
-	})
 }

@@ -135,14 +135,12 @@ type pairs struct{ ours, theirs []sample }
 func measure(ctx context.Context, b *bench, c comparison, rounds int) (pairs, error) {
 	var p pairs
 	for round := range rounds {
-		// A B, B A, …: neither always comes second.
-		turns := []func() error{
-			func() error { return appendSample(ctx, b, c.ours, &p.ours) },
-			func() error { return appendSample(ctx, b, c.theirs, &p.theirs) },
-		}
-		first := round % 2
-		for _, turn := range []int{first, 1 - first} {
-			if err := turns[turn](); err != nil {
+		for turn := range 2 {
+			program, samples := c.ours, &p.ours
+			if turn != round%2 { // A B, B A, …: neither always comes second
+				program, samples = c.theirs, &p.theirs
+			}
+			if err := appendSample(ctx, b, program, samples); err != nil {
 				return p, err
 			}
 		}

@@ -45,7 +45,7 @@ func autocommitted() []comparison {
 		all = append(all, comparison{
 			name:     fmt.Sprintf("BulkInsert, file list, 1 row per statement, autocommit, %d connections", connections),
 			original: "sysbench oltp_insert", wantedRate: "≥ 1",
-			ours: loads(singleRows(rows, connections, "Autocommit")), theirs: sysbenchInsert(rows, connections),
+			ours: loads(singleRows(rows, connections, "Autocommit")), theirs: sysbench(rows, connections, sysbenchInsert),
 		})
 	}
 	return append(all, comparison{
@@ -70,26 +70,14 @@ func fileList(rows, perStatement int64, connections int) bulkinsert.Parameters {
 
 // sysbenchInsert inserts rows of about the same length into a table without a secondary index. Its statements are text, and the
 // server commits each.
-func sysbenchInsert(rows int64, threads int) program {
-	return sysbench(rows, threads, "oltp_insert --tables=1 --table-size=1 --create-secondary=off --db-ps-mode=disable")
-}
+const sysbenchInsert = "oltp_insert --tables=1 --table-size=1 --create-secondary=off --db-ps-mode=disable"
 
 // tprochLoad compares LOAD DATA of the same files at scale 0.2, which is 216 MB, table by table with the server's default
-// checks.
-func tprochLoad() comparison {
-	staged := tprochWorkload("0.2", "Staged")
+// checks; or, streamed, rows that are made while they are loaded with those that lie in files.
+func tprochLoad(data string) comparison {
 	return comparison{
-		name: "TPROCHLoad, scale 0.2, staged", original: "mariadb --local-infile", wantedRate: "≥ 1",
-		ours: loads(staged), theirs: localInfile(staged),
-	}
-}
-
-// tprochStreamed compares rows that are made while they are loaded with those that lie in files.
-func tprochStreamed() comparison {
-	staged := tprochWorkload("0.2", "Staged")
-	return comparison{
-		name: "TPROCHLoad, scale 0.2, streamed", original: "mariadb --local-infile", wantedRate: "≥ 1",
-		ours: loads(tprochWorkload("0.2", "Streamed")), theirs: localInfile(staged),
+		name: "TPROCHLoad, scale 0.2, " + strings.ToLower(data), original: "mariadb --local-infile", wantedRate: "≥ 1",
+		ours: loads(tprochWorkload("0.2", data)), theirs: localInfile(tprochWorkload("0.2", "Staged")),
 	}
 }
 
@@ -124,15 +112,15 @@ func localInfile(staged result.Workload) program {
 			load = append(load, "LOAD DATA LOCAL INFILE '/bench/"+strings.ToLower(t.String())+".tbl' INTO TABLE "+t.String()+
 				" CHARACTER SET latin1 FIELDS TERMINATED BY '|'")
 		}
-		const client = "mariadb --defaults-file=/bench/my.cnf --local-infile=1 " + schema
-		if _, err := b.exec(ctx, client+` -e "`+strings.Join(truncate, "; ")+`"`); err != nil {
+		const infile = client + "--local-infile=1 " + schema
+		if _, err := b.exec(ctx, infile+` -e "`+strings.Join(truncate, "; ")+`"`); err != nil {
 			return sample{}, err
 		}
 		// The loader waits until the server is at rest before it measures: so does this, beside the tables.
-		if _, err := b.attemptIn(ctx, schema+"_rest", commits(1, 1), 0); err != nil {
+		if _, err := b.attemptIn(ctx, schema+"_rest", commits(1, 1).Workload, 0); err != nil {
 			return sample{}, err
 		}
-		s, _, err := b.timed(ctx, rows, client+` -e "`+strings.Join(load, "; ")+`"`)
+		s, _, err := b.timed(ctx, rows, infile+` -e "`+strings.Join(load, "; ")+`"`)
 		return s, err
 	}
 }

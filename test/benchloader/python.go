@@ -6,17 +6,11 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // python inserts and commits through a cursor, as people write it.
-func python(_ string, w result.Workload) program {
-	return func(ctx context.Context, b *bench) (sample, error) {
-		if err := b.emptyTables(ctx, w); err != nil {
-			return sample{}, err
-		}
-		const script = `
+func python(_ string, w inserts) program {
+	const script = `
 import MySQLdb, random, string, sys
 rows, size = int(sys.argv[1]), int(sys.argv[2])
 db = MySQLdb.connect(read_default_file="/bench/my.cnf", db="` + schema + `")
@@ -27,29 +21,17 @@ for n in range(1, rows + 1):
     if n % size == 0 or n == rows:
         db.commit()
 `
-		l, err := read(w)
-		if err != nil {
-			return sample{}, err
-		}
-		s, _, err := b.timed(ctx, l.rows, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", l.rows, l.perCommit, script))
-		return s, err
+	return func(ctx context.Context, b *bench) (sample, error) {
+		return b.insert(ctx, w, fmt.Sprintf("python3 - %d %d <<'SCRIPT'%sSCRIPT", w.rows, w.perCommit, script))
 	}
 }
 
 // pythonPurchases inserts as the insert benchmark's program does: one process draws the rows and makes statements, another one
 // sends them, and at most eight wait between the two (purchasesScript).
-func pythonPurchases(w result.Workload) program {
+func pythonPurchases(w inserts) program {
 	return func(ctx context.Context, b *bench) (sample, error) {
-		if err := b.emptyTables(ctx, w); err != nil {
-			return sample{}, err
-		}
-		l, err := read(w)
-		if err != nil {
-			return sample{}, err
-		}
-		command := fmt.Sprintf("python3 - %s insert %d %d 0 <<'SCRIPT'%sSCRIPT", l.table, l.rows, l.perCommit, purchasesScript)
-		s, _, err := b.timed(ctx, l.rows, command)
-		return s, err
+		return b.insert(ctx, w,
+			fmt.Sprintf("python3 - %s insert %d %d 0 <<'SCRIPT'%sSCRIPT", w.table, w.rows, w.perCommit, purchasesScript))
 	}
 }
 

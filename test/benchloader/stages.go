@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload/iibench"
@@ -107,7 +106,7 @@ func pythonStage(before []iibench.StageParameters, arguments string) program {
 			return sample{}, err
 		}
 		if before == nil {
-			if _, err := b.exec(ctx, "mariadb --defaults-file=/bench/my.cnf -e 'TRUNCATE TABLE "+schema+"."+stageTable+"'"); err != nil {
+			if err := b.truncate(ctx, stageTable); err != nil {
 				return sample{}, err
 			}
 		}
@@ -115,15 +114,9 @@ func pythonStage(before []iibench.StageParameters, arguments string) program {
 		if err != nil {
 			return sample{}, err
 		}
-		match := operations.FindStringSubmatch(out)
-		if match == nil {
-			return sample{}, fmt.Errorf("no operations in %s", out)
-		}
-		var of [4]float64
-		for i := range of {
-			if of[i], err = strconv.ParseFloat(match[1+i], 64); err != nil {
-				return sample{}, fmt.Errorf("reading operations: %w", err)
-			}
+		of, err := numbersIn(out, "operations", operations)
+		if err != nil {
+			return sample{}, err
 		}
 		return sample{rows: of[0], seconds: of[1], userMicros: of[2] * 1e6, cpuMicros: (of[2] + of[3]) * 1e6}, nil
 	}
