@@ -62,7 +62,7 @@ var AnySQL = []base.SQL{base.MySQL, base.PostgreSQL}
 
 // Pod is what a workload needs of its loader's Pod, besides the loader. It knows nothing of Kubernetes.
 type Pod struct {
-	// Bundle names an image of Benchrun's own that has a program beside the loader.
+	// Bundle names an image of Benchrun's own that has a program beside the loader; empty is the loader alone.
 	Bundle Bundle
 	// Image that has the program, if it is not one of Benchrun's. The loader is copied into it. ImageOf is an engine whose image
 	// has it, as the installation names that.
@@ -78,12 +78,8 @@ type Pod struct {
 // Bundle is an image of Benchrun's own with a program beside the loader.
 type Bundle string
 
-const (
-	// BundleNone is the loader alone.
-	BundleNone Bundle = ""
-	// BundleSysbench has sysbench.
-	BundleSysbench Bundle = "sysbench"
-)
+// BundleSysbench has sysbench.
+const BundleSysbench Bundle = "sysbench"
 
 // Decode reads a workload's parameters strictly: an unknown field is an error, because a loader that ignores part of its
 // parameters measures something else.

@@ -98,9 +98,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	}
 	w.table.Engine = p.StorageEngine
 	w.Autocommit = p.Commit == insert.CommitAutocommit
-	if err := w.useOwn(cfg); err != nil {
-		return nil, err
-	}
+	w.useOwn(cfg)
 	// The first table has the name itself, the others have numbers.
 	w.table.Names = []string{w.name}
 	for i := 2; i <= p.Tables; i++ {

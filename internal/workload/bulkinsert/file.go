@@ -46,15 +46,11 @@ func checkFile(cfg *result.Config, p *Parameters) error {
 }
 
 // useOwn takes the user's tables and rows.
-func (w *bulkInsert) useOwn(cfg *result.Config) error {
+func (w *bulkInsert) useOwn(cfg *result.Config) {
 	w.schema = userdata.NewSchema(&cfg.Workload)
 	d := cfg.Workload.Data
 	if d == nil {
-		return nil
-	}
-	format, err := userdata.FormatOf(d)
-	if err != nil {
-		return err
+		return
 	}
 	switch {
 	case d.Table != "":
@@ -62,9 +58,9 @@ func (w *bulkInsert) useOwn(cfg *result.Config) error {
 	case len(d.Columns) > 0:
 		w.columns = d.Columns
 	}
+	format, _ := userdata.FormatOf(d) // it was checked with the parameters
 	w.file = &userdata.RowFile{File: userdata.File{Root: d.Root, Name: d.Path, Format: format, Header: d.HeaderLines}}
 	w.Open = func() (*userdata.RowReader, error) { return w.file.Rows(len(w.columns)) }
-	return nil
 }
 
 // planFile is the plan for rows of a file, which is surveyed before the clock starts. Without a server there is nothing that

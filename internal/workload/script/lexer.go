@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/engine/base"
+	"github.com/benchrun-dev/benchrun/internal/workload/sqltext"
 )
 
 // Dialect decides how comments and quoted text are read: of MySQL's SQL with neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES in
@@ -28,7 +29,7 @@ func (d Dialect) token(text string) (length int, mark string) {
 	mark = d.mark(text)
 	switch mark {
 	case "":
-		length = max(1, wordLength(text))
+		length = max(1, sqltext.WordLength(text))
 		if strings.HasPrefix(text, "::") || strings.HasPrefix(text, ":=") {
 			length = 2
 		}
@@ -41,7 +42,10 @@ func (d Dialect) token(text string) (length int, mark string) {
 	case "/*", "/*!":
 		length = d.comment(text)
 	case "'", `"`, "`", "E'":
-		length = quotation(text, len(mark)-1, mark == "E'" || d == MySQL && mark != "`")
+		opening := len(mark) - 1
+		if n := sqltext.QuotedLength(text[opening:], mark == "E'" || d == MySQL && mark != "`"); n > 0 {
+			length = opening + n
+		}
 	default:
 		if n := strings.Index(text[len(mark):], mark); n >= 0 {
 			length = n + 2*len(mark)
@@ -103,45 +107,16 @@ func (d Dialect) comment(text string) int {
 	return 0
 }
 
-// quotation returns the length of a text up to the end of the quoted part that begins at a position, or 0 if it is not closed.
-// Inside, a quotation mark is doubled or escaped with a backslash.
-func quotation(text string, at int, backslashes bool) int {
-	mark := text[at]
-	for n := at + 1; n < len(text); n++ {
-		switch {
-		case text[n] == '\\' && backslashes:
-			n++
-		case text[n] != mark:
-		case n+1 < len(text) && text[n+1] == mark:
-			n++
-		default:
-			return n + 1
-		}
-	}
-	return 0
-}
-
 // dollarTag returns the tag of a dollar-quoted string at the beginning of a text: $$, $name$, or nothing.
 func dollarTag(text string) string {
 	n := 1
-	for n < len(text) && text[n] != '$' && wordLength(text[n:n+1]) > 0 {
+	for n < len(text) && text[n] != '$' && sqltext.WordLength(text[n:n+1]) > 0 {
 		n++
 	}
-	if n < len(text) && text[n] == '$' && digits(text[1:]) == 0 {
+	if n < len(text) && text[n] == '$' && sqltext.Digits(text[1:]) == 0 {
 		return text[:n+1]
 	}
 	return ""
-}
-
-// wordLength returns the length of the name, keyword or number at the beginning of a text. Any byte beyond ASCII may be part of a
-// letter.
-func wordLength(text string) int {
-	for n, b := range []byte(text) {
-		if !isDigit(b) && b != '$' && b < 0x80 && nameLength(text[n:n+1]) == 0 {
-			return n
-		}
-	}
-	return len(text)
 }
 
 const blanks = " \t\n\v\f\r"
@@ -175,7 +150,7 @@ func blankLength(text string) int {
 func nameLength(text string) int {
 	for n, b := range []byte(text) {
 		letter := b|0x20 >= 'a' && b|0x20 <= 'z' || b == '_'
-		if !letter && (n == 0 || !isDigit(b)) {
+		if !letter && (n == 0 || b < '0' || b > '9') {
 			return n
 		}
 	}
@@ -184,9 +159,9 @@ func nameLength(text string) int {
 
 // numberLength returns the length of the number at the beginning of a text.
 func numberLength(text string) int {
-	n := digits(text)
+	n := sqltext.Digits(text)
 	if n < len(text) && text[n] == '.' {
-		fraction := digits(text[n+1:])
+		fraction := sqltext.Digits(text[n+1:])
 		if n+fraction == 0 {
 			return 0
 		}
@@ -194,13 +169,9 @@ func numberLength(text string) int {
 	}
 	if n > 0 && n < len(text) && (text[n] == 'e' || text[n] == 'E') {
 		sign := len(text[n+1:]) - len(strings.TrimLeft(text[n+1:], "+-"))
-		if exponent := digits(text[n+1+sign:]); sign <= 1 && exponent > 0 {
+		if exponent := sqltext.Digits(text[n+1+sign:]); sign <= 1 && exponent > 0 {
 			n += 1 + sign + exponent
 		}
 	}
 	return n
 }
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }

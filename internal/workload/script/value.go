@@ -9,14 +9,12 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+
+	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// Value is the value of a variable: Decimal if IsDecimal is true, otherwise Integer. Decimals are finite.
-type Value struct {
-	Integer   int64
-	Decimal   float64
-	IsDecimal bool
-}
+// Value is the value of a variable. Decimals are finite.
+type Value workload.Number
 
 // append the value as a decimal number. A space separates a minus sign from what precedes it: together they could be a comment or
 // another operator.

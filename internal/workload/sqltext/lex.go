@@ -146,10 +146,10 @@ func (l *lexer) token() (Kind, string) {
 		return Name, l.quoted(c, false)
 	case c == '@':
 		return Variable, l.variable()
-	case digits(rest) > 0 && digits(rest) == wordLength(rest) || c == '.' && len(rest) > 1 && isDigit(rest[1]) && !l.afterName():
+	case Digits(rest) > 0 && Digits(rest) == WordLength(rest) || c == '.' && len(rest) > 1 && isDigit(rest[1]) && !l.afterName():
 		return Number, l.pass(numberLength(rest))
 	case isWordByte(c):
-		return Word, l.pass(wordLength(rest))
+		return Word, l.pass(WordLength(rest))
 	default:
 		return Symbol, l.pass(1)
 	}
@@ -161,20 +161,29 @@ func (l *lexer) afterName() bool {
 }
 
 func (l *lexer) quoted(mark byte, backslashes bool) string {
-	rest := l.script[l.at:]
-	for i := 1; i < len(rest); i++ {
+	n := QuotedLength(l.script[l.at:], backslashes)
+	if n == 0 {
+		l.err = fmt.Sprintf("a quotation mark, %c, is not closed", mark)
+		return ""
+	}
+	return strings.ReplaceAll(l.pass(n)[1:n-1], string([]byte{mark, mark}), string(mark))
+}
+
+// QuotedLength is the length of the quoted part at the beginning of a text, with its marks; 0 if it is not closed. Inside, the
+// mark is doubled or escaped with a backslash.
+func QuotedLength(text string, backslashes bool) int {
+	for i := 1; i < len(text); i++ {
 		switch {
-		case rest[i] == '\\' && backslashes:
+		case text[i] == '\\' && backslashes:
 			i++
-		case rest[i] != mark:
-		case i+1 < len(rest) && rest[i+1] == mark:
+		case text[i] != text[0]:
+		case i+1 < len(text) && text[i+1] == text[0]:
 			i++
 		default:
-			return strings.ReplaceAll(l.pass(i + 1)[1:i], string([]byte{mark, mark}), string(mark))
+			return i + 1
 		}
 	}
-	l.err = fmt.Sprintf("a quotation mark, %c, is not closed", mark)
-	return ""
+	return 0
 }
 
 // variable passes over a variable: its name with the at signs, of a system variable only up to a dot.
@@ -191,9 +200,9 @@ func (l *lexer) variable() string {
 	case rest[0] == '\'' || rest[0] == '"' || rest[0] == '`':
 		return text + l.quoted(rest[0], rest[0] != '`')
 	}
-	n := wordLength(rest)
+	n := WordLength(rest)
 	for ats == 1 && n < len(rest) && rest[n] == '.' {
-		n += 1 + wordLength(rest[n+1:])
+		n += 1 + WordLength(rest[n+1:])
 	}
 	return text + l.pass(n)
 }
@@ -213,7 +222,8 @@ func isWordByte(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
 }
 
-func wordLength(text string) int {
+// WordLength is the length of the name, keyword or number at the beginning of a text.
+func WordLength(text string) int {
 	n := 0
 	for n < len(text) && isWordByte(text[n]) {
 		n++
@@ -221,13 +231,14 @@ func wordLength(text string) int {
 	return n
 }
 
-func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+// Digits is the number of digits at the beginning of a text.
+func Digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
 // numberLength is the length of digits, a dot and digits. An exponent behind them reads as a word, which no rule needs.
 func numberLength(text string) int {
-	n := digits(text)
+	n := Digits(text)
 	if n < len(text) && text[n] == '.' {
-		n += 1 + digits(text[n+1:])
+		n += 1 + Digits(text[n+1:])
 	}
 	return n
 }

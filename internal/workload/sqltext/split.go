@@ -183,7 +183,7 @@ func conditionOf(text string) (*condition, int) {
 	case !strings.HasPrefix(text, "/*!"):
 		return nil, 0
 	}
-	if n := min(digits(text[head:]), 6); n >= 5 {
+	if n := min(Digits(text[head:]), 6); n >= 5 {
 		when.version, _ = strconv.Atoi(text[head : head+n]) // it has six digits at most
 		head += n
 	}

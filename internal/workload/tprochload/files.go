@@ -242,8 +242,6 @@ func (f *files) check(ctx context.Context) (result.Check, error) {
 
 const lineBuffer = 64 << 10
 
-var lineFeed = []byte{'\n'}
-
 // lines reads whole lines of text, counts them, and stops after so many of them until more are wanted.
 type lines struct {
 	src *bufio.Reader
@@ -291,7 +289,7 @@ func (l *lines) note(err error) {
 
 // cut is how many bytes of text hold at most so many line feeds, and how many they hold.
 func cut(text []byte, atMost int64) (n int, found int64) {
-	if found = int64(bytes.Count(text, lineFeed)); found <= atMost && (found < atMost || text[len(text)-1] == '\n') {
+	if found = int64(bytes.Count(text, []byte{'\n'})); found <= atMost && (found < atMost || text[len(text)-1] == '\n') {
 		return len(text), found
 	}
 	for range atMost {

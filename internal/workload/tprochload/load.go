@@ -152,7 +152,7 @@ func (w *tprochLoad) Verify(ctx context.Context, db *sql.DB, _ result.Totals, _ 
 	var left []string
 	for _, t := range tproch.Tables() {
 		want := <-own
-		if unlike := w.unlike(t); len(unlike) > 0 {
+		if unlike := userdata.Unlike(w.found[t], t.Types()); len(unlike) > 0 {
 			left = append(left, fmt.Sprintf("%s was only counted: %s", t, strings.Join(unlike, ", ")))
 			got, err := checksum.CountRows(ctx, db, t.String())
 			if err != nil {
@@ -186,14 +186,6 @@ func (w *tprochLoad) judge(t tproch.Table, want, got int64, warnings, rows *verd
 	load := &w.loads[t]
 	warnings.note(load.Warnings == 0, "%s: %d, the first: %s", t, load.Warnings, w.warning[t])
 	rows.note(load.Rows == want && got == want, "%s: %d sent, %d written, %d in the table", t, want, load.Rows, got)
-}
-
-// unlike says which of a table's columns give back another text than those of Benchrun's own table.
-func (w *tprochLoad) unlike(t tproch.Table) []string {
-	if w.found == nil {
-		return nil
-	}
-	return userdata.Unlike(w.found[t], t.Types())
 }
 
 // verifyFiles compares the numbers of rows, and the files with what they were.

@@ -85,7 +85,7 @@ type tprochLoad struct {
 	stage  *stage
 	files  *files
 	schema *userdata.Schema
-	// found are the columns of the user's tables.
+	// found are the columns of the user's tables; none of Benchrun's own.
 	found [][]userdata.Column
 	// order in which the clients take the tables; taken is how many they have.
 	order   []tproch.Table
@@ -129,6 +129,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	scale, _ := tproch.ParseScale(p.ScaleFactor) // it was checked with the parameters
 	w := &tprochLoad{
 		params: *p, data: tproch.New(cfg.Seed, scale), order: tproch.Tables(), schema: userdata.NewSchema(&cfg.Workload),
+		found: make([][]userdata.Column, tableCount),
 	}
 	switch {
 	case cfg.Workload.Data != nil:
