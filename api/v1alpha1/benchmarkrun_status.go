@@ -3,9 +3,7 @@
 
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // BenchmarkRunStatus is the progress of a run and what it has measured. After the run has finished, only ResultsAvailable and
 // hostTuning change.

@@ -3,9 +3,7 @@
 
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // BenchmarkRun measures one database configuration with one workload, at each point of the workload's sweep.
 //

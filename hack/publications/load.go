@@ -98,12 +98,9 @@ func (p *publication) load(ctx context.Context, root string) (err error) {
 		return err
 	}
 	folder := reportsFolder + "/" + p.name
-	text, err := p.read(root, folder+"/"+measuredFile)
-	if err == nil {
-		err = json.Unmarshal(text, &p.measured)
-	}
-	if err != nil {
-		return fmt.Errorf("%s/%s: %w", folder, measuredFile, err)
+	decode := func(text []byte) error { return json.Unmarshal(text, &p.measured) }
+	if err := p.read(root, folder+"/"+measuredFile, decode); err != nil {
+		return err
 	}
 	for i := range p.small.objects {
 		of := &p.small.objects[i]
@@ -111,13 +108,8 @@ func (p *publication) load(ctx context.Context, root string) (err error) {
 		if r.full, err = p.full.twin(i); err != nil {
 			return err
 		}
-		path := folder + "/" + of.name + "/" + report.JSONFile
-		text, err := p.read(root, path)
-		if err == nil {
-			err = r.decode(text)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		if err := p.read(root, r.folder+"/"+report.JSONFile, r.decode); err != nil {
+			return err
 		}
 		p.reports = append(p.reports, r)
 	}
@@ -125,12 +117,17 @@ func (p *publication) load(ctx context.Context, root string) (err error) {
 }
 
 // read a file that measuring leaves.
-func (p *publication) read(root, path string) ([]byte, error) {
+func (p *publication) read(root, path string, decode func(text []byte) error) error {
 	text, err := os.ReadFile(filepath.Join(root, path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("it is not there: `%s` measures the publication, and leaves it", p.measureAgain())
+		err = fmt.Errorf("it is not there: `%s` measures the publication, and leaves it", p.measureAgain())
+	} else if err == nil {
+		err = decode(text)
 	}
-	return text, err
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 func (r *reported) decode(text []byte) error {

@@ -73,32 +73,21 @@ func memberName(workloadType string) string {
 }
 
 func (m *member) value(p path) (value, bool) {
-	if len(p) == 1 {
-		own, found := m.parameters.get(p[0])
-		return value{p, own}, found
+	fields := m.parameters
+	if len(p) > 1 {
+		fields = m.within(p[0])
 	}
-	within, err := m.within(p[0])
-	if err != nil {
-		return value{}, false
-	}
-	own, found := within.get(p[1])
+	own, found := fields.get(p.name())
 	return value{p, own}, found
 }
 
 // within are the fields of a parameter that is an object; none if the workload does not set it.
-func (m *member) within(name string) (*object, error) {
-	if o := m.nested[name]; o != nil {
-		return o, nil
+func (m *member) within(name string) *object {
+	if m.nested[name] == nil {
+		own, _ := m.parameters.get(name)
+		m.nested[name], _ = readObject(own) // the API has a map there, or nothing
 	}
-	o := new(object)
-	if own, found := m.parameters.get(name); found {
-		var err error
-		if o, err = readObject(own); err != nil {
-			return nil, fmt.Errorf("reading workload.%s.%s: %w", m.name, name, err)
-		}
-	}
-	m.nested[name] = o
-	return o, nil
+	return m.nested[name]
 }
 
 // Parameters of a workload, encoded once for all points.
@@ -112,7 +101,7 @@ func ParametersOf(w *v1alpha1.WorkloadSpec) (*Parameters, error) {
 
 // At a point they are those of the API's member with the point's values in their places, as JSON. The same specification and
 // point give the same bytes.
-func (of *Parameters) At(p Point) (json.RawMessage, error) {
+func (of *Parameters) At(p Point) json.RawMessage {
 	m, top, within := of.member, map[string]json.RawMessage{}, map[string]map[string]json.RawMessage{}
 	for _, v := range p.values {
 		if len(v.path) == 1 {
@@ -125,13 +114,9 @@ func (of *Parameters) At(p Point) (json.RawMessage, error) {
 		within[v.path[0]][v.path[1]] = v.json
 	}
 	for name, changed := range within {
-		outer, err := m.within(name)
-		if err != nil {
-			return nil, err
-		}
-		top[name] = outer.with(changed)
+		top[name] = m.within(name).with(changed)
 	}
-	return m.parameters.with(top), nil
+	return m.parameters.with(top)
 }
 
 // axesOf reads an object of lists or values in the order of its fields. An object in it is a map whose keys are parameters.
@@ -206,14 +191,12 @@ func newField(name string, value json.RawMessage) field {
 
 func readObject(content json.RawMessage) (*object, error) {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(content, &fields); err != nil {
-		return nil, err
-	}
+	err := json.Unmarshal(content, &fields)
 	o := make(object, 0, len(fields))
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		o = append(o, newField(name, fields[name]))
 	}
-	return &o, nil
+	return &o, err
 }
 
 func (o *object) find(name string) (int, bool) {

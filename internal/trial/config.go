@@ -111,10 +111,6 @@ func configOf(run *v1alpha1.BenchmarkRun, a Attempt) (*result.Config, error) {
 }
 
 func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attempt) (*result.Config, error) {
-	load, err := workloadAt(&run.Spec.Workload, parameters, a.Point)
-	if err != nil {
-		return nil, err
-	}
 	db := &run.Spec.Database
 	server, err := plan.EngineOf(db)
 	if err != nil {
@@ -134,7 +130,7 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 			Schema:       plan.Schema(run),
 			Borrowed:     db.Provisioner == v1alpha1.ProvisionerExternal,
 		},
-		Workload:       *load,
+		Workload:       workloadAt(&run.Spec.Workload, parameters, a.Point),
 		KeepData:       run.Spec.Trials.Data == v1alpha1.DataKeep || plan.CopiesData(run),
 		CopyData:       plan.CopiesData(run),
 		LimitSeconds:   int(ptr.Deref(run.Spec.Workload.Limits.Seconds, 0)),
@@ -165,24 +161,15 @@ func configure(run *v1alpha1.BenchmarkRun, parameters *plan.Parameters, a Attemp
 	if a.Prime && registry.Primes(c) {
 		c.PrimeSeconds = int(ptr.Deref(run.Spec.Trials.PrimeSeconds, 0))
 	}
-	return c, configureFiles(c)
-}
-
-// configureFiles tells the loader where the files of the workload are, if it has any.
-func configureFiles(c *result.Config) error {
 	needs, err := registry.Pod(c)
 	if err == nil && needs.Files != "" {
 		c.Workload.FilesPath = result.FilesPath
 	}
-	return err
+	return c, err
 }
 
-func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) (*result.Workload, error) {
-	at, err := parameters.At(point)
-	if err != nil {
-		return nil, err
-	}
-	w := &result.Workload{Type: string(spec.Type), Parameters: at}
+func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point plan.Point) result.Workload {
+	w := result.Workload{Type: string(spec.Type), Parameters: parameters.At(point)}
 	if from := spec.SchemaFrom; from != nil {
 		w.SchemaFile = result.SchemaPath + "/" + from.Key
 	}
@@ -193,7 +180,7 @@ func workloadAt(spec *v1alpha1.WorkloadSpec, parameters *plan.Parameters, point 
 			Table: from.Table, Columns: from.Columns,
 		}
 	}
-	return w, nil
+	return w
 }
 
 func addData(spec *corev1.PodSpec, w *v1alpha1.WorkloadSpec) {
