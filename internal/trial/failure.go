@@ -84,7 +84,6 @@ func judgeReport(v Verdict, l loaders) Verdict {
 	return v.Because(summary.Failure.Reason, message)
 }
 
-// withoutSummary says how a Pod ended whose loader left no summary.
 func withoutSummary(pod *corev1.Pod) string {
 	end := podutil.Ended(pod, Container)
 	switch {

@@ -73,7 +73,6 @@ func (b *bench) open() error {
 	return b.copyLoader(b.before, loaderBefore)
 }
 
-// loaderBefore is the name of the earlier loader.
 const loaderBefore = "loader-before"
 
 // copyLoader to where the container has it.

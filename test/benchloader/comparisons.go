@@ -35,7 +35,7 @@ func comparisons() []comparison {
 	all = append(all, protocols()...)
 	all = append(all, autocommitted()...)
 	all = append(all, tprochLoad("Staged"), tprochLoad("Streamed"))
-	all = append(all, stages()...)
+	all = append(all, staged()...)
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",

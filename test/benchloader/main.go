@@ -66,7 +66,6 @@ func main() {
 	}
 }
 
-// head of the table of comparisons.
 const head = "| workload | against | rows/s | against | ratio (95% interval) | wanted |" +
 	" client CPU, µs/row | against | ratio | wanted | largest RSS |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 
@@ -160,7 +159,6 @@ func appendSample(ctx context.Context, b *bench, program program, to *[]sample) 
 	return err
 }
 
-// row of the table.
 func (p pairs) row(c comparison) string {
 	return "| " + strings.Join([]string{
 		c.name, c.original,

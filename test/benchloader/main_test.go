@@ -53,15 +53,10 @@ func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
 
 // The loader accepts every chain of stages.
 func TestStagesAreValid(t *testing.T) {
-	c := newChains()
-	for _, stage := range []iibench.StageParameters{c.load, c.change, c.ranges, c.points, oneRow} {
-		var before []iibench.StageParameters
-		if stage.Name != c.load.Name {
-			before = c.indexed
-		}
-		cfg := result.Config{Workload: chainOf(append(slices.Clip(before), stage)...), LimitSeconds: 0, Seed: 42}
+	for _, s := range append(measuredStages(), measuredStage{name: "one row", stage: oneRow}) {
+		cfg := result.Config{Workload: chainOf(append(slices.Clip(s.before), s.stage)...), LimitSeconds: 0, Seed: 42}
 		if _, err := registry.New(&cfg); err != nil {
-			t.Errorf("stage %s: %v", stage.Name, err)
+			t.Errorf("stage %s: %v", s.name, err)
 		}
 	}
 }

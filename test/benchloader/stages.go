@@ -22,46 +22,43 @@ const (
 	stageTable = "purchases_index_1"
 )
 
-// chains of stages, of which the last one is measured.
-type chains struct {
-	load, change, ranges, points iibench.StageParameters
-	// indexed are those before change, ranges and points.
-	indexed []iibench.StageParameters
+type stages []iibench.StageParameters
+
+// measuredStage comes after others. The other program does the same with these arguments.
+type measuredStage struct {
+	name, arguments string
+	before          stages
+	stage           iibench.StageParameters
 }
 
-func newChains() *chains {
+func measuredStages() []measuredStage {
+	load := iibench.StageParameters{Name: "l.i0", Insert: &iibench.InsertParameters{Rows: stageRows, RowsPerCommit: 100}}
+	change := iibench.StageParameters{
+		Name: "l.i1", Insert: &iibench.InsertParameters{Rows: 50_000, RowsPerCommit: 50, DeletePerInsert: true},
+	}
 	query := func(name, by string) iibench.StageParameters {
 		return iibench.StageParameters{Name: name, Query: &iibench.QueryParameters{By: by, Seconds: stageSeconds, RowsPerCommit: 1}}
 	}
-	load := iibench.StageParameters{Name: "l.i0", Insert: &iibench.InsertParameters{Rows: stageRows, RowsPerCommit: 100}}
-	return &chains{
-		load: load,
-		change: iibench.StageParameters{Name: "l.i1", Insert: &iibench.InsertParameters{
-			Rows: 50_000, RowsPerCommit: 50, DeletePerInsert: true,
-		}},
-		ranges: query("qr", "SecondaryRange"), points: query("qp", "PrimaryKey"),
-		indexed: []iibench.StageParameters{
-			load, {Name: "l.x", CreateIndexes: 3}, {Name: "rest", Rest: &iibench.RestParameters{}},
-		},
+	indexed := stages{load, {Name: "l.x", CreateIndexes: 3}, {Name: "rest", Rest: &iibench.RestParameters{}}}
+	return []measuredStage{
+		{"l.i0, no indexes", fmt.Sprintf("insert %d 100 0", stageRows), nil, load},
+		{"l.i1, 3 indexes, deletes", "insert 50000 50 1", indexed, change},
+		{"qr, ranges of 10 rows", fmt.Sprintf("query %d range", stageSeconds), indexed, query("qr", "SecondaryRange")},
+		{"qp, single rows", fmt.Sprintf("query %d row", stageSeconds), indexed, query("qp", "PrimaryKey")},
 	}
 }
 
-// stages of the insert benchmark, each after those that come before it, against a program that works as its author's does: text
-// statements, in processes that each do one thing.
-func stages() []comparison {
-	c := newChains()
-	row := func(name string, before []iibench.StageParameters, stage *iibench.StageParameters, theirs string) comparison {
-		return comparison{
-			name: "IIBench, stage " + name, original: "Python", wantedRate: "≥ 1", wantedUser: "≤ 0.2",
-			ours: loadsStage(before, stage), theirs: pythonStage(before, theirs),
-		}
+// staged compares stages of the insert benchmark with a program that works as its author's does: text statements, in processes
+// that each do one thing.
+func staged() []comparison {
+	var all []comparison
+	for _, s := range measuredStages() {
+		all = append(all, comparison{
+			name: "IIBench, stage " + s.name, original: "Python", wantedRate: "≥ 1", wantedUser: "≤ 0.2",
+			ours: loadsStage(s.before, s.stage), theirs: pythonStage(s.before, s.arguments),
+		})
 	}
-	return []comparison{
-		row("l.i0, no indexes", nil, &c.load, fmt.Sprintf("insert %d 100 0", stageRows)),
-		row("l.i1, 3 indexes, deletes", c.indexed, &c.change, "insert 50000 50 1"),
-		row("qr, ranges of 10 rows", c.indexed, &c.ranges, fmt.Sprintf("query %d range", stageSeconds)),
-		row("qp, single rows", c.indexed, &c.points, fmt.Sprintf("query %d row", stageSeconds)),
-	}
+	return all
 }
 
 func chainOf(stages ...iibench.StageParameters) result.Workload {
@@ -71,9 +68,9 @@ func chainOf(stages ...iibench.StageParameters) result.Workload {
 }
 
 // loadsStage is the loader with a chain, of which the last stage counts.
-func loadsStage(before []iibench.StageParameters, stage *iibench.StageParameters) program {
+func loadsStage(before stages, stage iibench.StageParameters) program {
 	return func(ctx context.Context, b *bench) (sample, error) {
-		doc, err := b.attempt(ctx, chainOf(append(slices.Clip(before), *stage)...))
+		doc, err := b.attempt(ctx, chainOf(append(slices.Clip(before), stage)...))
 		if err != nil {
 			return sample{}, err
 		}
@@ -93,14 +90,14 @@ var (
 )
 
 // pythonStage is a program on the tables that the loader has left after the stages before.
-func pythonStage(before []iibench.StageParameters, arguments string) program {
+func pythonStage(before stages, arguments string) program {
 	return func(ctx context.Context, b *bench) (sample, error) {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
 		made := before
 		if made == nil {
-			made = []iibench.StageParameters{oneRow}
+			made = stages{oneRow}
 		}
 		if _, err := b.attempt(ctx, chainOf(made...)); err != nil {
 			return sample{}, err

@@ -98,7 +98,6 @@ var TwoDigits = func() (all [100][2]byte) {
 	return all
 }()
 
-// eightDigits is the number of numbers with up to eight digits.
 const eightDigits = 100_000_000
 
 // NumberRoom is how many bytes AppendNumber may write beyond a number's end.

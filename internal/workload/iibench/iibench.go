@@ -100,7 +100,7 @@ func New(cfg *result.Config) (workload.Workload, error) {
 	w.inserters, w.queriers = int(share.Of(int64(p.Clients))), int(share.Of(int64(p.QueryClients)))
 	w.Pace = p.Pacing
 	// A transaction that is one statement needs no COMMIT, and no round trip for it.
-	w.Autocommit = w.WholeTransactions()
+	w.Autocommit = p.RowsPerStatement >= p.RowsPerCommit
 	w.beginInserting()
 	w.Heads, w.RowBytes = []string{w.schema.head}, w.schema.rowBytes
 	w.AppendRow = func(dst []byte, n int64) []byte { return w.schema.appendRow(dst, purchaseOf(w.rows, n)) }

@@ -148,9 +148,6 @@ func New(rows, perStatement, perTransaction int64, share workload.Share) *Load {
 	}
 }
 
-// WholeTransactions says whether each statement has all rows of its transaction.
-func (l *Load) WholeTransactions() bool { return l.perStatement >= l.PerTransaction }
-
 // inserter is one client's part of a load.
 type inserter struct {
 	*Load

@@ -12,7 +12,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
-// take begins another transaction, if there is one.
 func (w *inserter) take() bool {
 	if w.client.Expired(w.client.Recorder.Now()) {
 		// Nothing is left undone if all rows have been taken.
@@ -31,7 +30,6 @@ func (w *inserter) take() bool {
 // ends with row end.
 type part struct{ uncounted, last, end int64 }
 
-// commit ends the transaction whose last row that is.
 func (w *inserter) commit(ctx context.Context, end int64) error {
 	w.part = part{uncounted: end + 1, last: end, end: end}
 	if err := Commit(w.client, w.Autocommit, end, w.again); err != nil {

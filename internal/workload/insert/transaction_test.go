@@ -344,9 +344,6 @@ func TestRetries(t *testing.T) {
 // Where each statement is a transaction, none is sent to end it.
 func TestAutocommit(t *testing.T) {
 	l := New(5, 2, 2, workload.Share{Pods: 1})
-	if !l.WholeTransactions() || New(5, 2, 3, workload.Share{Pods: 1}).WholeTransactions() {
-		t.Error("a statement has the rows of a transaction if it has as many")
-	}
 	l.Heads, l.RowBytes, l.Autocommit = []string{"INSERT "}, 8, true
 	l.AppendRow = func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 	s := &workloadtest.Script{}

@@ -98,7 +98,6 @@ func (p *parser) next() {
 	p.at = p.to
 }
 
-// expect consumes a token of a kind.
 func (p *parser) expect(kind rune, description string) {
 	if p.kind == kind {
 		p.next()

@@ -37,7 +37,7 @@ func Read(script string, bounds Bounds) (statements []Statement, qualifiers []st
 		c := &checker{Bounds: bounds}
 		c.check(&statements[i])
 		if c.reason != "" {
-			return nil, nil, &Error{Statement: i + 1, Line: c.line, Reason: c.reason}
+			return nil, nil, refused(i+1, c.line, c.reason)
 		}
 		qualifiers = append(qualifiers, c.qualifiers...)
 	}

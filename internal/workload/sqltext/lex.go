@@ -46,15 +46,9 @@ func (t *Token) isOneOf(words []string) bool { return slices.ContainsFunc(words,
 
 func (t *Token) named() bool { return t.Kind == Word || t.Kind == Name }
 
-// Error is about a script: a statement of it cannot be read, or is not allowed.
-type Error struct {
-	// Statement and Line count from 1.
-	Statement, Line int
-	Reason          string
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("statement %d, line %d: %s", e.Statement, e.Line, e.Reason)
+// refused is about a statement that cannot be read, or is not allowed. Both numbers count from 1.
+func refused(statement, line int, reason string) error {
+	return fmt.Errorf("statement %d, line %d: %s", statement, line, reason)
 }
 
 // lexer reads tokens as a server does whose sql_mode has neither ANSI_QUOTES nor NO_BACKSLASH_ESCAPES.

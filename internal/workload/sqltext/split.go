@@ -39,7 +39,7 @@ func Split(script string) ([]Statement, error) {
 		t, more := l.next()
 		switch {
 		case l.err != "":
-			return nil, &Error{Statement: len(all) + 1, Line: l.line, Reason: l.err}
+			return nil, refused(len(all)+1, l.line, l.err)
 		case !more:
 			end()
 			return all, nil
