@@ -81,9 +81,7 @@ func TestEachPointOncePerRound(t *testing.T) {
 			p := planned(t, 11, 7, order, 5)
 			seen := map[[2]int]bool{}
 			for i, trial := range p.Trials {
-				if trial.Number != i+1 {
-					t.Errorf("trial %d has number %d", i+1, trial.Number)
-				}
+				must.Same(t, "number", i+1, trial.Number)
 				if order == v1alpha1.OrderInterleaved && trial.Round != i/11+1 {
 					t.Errorf("trial %d is in round %d, want %d", trial.Number, trial.Round, i/11+1)
 				}
@@ -93,9 +91,7 @@ func TestEachPointOncePerRound(t *testing.T) {
 				}
 				seen[at] = true
 			}
-			if len(seen) != 77 {
-				t.Errorf("%d trials", len(seen))
-			}
+			must.Same(t, "number of trials", 77, len(seen))
 		})
 	}
 }
@@ -162,9 +158,7 @@ func TestDigestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// As it was stored before there were these fields.
 			tc.spec.Trials.PrimeSeconds, tc.spec.Workload.CommitSize.Commit = nil, ""
-			if got := digest(t, tc.spec); got != tc.want {
-				t.Errorf("digest is %s, want %s", got, tc.want)
-			}
+			must.Same(t, "digest", tc.want, digest(t, tc.spec))
 		})
 	}
 }
@@ -181,12 +175,8 @@ func TestDigestIgnoresWhatChangesNoNumber(t *testing.T) {
 	spec.ImagePullSecrets = []v1alpha1.ImagePullSecret{{Name: "registry"}}
 	spec.Results.Retention = v1alpha1.RetentionRetain
 	before := spec.DeepCopy()
-	if got, want := digest(t, spec), digest(t, commits(1, 16)); got != want {
-		t.Errorf("digest is %s, want %s", got, want)
-	}
-	if diff := cmp.Diff(before, spec); diff != "" {
-		t.Errorf("the specification was written to:\n%s", diff)
-	}
+	must.Same(t, "digest", digest(t, commits(1, 16)), digest(t, spec))
+	must.Same(t, "the specification that was read", before, spec)
 }
 
 // A quantity written in another way is the same quantity once the API server has stored it.
@@ -196,9 +186,7 @@ func TestDigestOfStoredSpecification(t *testing.T) {
 	data := must.Get(json.Marshal(spec))(t)
 	stored := new(v1alpha1.BenchmarkRunSpec)
 	must.Do(t, json.Unmarshal(data, stored))
-	if got, want := digest(t, stored), digest(t, commits(1, 16)); got != want {
-		t.Errorf("digest is %s, want %s", got, want)
-	}
+	must.Same(t, "digest", digest(t, commits(1, 16)), digest(t, stored))
 }
 
 func TestDigestIsSensitiveToAllElse(t *testing.T) {
@@ -290,9 +278,7 @@ func TestDigestIsSensitiveToAllElse(t *testing.T) {
 	}
 	slices.Sort(fields)
 	slices.Sort(have)
-	if diff := cmp.Diff(have, fields); diff != "" {
-		t.Errorf("fields of the specification that are tested (-have +tested):\n%s", diff)
-	}
+	must.Same(t, "fields of the specification, and those that are tested", have, fields)
 }
 
 // inStages is a workload with three stages that are measured, and one that is not.
@@ -340,9 +326,7 @@ func TestStagesOfASweep(t *testing.T) {
 	for i := range p.Trials {
 		from, to := p.Measured(&p.Trials[i])
 		seen[from]++
-		if to-from != 3 {
-			t.Errorf("a trial measures points %d to %d", from, to)
-		}
+		must.Same(t, "number of points of a trial", 3, to-from)
 	}
 	if seen[0] == 0 || seen[3] != seen[0] || len(seen) != 2 {
 		t.Errorf("trials begin at points %v", seen)

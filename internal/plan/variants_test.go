@@ -5,6 +5,7 @@ package plan_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,9 +57,7 @@ func TestRoundsOfVariants(t *testing.T) {
 			}
 		}
 		for what, n := range measured {
-			if n != 1 {
-				t.Errorf("%s: round, point, side %v: measured %d times", alternation, what, n)
-			}
+			must.Same(t, fmt.Sprintf("%s: round, point, side %v: times measured", alternation, what), 1, n)
 		}
 		if len(measured) != 24 || alternation != v1alpha1.AlternateSlices && len(first) != 2 {
 			t.Errorf("%s: measured %v, first %v", alternation, measured, first)
@@ -284,9 +283,7 @@ func TestSettingsOfMySQL(t *testing.T) {
 	}
 	must.Same(t, "settings", want, plan.Settings(engine.MySQL, &db))
 	db.Settings = v1alpha1.ServerSettings{BinaryLog: ptr.To(true)}
-	if got := plan.Settings(engine.MySQL, &db)[0].Line; got != "log_bin = binlog" {
-		t.Errorf("the binary log is switched on by %q", got)
-	}
+	must.Same(t, "what switches the binary log on", "log_bin = binlog", plan.Settings(engine.MySQL, &db)[0].Line)
 }
 
 // The value that is read back is the one that was asked for; only its line is quoted.
@@ -411,9 +408,7 @@ func TestDifferences(t *testing.T) {
 		{"database.resources.limits.cpu", "unset", "2"},
 		{"workload.commitSize.rowsPerCommit", "1", "16"},
 	}
-	if got := plan.List(want[:2]); got != "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)" {
-		t.Error(got)
-	}
+	must.Same(t, "list", "innodb_flush_log_at_trx_commit (1 → 0), innodb_log_file_size (100663296 → unset)", plan.List(want[:2]))
 	must.Same(t, "", want, got)
 	if same, err := plan.Differences(&from, from.DeepCopy()); err != nil || len(same) > 0 {
 		t.Errorf("a run differs from itself: %v, %v", same, err)
@@ -451,9 +446,7 @@ func TestPresetIsItsStages(t *testing.T) {
 	{"name": "qr1000", "query": {"by": "SecondaryRange", "seconds": 36, "ratePerSecond": 2000, "rowsPerCommit": 50, "deletePerInsert": true}},
 	{"name": "qp1000", "query": {"by": "PrimaryKey", "seconds": 36, "ratePerSecond": 2000, "rowsPerCommit": 50, "deletePerInsert": true}}]}}`
 	want, got := chainOf(t, written), chainOf(t, presetOf(`, "clients": 2, "scale": "0.02"`))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("parameters (-stages +preset):\n%s", diff)
-	}
+	must.Same(t, "parameters of the stages, and of the preset", want, got)
 	p, err := plan.ForRun(specOf(t, presetOf(`, "scale": "0.02"`), ""))
 	if err != nil || p.Stages != 10 || p.Points[1].Parameters["stage"] != "l.x" {
 		t.Errorf("%d stages, points %v, %v", p.Stages, p.Points, err)
@@ -493,8 +486,6 @@ func TestCPULimitMillis(t *testing.T) {
 		"requests only": {corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}, 0},
 	} {
 		run.Spec.Database.Resources = tc.resources
-		if got := plan.CPULimitMillis(&run.Spec.Database); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
-		}
+		must.Same(t, name, tc.want, plan.CPULimitMillis(&run.Spec.Database))
 	}
 }

@@ -488,8 +488,7 @@ func TestJudgeSeveralLoadersBeforeTheEnd(t *testing.T) {
 	for _, status := range []batchv1.JobStatus{{Active: 3}, {Active: 2, Failed: 1}} {
 		job := jobOfThree()
 		job.Status.Active, job.Status.Failed = status.Active, status.Failed
-		if v := trial.Judge(job, []corev1.Pod{running(0), running(2)}, nil); v.Stage != trial.StageRunning {
-			t.Errorf("%+v: verdict %+v", status, v)
-		}
+		v := trial.Judge(job, []corev1.Pod{running(0), running(2)}, nil)
+		must.Same(t, fmt.Sprintf("%+v: stage", status), trial.StageRunning, v.Stage)
 	}
 }

@@ -244,9 +244,7 @@ func TestSidecarDoesNotHoldTheBeginning(t *testing.T) {
 	}
 	for name, sidecar := range sidecars {
 		pods := []corev1.Pod{loader(running, sidecar)}
-		if v := trial.Judge(jobWith(), pods, nil); v.Stage != trial.StageRunning {
-			t.Errorf("%s: %s, it waits for %q", name, v.Stage, v.Waiting)
-		}
+		must.Same(t, name+": stage", trial.StageRunning, trial.Judge(jobWith(), pods, nil).Stage)
 		if trial.Delivers(jobWith(), pods) == nil {
 			t.Errorf("%s: its log is not followed", name)
 		}
@@ -375,13 +373,9 @@ func TestJudgeWhileTheJobControllerCounts(t *testing.T) {
 	for name, status := range counting {
 		job := jobWith()
 		job.Status = status
-		if v := trial.Judge(job, nil, nil); v.Stage != trial.StageRunning {
-			t.Errorf("%s: verdict is %+v", name, v)
-		}
+		must.Same(t, name+": stage", trial.StageRunning, trial.Judge(job, nil, nil).Stage)
 	}
 	none := jobWith()
 	none.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
-	if v := trial.Judge(none, nil, nil); v.Stage != trial.StagePending {
-		t.Errorf("verdict is %+v", v)
-	}
+	must.Same(t, "stage", trial.StagePending, trial.Judge(none, nil, nil).Stage)
 }

@@ -175,9 +175,8 @@ func TestIIBenchDeletesAsMuchAsItInserts(t *testing.T) {
 			t.Errorf("statement %s", statement)
 		}
 	}
-	if want := "DELETE FROM purchases_index WHERE transactionid > 0 ORDER BY transactionid LIMIT 500"; deleter.Statements[0] != want {
-		t.Errorf("the first statement is %s, want %s", deleter.Statements[0], want)
-	}
+	const first = "DELETE FROM purchases_index WHERE transactionid > 0 ORDER BY transactionid LIMIT 500"
+	must.Same(t, "first statement", first, deleter.Statements[0])
 }
 
 // A deletion that finds less than it must is an error, and a client that waits for the one that deletes is told.
@@ -447,9 +446,7 @@ func TestRowsOfAChain(t *testing.T) {
 			for i := range rows {
 				rows[i] = strings.TrimPrefix(rows[i], ",")
 			}
-			if int64(len(rows)) != table.added.Load() {
-				t.Errorf("%s: %d rows of %s were sent, %d counted", tables, len(rows), table.name, table.added.Load())
-			}
+			must.Same(t, fmt.Sprintf("%s: rows of %s that were counted", tables, table.name), int64(len(rows)), table.added.Load())
 			all, left = append(all, rows...), append(left, rows[table.deleted.Load():]...)
 		}
 		var want []string

@@ -6,7 +6,6 @@ package tprochload
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -201,9 +200,7 @@ func TestTPROCHStageRecordsChecksums(t *testing.T) {
 	must.Do(t, w.stage.run(t.Context()))
 	for _, table := range tproch.Tables() {
 		text := must.Get(os.ReadFile(filepath.Join(dir, strings.ToLower(table.String())+".tbl")))(t)
-		if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != w.stage.sums[table] {
-			t.Errorf("%s: the recorded checksum is %s", table, w.stage.sums[table])
-		}
+		must.Same(t, fmt.Sprintf("%s: recorded checksum", table), fmt.Sprintf("%x", sha256.Sum256(text)), w.stage.sums[table])
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
