@@ -92,8 +92,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
 	o.images.Databases = map[string]string{}
-	flags.Func("database-image", "ENGINE=IMAGE: that of runs of the engine that name none, for example MariaDB=mariadb:11.8. Several times, "+
-		"for several engines. That of PostgreSQL has pgbench, too.", o.databaseImage)
+	flags.Func("database-image", "ENGINE=IMAGE, for example MariaDB=mariadb:11.8: the image of the engine's runs that name none. "+
+		"Repeat it for other engines. That of PostgreSQL also has pgbench.", o.databaseImage)
 	flags.StringVar(&o.images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",
