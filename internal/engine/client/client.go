@@ -55,8 +55,24 @@ type Open struct {
 	ended bool
 }
 
-// Remember adds one. It is false if connections were ended meanwhile.
-func (c *Open) Remember(conn net.Conn) bool {
+// Dial makes one.
+func (c *Open) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSocket(conn, c.forget)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the connection: %w", err)
+	}
+	if !c.remember(s) {
+		return nil, errors.Join(net.ErrClosed, s.Close())
+	}
+	return s, nil
+}
+
+// remember adds one. It is false if connections were ended meanwhile.
+func (c *Open) remember(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -69,8 +85,7 @@ func (c *Open) Remember(conn net.Conn) bool {
 	return true
 }
 
-// Forget is for a connection that was closed.
-func (c *Open) Forget(conn net.Conn) {
+func (c *Open) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.conns, conn)

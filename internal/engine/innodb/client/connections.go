@@ -7,9 +7,9 @@
 //	 └ session    one client's: opened by the driver, which also reads result sets
 //	    ├ handshake  what both sides can do, of which the driver knows a part
 //	    └ exchange   statements, values of prepared ones and files past the driver, which would copy each twice
-//	       └ socket     a connection for a closed loop, past Go's network poller
+//	       └ Socket     a connection for a closed loop, past Go's network poller
 //
-// An encrypted session has crypto/tls between exchange and socket, and nothing else is different. Package mysqlwire knows what
+// An encrypted session has crypto/tls between exchange and Socket, and nothing else is different. Package mysqlwire knows what
 // packets look like. Sink is a server in memory that swallows what it is sent.
 package client
 
@@ -52,7 +52,7 @@ func New(server result.Server, user, password string) (client.Opener, error) {
 func NewBy(cfg *mysql.Config) (*Connections, error) {
 	c := new(Connections)
 	if cfg.DialFunc == nil {
-		cfg.DialFunc = c.dial
+		cfg.DialFunc = c.Dial
 	}
 	cfg.Timeout = client.ConnectTimeout
 	cfg.ConnectionAttributes = "program_name:benchrun-loader"
@@ -81,7 +81,7 @@ func (c *Connections) Connector(schema string) (driver.Connector, error) {
 func (c *Connections) connect(ctx context.Context, schema string) (*mySession, error) {
 	var login handshake
 	var transport net.Conn
-	var arrivals *socket
+	var arrivals *client.Socket
 	cfg := c.cfg.Clone()
 	cfg.DBName = schema
 	dial := cfg.DialFunc
@@ -90,8 +90,8 @@ func (c *Connections) connect(ctx context.Context, schema string) (*mySession, e
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := own.(*socket); ok {
-			s.measure()
+		if s, ok := own.(*client.Socket); ok {
+			s.Measure()
 			arrivals = s
 		}
 		login.Conn, transport = own, own
@@ -116,19 +116,4 @@ func (c *Connections) connect(ctx context.Context, schema string) (*mySession, e
 	}
 	below := newExchange(transport, arrivals)
 	return &mySession{conn: conn, query: query, below: below, agreed: login.agreement, ctx: context.WithoutCancel(ctx)}, nil
-}
-
-func (c *Connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	tracked, err := newSocket(conn, c.Forget)
-	if err != nil {
-		return nil, fmt.Errorf("preparing the connection: %w", err)
-	}
-	if !c.Remember(tracked) {
-		return nil, errors.Join(net.ErrClosed, tracked.Close())
-	}
-	return tracked, nil
 }

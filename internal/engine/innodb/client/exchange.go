@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 )
 
@@ -19,7 +20,7 @@ import (
 type exchange struct {
 	conn net.Conn
 	// arrivals is the socket below, which notices when an answer comes while nothing is read; nil if there is none.
-	arrivals *socket
+	arrivals *client.Socket
 	// packet is for statements that are short enough to be sent together with their header, and for headers.
 	packet []byte
 	in     *mysqlwire.Reader
@@ -30,7 +31,7 @@ type exchange struct {
 // shortStatement is copied behind its header: that costs less than a second system call.
 const shortStatement = 16 << 10
 
-func newExchange(conn net.Conn, arrivals *socket) *exchange {
+func newExchange(conn net.Conn, arrivals *client.Socket) *exchange {
 	return &exchange{conn: conn, arrivals: arrivals, in: mysqlwire.NewReader(conn)}
 }
 
@@ -87,9 +88,9 @@ func (e *exchange) receiveEarlier() (ago time.Duration, known bool, err error) {
 	if e.arrivals == nil {
 		return 0, false, e.receive()
 	}
-	e.arrivals.expect()
+	e.arrivals.Expect()
 	err = e.receive()
-	ago, known = e.arrivals.arrived()
+	ago, known = e.arrivals.Arrived()
 	return ago, known, err
 }
 
@@ -168,7 +169,7 @@ func (e *exchange) sendFile(data io.Reader) (readErr, err error) {
 
 // Sink is a connection to no server: it greets as a server does, swallows each packet and answers that all is well.
 type Sink struct {
-	noDeadlines
+	net.Conn // none: its deadlines, which nobody sets
 	// Bytes that it was sent.
 	Bytes int64
 	// left of the packet that is being written, and its number in its statement.

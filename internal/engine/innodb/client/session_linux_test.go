@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"database/sql/driver"
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/client"
 	"github.com/benchrun-dev/benchrun/internal/engine/innodb/mysqlwire"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -203,7 +203,7 @@ func TestEncryptedSession(t *testing.T) {
 			time.Sleep(work)
 		})
 		must.Do(t, err)
-		if observer.arrivals.noted {
+		if observer.Noted() {
 			if ago < work {
 				t.Errorf("the answer came %s ago, after it had been sent %s before", ago, work)
 			}
@@ -240,82 +240,14 @@ func TestEncryptedConnectionNotFound(t *testing.T) {
 }
 
 // socketPair is a socket and the other end of its connection.
-func socketPair(t testing.TB) (*socket, net.Conn) {
+func socketPair(t testing.TB) (*client.Socket, net.Conn) {
 	t.Helper()
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
-	conn := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
+	s := must.Get(new(client.Open).Dial(t.Context(), "tcp", listener.Addr().String()))(t).(*client.Socket)
 	peer := must.Get(listener.Accept())(t)
 	t.Cleanup(func() { peer.Close() })
-	s := must.Get(newSocket(conn, func(net.Conn) {}))(t)
 	return s, peer
-}
-
-func TestSocketCarriesWhatIsLargerThanItsBuffers(t *testing.T) {
-	s, peer := socketPair(t)
-	defer s.Close()
-	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
-	go func() {
-		time.Sleep(3 * patience) // so that the writer waits, longer than it looks for its end
-		_, _ = io.Copy(peer, io.LimitReader(peer, int64(len(sent))))
-	}()
-	go func() {
-		if _, err := s.Write(sent); err != nil {
-			t.Error(err)
-		}
-	}()
-	got := make([]byte, len(sent))
-	if _, err := io.ReadFull(s, got); err != nil || !bytes.Equal(got, sent) {
-		t.Errorf("error %v, same %v", err, bytes.Equal(got, sent))
-	}
-}
-
-func TestSocketIsInterruptedByClosing(t *testing.T) {
-	for _, after := range []time.Duration{0, patience / 2, 5 * patience} {
-		s, _ := socketPair(t)
-		ended := make(chan error, 1)
-		go func() {
-			_, err := s.Read(make([]byte, 1))
-			ended <- err
-		}()
-		time.Sleep(after) // how long the reader has waited is what differs
-		must.Do(t, s.Close())
-		select {
-		case err := <-ended:
-			if err == nil {
-				t.Error("reading succeeded")
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("the reader was not woken")
-		}
-		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("reading after closing: %v", err)
-		}
-		if _, err := s.Write([]byte{1}); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("writing after closing: %v", err)
-		}
-		if err := s.Close(); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("closing twice: %v", err)
-		}
-	}
-}
-
-func TestSocketEnds(t *testing.T) {
-	s, peer := socketPair(t)
-	defer s.Close()
-	peer.Close()
-	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("error %v", err)
-	}
-	var err error
-	for range 100 {
-		if _, err = s.Write([]byte{1}); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		t.Error("writing to nobody succeeded")
-	}
 }
 
 // okAnswer says that all is well.
@@ -324,7 +256,7 @@ const okAnswer = "\x07\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00"
 // answering is a session over a socket whose other end answers each statement at once.
 type answering struct {
 	*mySession
-	socket *socket
+	socket *client.Socket
 	// answered gets an element when an answer was sent.
 	answered chan struct{}
 }
@@ -370,10 +302,10 @@ func (a *answering) exec(t *testing.T) (ago, all time.Duration) {
 // An answer comes when the kernel has it, and not when the client has time for it.
 func TestArrivalBeforeTheClientHasTime(t *testing.T) {
 	a := newAnswering(t)
-	a.socket.measure()
+	a.socket.Measure()
 	// The kernel begins to note times a moment after it was asked to.
 	for range 100 {
-		if a.exec(t); a.socket.arrivals.noted {
+		if a.exec(t); a.socket.Noted() {
 			break
 		}
 	}
@@ -393,19 +325,5 @@ func TestArrivalUnknown(t *testing.T) {
 		if ago, _ := a.exec(t); ago != 0 || a.LateAnswers() != n+1 {
 			t.Errorf("the answer came %s ago; %d of %d are late", ago, a.LateAnswers(), n+1)
 		}
-	}
-}
-
-// What is not there yet is not late.
-func TestReadable(t *testing.T) {
-	s, peer := socketPair(t)
-	if s.readable() {
-		t.Error("there is something to read before anything was sent")
-	}
-	if _, err := peer.Write([]byte(okAnswer)); err != nil || !s.readable() {
-		t.Errorf("there is nothing to read: %v", err)
-	}
-	if err := s.Close(); err != nil || s.readable() {
-		t.Errorf("there is something to read after the end: %v", err)
 	}
 }

@@ -7,10 +7,10 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,7 +49,7 @@ func New(server result.Server, user, password string) (client.Opener, error) {
 		return nil, err
 	}
 	c := &postgreSQL{cfg: cfg}
-	cfg.ConnectTimeout, cfg.DialFunc = client.ConnectTimeout, c.dial
+	cfg.ConnectTimeout, cfg.DialFunc = client.ConnectTimeout, c.Dial
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	cfg.RuntimeParams = map[string]string{"client_encoding": "UTF8", "timezone": "UTC"}
 	return c, nil
@@ -63,28 +63,6 @@ func (c *postgreSQL) to(schema string) *pgx.ConnConfig {
 		cfg.RuntimeParams["search_path"] = schema
 	}
 	return cfg
-}
-
-func (c *postgreSQL) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	own, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	tracked := &trackedConn{own, c.Forget}
-	if !c.Remember(tracked) {
-		return nil, errors.Join(net.ErrClosed, own.Close())
-	}
-	return tracked, nil
-}
-
-type trackedConn struct {
-	net.Conn
-	onClose func(net.Conn)
-}
-
-func (t *trackedConn) Close() error {
-	t.onClose(t)
-	return t.Conn.Close()
 }
 
 // Connector implements Opener.
@@ -133,6 +111,13 @@ func (c *postgreSQL) Session(ctx context.Context, schema string, setup []string)
 	conn, err := pgconn.ConnectConfig(ctx, &c.to(schema).Config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	transport := conn.Conn()
+	if encrypted, is := transport.(*tls.Conn); is {
+		transport = encrypted.NetConn()
+	}
+	if own, is := transport.(*client.Socket); is {
+		own.Measure()
 	}
 	s := &pgSession{conn: conn, ctx: context.WithoutCancel(ctx)}
 	for _, statement := range setup {

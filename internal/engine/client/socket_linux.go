@@ -22,17 +22,16 @@ import (
 // patience is how long a thread waits in the kernel for an answer before it tells the scheduler that it does.
 const patience = 10 * time.Millisecond
 
-// socket is a connection for a closed loop, by TCP or a Unix socket: send a statement, wait for the answer, a hundred
+// Socket is a connection for a closed loop, by TCP or a Unix socket: send a statement, wait for the answer, a hundred
 // microseconds later.
 //
 // Go's own connection asks the kernel (in vain), parks the goroutine, sleeps in epoll, wakes and asks again; and while
 // one of its threads is in a system call, another one watches it. For one round trip after the other that costs more
-// CPU than the statements do. A socket instead waits in read(2) itself, without telling the scheduler. It does so for
+// CPU than the statements do. A Socket instead waits in read(2) itself, without telling the scheduler. It does so for
 // patience at most, or until the runtime sends a signal because it wants the thread, for a garbage collection say. Then the
 // scheduler has its turn. It is not in the runtime's epoll set at all: a thread that sleeps there for another reason would be
 // woken with each answer.
-type socket struct {
-	noDeadlines
+type Socket struct {
 	fd            int
 	local, remote net.Addr
 	onClose       func(net.Conn)
@@ -52,7 +51,7 @@ type socket struct {
 }
 
 // newSocket takes over a connection, whose options stay. conn is closed in any case.
-func newSocket(conn net.Conn, onClose func(net.Conn)) (_ *socket, err error) {
+func newSocket(conn net.Conn, onClose func(net.Conn)) (_ *Socket, err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	source, ok := conn.(syscall.Conn)
 	if !ok {
@@ -62,7 +61,7 @@ func newSocket(conn net.Conn, onClose func(net.Conn)) (_ *socket, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("getting the descriptor: %w", err)
 	}
-	s := &socket{fd: -1, local: conn.LocalAddr(), remote: conn.RemoteAddr(), onClose: onClose}
+	s := &Socket{fd: -1, local: conn.LocalAddr(), remote: conn.RemoteAddr(), onClose: onClose}
 	var dupErr error
 	err = raw.Control(func(fd uintptr) { s.fd, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
 	if err = errors.Join(err, dupErr); err != nil {
@@ -84,7 +83,8 @@ func setPatience(fd int) error {
 	return unix.SetNonblock(fd, false)
 }
 
-func (s *socket) Read(p []byte) (int, error) {
+// Read implements net.Conn.
+func (s *Socket) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -102,7 +102,8 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *socket) Write(p []byte) (int, error) {
+// Write implements net.Conn.
+func (s *Socket) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
 		rest := p[written:]
@@ -118,7 +119,7 @@ func (s *socket) Write(p []byte) (int, error) {
 
 // transfer makes a system call with these arguments behind the scheduler's back. If that takes long, it waits with its
 // knowledge until the connection is ready for another one.
-func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last uintptr) (int, error) {
+func (s *Socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last uintptr) (int, error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.closed {
@@ -147,7 +148,7 @@ func (s *socket) transfer(number uintptr, ready int16, p unsafe.Pointer, last ui
 }
 
 // Close implements net.Conn. It may be called while another goroutine reads or writes, which then gets an error at once.
-func (s *socket) Close() error {
+func (s *Socket) Close() error {
 	if s.ending.Swap(true) {
 		return net.ErrClosed
 	}
@@ -160,16 +161,29 @@ func (s *socket) Close() error {
 	return os.NewSyscallError("close", unix.Close(s.fd))
 }
 
-func (s *socket) LocalAddr() net.Addr { return s.local }
+// LocalAddr implements net.Conn.
+func (s *Socket) LocalAddr() net.Addr { return s.local }
 
-func (s *socket) RemoteAddr() net.Addr { return s.remote }
+// RemoteAddr implements net.Conn.
+func (s *Socket) RemoteAddr() net.Addr { return s.remote }
 
-// noDeadlines is a net.Conn's part without any: an attempt's end closes the connection.
-type noDeadlines struct{}
+// SetDeadline ends the connection if the deadline is over, as a driver sets it that gives up. It knows no others: an attempt's end
+// closes the connection.
+func (s *Socket) SetDeadline(t time.Time) error {
+	switch {
+	case t.IsZero():
+		return nil
+	case t.After(time.Now()):
+		return os.ErrNoDeadline
+	}
+	return s.Close()
+}
 
-func (noDeadlines) SetDeadline(time.Time) error      { return os.ErrNoDeadline }
-func (noDeadlines) SetReadDeadline(time.Time) error  { return os.ErrNoDeadline }
-func (noDeadlines) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
+// SetReadDeadline is SetDeadline.
+func (s *Socket) SetReadDeadline(t time.Time) error { return s.SetDeadline(t) }
+
+// SetWriteDeadline is SetDeadline.
+func (s *Socket) SetWriteDeadline(t time.Time) error { return s.SetDeadline(t) }
 
 // arrivals are when the kernel received what is read from a socket: it notes the time for each segment, which recvmsg(2) has
 // beside the data. The next statement is made while the server works on the one before: without the kernel's time, an answer
@@ -195,21 +209,25 @@ type arrival struct {
 	at     unix.Timespec
 }
 
-func (s *socket) measure() {
+// Measure is for a client of the measured phase, which has a thread to itself.
+func (s *Socket) Measure() {
 	s.keepsThread = true
 	// An error means that there are no times, which is noticed where they are missed.
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 }
 
-// expect is called before an answer is read.
-func (s *socket) expect() {
+// Noted says whether the kernel notes when answers come.
+func (s *Socket) Noted() bool { return s.arrivals.noted }
+
+// Expect is called before an answer is read.
+func (s *Socket) Expect() {
 	a := &s.arrivals
 	// A kernel that has noted a time once does so always.
 	a.expected, a.waiting, a.at = true, !a.noted && s.readable(), time.Time{}
 }
 
-// arrived returns how long ago the answer came that was read since expect; known is false if it came before, at an unknown time.
-func (s *socket) arrived() (ago time.Duration, known bool) {
+// Arrived returns how long ago the answer came that was read since Expect; known is false if it came before, at an unknown time.
+func (s *Socket) Arrived() (ago time.Duration, known bool) {
 	a := &s.arrivals
 	a.expected = false
 	if a.at.IsZero() {
@@ -219,7 +237,7 @@ func (s *socket) arrived() (ago time.Duration, known bool) {
 }
 
 // readExpected is Read, and notes when what it reads came.
-func (s *socket) readExpected(p []byte) (int, error) {
+func (s *Socket) readExpected(p []byte) (int, error) {
 	n, err := s.transfer(unix.SYS_RECVMSG, unix.POLLIN, s.arrivals.into(p), 0)
 	if err != nil || n == 0 {
 		return n, err
@@ -249,7 +267,7 @@ func (a *arrivals) last() (at time.Time, noted bool) {
 	return time.Unix(a.control.at.Unix()), true
 }
 
-func (s *socket) readable() bool {
+func (s *Socket) readable() bool {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.closed {
