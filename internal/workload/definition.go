@@ -40,8 +40,8 @@ import (
 type Definition struct {
 	// Type is the workload's name in the API.
 	Type string
-	// SQL of the servers that can be loaded; nil is MySQL's.
-	SQL []base.SQL
+	// SQL of the servers that can be loaded; empty is any.
+	SQL base.SQL
 	// Shared says that several loader Pods can make the load together.
 	Shared bool
 	// Primes says that the load can be made on a new server before, for a bounded time: each client ends it after a transaction.
@@ -56,9 +56,6 @@ type Definition struct {
 	// NewTool makes the load of another program.
 	NewTool func(in ToolInput) (Tool, error)
 }
-
-// AnySQL is for a workload that sends what its user or its program says.
-var AnySQL = []base.SQL{base.MySQL, base.PostgreSQL}
 
 // Pod is what a workload needs of its loader's Pod, besides the loader. It knows nothing of Kubernetes.
 type Pod struct {

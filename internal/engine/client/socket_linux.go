@@ -167,8 +167,8 @@ func (s *Socket) LocalAddr() net.Addr { return s.local }
 // RemoteAddr implements net.Conn.
 func (s *Socket) RemoteAddr() net.Addr { return s.remote }
 
-// SetDeadline ends the connection if the deadline is over, as a driver sets it that gives up. It knows no others: an attempt's end
-// closes the connection.
+// SetDeadline ends the connection if the deadline is over, as a driver sets it that gives up. It knows no others: an attempt's
+// end closes the connection.
 func (s *Socket) SetDeadline(t time.Time) error {
 	switch {
 	case t.IsZero():

@@ -24,7 +24,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "CommitSize", SQL: workload.AnySQL, Primes: true, Validate: workload.Checked(parameters), New: New,
+	Type: "CommitSize", Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member commitSize at one point.

@@ -21,7 +21,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Custom", SQL: workload.AnySQL, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Custom", Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member custom at one point.

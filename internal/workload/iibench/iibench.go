@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
@@ -20,7 +21,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "IIBench", Shared: true, Primes: true, Validate: workload.Checked(parameters), New: New,
+	Type: "IIBench", SQL: base.MySQL, Shared: true, Primes: true, Validate: workload.Checked(parameters), New: New,
 }
 
 // Parameters are those of the API's member iiBench at one point.

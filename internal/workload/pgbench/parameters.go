@@ -16,7 +16,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Pgbench", SQL: []base.SQL{base.PostgreSQL}, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Pgbench", SQL: base.PostgreSQL, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member pgbench at one point.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
@@ -51,9 +50,7 @@ func find(cfg *result.Config) (*workload.Definition, error) {
 
 func checkEngine(cfg *result.Config, d *workload.Definition) error {
 	speaks := engine.SQL(cfg.Server.Engine)
-	loads := func(d workload.Definition) bool {
-		return slices.Contains(d.SQL, speaks) || d.SQL == nil && speaks == base.MySQL
-	}
+	loads := func(d workload.Definition) bool { return d.SQL == "" || d.SQL == speaks }
 	if loads(*d) {
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Statements", SQL: workload.AnySQL, Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod,
+	Type: "Statements", Shared: true, Primes: true, Validate: workload.Checked(parameters), Pod: pod,
 	New: New,
 }
 

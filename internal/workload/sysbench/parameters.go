@@ -11,15 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 )
 
 // Definition of the workload.
 var Definition = workload.Definition{
-	Type: "Sysbench", SQL: workload.AnySQL, Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
+	Type: "Sysbench", Shared: true, Validate: workload.Checked(parameters), Pod: pod, NewTool: NewTool,
 }
 
 // Parameters are those of the API's member sysbench at one point. Options that are nil are not passed to sysbench.
@@ -72,7 +70,7 @@ func parameters(cfg *result.Config) (*Parameters, error) {
 	if p.Seconds == 0 && p.Events == 0 {
 		p.Seconds = defaultSeconds
 	}
-	if p.Script == scriptTPCC && engine.SQL(cfg.Server.Engine) == base.PostgreSQL {
+	if p.Script == scriptTPCC && !driverOf(cfg).tpcc {
 		return nil, fmt.Errorf("script %s speaks MySQL's SQL: use another script, or workload Pgbench, with engine %s", p.Script,
 			cfg.Server.Engine)
 	}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
@@ -122,7 +120,7 @@ func (t *sysbenchTool) read(report *output.Report) (*workload.Reading, error) {
 		}
 		r.Metrics[0].Name, r.Metrics[0].Unit = "rowsPerSecond", "rows/s"
 	}
-	if engine.SQL(t.cfg.Server.Engine) == base.PostgreSQL {
+	if !driverOf(t.cfg).countsOthers {
 		r.Uncounted = f.SQL.Other
 	}
 	r.Metrics = append(r.Metrics, r.Totals.ErrorRate())

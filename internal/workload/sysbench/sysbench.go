@@ -104,7 +104,7 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
 		args = append(args, "--"+name+"="+p.Options[name])
 	}
-	where, env := t.server()
+	where, env := driverOf(t.cfg).server(t)
 	args = append(args, where...)
 	args = append(args,
 		fmt.Sprintf("--threads=%d", p.Clients), fmt.Sprintf("--rate=%d", p.RatePerSecond),
@@ -137,23 +137,40 @@ func (t *sysbenchTool) command(command string, extra ...string) workload.Command
 	return c
 }
 
-// server are the options and variables that say where the database is. The password comes by the environment, as the client
-// library takes it if nothing else says one: whatever is in it, it needs no quoting, which sysbench's configuration file has no
-// way of for both kinds of quotes.
-func (t *sysbenchTool) server() (options, env []string) {
+// driver is what depends on the SQL of the server.
+type driver struct {
+	// server are the options and variables that say where the database is. The password comes by the environment, as the client
+	// library takes it if nothing else says one: whatever is in it, it needs no quoting, which sysbench's configuration file has no
+	// way of for both kinds of quotes.
+	server func(t *sysbenchTool) (options, env []string)
+	// tpcc says that the server understands script tpcc, keepsFew that it keeps a bounded number of prepared statements, and
+	// countsOthers that its count of statements has those that sysbench calls others, as COMMIT.
+	tpcc, keepsFew, countsOthers bool
+}
+
+var drivers = map[base.SQL]driver{
+	base.MySQL:      {server: (*sysbenchTool).mySQL, tpcc: true, keepsFew: true, countsOthers: true},
+	base.PostgreSQL: {server: (*sysbenchTool).postgreSQL},
+}
+
+func driverOf(cfg *result.Config) driver { return drivers[engine.SQL(cfg.Server.Engine)] }
+
+func (t *sysbenchTool) mySQL() (options, env []string) {
 	s := t.cfg.Server
-	if engine.SQL(s.Engine) == base.PostgreSQL {
-		return []string{
-			"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port),
-			"--pgsql-user=" + t.user, "--pgsql-db=" + t.db,
-		}, workload.LibpqEnv(&s, t.password)
-	}
 	where := []string{"--mysql-host=" + s.Host, fmt.Sprintf("--mysql-port=%d", s.Port)}
 	if s.Socket != "" {
 		where = []string{"--mysql-host=localhost", "--mysql-socket=" + s.Socket}
 	}
 	options = append(append([]string{"--db-driver=mysql"}, where...), "--mysql-user="+t.user, "--mysql-db="+s.Schema)
 	return options, []string{"MYSQL_PWD=" + t.password}
+}
+
+func (t *sysbenchTool) postgreSQL() (options, env []string) {
+	s := t.cfg.Server
+	return []string{
+		"--db-driver=pgsql", "--pgsql-host=" + workload.LibpqHost(&s), fmt.Sprintf("--pgsql-port=%d", s.Port),
+		"--pgsql-user=" + t.user, "--pgsql-db=" + t.db,
+	}, workload.LibpqEnv(&s, t.password)
 }
 
 // file is the script as sysbench is told it: a name of its own, or a path.

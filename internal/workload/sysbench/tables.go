@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/checksum"
@@ -99,7 +97,7 @@ var statements = map[string]int64{
 // checkStatements finds a load that the server would refuse as it begins: it prepares more statements than the server keeps. What
 // a server of the user's own keeps is known if the run says so.
 func (p *Parameters) checkStatements(cfg *result.Config) error {
-	if engine.SQL(cfg.Server.Engine) == base.PostgreSQL { // which keeps as many as there is memory for
+	if !driverOf(cfg).keepsFew {
 		return nil
 	}
 	most, known := int64(defaultStatements), !cfg.Server.Borrowed

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/benchrun-dev/benchrun/internal/engine/base"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/tproch"
@@ -21,7 +22,7 @@ import (
 )
 
 // Definition of the workload.
-var Definition = workload.Definition{Type: "TPROCHLoad", Validate: workload.Checked(parameters), New: New}
+var Definition = workload.Definition{Type: "TPROCHLoad", SQL: base.MySQL, Validate: workload.Checked(parameters), New: New}
 
 // Parameters are those of the API's member tprochLoad at one point.
 type Parameters struct {

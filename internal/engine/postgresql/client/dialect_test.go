@@ -4,9 +4,12 @@
 package client
 
 import (
+	"context"
+	"net"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/engine/client"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
@@ -24,4 +27,24 @@ func TestPostgreSQLDropsAll(t *testing.T) {
 		`DROP VIEW IF EXISTS "bench"."v"`, `DROP TABLE IF EXISTS "bench"."a", "bench"."b"""`,
 		`DROP FUNCTION IF EXISTS "bench"."f"(integer, text)`, `DROP TYPE IF EXISTS "bench"."t"`,
 	}, got)
+}
+
+// A server that is connected to and says nothing is given up.
+func TestSilentServer(t *testing.T) {
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	ctx, giveUp := context.WithCancel(t.Context())
+	go func() {
+		if conn, err := listener.Accept(); err == nil {
+			defer conn.Close()
+			giveUp()
+			<-t.Context().Done()
+		}
+	}()
+	c := must.Get(New(result.Server{
+		Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, PasswordFile: t.TempDir() + "/password",
+	}, "u", "p"))(t)
+	if _, err := c.Session(ctx, "", nil); err == nil {
+		t.Error("a session")
+	}
 }
