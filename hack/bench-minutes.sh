@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # bench-minutes.sh [TURNS] — how many minutes a run with two variants takes on the kind cluster until it has its answer, and how
 # precise that is, with each alternation in turn. Prints a Markdown table, with a line as soon as a run has ended. In the
-# environment: QUESTIONS are what the second variant is: same; flush (the log once a second); performance-schema (on); pool (512
-# MiB of buffer pool in place of 64); cpu (570m in place of 600m, where these limits are what a server works at: 5% less); mysql;
-# general-log (on: the server writes down each statement), slow-log (the same with the time that each took), logs-N (the general
+# environment: IMAGE is the server's, of MariaDB 11.8 if unset, or of PostgreSQL. QUESTIONS are what the second variant is: same;
+# flush (the log once a second); performance-schema (on); pool (512 MiB of buffer pool in place of 64); cpu (570m in place of 600m,
+# where these limits are what a server works at: 5% less); image-NAME (another server); general-log (on: the server writes down each statement), slow-log (the same with the time that each took), logs-N (the general
 # log, and each Nth statement in the slow log). ALTERNATIONS are Slices, Trials and Runs. POINTS is 1, 8 or 33, which are the
 # microbenchmarks; with several, a run ends with the answer of all points together. ROUNDS are at most so many, 20 if unset, and at
 # least AT_LEAST, 6 if unset. SECONDS_A_SIDE is for how long a variant is measured in a round. BESIDE=compiler has a compiler run on
 # the same machine meanwhile; of anything else it says that it ran. NAME is that of the runs and of their lane: those of two names
 # measure at the same time. RECORD is a folder for what each run measured, which `go run ./test/statistics -record FOLDER` adds to
-# the recordings. WORKLOAD is a script of sysbench, in place of CommitSize, with CLIENTS of it, 16 if unset.
+# the recordings. WORKLOAD is a script of sysbench or of pgbench, in place of CommitSize, with CLIENTS of it, 16 if unset.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -26,13 +26,13 @@ variant() {
 	performance-schema) echo 'database: {variables: {performance_schema: "ON"}}' ;;
 	pool) echo 'database: {settings: {bufferPoolSize: 512Mi}}' ;;
 	cpu) echo 'database: {resources: {limits: {cpu: 570m}}}' ;;
-	mysql) echo 'database: {image: "mysql:9.7"}' ;;
+	image-*) echo "database: {image: '${1#image-}'}" ;;
 	general-log) echo 'database: {variables: {general_log: "ON"}}' ;;
 	slow-log) echo 'database: {variables: {slow_query_log: "ON", long_query_time: "0"}}' ;;
 	logs-[1-9])
 		echo "database: {variables: {general_log: 'ON', slow_query_log: 'ON', long_query_time: '0', log_slow_rate_limit: '${1#logs-}'}}"
 		;;
-	*) die "question $1 is not known: same, flush, performance-schema, pool, cpu, mysql, general-log, slow-log, logs-1 to logs-9" ;;
+	*) die "question $1 is not known: same, flush, performance-schema, pool, cpu, image-NAME, general-log, slow-log, logs-1 to logs-9" ;;
 	esac
 }
 
@@ -43,6 +43,10 @@ workload() {
 	case $points in
 	1) case ${WORKLOAD:-CommitSize} in
 		CommitSize) ;;
+		TPCBLike | SimpleUpdate | SelectOnly)
+			echo "{type: Pgbench, pgbench: {script: $WORKLOAD, clients: ${CLIENTS:-16}, scale: 5}, $limits}"
+			return
+			;;
 		*)
 			echo "{type: Sysbench, sysbench: {script: $WORKLOAD, clients: ${CLIENTS:-16}, tables: 2, tableSize: 25000, seconds: $(seconds "$1")}}"
 			return
@@ -64,8 +68,17 @@ trials() {
 	else echo '{primeSeconds: 1}'; fi
 }
 
+# server is the image, and what its engine has besides. PostgreSQL counts statements for slices of other programs.
+server() {
+	local image=${IMAGE:-mariadb:11.8}
+	case $image in
+	*postgres*) echo "image: $image, variables: {shared_preload_libraries: pg_stat_statements}, settings: {redoLogSize: 1Gi" ;;
+	*) echo "image: $image, settings: {redoLogSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false" ;;
+	esac
+}
+
 # memory QUESTION that a server may take: what is idle in MySQL takes more.
-memory() { case $1 in pool | mysql) echo 1200Mi ;; *) echo 672Mi ;; esac }
+memory() { case $1 in pool | image-mysql*) echo 1200Mi ;; *) echo 672Mi ;; esac }
 
 # cpus QUESTION of the first variant.
 cpus() { if [ "$1" = cpu ]; then echo 600m; else echo 1; fi; }
@@ -98,11 +111,8 @@ compare() {
 		  seed: $(date +%s)
 		  rounds: {atMost: ${ROUNDS:-20}, atLeast: ${AT_LEAST:-6}, until: OverallDecided}
 		  lane: $name
-		  database:
-		    image: mariadb:11.8
-		    settings: {bufferPoolSize: $(pool "$1"), redoLogSize: 96Mi, flushLogAtTrxCommit: 1, binaryLog: false}
-		    storage: {medium: NodeDisk, size: 1Gi}
-		    resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "$(cpus "$1")", memory: $(memory "$1")}}
+		  database: {$(server), bufferPoolSize: $(pool "$1")}, storage: {medium: NodeDisk, size: 1Gi},
+		    resources: {requests: {cpu: 250m, memory: 672Mi}, limits: {cpu: "$(cpus "$1")", memory: $(memory "$1")}}}
 		  workload: $(workload "$2")
 		  loader: {resources: {requests: {cpu: 250m}, limits: {cpu: "1", memory: 256Mi}}}
 		  trials: $(trials "$2")
@@ -129,7 +139,7 @@ line() {
 	if [ "$points" != 1 ]; then of="{.status.overall[0]"; fi
 	echo "| $1 | $2 | $(kubectl get "benchmarkrun/$name" -o jsonpath="$of.verdict} | $of.ratio} | $of.low}–$of.high} | $of.rounds}") | $3 |"
 	if [ -n "${TABLE:-}" ]; then
-		echo "$(date -u +%FT%H:%MZ),${WORKLOAD:-CommitSize},${CLIENTS:-16},$1,$2,${BESIDE:-},$(kubectl get "benchmarkrun/$name" \
+		echo "$(date -u +%FT%H:%MZ),${WORKLOAD:-CommitSize}${IMAGE:+ on $IMAGE},${CLIENTS:-16},$1,$2,${BESIDE:-},$(kubectl get "benchmarkrun/$name" \
 			-o jsonpath="$of.verdict},$of.ratio},$of.low},$of.high},$of.rounds}"),$3,$(seconds "$2")" >>"$TABLE"
 	fi
 }
