@@ -94,5 +94,5 @@ func TestIntegrationStatementsRefused(t *testing.T) {
 	tr.mustFail(t.Context(), t, result.CauseConfiguration, "workload Statements: transactions: x: line 1: the variable")
 	tr = newStatements(t, ownsql.Parameters{Protocol: "Text"})
 	must.Write(t, filepath.Join(tr.cfg.Workload.FilesPath, "shop.sql"), "CREATE TABLE a (b INT);\nCREATE NONSENSE;\n")
-	tr.mustFail(t.Context(), t, result.CauseSQL, "setup: statement ")
+	tr.mustFail(t.Context(), t, result.CauseSQL, "setup: ", "line 2: ", "NONSENSE")
 }

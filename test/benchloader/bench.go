@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/workload"
 	"github.com/benchrun-dev/benchrun/internal/workload/registry"
@@ -51,7 +53,7 @@ func (b *bench) open() error {
 	}
 	b.password = b.getenv("BENCHRUN_TEST_PASSWORD")
 	b.server = result.Server{
-		Engine: "MariaDB", Host: b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
+		Engine: cmp.Or(b.getenv("BENCHRUN_TEST_ENGINE"), engine.MariaDB.Name), Host: b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
 		UserFile: inContainer + "/user", PasswordFile: inContainer + "/password",
 	}
 	options := fmt.Sprintf("mysql-host=%s\nmysql-port=%d\nmysql-user=%s\nmysql-password=%s\nmysql-db=%s\n",
@@ -158,6 +160,10 @@ func (b *bench) attemptIn(ctx context.Context, schema string, w result.Workload,
 // rest makes an empty schema and lets the server come to rest as the loader does before it measures: by an attempt of one
 // row.
 func (b *bench) rest(ctx context.Context) error {
+	if b.postgres() {
+		_, err := b.exec(ctx, "psql -q -c 'DROP SCHEMA IF EXISTS "+schema+" CASCADE' -c 'CREATE SCHEMA "+schema+"' -c CHECKPOINT")
+		return err
+	}
 	if _, err := b.exec(ctx, client+"-e 'DROP SCHEMA IF EXISTS "+schema+
 		"; CREATE SCHEMA "+schema+"'"); err != nil {
 		return err
@@ -165,6 +171,8 @@ func (b *bench) rest(ctx context.Context) error {
 	_, err := b.attempt(ctx, commits(1, 1).Workload)
 	return err
 }
+
+func (b *bench) postgres() bool { return b.server.Engine == engine.PostgreSQL.Name }
 
 // exec runs a shell command in the container and returns what it prints.
 func (b *bench) exec(ctx context.Context, command string) (string, error) {

@@ -36,6 +36,7 @@ func comparisons() []comparison {
 	all = append(all, autocommitted()...)
 	all = append(all, tprochLoad("Staged"), tprochLoad("Streamed"))
 	all = append(all, staged()...)
+	all = append(all, ownStatements(false)...)
 	one, two := iiBench(1), iiBench(2)
 	return append(all, comparison{
 		name: "IIBench, 3 indexes, 1 inserter", original: "mariadb client", wantedRate: "≥ 1",

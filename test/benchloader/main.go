@@ -77,6 +77,9 @@ func run(ctx context.Context, b *bench, rounds int, only string, out io.Writer) 
 	if err := b.open(); err != nil {
 		return err
 	}
+	if b.postgres() {
+		return compare(ctx, b, ownStatements(true), names, rounds, out)
+	}
 	if b.before != "" {
 		return compare(ctx, b, withBefore(comparisons()), names, rounds, out)
 	}

@@ -129,8 +129,10 @@ func (w *load) makeTables(ctx context.Context, conn *sql.Conn) error {
 		after = nil
 	}
 	for i, s := range statements {
-		if _, err := conn.ExecContext(ctx, s.Text); err != nil {
+		if _, err := conn.ExecContext(ctx, s.Text); err != nil && len(statements) > 1 {
 			return fmt.Errorf("setup: statement %d, line %d: %w", i+1, s.Line, err)
+		} else if err != nil {
+			return fmt.Errorf("setup: %w", err)
 		}
 	}
 	return workload.Execute(ctx, conn, after...)

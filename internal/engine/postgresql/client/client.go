@@ -5,6 +5,7 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/benchrun-dev/benchrun/internal/engine/client"
@@ -90,7 +92,12 @@ type numberedConn struct{ *stdlib.Conn }
 
 // ExecContext implements driver.ExecerContext.
 func (n numberedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return n.Conn.ExecContext(ctx, withNumbers(query, len(args)), args)
+	done, err := n.Conn.ExecContext(ctx, withNumbers(query, len(args)), args)
+	if wrong, is := errors.AsType[*pgconn.PgError](err); is && wrong.Position > 0 && strings.Contains(query, "\n") {
+		before := []rune(query)[:wrong.Position-1]
+		err = fmt.Errorf("line %d: %w", 1+strings.Count(string(before), "\n"), err)
+	}
+	return done, err
 }
 
 // QueryContext implements driver.QueryerContext.
@@ -131,7 +138,8 @@ func (c *postgreSQL) Session(ctx context.Context, schema string, setup []string)
 type pgSession struct {
 	conn *pgconn.PgConn
 	// ctx cannot be cancelled: interrupting closes the connection.
-	ctx context.Context //nolint:containedctx // it carries nothing and lives as long as the session
+	ctx   context.Context //nolint:containedctx // it carries nothing and lives as long as the session
+	query pgproto3.Query
 	// bound is how many statements were prepared.
 	bound int
 }
@@ -150,32 +158,57 @@ func (s *pgSession) Fetch(statement []byte) (int64, error) { return s.Do(stateme
 
 // Do implements workload.Session.
 func (s *pgSession) Do(statement []byte) (rows int64, err error) {
-	answer := s.conn.Exec(s.ctx, string(statement))
-	for answer.NextResult() {
-		tag, failed := answer.ResultReader().Close()
-		rows, err = rows+tag.RowsAffected(), cmp.Or(err, failed)
+	s.query.String = string(statement)
+	s.conn.Frontend().SendQuery(&s.query)
+	return s.answer()
+}
+
+// answer sends what is ready to be sent, and reads all of the answer: how many rows the server sent or changed. Messages are the
+// driver's, without what it does for callers who share connections, cancel or look at rows.
+func (s *pgSession) answer() (rows int64, err error) {
+	conn := s.conn.Frontend()
+	if err := conn.Flush(); err != nil {
+		return 0, err
 	}
-	return rows, cmp.Or(answer.Close(), err)
+	for {
+		message, broken := conn.Receive()
+		if broken != nil {
+			return 0, cmp.Or(err, broken)
+		}
+		switch m := message.(type) {
+		case *pgproto3.CommandComplete:
+			n, _ := strconv.ParseInt(string(m.CommandTag[bytes.LastIndexByte(m.CommandTag, ' ')+1:]), 10, 64) // some have none
+			rows += n
+		case *pgproto3.ErrorResponse:
+			err = pgconn.ErrorResponseToPgError(m)
+		case *pgproto3.CopyInResponse:
+			conn.Send(&pgproto3.CopyFail{Message: "there are no rows to copy"})
+			if err := conn.Flush(); err != nil {
+				return 0, err
+			}
+		case *pgproto3.ReadyForQuery:
+			return rows, err
+		}
+	}
 }
 
 // Bind implements workload.Session. The server finds out the types of the values, which are sent as text.
 func (s *pgSession) Bind(sql string) (workload.Bound, error) {
 	s.bound++
-	b := &pgBound{session: s, name: "s" + strconv.Itoa(s.bound)}
-	_, err := s.conn.Prepare(s.ctx, b.name, sql, nil)
+	b := &pgBound{session: s, bind: pgproto3.Bind{PreparedStatement: "s" + strconv.Itoa(s.bound)}}
+	_, err := s.conn.Prepare(s.ctx, b.bind.PreparedStatement, sql, nil)
 	return b, err
 }
 
 type pgBound struct {
 	session *pgSession
-	name    string
-	values  [][]byte
+	bind    pgproto3.Bind
 	text    []byte
 }
 
 // Execute implements workload.Bound. A SELECT has as many rows affected as it has sent.
 func (b *pgBound) Execute(values []workload.Number) (int64, error) {
-	b.values, b.text = b.values[:0], slices.Grow(b.text[:0], 32*len(values)) // which does not move any more
+	b.bind.Parameters, b.text = b.bind.Parameters[:0], slices.Grow(b.text[:0], 32*len(values)) // which does not move any more
 	for _, v := range values {
 		from := len(b.text)
 		if v.IsDecimal {
@@ -183,10 +216,13 @@ func (b *pgBound) Execute(values []workload.Number) (int64, error) {
 		} else {
 			b.text = strconv.AppendInt(b.text, v.Integer, 10)
 		}
-		b.values = append(b.values, b.text[from:])
+		b.bind.Parameters = append(b.bind.Parameters, b.text[from:])
 	}
-	tag, err := b.session.conn.ExecPrepared(b.session.ctx, b.name, b.values, nil, nil).Close()
-	return tag.RowsAffected(), err
+	conn := b.session.conn.Frontend()
+	conn.SendBind(&b.bind)
+	conn.SendExecute(&pgproto3.Execute{})
+	conn.SendSync(&pgproto3.Sync{})
+	return b.session.answer()
 }
 
 // Pairs implements Session.
