@@ -4,10 +4,10 @@
 package page
 
 import (
+	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"html/template"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +23,13 @@ import (
 type Drawing struct {
 	Name string
 	*plot.Plot
+}
+
+// HTML is the plot as a part of a page.
+func (d Drawing) HTML() template.HTML {
+	var b bytes.Buffer
+	_ = d.SVG(&b)                    // a buffer takes everything
+	return template.HTML(b.String()) //nolint:gosec // its texts are escaped
 }
 
 // with adds a plot to a list, if there is one. The parts of its name are joined by dots.
@@ -48,8 +55,7 @@ func fileName(parts ...string) string {
 		return name
 	}
 	const digits = 8
-	sum := sha256.Sum256([]byte(whole))
-	return name[:maxName-digits-1] + "-" + hex.EncodeToString(sum[:])[:digits]
+	return name[:maxName-digits-1] + "-" + result.Digest([]byte(whole))[:digits]
 }
 
 // dotted is the label of a point, or the name of a line, as a part of a name.

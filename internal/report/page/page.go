@@ -33,51 +33,40 @@ var (
 
 	templates = template.Must(template.New("").Funcs(template.FuncMap{
 		"inc": func(i int) int { return i + 1 }, "verdict": stats.Words[claims.Verdict], "published": publishedText,
+		"shared": func() string { return report.Shared },
 	}).ParseFS(assets, "assets/*.html"))
 )
 
 // view is what the templates show: run.html of a run without variants, variants.html of one with variants.
 type view struct {
-	Name, Kind, Heading string
+	Report *report.Report
+	*drawings
 	// Failed says why there is no whole result, or is empty.
 	Failed string
-	// About is what was measured and on what, in a line.
-	About string
+	// About is what was measured and on what, in a line; with variants, Stopped is why there were no more rounds.
+	About, Stopped string
 	// Warnings are about the whole.
 	Warnings []string
-	Claims   []claims.Judgement
-	// Requested are the plots that a file asks for, PlotRemarks say which of them are left out.
-	Requested   []figure
-	PlotRemarks []string
-	// Tables are those that it asks for, TableRemarks say what they lack.
+	// Tables are those that a file asks for, TableRemarks say what they lack.
 	Tables       []*report.Table
 	TableRemarks []string
-	// Curves are of what was measured; without variants, Figures come after the table.
-	Curves, Figures []figure
-	// Discarded are attempts and runs that do not count.
-	Discarded   []string
-	Environment *report.Table
-	Settings    *report.Table
-	// Spec is the resource as it can be created again; Command creates it.
-	Spec, Command string
-	Downloads     []download
-	pointsView
-	variantsView
-}
-
-// pointsView is what only the page of a run without variants shows.
-type pointsView struct {
-	// Best is the best point; nil if nothing was measured.
+	// Best is the best point of a run without variants; nil if nothing was measured.
 	Best   *stats.Lead
 	Points *report.Table
 	// Remarks are what must be read with rows of the table, by the numbers that these have.
 	Notes, Remarks []string
-	Parts          *report.Table
+	// Matrix has the ratios of several variants at several points.
+	Matrix *report.Table
+	// Environment of the report, with the variables that changed.
+	Environment *report.Table
+	// Spec is the resource as it can be created again; Command creates it.
+	Spec, Command string
+	Downloads     []download
 }
 
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
 func Write(w io.Writer, r *report.Report, d *Details) error {
-	v := &view{Name: r.Name, Heading: r.Heading(), Kind: "BenchmarkRun", Claims: r.Claims}
+	v := &view{Report: r, drawings: draw(r, d), Environment: r.Environment()}
 	name := "run.html"
 	if r.HasVariants() {
 		name = "variants.html"
@@ -85,9 +74,7 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 	} else {
 		v.addPoints(r)
 	}
-	v.addPlots(r, d)
 	v.addTables(r.RequestedTables())
-	v.Discarded, v.Environment, v.Settings = r.Discarded(), r.Environment(), r.SettingsTable()
 	if d != nil && v.Environment != nil {
 		for _, text := range d.changed {
 			v.Environment.Rows = append(v.Environment.Rows, report.Row{
@@ -109,16 +96,6 @@ func Write(w io.Writer, r *report.Report, d *Details) error {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil
-}
-
-func (v *view) addPlots(r *report.Report, d *Details) {
-	drawn := draw(r, d)
-	v.Requested, v.PlotRemarks = figures(drawn.requested), drawn.remarks
-	v.Verdicts, v.Rounds = figures(drawn.ratios), figures(drawn.rounds)
-	v.Curves, v.Figures = figures(drawn.curves), figures(drawn.details)
-	for i := range v.Rounds {
-		v.Rounds[i].Text = "" // the titles say it all
-	}
 }
 
 // maxAttempts is how many records a page has as JSON: each takes some kilobytes.
@@ -164,20 +141,4 @@ func (view) Policy() string {
 	sum := sha256.Sum256([]byte(script))
 	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// figure is a plot with what is said about it.
-type figure struct {
-	Title, Text string
-	SVG         template.HTML
-}
-
-func figures(drawn []Drawing) []figure {
-	var list []figure
-	for _, d := range drawn {
-		var b bytes.Buffer
-		_ = d.SVG(&b)                                                           // a buffer takes everything
-		list = append(list, figure{d.Title, d.Text, template.HTML(b.String())}) //nolint:gosec // its texts are escaped
-	}
-	return list
 }

@@ -38,7 +38,6 @@ func (v *view) addPoints(r *report.Report) {
 		for i := range remarks {
 			v.Remarks = append(v.Remarks, inWords(&remarks[i], len(points)))
 		}
-		v.Parts = r.PartsTable()
 	}
 }
 
@@ -130,7 +129,7 @@ func size(bytes int) string {
 // reproduced sets what was asked as YAML, as kubectl takes it, and the command for it.
 func (v *view) reproduced(r *report.Report) error {
 	text, err := yaml.Marshal(map[string]any{
-		"apiVersion": "benchrun.dev/v1alpha1", "kind": v.Kind,
+		"apiVersion": "benchrun.dev/v1alpha1", "kind": "BenchmarkRun",
 		"metadata": map[string]string{"namespace": r.Namespace, "name": r.Name}, "spec": r.Spec,
 	})
 	if err != nil {

@@ -17,23 +17,23 @@ import (
 
 // drawings are the plots of a page by where they stand.
 type drawings struct {
-	// requested are those of a file, with remarks about the others of it; ratios and rounds are of pairs, curves of what was
-	// measured; details stand after the table.
-	requested, ratios, rounds, curves, details []Drawing
-	remarks                                    []string
+	// Plots are those that a file asks for, PlotRemarks say which of them are left out. Ratios and Rounds are of pairs, Curves of
+	// what was measured; Details stand after the table.
+	Plots, Ratios, Rounds, Curves, Details []Drawing
+	PlotRemarks                            []string
 }
 
 // DrawingsOf a page are all of its plots in their order, with names that differ on every file system, and remarks about those
 // that a file asks for and that are left out. Without details, or with empty ones, those that are made of them are missing.
 func DrawingsOf(r *report.Report, d *Details) (all []Drawing, remarks []string) {
 	v := draw(r, d)
-	return unique(slices.Concat(v.requested, v.ratios, v.rounds, v.curves, v.details)), v.remarks
+	return unique(slices.Concat(v.Plots, v.Ratios, v.Rounds, v.Curves, v.Details)), v.PlotRemarks
 }
 
 func draw(r *report.Report, d *Details) *drawings {
 	v := new(drawings)
 	d = cmp.Or(d, new(Details)) // of which nothing is known
-	v.requested, v.remarks = drawRequested(r)
+	v.Plots, v.PlotRemarks = drawRequested(r)
 	if r.HasVariants() {
 		v.addPairs(r, d)
 	} else {
@@ -51,9 +51,9 @@ func (v *drawings) addPoints(r *report.Report, d *Details) {
 	_, operations := r.Columns()
 	v.addCurves(r, points)
 	few := choose(points, d)
-	v.details = with(v.details, milestonesPlot(few), "rate", "against_rowsInserted")
-	v.details = append(v.details, overTime(few, nil, "of the first trial of each point")...)
-	v.details = append(v.details, percentiles(few, operations, nil, "in all trials of a point together")...)
+	v.Details = with(v.Details, milestonesPlot(few), "rate", "against_rowsInserted")
+	v.Details = append(v.Details, overTime(few, nil, "of the first trial of each point")...)
+	v.Details = append(v.Details, percentiles(few, operations, nil, "in all trials of a point together")...)
 }
 
 // addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
@@ -61,7 +61,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	parameters := r.Parameters()
 	constant := fixed(parameters, stats.ParametersOf(r.Points))
 	if len(points) == 1 {
-		v.curves = with(nil, repetitions(&points[0]), constant, "against_repetition")
+		v.Curves = with(nil, repetitions(&points[0]), constant, "against_repetition")
 		return
 	}
 	m := points[0].Metric
@@ -69,7 +69,7 @@ func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
 	all := s.group(points)
 	few := spread(all, plot.MaxSeries)
 	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-	v.curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, "against_"+s.along)
+	v.Curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, "against_"+s.along)
 }
 
 // repetitions of the one point of a run; nil if there is one only.

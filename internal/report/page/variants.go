@@ -15,40 +15,15 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
 )
 
-// variantsView is what only the page of a run with variants shows.
-type variantsView struct {
-	// Answer is the verdict in a sentence, Stopped why there were no more rounds.
-	Answer, Stopped string
-	// Differences of the variants, those that were not requested marked.
-	Differences []report.Variant
-	// Variables of the servers that differ without being asked for.
-	Variables *report.Table
-	// Shared is what the variants have in common.
-	Shared string
-	// Verdicts are the ratios, Rounds what was measured round by round.
-	Verdicts, Rounds []figure
-	// Causes is what a unit of work takes.
-	Causes *report.Table
-	// Matrix has the ratios of several variants at several points.
-	Matrix *report.Table
-	Pairs  *report.Table
-	// Reading says how the table of the pairs is to be read.
-	Reading   string
-	Undecided []string
-}
-
 // addVariants adds what the page shows of a run with variants.
 func (v *view) addVariants(r *report.Report) {
 	v.Warnings = r.AllWarnings()
-	v.Answer, v.Undecided = r.Sentence(), r.Undecided()
 	v.Stopped = fmt.Sprintf("%d of at most %d rounds, %s: %s.", r.Rounds, r.Planned, r.Paired(), strings.TrimSuffix(r.Message, "."))
 	if r.Outcome == "Failed" {
 		v.Failed = r.Message
 		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", r.Rounds, r.Planned)
 	}
 	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
-	v.Differences, v.Variables, v.Shared = r.Variants, r.VariablesTable(), report.Shared
-	v.Causes, v.Pairs, v.Reading = r.CostsTable(), r.PairsTable(), r.Reading()
 	// With one variant or one point, the table of the pairs says the same.
 	if m := r.MatrixTable(); m != nil && len(r.Variants) > 2 && len(m.Rows) > 1 {
 		v.Matrix = m
@@ -73,12 +48,12 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 		name = report.PlaceName
 	}
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
-	v.ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
+	v.Ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
 	for i := range pairs[:min(len(pairs), maxRounds)] {
 		p := &pairs[i]
-		v.rounds = with(v.rounds, plot.Rounds(report.PairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+		v.Rounds = with(v.Rounds, plot.Rounds(report.PairName(p), p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
-	v.curves = sideBySide(r)
+	v.Curves = sideBySide(r)
 	if len(pairs) == 0 {
 		return
 	}
@@ -93,8 +68,8 @@ func (v *drawings) addPairs(r *report.Report, d *Details) {
 		all = append(all, one)
 	}
 	at := pairs[0].Parameters
-	v.curves = append(v.curves, overTime(all, at, "of the first run of each variant")...)
-	v.curves = append(v.curves, percentiles(all, operations, at, "in all rounds together")...)
+	v.Curves = append(v.Curves, overTime(all, at, "of the first run of each variant")...)
+	v.Curves = append(v.Curves, percentiles(all, operations, at, "in all rounds together")...)
 }
 
 // sideBySide shows the variants on one axis, a plot for each combination of the parameters that are not on it.

@@ -8,7 +8,6 @@ import (
 	"html"
 	"image"
 	"image/color"
-	"math"
 	"strconv"
 	"strings"
 
@@ -18,28 +17,20 @@ import (
 )
 
 // canvas writes SVG: a group for each run of elements of the same look, with the class of their colour. A point of vg is a pixel.
+// It leaves out what no plot here has: transformations, dashes and images.
 type canvas struct {
 	body          strings.Builder
 	width, height vg.Length
-	pen
-	saved []pen
+	color         color.Color
+	line          vg.Length
 	// group is the opening tag of the group that is open, or empty.
 	group string
 	// class of the marks that are drawn at the moment, and the text that a pointer over them shows.
 	class, tip string
 }
 
-// pen is what Push saves.
-type pen struct {
-	color      color.Color
-	line       vg.Length
-	dashes     []vg.Length
-	a, b, c, d float64 // of the transformation
-	e, f       float64
-}
-
 func newCanvas(width, height vg.Length) *canvas {
-	c := &canvas{width: width, height: height, pen: pen{a: 1, d: 1}}
+	c := &canvas{width: width, height: height}
 	vg.Initialize(c)
 	return c
 }
@@ -48,32 +39,25 @@ func (c *canvas) Size() (x, y vg.Length) { return c.width, c.height }
 
 func (c *canvas) SetLineWidth(w vg.Length) { c.line = w }
 
-func (c *canvas) SetLineDash(pattern []vg.Length, _ vg.Length) { c.dashes = pattern }
-
 func (c *canvas) SetColor(v color.Color) { c.color = v }
 
-func (c *canvas) Push() { c.saved = append(c.saved, c.pen) }
+func (*canvas) SetLineDash([]vg.Length, vg.Length) {}
 
-func (c *canvas) Pop() {
-	last := len(c.saved) - 1
-	c.pen, c.saved = c.saved[last], c.saved[:last]
-}
+func (*canvas) Push() {}
 
-func (c *canvas) Translate(p vg.Point) {
-	c.e += c.a*float64(p.X) + c.c*float64(p.Y)
-	c.f += c.b*float64(p.X) + c.d*float64(p.Y)
-}
+func (*canvas) Pop() {}
 
-func (c *canvas) Rotate(angle float64) {
-	sin, cos := math.Sincos(angle)
-	c.a, c.b, c.c, c.d = c.a*cos+c.c*sin, c.b*cos+c.d*sin, c.c*cos-c.a*sin, c.d*cos-c.b*sin
-}
+func (*canvas) Translate(vg.Point) {}
 
-func (c *canvas) Scale(x, y float64) { c.a, c.b, c.c, c.d = c.a*x, c.b*x, c.c*y, c.d*y }
+func (*canvas) Rotate(float64) {}
+
+func (*canvas) Scale(_, _ float64) {}
+
+func (*canvas) DrawImage(vg.Rectangle, image.Image) {}
 
 // at is where a point is in the SVG, whose y axis points down.
 func (c *canvas) at(p vg.Point) (x, y string) {
-	return number(c.a*float64(p.X) + c.c*float64(p.Y) + c.e), number(float64(c.height) - (c.b*float64(p.X) + c.d*float64(p.Y) + c.f))
+	return number(float64(p.X)), number(float64(c.height - p.Y))
 }
 
 func (c *canvas) Stroke(p vg.Path) {
@@ -81,13 +65,6 @@ func (c *canvas) Stroke(p vg.Path) {
 		return
 	}
 	style := fmt.Sprintf(`fill="none" stroke="%s" stroke-width="%s"`, rgb(c.color), number(float64(c.line))) + c.opacity("stroke")
-	if len(c.dashes) > 0 {
-		var lengths []string
-		for _, d := range c.dashes {
-			lengths = append(lengths, number(float64(d)))
-		}
-		style += ` stroke-dasharray="` + strings.Join(lengths, " ") + `"`
-	}
 	c.element(style, "l", c.shape(p))
 }
 
@@ -101,15 +78,8 @@ func (c *canvas) Fill(p vg.Path) {
 func (c *canvas) FillString(f font.Face, p vg.Point, text string) {
 	style := fmt.Sprintf(`fill="%s" font-size="%s"`, rgb(c.color), number(f.Font.Size.Points()))
 	x, y := c.at(p)
-	turned := ""
-	if angle := math.Atan2(c.b, c.a); angle != 0 {
-		turned = fmt.Sprintf(` transform="rotate(%s %s %s)"`, number(-angle*180/math.Pi), x, y)
-	}
-	c.element(style, "f", fmt.Sprintf(`<text x="%s" y="%s"%s>%s</text>`, x, y, turned, html.EscapeString(text)))
+	c.element(style, "f", fmt.Sprintf(`<text x="%s" y="%s">%s</text>`, x, y, html.EscapeString(text)))
 }
-
-// DrawImage does nothing: no plot here has images.
-func (*canvas) DrawImage(vg.Rectangle, image.Image) {}
 
 // element adds one to the group of its style. kind is l for a line and f for an area.
 func (c *canvas) element(style, kind, text string) {
@@ -138,8 +108,8 @@ func (c *canvas) endGroup() {
 
 // shape is the element of a path.
 func (c *canvas) shape(p vg.Path) string {
-	if len(p) > 0 && p[len(p)-1].Type == vg.CloseComp && len(p) >= 2 && p[len(p)-2].Type == vg.ArcComp {
-		arc := p[len(p)-2]
+	if n := len(p); n >= 2 && p[n-1].Type == vg.CloseComp && p[n-2].Type == vg.ArcComp {
+		arc := p[n-2]
 		x, y := c.at(arc.Pos)
 		return fmt.Sprintf(`<circle cx="%s" cy="%s" r="%s"/>`, x, y, number(float64(arc.Radius)))
 	}

@@ -112,7 +112,6 @@ func drawPoint(
 			}
 		})
 	}
-	c.SetColor(shade)
 	marking(c, "median", tip, func() { mark(c, series, where(point, point.Summary.Median), radius) })
 }
 
@@ -176,14 +175,8 @@ func Percentiles(title, about string, lines []Line) *Plot {
 	axis.Scale = plot.LogScale{}
 	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
 	axis.Tick.Marker = plot.ConstantTicks{
-		{Value: 1, Label: "min"},
-		{Value: 2, Label: "50"},
-		{Value: 10, Label: "90"},
-		{Value: 100, Label: "99"},
-		{Value: 1e3, Label: "99.9"},
-		{Value: 1e4, Label: "99.99"},
-		{Value: 1e5, Label: "99.999"},
-		{Value: 1e6, Label: "99.9999"},
+		{Value: 1, Label: "min"}, {Value: 2, Label: "50"}, {Value: 10, Label: "90"}, {Value: 100, Label: "99"},
+		{Value: 1e3, Label: "99.9"}, {Value: 1e4, Label: "99.99"}, {Value: 1e5, Label: "99.999"}, {Value: 1e6, Label: "99.9999"},
 	}
 	p.frame.Y.Scale = plot.LogScale{}
 	p.frame.Y.Min, p.frame.Y.Max = max(slices.Min(ys), 1)/1.3, max(slices.Max(ys), 1)*1.3
@@ -233,7 +226,6 @@ func newLines(title, x, y, about string, lines []Line, at func(float64) float64)
 				through = append(through, vg.Point{X: c.X(f.X.Norm(of.X)), Y: c.Y(f.Y.Norm(max(of.Y, f.Y.Min)))})
 			}
 			curveThrough(c, i, 1.5, through)
-			c.SetColor(palette[i%len(palette)])
 			// A mark now and then tells lines apart where colours do not.
 			every := max(1, len(through)/6)
 			for n := every / 2; n < len(through); n += every {

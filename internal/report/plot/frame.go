@@ -40,11 +40,11 @@ const width, height = vg.Length(400), vg.Length(265)
 
 // newPlot with axes in our style, and nothing in it.
 func newPlot(title, about, x, y string, series []string) *Plot {
-	p := &Plot{Title: title, Text: about, width: width, height: height, y: y, frame: plot.New()}
+	f := plot.New()
+	p := &Plot{Title: title, Text: about, width: width, height: height, y: y, frame: f}
 	if len(series) > 1 {
 		p.series = series
 	}
-	f := p.frame
 	f.BackgroundColor = nil
 	f.X.Label.Text = x
 	f.X.Label.TextStyle = styled(textSize, ink, text.XCenter, text.YBottom)
@@ -94,7 +94,6 @@ func (p *Plot) drawKey(c draw.Canvas, top vg.Length) vg.Length {
 		if x > c.Min.X && x+w > c.Max.X {
 			x, top = c.Min.X, top-lineHeight
 		}
-		c.SetColor(palette[i%len(palette)])
 		mark(c, i, vg.Point{X: x + 5, Y: top - lineHeight/2 + 2}, 4)
 		c.FillText(style, vg.Point{X: x + keyWidth, Y: top}, name)
 		x += w + keyGap
@@ -210,51 +209,28 @@ var shapes = [][]vg.Point{
 	{{X: 0, Y: -1.3}, {X: 1.3, Y: 0}, {X: 0, Y: 1.3}, {X: -1.3, Y: 0}},
 	{{X: -1.1, Y: .8}, {X: 1.1, Y: .8}, {X: 0, Y: -1.2}},
 	{
-		{X: -.4, Y: -1.2},
-		{X: .4, Y: -1.2},
-		{X: .4, Y: -.4},
-		{X: 1.2, Y: -.4},
-		{X: 1.2, Y: .4},
-		{X: .4, Y: .4},
-		{X: .4, Y: 1.2},
-		{X: -.4, Y: 1.2},
-		{X: -.4, Y: .4},
-		{X: -1.2, Y: .4},
-		{X: -1.2, Y: -.4},
-		{X: -.4, Y: -.4},
+		{X: -.4, Y: -1.2}, {X: .4, Y: -1.2}, {X: .4, Y: -.4}, {X: 1.2, Y: -.4}, {X: 1.2, Y: .4}, {X: .4, Y: .4},
+		{X: .4, Y: 1.2}, {X: -.4, Y: 1.2}, {X: -.4, Y: .4}, {X: -1.2, Y: .4}, {X: -1.2, Y: -.4}, {X: -.4, Y: -.4},
 	},
 	// One more than there are colours: series of the same colour have different marks.
 	{
-		{X: .57, Y: -1.13},
-		{X: 1.13, Y: -.57},
-		{X: .57, Y: 0},
-		{X: 1.13, Y: .57},
-		{X: .57, Y: 1.13},
-		{X: 0, Y: .57},
-		{X: -.57, Y: 1.13},
-		{X: -1.13, Y: .57},
-		{X: -.57, Y: 0},
-		{X: -1.13, Y: -.57},
-		{X: -.57, Y: -1.13},
-		{X: 0, Y: -.57},
+		{X: .57, Y: -1.13}, {X: 1.13, Y: -.57}, {X: .57, Y: 0}, {X: 1.13, Y: .57}, {X: .57, Y: 1.13}, {X: 0, Y: .57},
+		{X: -.57, Y: 1.13}, {X: -1.13, Y: .57}, {X: -.57, Y: 0}, {X: -1.13, Y: -.57}, {X: -.57, Y: -1.13}, {X: 0, Y: -.57},
 	},
 }
 
+// mark of a series in its colour.
 func mark(c draw.Canvas, series int, at vg.Point, radius vg.Length) {
+	shade := palette[series%len(palette)]
 	corners := shapes[series%len(shapes)]
 	if corners == nil {
+		c.SetColor(shade)
 		circle(c, at, radius)
 		return
 	}
-	var p vg.Path
-	for i, corner := range corners {
-		to := vg.Point{X: at.X + corner.X*radius, Y: at.Y + corner.Y*radius}
-		if i == 0 {
-			p.Move(to)
-			continue
-		}
-		p.Line(to)
+	var outline []vg.Point
+	for _, corner := range corners {
+		outline = append(outline, vg.Point{X: at.X + corner.X*radius, Y: at.Y + corner.Y*radius})
 	}
-	p.Close()
-	c.Fill(p)
+	c.FillPolygon(shade, outline)
 }

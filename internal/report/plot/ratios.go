@@ -127,7 +127,6 @@ func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) 
 	marking(c, "interval", "", func() {
 		bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
 	})
-	c.SetColor(palette[kind])
 	marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
 }
 
@@ -192,7 +191,6 @@ func Rounds(title string, pair *stats.Paired) *Plot {
 			x := c.X(f.X.Norm(float64(round + 1)))
 			c.StrokeLine2(line(soft, 0.8), x, c.Y(f.Y.Norm(both[0][round])), x, c.Y(f.Y.Norm(both[1][round])))
 			for i := range both {
-				c.SetColor(palette[i])
 				tip := fmt.Sprintf("round %d: %s %s", round+1, stats.Number(both[i][round]), pair.Metric.Unit)
 				marking(c, "dot", tip, func() { mark(c, i, vg.Point{X: x, Y: c.Y(f.Y.Norm(both[i][round]))}, 3.4) })
 			}
