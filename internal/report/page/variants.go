@@ -33,8 +33,8 @@ func (v *view) addVariants(r *report.Report) {
 // maxRounds is how many pairs are shown round by round, and maxFacets how many plots the variants have side by side.
 const maxRounds, maxFacets = 6, 4
 
-// addPairs draws the pairs of a run with variants, and what these measured.
-func (v *drawings) addPairs(r *report.Report, d *Details) {
+// drawPairs draws the pairs of a run with variants, and what these measured.
+func (v *drawings) drawPairs(r *report.Report, d *Details) {
 	pairs := report.ChangedFirst(r.Pairs)
 	shown := r.Pairs
 	if len(shown) > plot.MaxRatios {
