@@ -45,6 +45,9 @@ type Finding struct {
 	OfRuns int `json:"ofRuns,omitempty"`
 }
 
+// names are what a finding is about.
+type names = map[string]string
+
 // Measure is a number with its unit or, of several findings that are one, the range of it.
 type Measure struct {
 	Name string  `json:"name"`
@@ -66,7 +69,7 @@ func (f Finding) InTrials(trials, of int) Finding {
 
 // made is a finding, with the severity that its code has. A measure that JSON cannot have is left out: a document must not be
 // lost for it, and any number in its place would be wrong.
-func made(code Code, where map[string]string, measures ...Measure) Finding {
+func made(code Code, where names, measures ...Measure) Finding {
 	measures = slices.DeleteFunc(measures, func(m Measure) bool { return math.IsNaN(m.Low) || math.IsInf(m.Low, 0) })
 	return Finding{Code: code, Severity: Table[code].Severity, Measures: measures, Where: where}
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Head names a run, and says how it was seeded.
-type Head struct {
+// Run says which run a report is of, what was asked, and how it ended.
+type Run struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Title says in a few words what the run is; empty if no title was given.
@@ -31,24 +31,14 @@ type Head struct {
 	UID      string `json:"uid"`
 	Workload string `json:"workload"`
 	Seed     int64  `json:"seed"`
-}
-
-// Ending says how a run ended.
-type Ending struct {
-	// Outcome is Complete, Failed or Unfinished. Message says why it failed or, with variants, why there were no more rounds.
-	Outcome string    `json:"outcome"`
-	Message string    `json:"message,omitempty"`
-	Started time.Time `json:"started"`
-}
-
-// Run says which run a report is of.
-type Run struct {
-	Head
 	// Planned is how many trials were to be measured, of which a precision target may spare some; with variants, the most rounds.
 	Planned int `json:"planned"`
 	// SpecDigest is the same for runs that ask for the same.
 	SpecDigest string `json:"specDigest"`
-	Ending
+	// Outcome is Complete, Failed or Unfinished. Message says why it failed or, with variants, why there were no more rounds.
+	Outcome string    `json:"outcome"`
+	Message string    `json:"message,omitempty"`
+	Started time.Time `json:"started"`
 	// Findings are about the run as a whole: how its node differed between trials; with variants, all to be read with the answer.
 	Findings []finding.Finding `json:"findings,omitempty"`
 	// HostTuning is what was changed on nodes.
@@ -121,17 +111,14 @@ func (r *Report) Parameters() []string { return stats.NamesOf(stats.ParametersOf
 func (r *Report) Measured() []stats.Point { return stats.Measured(r.Points) }
 
 // Of a run with that plan is its report, from the records of all attempts so far; with variants, they are compared. Outcome and
-// message are those of Ending.
+// message are those of the Run.
 func Of(
 	run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record, compared *judge.Compared, outcome, message string,
 ) (*Report, error) {
 	r := &Report{
 		Run: Run{
-			Head: Head{
-				Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
-				Workload: string(run.Spec.Workload.Type), Seed: plan.Seed(&run.Spec),
-			},
-			Ending: Ending{Outcome: outcome, Message: message},
+			Namespace: run.Namespace, Name: run.Name, Title: run.Spec.Title, UID: string(run.UID),
+			Workload: string(run.Spec.Workload.Type), Seed: plan.Seed(&run.Spec), Outcome: outcome, Message: message,
 		},
 		Records: records,
 	}

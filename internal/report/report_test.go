@@ -32,10 +32,8 @@ import (
 
 func run(outcome, message string) report.Run {
 	return report.Run{
-		Head: report.Head{
-			Namespace: "bench", Name: "commit-size", UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: "CommitSize", Seed: 42,
-		},
-		Ending:  report.Ending{Outcome: outcome, Message: message, Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)},
+		Namespace: "bench", Name: "commit-size", UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: "CommitSize", Seed: 42,
+		Outcome: outcome, Message: message, Started: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC),
 		Planned: 6, SpecDigest: "v1:sha256:1234", Spec: json.RawMessage(`{"seed":42}`),
 	}
 }
@@ -206,8 +204,8 @@ func TestOfRun(t *testing.T) {
 	rep := reportOf(t, run, 6, v1alpha1.ConditionComplete)
 	digest := must.Get(plan.Digest(&run.Spec))(t)
 	want := report.Run{
-		Head:   report.Head{Namespace: "bench", Name: "sizes", UID: "run", Workload: "CommitSize", Seed: 7},
-		Ending: report.Ending{Outcome: "Complete", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Planned: 6, SpecDigest: digest,
+		Namespace: "bench", Name: "sizes", UID: "run", Workload: "CommitSize", Seed: 7,
+		Outcome: "Complete", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Planned: 6, SpecDigest: digest,
 	}
 	must.Same(t, "run", want, rep.Run, cmpopts.IgnoreFields(report.Run{}, "Spec"))
 	var spec v1alpha1.BenchmarkRunSpec

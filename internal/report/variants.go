@@ -4,11 +4,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -142,4 +146,143 @@ func (r *Report) SettingsTable() *Table {
 		}
 	}
 	return t
+}
+
+// Reading says what the numbers of the pairs are; empty if there are none.
+func (r *Report) Reading() string {
+	if len(r.Pairs) == 0 {
+		return ""
+	}
+	m := r.Pairs[0].Metric
+	text := fmt.Sprintf("Values are medians in %s (%s is better). "+
+		"The ratio is the geometric mean of those of the rounds; its interval: %s.", m.Unit, m.Better, r.confidence())
+	if len(r.Overall) > 0 {
+		text += " Over all points, the ratio is the geometric mean of the ratios of the points."
+	}
+	return text + r.readingUsual()
+}
+
+// readingUsual says what so few rounds do not exclude; empty if none is so small that it matters. By the rule of three, n
+// quiet rounds leave it possible that 3/n of a variant's trials stall; if these halve its rate, it loses half of that.
+func (r *Report) readingUsual() string {
+	fewest := math.MaxInt
+	for _, p := range slices.Concat(r.Overall, r.Pairs) {
+		if p.Answered() && p.Verdict != stats.Equal && math.Abs(p.Ratio-1) < 1.5/float64(p.Rounds) {
+			fewest = min(fewest, p.Rounds)
+		}
+	}
+	if fewest == math.MaxInt {
+		return ""
+	}
+	return fmt.Sprintf(" %d rounds do not exclude stalls in up to %.0f%% of a variant's trials: a difference below %.0f%% is that "+
+		"of usual rounds.", fewest, 300/float64(fewest), 150/float64(fewest))
+}
+
+// Baseline is the name of the variant that the others are compared with; empty if there is none.
+func (r *Report) Baseline() string {
+	for _, v := range r.Variants {
+		if v.Baseline {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+// titles of the variants that have one, by their names.
+func (r *Report) titles() map[string]string {
+	titles := map[string]string{}
+	for _, v := range r.Variants {
+		titles[v.Name] = v.Title
+	}
+	return titles
+}
+
+// titled are pairs for a headline: with the titles of variants that have one in place of their names.
+func titled(pairs []stats.Paired, titles map[string]string) []stats.Paired {
+	list := slices.Clone(pairs)
+	for i := range list {
+		p := &list[i]
+		p.Variant, p.Baseline = cmp.Or(titles[p.Variant], p.Variant), cmp.Or(titles[p.Baseline], p.Baseline)
+	}
+	return list
+}
+
+// Called is the variant's name, with its title if it has one.
+func (v *Variant) Called() string {
+	if v.Title == "" {
+		return v.Name
+	}
+	return fmt.Sprintf("%s (%s)", v.Name, v.Title)
+}
+
+// Of are the pairs of a variant.
+func (r *Report) Of(variant string) []stats.Paired {
+	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p stats.Paired) bool { return p.Variant != variant })
+}
+
+// Undecided are the pairs without an answer, in a sentence each. Those that differ only in their point and their numbers are one.
+func (r *Report) Undecided() []string {
+	var pairs []*stats.Paired
+	for i := range r.Pairs {
+		if p := &r.Pairs[i]; !p.Answered() {
+			pairs = append(pairs, p)
+		}
+	}
+	var list []string
+	for _, u := range stats.MergeUnanswered(pairs) {
+		var at []map[string]string
+		for _, i := range u.From {
+			at = append(at, pairs[i].Parameters)
+		}
+		list = append(list, where(at, len(r.Of(pairs[u.From[0]].Variant)))+u.String())
+	}
+	return list
+}
+
+// differences of the variants from the baseline, a line for each.
+func (r *Report) differences() []string {
+	var list []string
+	for _, v := range r.Variants {
+		if v.Baseline {
+			continue
+		}
+		text := v.Name + ": nothing; same specification as the baseline"
+		if len(v.Differences) > 0 {
+			text = v.Name + ": " + strings.Join(v.Requested(), ", ") + "; no other requested setting differs"
+		}
+		if besides := v.OtherVariables.String(); besides != "" {
+			text += "; " + besides
+		}
+		list = append(list, text)
+	}
+	return append(list, Shared)
+}
+
+// Shared is what the variants have in common.
+const Shared = "all variants of a round use the same seed and the same data"
+
+// Discarded are attempts that do not count and, with variants, rounds in which not all of these were measured; a line for each.
+func (r *Report) Discarded() []string {
+	var list []string
+	for _, d := range r.Records {
+		if d.Outcome == result.OutcomeAccepted {
+			continue
+		}
+		parts := []string{fmt.Sprintf("trial %d", d.Trial), fmt.Sprintf("attempt %d", d.Attempt)}
+		for _, side := range d.Sides {
+			parts = append(parts, side.Variant)
+		}
+		list = append(list, fmt.Sprintf("%s, %s%s: %s: %s", strings.Join(parts, ", "), label(d.Parameters), d.Outcome, d.Cause,
+			d.Message))
+	}
+	if r.Outcome == Unfinished { // a round may still become whole
+		return list
+	}
+	for i := range r.Points {
+		p := &r.Points[i]
+		if n := len(p.Rounds); r.HasVariants() && n > 0 && p.Rounds[n-1] > r.Rounds {
+			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round", p.Rounds[n-1], p.Name()))
+		}
+	}
+	return list
 }

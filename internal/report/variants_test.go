@@ -32,10 +32,8 @@ import (
 func reportOfComparison() *report.Report {
 	rows := result.Metric{Name: "rowsPerSecond", Unit: "rows/s", Better: "higher"}
 	s := &report.Report{Variation: report.Variation{Rounds: 2, Alternation: v1alpha1.AlternateRuns, TrialsPerRound: 1}, Run: report.Run{
-		Head: report.Head{Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1},
-		Ending: report.Ending{
-			Outcome: "Complete", Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		},
+		Namespace: "bench", Name: "durable-or-not", UID: "uid", Workload: "CommitSize", Seed: 1,
+		Outcome: "Complete", Message: "every pair has its answer after 2 rounds", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Planned: 20, Spec: json.RawMessage(specOfComparison),
 		Findings: []finding.Finding{finding.Differ(finding.EnvironmentsDiffer, "the runs", "loader nodes", []string{"a", "b"})},
 	}}

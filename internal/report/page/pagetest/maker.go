@@ -36,10 +36,8 @@ func newMaker(name, workload, spec string) *maker {
 	return &maker{
 		Case: Case{
 			Report: &report.Report{Run: report.Run{
-				Head: report.Head{
-					Namespace: "bench", Name: name, UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: workload, Seed: 42,
-				},
-				Ending:     report.Ending{Outcome: "Complete", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC)},
+				Namespace: "bench", Name: name, UID: "01234567-89ab-cdef-0123-456789abcdef", Workload: workload, Seed: 42,
+				Outcome: "Complete", Started: time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC),
 				SpecDigest: "v1:sha256:5b0c1f6ad3", Spec: json.RawMessage(spec),
 			}},
 			Details: &page.Details{},
