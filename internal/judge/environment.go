@@ -15,33 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// Environment is where a run was measured: by the record of its latest accepted attempt or, if there is none, of its latest one.
-type Environment struct {
-	Place result.Place
-	// ServerVersion and SettingsDigest are empty if the attempt left no result.
-	ServerVersion, SettingsDigest string
-	// Fingerprint of the database's node, or nil.
-	Fingerprint *result.Fingerprint
-	// Probe is what the node was like before the trials that count, in the median.
-	Probe stats.Probe
-}
-
-// EnvironmentOf the attempts that were recorded, or nil if there are none.
-func EnvironmentOf(records []*result.Record) *Environment {
-	if len(records) == 0 {
-		return nil
-	}
-	accepted, r := AcceptedIn(records), records[len(records)-1]
-	if len(accepted) > 0 {
-		r = accepted[len(accepted)-1]
-	}
-	e := &Environment{Place: r.Place, Fingerprint: r.Fingerprint, Probe: stats.ProbeOfAll(accepted)}
-	if r.Summary != nil {
-		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
-	}
-	return e
-}
-
 // volume of a variant by its first side that was measured; nil if nothing is known of it.
 func (c *Compared) volume(variant int) *v1alpha1.VolumeStatus {
 	measured := c.environments(variant)
@@ -102,13 +75,18 @@ func placeOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) place {
 // serverCPUs that a server may use: its limit, or all of its node; 0 if neither is known.
 func serverCPUs(spec *v1alpha1.BenchmarkRunSpec, ofNode int) float64 {
 	limit := 0.0
-	if spec.Database.Provisioner != v1alpha1.ProvisionerExternal {
+	if !external(spec) {
 		limit = float64(plan.CPULimitMillis(&spec.Database)) / 1000
 	}
 	if limit > 0 && (ofNode <= 0 || limit < float64(ofNode)) {
 		return limit
 	}
 	return float64(max(ofNode, 0))
+}
+
+// external says whether the run uses a server that was there before.
+func external(spec *v1alpha1.BenchmarkRunSpec) bool {
+	return spec.Database.Provisioner == v1alpha1.ProvisionerExternal
 }
 
 // fdatasyncText is the median latency of fdatasync, with the mean where that is another: a limit makes one write of several wait.
@@ -120,27 +98,33 @@ func fdatasyncText(median, mean int64) string {
 	return text
 }
 
-// APIEnvironment is an environment as the API has it; nil is one of which nothing is known yet. Of an external server, only what
-// the loader found out is known.
-func APIEnvironment(at *Environment, external bool) v1alpha1.Environment {
+// environmentOf a run is where these attempts of it were measured: by the latest accepted one or, if there is none, by the latest
+// one, with what the node was like before those that count, in the median. Of an external server, only what the loader found out
+// is known.
+func environmentOf(spec *v1alpha1.BenchmarkRunSpec, records []*result.Record) (e v1alpha1.Environment) {
 	const u = result.Unknown
-	e := v1alpha1.Environment{}
-	if external {
+	if external(spec) {
 		e = v1alpha1.Environment{
 			DatabaseImage: u, DatabaseNode: u, Kernel: u, CPUModel: u, Filesystem: u, MountOptions: u, IOScheduler: u, BlockIO: u,
 			Swappiness: u, TransparentHugePages: u,
 		}
 	}
-	if at == nil {
+	if len(records) == 0 {
 		return e
 	}
-	if !external {
-		e.DatabaseImage, e.DatabaseNode = at.Place.DatabaseImage, at.Place.DatabaseNode
+	accepted, r := AcceptedIn(records), records[len(records)-1]
+	if len(accepted) > 0 {
+		r = accepted[len(accepted)-1]
 	}
-	e.LoaderImage, e.LoaderNode = at.Place.LoaderImage, strings.Join(at.Place.Loaders(), ", ")
-	e.ServerVersion, e.SettingsDigest = at.ServerVersion, at.SettingsDigest
-	AddFingerprint(&e, at.Fingerprint)
-	e.TrialProbe = v1alpha1.TrialProbe(at.Probe)
+	if !external(spec) {
+		e.DatabaseImage, e.DatabaseNode = r.Place.DatabaseImage, r.Place.DatabaseNode
+	}
+	e.LoaderImage, e.LoaderNode = r.Place.LoaderImage, strings.Join(r.Place.Loaders(), ", ")
+	if r.Summary != nil {
+		e.ServerVersion, e.SettingsDigest = r.Summary.ServerVersion, r.Summary.SettingsDigest
+	}
+	AddFingerprint(&e, r.Fingerprint)
+	e.TrialProbe = stats.ProbeOfAll(accepted)
 	return e
 }
 

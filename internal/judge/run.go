@@ -32,8 +32,8 @@ type Run struct {
 	Points []stats.Point
 	// Claims are judged in the order of the specification.
 	Claims []claims.Judgement
-	// Environment, with variants that of the baseline, is nil without a record.
-	Environment *Environment
+	// Environment, with variants that of the baseline, is nil without a record, unless the server is external.
+	Environment *v1alpha1.Environment
 	// Findings say how the database's node differed between the trials, and what a search for a capacity met.
 	Findings []finding.Finding
 	// Capacities are those of the variants, or of the only server; none unless the run asks for them.
@@ -47,9 +47,13 @@ func OfRun(run *v1alpha1.BenchmarkRun, p *plan.Plan, records []*result.Record) *
 	}
 	if len(p.Variants) == 0 {
 		a.Findings = append(a.Findings, capacityOf(&run.Spec, p, byTrial(records)).findings()...)
-		a.Environment, a.Claims = EnvironmentOf(records), claimsOfRun(run, a.Points)
+		a.Claims = claimsOfRun(run, a.Points)
 	} else {
-		a.Environment = EnvironmentOf(recordsOf(p.Variants[plan.Baseline(&run.Spec)], records))
+		records = recordsOf(p.Variants[plan.Baseline(&run.Spec)], records)
+	}
+	if len(records) > 0 || external(&run.Spec) {
+		e := environmentOf(&run.Spec, records)
+		a.Environment = &e
 	}
 	return a
 }

@@ -155,6 +155,8 @@ func TestEnvironmentOf(t *testing.T) {
 		r.Place.DatabaseNode = node
 		return r
 	}
+	run := testutil.MakeRun("run", "bench").Obj()
+	p := must.Get(plan.ForRun(&run.Spec))(t)
 	accepted, later := at("a", testutil.Record(1, 1, nil, 1)), at("b", testutil.Record(2, 1, nil, 1))
 	evicted := at("c", disturbed(3, 1, result.OutcomeInvalidated, result.CauseEvicted))
 	for name, tc := range map[string]struct {
@@ -164,12 +166,12 @@ func TestEnvironmentOf(t *testing.T) {
 		"the latest that counts": {[]*result.Record{accepted, later, evicted}, "b"},
 		"none that counts":       {[]*result.Record{evicted}, "c"},
 	} {
-		got := EnvironmentOf(tc.records)
-		if got.Place.DatabaseNode != tc.want || (got.ServerVersion == "") != (tc.want == "c") {
+		got := OfRun(run, p, tc.records).Environment
+		if got.DatabaseNode != tc.want || (got.ServerVersion == "") != (tc.want == "c") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := EnvironmentOf(nil); got != nil {
+	if got := OfRun(run, p, nil).Environment; got != nil {
 		t.Errorf("without a record: %+v", got)
 	}
 }
@@ -185,7 +187,7 @@ func TestEnvironmentOfSlices(t *testing.T) {
 		record.Summary.Sides = append(record.Summary.Sides, result.SideSummary{Variant: name, Summary: result.Summary{ServerVersion: name}})
 	}
 	e := OfRun(run, p, []*result.Record{record}).Environment
-	if e.ServerVersion != "lazy" || e.Place.DatabaseNode != "node of lazy" {
+	if e.ServerVersion != "lazy" || e.DatabaseNode != "node of lazy" {
 		t.Errorf("%+v", e)
 	}
 }

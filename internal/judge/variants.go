@@ -174,8 +174,7 @@ func (c *Compared) measure(s *Side, p *plan.Plan, records []*result.Record, acce
 	if len(trials) > 0 && len(own) == 0 {
 		return
 	}
-	external := c.Run.Spec.Database.Provisioner == v1alpha1.ProvisionerExternal
-	s.Environment = APIEnvironment(EnvironmentOf(own), external)
+	s.Environment = environmentOf(&c.Run.Spec, own)
 	if len(AcceptedIn(own)) == len(trials) {
 		of := &plan.Plan{Points: c.Variants[s.Variant].Plan.Points, Stages: p.Stages, Rounds: 1}
 		of.Trials = p.TrialsAt(trials, of.Points)

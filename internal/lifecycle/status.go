@@ -208,8 +208,8 @@ func parameterValues(parameters map[string]string) map[string]v1alpha1.Parameter
 
 // environment is where the run measures: by the records of its attempts or, before the first, by the database's Pod.
 func (s *situation) environment(a *judge.Run) (e v1alpha1.Environment) {
-	if a.Environment != nil || external(s.run) {
-		return judge.APIEnvironment(a.Environment, external(s.run))
+	if a.Environment != nil {
+		return *a.Environment
 	}
 	for _, i := range s.seen.Instances {
 		if i.Pod != nil {

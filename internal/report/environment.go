@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -161,11 +161,11 @@ func (r *Report) Environment() *Table {
 		}
 	}
 	if !r.HasVariants() {
-		e := judge.EnvironmentOf(r.Accepted())
-		if p := e.Fingerprint; p != nil {
+		accepted := r.Accepted()
+		if p := accepted[len(accepted)-1].Fingerprint; p != nil {
 			add("", "fdatasync on the data volume", fdatasync(p.FdatasyncMicros))
 		}
-		if p := e.Probe; p.FdatasyncMicros > 0 {
+		if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
 			add("", "probes before the trials, medians", fmt.Sprintf("fdatasync %s (p95 %s), CPU %s", micros(p.FdatasyncMicros),
 				micros(p.FdatasyncP95Micros), micros(float64(p.WorkNanos)/1000)))
 		}

@@ -269,9 +269,8 @@ func (g judge) published(metric string) (verdict Verdict, detail string) {
 	} else if !complete {
 		return CannotSay, "no figure of " + missing
 	}
-	j := Judgement{Verdict: CannotSay}
-	by.judge(&j)
-	return j.Verdict, j.Detail
+	verdict, detail, _ = by.judge()
+	return verdict, detail
 }
 
 // figureOf a series is the value that was published of a metric, beside the metric that the claim is about; 0 if there is none.

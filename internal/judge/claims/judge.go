@@ -73,7 +73,7 @@ func Judge(list v1alpha1.Claims, measured func(metric string) []stats.Point, int
 		default:
 			j.Metric = series[0].Metric.Name
 			g := judge{subject: s, claim: c, claims: len(list), interval: interval, lower: series[0].Metric.Better == "lower"}
-			g.judge(&j)
+			j.Verdict, j.Detail, j.Settled = g.judge()
 			if len(c.Published) > 0 {
 				j.Published, j.PublishedDetail = g.published(j.Metric)
 			}
@@ -105,59 +105,49 @@ func (g judge) compare(of, to *stats.Point, tests int) (stats.Ratio, string) {
 	return g.interval(of.Values, to.Values, level)
 }
 
-func (g judge) judge(j *Judgement) {
+func (g judge) judge() (verdict Verdict, detail string, settled bool) {
 	switch {
 	case g.of != nil:
-		g.ratio(j)
+		return g.ratio()
 	case g.claim.BestAt != nil:
-		g.bestAt(j)
+		verdict, detail = g.bestAt()
 	default:
-		g.monotonic(j)
+		verdict, detail = g.monotonic()
 	}
-	j.Settled = j.Settled || j.Verdict != CannotSay
+	return verdict, detail, verdict != CannotSay
 }
 
 // nearBound is how near the ends of an interval are to a bound, as a fraction of it, when more rounds are not worth their time.
 const nearBound = 0.05
 
-func (g judge) ratio(j *Judgement) {
+func (g judge) ratio() (verdict Verdict, detail string, settled bool) {
 	r, why := g.compare(g.of, g.to, 1)
 	if why != "" {
-		j.Detail = why
-		return
+		return CannotSay, why, false
 	}
 	least, most := g.bounds()
 	above, below := least == 0 || r.Low >= least, most == 0 || r.High <= most
-	few := ""
+	detail = g.claimedTimes(r, g.claimed())
 	switch {
 	case above && below:
-		// With bounds on both sides of one, it is a claim of no difference in other words.
-		if j.Verdict = Holds; least > 0 && least < 1 && most > 1 {
-			few = g.enoughForEqual(j)
+		// With bounds on both sides of one, it is a claim of no difference in other words. One that rests on fewer values than the
+		// verdict Equal does not hold: what is slow in few of its trials looks equal in three of them.
+		n := min(len(g.of.Values), len(g.to.Values))
+		if least > 0 && least < 1 && most > 1 && n < stats.MinForEqual && !g.exact && g.claim.Ratio != nil {
+			few := fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
+			return CannotSay, detail + few, false
 		}
+		return Holds, detail, true
 	case least > 0 && r.High < least, most > 0 && r.Low > most:
-		j.Verdict = DoesNotHold
-	default:
-		j.Settled = j.Settled || g.near(r, least) || g.near(r, most)
+		return DoesNotHold, detail, true
 	}
-	j.Detail = g.claimedTimes(r, g.claimed()) + few
+	return CannotSay, detail, g.near(r, least) || g.near(r, most)
 }
 
 // near says whether the whole of an interval is near a bound; 0 is none. Those of what is equal are as near to each other.
 func (g judge) near(r stats.Ratio, bound float64) bool {
 	equal := g.claim.Ratio != nil && g.claim.Ratio.WithinPercent > 0
 	return bound > 0 && !equal && r.Low > bound/(1+nearBound) && r.High < bound*(1+nearBound)
-}
-
-// enoughForEqual takes a claim of no difference that would hold back if it rests on fewer values than the verdict Equal does, and
-// says so: what is slow in few of its trials looks equal in three of them.
-func (g judge) enoughForEqual(j *Judgement) (few string) {
-	n := min(len(g.of.Values), len(g.to.Values))
-	if n >= stats.MinForEqual || g.exact || g.claim.Ratio == nil {
-		return ""
-	}
-	j.Verdict = CannotSay
-	return fmt.Sprintf("; no difference is said after %d trials, and there are %d", stats.MinForEqual, n)
 }
 
 // bounds of what is claimed of a value or a ratio; 0 is none.
@@ -192,33 +182,26 @@ func (g judge) claimed() string {
 // bestAt compares the best of those that the best is said to be one of with each of the others. That it is better than all of
 // them is wrong only if one test of these is, so that the error is not divided among them, but among those that might be it. That
 // it is not takes one other that is better than all: the error is divided among the others.
-func (g judge) bestAt(j *Judgement) {
+func (g judge) bestAt() (Verdict, string) {
 	best, other := g.best(g.in), g.best(g.out)
 	rival, nearest, why := g.closest(best, g.out, len(g.in))
-	if why != "" {
-		j.Detail = why
-		return
-	}
-	if nearest.Low > 1 {
-		j.Verdict = Holds
-		j.Detail = fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), g.times(nearest))
-		return
+	switch {
+	case why != "":
+		return CannotSay, why
+	case nearest.Low > 1:
+		return Holds, fmt.Sprintf("%s is the best; closest rival %s: %s", g.name(best), g.name(rival), g.times(nearest))
 	}
 	claimed, worst, why := g.closest(other, g.in, len(g.out))
-	if why != "" {
-		j.Detail = why
-		return
+	switch {
+	case why != "":
+		return CannotSay, why
+	case worst.Low > 1:
+		return DoesNotHold, fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), g.times(worst))
+	case g.best([]*stats.Point{best, other}) == other:
+		best, rival, nearest = other, claimed, worst
 	}
-	if worst.Low > 1 {
-		j.Verdict = DoesNotHold
-		j.Detail = fmt.Sprintf("%s is better than %s: %s", g.name(other), g.name(claimed), g.times(worst))
-		return
-	}
-	if g.best([]*stats.Point{best, other}) == best {
-		j.Detail = g.indistinct(g.name(best), g.name(rival), nearest)
-		return
-	}
-	j.Detail = g.indistinct(g.name(other), g.name(claimed), worst)
+	return CannotSay, fmt.Sprintf("%s has the best median but cannot be distinguished from %s: %s", g.name(best), g.name(rival),
+		g.times(nearest))
 }
 
 // closest of others to one that may be better than all of them, and by how much, or why that cannot be said.
@@ -234,11 +217,6 @@ func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (riva
 		}
 	}
 	return rival, nearest, ""
-}
-
-// indistinct says that a rival may be as good as the point with the best median, with the ratio of the two.
-func (g judge) indistinct(best, rival string, ratio stats.Ratio) string {
-	return fmt.Sprintf("%s has the best median but cannot be distinguished from %s: %s", best, rival, g.times(ratio))
 }
 
 // best of some series by their medians.
@@ -262,15 +240,15 @@ func (g judge) better(one, other *stats.Point, tests int) (stats.Ratio, string) 
 
 // monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if
 // one test is, so that the error is not divided among them.
-func (g judge) monotonic(j *Judgement) {
+func (g judge) monotonic() (Verdict, string) {
 	m, steps := g.claim.Monotonic, slices.Clone(g.steps)
 	if m.Direction == v1alpha1.DirectionFalling {
 		slices.Reverse(steps)
 	}
 	tolerated := 1 / (1 + float64(m.WithinPercent)/100)
-	denied, few := g.wrongWay(j, steps, tolerated)
-	if denied {
-		return
+	denial, few := g.wrongWay(steps, tolerated)
+	if denial != "" {
+		return DoesNotHold, denial
 	}
 	last := len(steps) - 1
 	whole, why := g.compare(steps[last], steps[0], 1)
@@ -284,42 +262,37 @@ func (g judge) monotonic(j *Judgement) {
 		holds = holds && r.Low > tolerated
 	}
 	if why != "" {
-		j.Detail = why
-		return
+		return CannotSay, why
 	}
-	j.Detail = fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", g.times(whole), value(steps[0], m.Parameter),
+	detail := fmt.Sprintf("%s from %s to %s; weakest step, from %s to %s: %s", g.times(whole), value(steps[0], m.Parameter),
 		value(steps[last], m.Parameter), value(steps[at], m.Parameter), value(steps[at+1], m.Parameter), g.times(weakest))
 	switch {
 	case holds:
-		j.Verdict = Holds
+		return Holds, detail
 	case few != "":
-		j.Detail += "; " + few
+		detail += "; " + few
 	}
+	return CannotSay, detail
 }
 
-// wrongWay is the verdict if a step goes the wrong way, or all of them together: it takes one of these, so that the error is
-// divided among them. Few says why trials are too few for that, if they are.
-func (g judge) wrongWay(j *Judgement, steps []*stats.Point, tolerated float64) (denied bool, few string) {
+// wrongWay says that a step goes the wrong way, or all of them together: it takes one of these, so that the error is divided among
+// them. Few says why trials are too few for that, if they are.
+func (g judge) wrongWay(steps []*stats.Point, tolerated float64) (denial, few string) {
 	last, of := len(steps)-1, g.claim.Monotonic.Parameter
-	deny := func(from, to *stats.Point, bound float64) bool {
+	deny := func(from, to *stats.Point, bound float64) string {
 		r, why := g.compare(to, from, last+1)
-		if why != "" {
-			few = why
-			return false
+		if few = cmp.Or(why, few); why != "" || r.High >= bound {
+			return ""
 		}
-		if r.High >= bound {
-			return false
-		}
-		j.Verdict, j.Detail = DoesNotHold, fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), g.times(r))
-		return true
+		return fmt.Sprintf("from %s to %s: %s", value(from, of), value(to, of), g.times(r))
 	}
 	for i := range last {
-		if deny(steps[i], steps[i+1], tolerated) {
-			return true, ""
+		if denial = deny(steps[i], steps[i+1], tolerated); denial != "" {
+			return denial, ""
 		}
 	}
-	denied = deny(steps[0], steps[last], 1)
-	return denied, few
+	denial = deny(steps[0], steps[last], 1)
+	return denial, few
 }
 
 func value(s *stats.Point, parameter string) string { return parameter + "=" + s.Parameters[parameter] }

@@ -134,7 +134,8 @@ func (t *tallied) besides(list []Paired) string {
 	if t.variants > 1 {
 		who = most.Variant + " "
 	}
-	return fmt.Sprintf("; %s, most %sat %s: %s", t.differing(t.things()), who, Label(most.Parameters), most.brief())
+	text, _ := most.brief()
+	return fmt.Sprintf("; %s, most %sat %s: %s", t.differing(t.things()), who, Label(most.Parameters), text)
 }
 
 // undecided is the answer of several pairs of which none differs and not all are equal: so many are, of so many no

@@ -37,10 +37,12 @@ func (p *Paired) briefs(end string) []string {
 	between := fmt.Sprintf(" (%.2f–%.2f)", p.Low, p.High)
 	switch p.Verdict {
 	case Faster, Slower:
-		who, what, interval := p.Variant+" ", p.brief(), " ("+p.briefInterval()+")"
+		who := p.Variant + " "
 		if !p.isTime() && p.Metric.Better == "lower" {
 			who = p.Metric.Name + " "
 		}
+		what, interval := p.brief()
+		interval = " (" + interval + ")"
 		return []string{who + what + interval + end, who + what + end, what + interval + end, what + end}
 	case Equal:
 		equal := fmt.Sprintf("equal within %d%%", p.EquivalencePercent)
@@ -53,19 +55,6 @@ func (p *Paired) briefs(end string) []string {
 		return []string{fmt.Sprintf("%.2f×%s%s: not decided", p.Ratio, between, end)}
 	}
 	return []string{p.briefCause()}
-}
-
-// briefInterval of a difference, as brief says it.
-func (p *Paired) briefInterval() string {
-	_, low, high := p.speed()
-	switch {
-	case p.isSpeedup():
-		return span(low, high) + "×"
-	case p.isSlowdown():
-		return span(p.Low, p.High) + "×"
-	}
-	_, interval := p.change()
-	return interval
 }
 
 // briefCause is why there is no answer, in a few words.
@@ -254,14 +243,14 @@ func (p *Paired) where() string {
 	return At(p.Parameters)
 }
 
-// brief is a difference in the fewest words: as a factor from where on sentences have one.
-func (p *Paired) brief() string {
-	speed, _, _ := p.speed()
+// brief is a difference in the fewest words, with its interval: as a factor from where on sentences have one.
+func (p *Paired) brief() (text, interval string) {
+	speed, low, high := p.speed()
 	switch {
 	case p.isSpeedup():
-		return digits(speed, 2) + "× as fast"
+		return digits(speed, 2) + "× as fast", span(low, high) + "×"
 	case p.isSlowdown():
-		return digits(p.Ratio, 2) + "× as long"
+		return digits(p.Ratio, 2) + "× as long", span(p.Low, p.High) + "×"
 	}
-	return p.Change()
+	return p.change()
 }

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/finding"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -24,13 +25,8 @@ const (
 	minDrift = 10
 )
 
-// Probe of a server's node: over several trials, the medians.
-type Probe struct {
-	// FdatasyncMicros and FdatasyncP95Micros are the median and the 95th percentile of fdatasync's latency; 0 is unknown.
-	FdatasyncMicros, FdatasyncP95Micros int64
-	// WorkNanos is the CPU time of a fixed piece of work; 0 is unknown.
-	WorkNanos int64
-}
+// Probe of a server's node: over several trials, the medians. 0 is unknown.
+type Probe = v1alpha1.TrialProbe
 
 // ProbeOf a trial; the zero Probe if there is none.
 func ProbeOf(r *result.Record) Probe {
@@ -74,7 +70,7 @@ func ProbeDifferences(before, after Probe) []string {
 	}
 	if differs(before.WorkNanos, after.WorkNanos, driftBound, 0) {
 		list = append(list, fmt.Sprintf("CPU time of a fixed piece of work before the trials: %s µs → %s µs",
-			Format(before.workMicros()), Format(after.workMicros())))
+			Format(workMicros(before)), Format(workMicros(after))))
 	}
 	return list
 }
@@ -93,13 +89,13 @@ func ProbeFindings(records []*result.Record) []finding.Finding {
 		fast, slow := extremes(records, disk.of)
 		low, high := ProbeOf(fast), ProbeOf(slow)
 		if !limited(records) && differs(disk.of(low), disk.of(high), disk.bound, minDrift) && trends(records, disk.of) {
-			list = append(list, finding.DiskDrift(low.fdatasync(), high.fdatasync(), fast.Trial, slow.Trial))
+			list = append(list, finding.DiskDrift(fdatasync(low), fdatasync(high), fast.Trial, slow.Trial))
 			break
 		}
 	}
 	fast, slow := extremes(records, func(p Probe) int64 { return p.WorkNanos })
 	if low, high := ProbeOf(fast), ProbeOf(slow); differs(low.WorkNanos, high.WorkNanos, driftBound, 0) {
-		list = append(list, finding.CPUDrift(low.workMicros(), high.workMicros(), fast.Trial, slow.Trial))
+		list = append(list, finding.CPUDrift(workMicros(low), workMicros(high), fast.Trial, slow.Trial))
 	}
 	return list
 }
@@ -142,11 +138,11 @@ func differs(a, b int64, bound float64, least int64) bool {
 	return low > 0 && float64(high) > bound*float64(low) && high-low > least
 }
 
-func (p Probe) fdatasync() finding.Fdatasync {
+func fdatasync(p Probe) finding.Fdatasync {
 	return finding.Fdatasync{Median: p.FdatasyncMicros, P95: p.FdatasyncP95Micros}
 }
 
-func (p Probe) workMicros() float64 { return float64(p.WorkNanos) / 1000 }
+func workMicros(p Probe) float64 { return float64(p.WorkNanos) / 1000 }
 
 // concordance of two lists of the same length is how many pairs of places have the same order in both, less those that have
 // opposite ones. Divided by the number of pairs it is Kendall's rank correlation. That of gonum counts equal values as rising.

@@ -59,21 +59,14 @@ func (d Design) CompareSeparate(better string, baseline, variant []float64) Comp
 	c.Decided = true
 	if c.Cause == Noise {
 		size := 2 / (1/float64(len(baseline)) + 1/float64(len(variant)))
-		d.needed(&c, within*math.Sqrt(size), between)
+		share := math.Pow((z+distuv.UnitNormal.Quantile(power))*between/d.Margin(), 2) // of runs in the deviation
+		if share < 1 {
+			c.RoundsNeeded = d.roundsNeeded(within * math.Sqrt(size) / math.Sqrt(1-share))
+		} else { // no number of trials would do
+			c.Cause = BetweenRuns
+		}
 	}
 	return c
-}
-
-// needed sets how many trials would show the design's difference, if single ones have a deviation and the ratio of two runs has
-// another one; or the cause, if no number would.
-func (d Design) needed(c *Comparison, deviation, between float64) {
-	z := -distuv.UnitNormal.Quantile(d.level() / 2)
-	share := math.Pow((z+distuv.UnitNormal.Quantile(power))*between/d.Margin(), 2)
-	if share >= 1 {
-		c.Cause = BetweenRuns
-		return
-	}
-	c.RoundsNeeded = d.roundsNeeded(deviation / math.Sqrt(1-share))
 }
 
 // FirstSeparate is the smallest number of values on each side of which CompareSeparate can make a verdict: 4 for one
