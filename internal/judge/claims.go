@@ -167,7 +167,7 @@ func CheckRun(run *v1alpha1.BenchmarkRun, p *plan.Plan) error {
 	if err := cmp.Or(checkMetric(&run.Spec), checkCapacity(&run.Spec)); err != nil {
 		return err
 	}
-	return checkClaims(run.Spec.Claims, pointsIn(p, ""))
+	return claims.Check(run.Spec.Claims, pointsIn(p, ""))
 }
 
 // CheckClaims does for a run with variants what CheckRun does for one without: its points are those of all variants.
@@ -179,16 +179,7 @@ func (c *Compared) CheckClaims() error {
 	if err := c.checkCapacity(); err != nil {
 		return err
 	}
-	return checkClaims(c.Run.Spec.Claims, points)
-}
-
-func checkClaims(list v1alpha1.Claims, points []stats.Point) error {
-	for i := range list {
-		if err := claims.Check(&list[i], points); err != nil {
-			return err
-		}
-	}
-	return nil
+	return claims.Check(c.Run.Spec.Claims, points)
 }
 
 // checkMetric refuses a headline that a program of one's own does not report, as far as it says what it does.

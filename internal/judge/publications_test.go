@@ -52,10 +52,8 @@ func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
 			for variant, p := range plans {
 				points = append(points, pointsIn(p, variant)...)
 			}
-			for i := range list {
-				if err := claims.Check(&list[i], points); err != nil {
-					t.Errorf("%s: %v", file, err)
-				}
+			if err := claims.Check(list, points); err != nil {
+				t.Errorf("%s: %v", file, err)
 			}
 			metric := func(name string) result.Metric {
 				m := result.Metric{Name: cmp.Or(name, headline), Better: "higher"}

@@ -187,7 +187,8 @@ func (c *Compared) paired(variant, point int) []float64 {
 	return values[:min(len(values), c.Rounds)]
 }
 
-// Judge sets what must be read with the answer, and compares the variants by the whole rounds, unless before has as many.
+// Judge sets what is known of the servers of the variants, and what must be read with the answer, and compares the variants by the
+// whole rounds, unless before has as many.
 func (c *Compared) Judge(before *Compared) {
 	c.Rounds = c.wholeRounds()
 	var unused []finding.Finding
@@ -196,7 +197,14 @@ func (c *Compared) Judge(before *Compared) {
 			unused = append(unused, c.notExercised(pair)...)
 		}
 	}
-	c.describe(unused)
+	for i := range c.Variants {
+		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
+	}
+	c.Warnings = c.findings()
+	for _, m := range finding.Merge(unused) {
+		c.Warnings = append(c.Warnings, m.Finding)
+	}
+	c.Warnings = append(c.Warnings, c.sideFindings()...)
 	if c.Rounds == 0 {
 		return
 	}

@@ -15,19 +15,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
-// describe sets what is known of the servers of the variants, and what must be read with the answer: sides that should have had
-// the same environment and had not, and the warnings of the sides themselves.
-func (c *Compared) describe(unused []finding.Finding) {
-	for i := range c.Variants {
-		c.Variants[i].Volume, c.Variants[i].Others = c.volume(i), c.otherVariables(i)
-	}
-	c.Warnings = c.findings()
-	for _, m := range finding.Merge(unused) {
-		c.Warnings = append(c.Warnings, m.Finding)
-	}
-	c.Warnings = append(c.Warnings, c.sideFindings()...)
-}
-
 // findings are about the run, and about what its sides were to have in common.
 func (c *Compared) findings() []finding.Finding {
 	var list []finding.Finding

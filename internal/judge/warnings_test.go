@@ -108,7 +108,7 @@ func TestWarningsOfVariants(t *testing.T) {
 			if tc.see != nil {
 				tc.see(c)
 			}
-			c.describe(nil)
+			c.Judge(nil)
 			must.Same(t, "warnings", tc.want, finding.Texts(c.Warnings))
 		})
 	}

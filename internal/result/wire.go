@@ -229,7 +229,7 @@ func (b *documentBlock) add(line, sha256Hex string) (whole bool, err error) {
 			return false, fmt.Errorf("it is larger than %d bytes", MaxDocumentBytes)
 		}
 	case b.documentHeader != nil && line == endLine:
-		return true, b.check(b.read, b.data.Bytes())
+		return true, b.check()
 	}
 	return false, nil
 }
@@ -265,12 +265,12 @@ func parseLine(s string, want int) ([]byte, error) {
 	return part, nil
 }
 
-func (h *documentHeader) check(lines int, data []byte) error {
-	if lines != h.lines || len(data) != h.bytes {
-		return fmt.Errorf("%d of %d lines and %d of %d bytes arrived", lines, h.lines, len(data), h.bytes)
+func (b *documentBlock) check() error {
+	if b.read != b.lines || b.data.Len() != b.bytes {
+		return fmt.Errorf("%d of %d lines and %d of %d bytes arrived", b.read, b.lines, b.data.Len(), b.bytes)
 	}
-	if got := Digest(data); got != h.sha256 {
-		return fmt.Errorf("its checksum is %s, not %s", got, h.sha256)
+	if got := Digest(b.data.Bytes()); got != b.sha256 {
+		return fmt.Errorf("its checksum is %s, not %s", got, b.sha256)
 	}
 	return nil
 }

@@ -110,14 +110,17 @@ func Variants(c *v1alpha1.Claim) []string {
 	return list
 }
 
-// Check says what is wrong with a claim about some points, whose values are not needed.
-func Check(c *v1alpha1.Claim, points []stats.Point) error {
-	if _, err := subjectOf(c, points); err != nil {
-		return fmt.Errorf("claim %s: %w", c.Name, err)
-	}
-	for _, f := range c.Published {
-		if _, err := selector(f.Of).One(points); err != nil {
-			return fmt.Errorf("claim %s: published: %w", c.Name, err)
+// Check says what is wrong with claims about some points, whose values are not needed.
+func Check(list v1alpha1.Claims, points []stats.Point) error {
+	for i := range list {
+		c := &list[i]
+		if _, err := subjectOf(c, points); err != nil {
+			return fmt.Errorf("claim %s: %w", c.Name, err)
+		}
+		for _, f := range c.Published {
+			if _, err := selector(f.Of).One(points); err != nil {
+				return fmt.Errorf("claim %s: published: %w", c.Name, err)
+			}
 		}
 	}
 	return nil

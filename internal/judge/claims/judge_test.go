@@ -300,7 +300,7 @@ func TestTwoMetrics(t *testing.T) {
 			if j.Verdict != tc.verdict || j.Published != tc.published || !strings.Contains(j.Detail, tc.says) {
 				t.Errorf("%s, published %q: %s", j.Verdict, j.Published, j.Detail)
 			}
-			must.Do(t, claims.Check(&c, bySize("lower", 0, 1, 2, 3)))
+			must.Do(t, claims.Check(v1alpha1.Claims{c}, bySize("lower", 0, 1, 2, 3)))
 		})
 	}
 }
@@ -339,7 +339,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.claim.Name = "c"
-			err := claims.Check(&tc.claim, series)
+			err := claims.Check(v1alpha1.Claims{tc.claim}, series)
 			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
 				t.Errorf("error %v, want %q", err, tc.says)
 			}
