@@ -220,8 +220,7 @@ func (r *Report) usable() error {
 	for _, p := range slices.Concat(r.Series(claims.Selector{}, ""), r.Capacities) {
 		measured[p.Name()] = p.Values
 	}
-	for i := range r.Pairs {
-		p := &r.Pairs[i]
+	for _, p := range r.Pairs {
 		same := func(variant string, values []float64) bool { // the baseline may be measured on, for other variants
 			of := measured[(&stats.Point{Variant: variant, Parameters: p.Parameters}).Name()]
 			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
@@ -229,7 +228,7 @@ func (r *Report) usable() error {
 		}
 		if p.BaselineMetric == nil && (!same(p.Baseline, p.BaselineValues) || !same(p.Variant, p.Values)) {
 			return fmt.Errorf("run %s: pair %s has other values than its attempts: this is not what the operator wrote", r.Name,
-				pairName(p))
+				pairName(&p))
 		}
 	}
 	return nil

@@ -97,8 +97,7 @@ func (c *Compared) headline() string {
 // size is how much the comparison is made of.
 func (c *Compared) size() string {
 	least, most := math.MaxInt, 0
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
+	for _, p := range c.Pairs {
 		least, most = min(least, len(p.Values), len(p.BaselineValues)), max(most, len(p.Values), len(p.BaselineValues))
 	}
 	unit := " rounds"
@@ -119,8 +118,8 @@ func (c *Compared) blocks() []block {
 	}
 	table.lines = appendNew(append(table.lines, c.Method...), c.rule())
 	var open []string
-	for i := range c.Pairs {
-		if p := &c.Pairs[i]; c.Of(p) == Undecided {
+	for _, p := range c.Pairs {
+		if c.Of(&p) == Undecided {
 			open = append(open, label(p.Parameters)+p.String())
 		}
 	}
@@ -159,7 +158,7 @@ func (c *Compared) table() *Table {
 }
 
 // ComparedText writes a comparison for a terminal.
-func ComparedText(w io.Writer, c *Compared) error { return writeText(w, c.headline(), c.blocks()) }
+func ComparedText(w io.Writer, c *Compared) error { return textForm.write(w, c.headline(), c.blocks()) }
 
 const comparedVersion = 1
 
@@ -198,9 +197,8 @@ func ComparedJSON(w io.Writer, c *Compared) error {
 	if c.BetweenRuns != nil {
 		d.BetweenRunsPercent = percentOf(*c.BetweenRuns)
 	}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		d.Pairs = append(d.Pairs, ruledCompare{c.Of(p), encodePair(p)})
+	for _, p := range c.Pairs {
+		d.Pairs = append(d.Pairs, ruledCompare{c.Of(&p), encodePair(&p)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
@@ -217,9 +215,8 @@ func percentOf(fraction float64) *float64 {
 func ComparedJUnit(w io.Writer, c *Compared) error {
 	class := c.Title + "." + cmp.Or(c.Variant, "pairs")
 	var cases []junitCase
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		cases = append(cases, pairCase(class, p, c.Of(p)))
+	for _, p := range c.Pairs {
+		cases = append(cases, pairCase(class, &p, c.Of(&p)))
 	}
 	for _, text := range c.onlyOne() {
 		cases = append(cases, junitCase{Name: text, ClassName: class, Skipped: reason("", text)})

@@ -58,12 +58,9 @@ func withoutHistograms(records []*result.Record) []*result.Record {
 
 // Decode is the report whose results.json this is, without its points: these follow from the records.
 func Decode(text []byte) (*Report, error) {
-	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", JSONFile, err)
-	}
-	if d.Version != documentVersion {
-		return nil, fmt.Errorf("%s has version %d, this program reads %d", JSONFile, d.Version, documentVersion)
+	d, err := result.Versioned(text, JSONFile, func(d *document) int { return d.Version }, documentVersion)
+	if err != nil {
+		return nil, err
 	}
 	for i, record := range d.Attempts {
 		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
@@ -101,8 +98,8 @@ type metric struct {
 
 func encodePairs(pairs []stats.Paired) []pairDocument {
 	var list []pairDocument
-	for i := range pairs {
-		list = append(list, encodePair(&pairs[i]))
+	for _, p := range pairs {
+		list = append(list, encodePair(&p))
 	}
 	return list
 }
@@ -123,8 +120,7 @@ func encodePair(p *stats.Paired) pairDocument {
 
 func decodePairs(list []pairDocument) []stats.Paired {
 	var pairs []stats.Paired
-	for i := range list {
-		c := &list[i]
+	for _, c := range list {
 		p := c.Paired
 		p.Metric = result.Metric{Name: c.Metric, Unit: c.Unit, Better: c.Better}
 		p.RateMissed = p.Cause == stats.RateMissed

@@ -124,8 +124,7 @@ func (r *Report) missedRates(variant string) map[string]bool {
 	for _, p := range r.Points {
 		missed[stats.Label(p.Parameters)] = slices.ContainsFunc(p.Records, judge.MissedRate)
 	}
-	for i := range r.Pairs {
-		p := &r.Pairs[i]
+	for _, p := range r.Pairs {
 		label := stats.Label(p.Parameters)
 		switch variant {
 		case p.Variant:

@@ -259,12 +259,12 @@ func matrixCell(p *stats.Paired) Cell {
 func MatrixText(w io.Writer, r *Report) error {
 	t := r.MatrixTable()
 	if t == nil {
-		return writeText(w, r.headline(), []block{paragraphs("There are no pairs of values.")})
+		return textForm.write(w, r.headline(), []block{paragraphs("There are no pairs of values.")})
 	}
 	m := cmp.Or(r.Pairs[0].BaselineMetric, &r.Pairs[0].Metric)
 	reading := fmt.Sprintf("%s: medians in %s (%s is better). The others: ratios to it (%s), with their verdicts: "+
 		"+ faster, - slower, = equal, ? cannot say.", r.Pairs[0].Baseline, m.Unit, m.Better, RatioOfRounds)
-	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
+	return textForm.write(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
 }
 
 // VariablesTable has the server variables that differ without being asked for, a column for each variant; nil if none are known.
@@ -276,8 +276,7 @@ func (r *Report) VariablesTable() *Table {
 	for i := range r.Variants {
 		t.Head = append(t.Head, Texts(r.Variants[i].Name)...)
 	}
-	for i := range r.Variables {
-		v := &r.Variables[i]
+	for _, v := range r.Variables {
 		cells := []Cell{Words(v.Name)}
 		for n, text := range v.Short() {
 			c := Words(text)
@@ -295,9 +294,9 @@ func (r *Report) VariablesTable() *Table {
 func VariablesText(w io.Writer, r *Report) error {
 	t := r.VariablesTable()
 	if t == nil {
-		return writeText(w, r.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
+		return textForm.write(w, r.headline(), []block{paragraphs("No server variable is known to differ without being asked for.")})
 	}
 	reading := fmt.Sprintf("Server variables that differ from those of %s without being asked for: first those that several "+
 		"servers have, then those that are %s in some.", r.Baseline(), plan.Unset)
-	return writeText(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
+	return textForm.write(w, r.headline(), []block{{rows: t.Texts(), lines: []string{reading}}})
 }

@@ -20,14 +20,14 @@ import (
 // Summary writes what a person wants to know first, as Markdown that also reads well on a terminal.
 func Summary(w io.Writer, r *Report) error {
 	if r.HasVariants() {
-		return writeMarkdown(w, r.headline(), r.blocks())
+		return markdownForm.write(w, r.headline(), r.blocks())
 	}
-	return writeMarkdown(w, r.Heading(), r.blocks())
+	return markdownForm.write(w, r.Heading(), r.blocks())
 }
 
 // ComparedMarkdown writes a comparison as Markdown that also reads well on a terminal.
 func ComparedMarkdown(w io.Writer, c *Compared) error {
-	return writeMarkdown(w, c.headline(), c.blocks())
+	return markdownForm.write(w, c.headline(), c.blocks())
 }
 
 // form is how a printer of texts writes a report.
@@ -40,13 +40,10 @@ type form struct {
 	apart bool
 }
 
-func writeMarkdown(w io.Writer, headline string, blocks []block) error {
-	return form{"# ", "- ", markdown, markdownTable, true}.write(w, headline, blocks)
-}
-
-func writeText(w io.Writer, headline string, blocks []block) error {
-	return form{"", "  ", plain, writeColumns, false}.write(w, headline, blocks)
-}
+var (
+	markdownForm = form{"# ", "- ", markdown, markdownTable, true}
+	textForm     = form{"", "  ", plain, writeColumns, false}
+)
 
 func (f form) write(w io.Writer, headline string, blocks []block) error {
 	var b strings.Builder
@@ -110,7 +107,7 @@ func markdownTable(b *strings.Builder, rows [][]string) {
 }
 
 // Text writes a report for a terminal: the answer first, columns that are aligned, and no Markdown.
-func Text(w io.Writer, r *Report) error { return writeText(w, r.headline(), r.blocks()) }
+func Text(w io.Writer, r *Report) error { return textForm.write(w, r.headline(), r.blocks()) }
 
 // plain is a line without emphasis and without anything that a terminal would obey.
 func plain(text string) string { return OneLine(strings.ReplaceAll(text, "**", "")) }

@@ -200,9 +200,8 @@ func (r *Report) titles() map[string]string {
 // titled are pairs for a headline: with the titles of variants that have one in place of their names.
 func titled(pairs []stats.Paired, titles map[string]string) []stats.Paired {
 	list := slices.Clone(pairs)
-	for i := range list {
-		p := &list[i]
-		p.Variant, p.Baseline = cmp.Or(titles[p.Variant], p.Variant), cmp.Or(titles[p.Baseline], p.Baseline)
+	for i, p := range list {
+		list[i].Variant, list[i].Baseline = cmp.Or(titles[p.Variant], p.Variant), cmp.Or(titles[p.Baseline], p.Baseline)
 	}
 	return list
 }
@@ -278,8 +277,7 @@ func (r *Report) Discarded() []string {
 	if r.Outcome == Unfinished { // a round may still become whole
 		return list
 	}
-	for i := range r.Points {
-		p := &r.Points[i]
+	for _, p := range r.Points {
 		if n := len(p.Rounds); r.HasVariants() && n > 0 && p.Rounds[n-1] > r.Rounds {
 			list = append(list, fmt.Sprintf("round %d, %s: not every variant was measured in this round", p.Rounds[n-1], p.Name()))
 		}

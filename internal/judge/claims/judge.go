@@ -126,7 +126,7 @@ func (g judge) ratio() (verdict Verdict, detail string, settled bool) {
 		return CannotSay, why, false
 	}
 	least, most := g.bounds()
-	above, below := least == 0 || r.Low >= least, most == 0 || r.High <= most
+	above, below := r.Low >= least, most == 0 || r.High <= most
 	detail = g.claimedTimes(r, g.claimed())
 	switch {
 	case above && below:

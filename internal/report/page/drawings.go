@@ -93,9 +93,8 @@ func fixed(parameters []string, points []map[string]string) string {
 func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 	metrics, _ := r.Columns()
 	metrics = append(metrics, result.DurationMetric)
-	for i := range r.Requested.Plots {
-		c := &r.Requested.Plots[i]
-		p := curve(c, r.Series(c.Among, c.Metric))
+	for _, c := range r.Requested.Plots {
+		p := curve(&c, r.Series(c.Among, c.Metric))
 		switch {
 		case p != nil:
 			drawn = append(drawn, Drawing{c.Name, p})

@@ -200,8 +200,7 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []stats.Point) error {
 
 // PublishedAt is the figure of a metric at a point; false if there is none.
 func (t *Table) PublishedAt(metric string, point *stats.Point) (float64, bool) {
-	for i := range t.Published {
-		f := &t.Published[i]
+	for _, f := range t.Published {
 		if (f.Metric == metric || f.Metric == "" && metric == t.Metrics[0]) && f.Of.Names(point) {
 			value, err := f.Value.Float64()
 			return value, err == nil
