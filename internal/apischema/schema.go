@@ -41,10 +41,7 @@ type Schema struct {
 }
 
 // Runs is the schema of a BenchmarkRun. Each call returns the same one, because its rules take long to compile.
-var Runs = sync.OnceValues(load)
-
-// load the CRD that is a part of the program.
-func load() (*Schema, error) {
+var Runs = sync.OnceValues(func() (*Schema, error) {
 	text, err := crd.Bases.ReadFile("bases/benchrun.dev_benchmarkruns.yaml")
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func load() (*Schema, error) {
 	s.rules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(s.structural, true, celconfig.PerCallLimit) })
 	s.statusRules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(&status, false, celconfig.PerCallLimit) })
 	return s, nil
-}
+})
 
 // Prune removes the fields that the schema does not have, and null where it means nothing. It returns the paths of those
 // fields, in order.
@@ -102,7 +99,7 @@ func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorL
 	errs := genericvalidation.ValidateObjectMetaAccessor(&unstructured.Unstructured{Object: object}, true,
 		genericvalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, s.shape(object)...)
-	if slices.ContainsFunc(errs, stopsRules) {
+	if slices.ContainsFunc(errs, func(err *field.Error) bool { return slices.Contains(stopsRules, err.Type) }) {
 		return append(errs, field.Invalid(nil, nil,
 			"some validation rules were not checked because the object was invalid; "+
 				"correct the existing errors to complete validation"))
@@ -111,12 +108,9 @@ func (s *Schema) Errors(ctx context.Context, object map[string]any) field.ErrorL
 	return append(errs, broken...)
 }
 
-// stopsRules says whether an object with that error has not the shape that rules are written for. The API server decides alike.
-func stopsRules(err *field.Error) bool {
-	return slices.Contains([]field.ErrorType{
-		field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
-		field.ErrorTypeTypeInvalid,
-	}, err.Type)
+// stopsRules are errors of objects that have not the shape that rules are written for. The API server decides alike.
+var stopsRules = []field.ErrorType{
+	field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid,
 }
 
 // StatusErrors is what the API server says against an object whose status is written anew, over that of old.
@@ -160,6 +154,14 @@ func (s *Schema) Misread(object map[string]any) []string {
 }
 
 func misreadBelow(value any, schema *structuralschema.Structural, path *field.Path) (lines []string) {
+	wrong := func(item any, child *structuralschema.Structural, at *field.Path) bool {
+		if line := misread(item, child, at); line != "" {
+			lines = append(lines, line)
+			return true
+		}
+		lines = append(lines, misreadBelow(item, child, at)...)
+		return false
+	}
 	switch value := value.(type) {
 	case map[string]any:
 		for name, item := range value {
@@ -167,30 +169,18 @@ func misreadBelow(value any, schema *structuralschema.Structural, path *field.Pa
 			if child != nil && child.Nullable {
 				at = path.Key(name)
 			}
-			line := misread(item, child, at)
-			switch {
-			case line == "":
-				lines = append(lines, misreadBelow(item, child, at)...)
-				continue
-			case item == nil && (child == nil || !child.Nullable || child.Type != "string"):
-				delete(value, name)
-			default:
+			if wrong(item, child, at) {
 				value[name] = text(item)
+				if item == nil && (child == nil || !child.Nullable || child.Type != "string") {
+					delete(value, name)
+				}
 			}
-			lines = append(lines, line)
 		}
 	case []any:
-		child := below(schema, "")
 		for i, item := range value {
-			line := misread(item, child, path.Index(i))
-			if line == "" {
-				lines = append(lines, misreadBelow(item, child, path.Index(i))...)
-				continue
-			}
-			if item != nil {
+			if wrong(item, below(schema, ""), path.Index(i)) && item != nil {
 				value[i] = text(item)
 			}
-			lines = append(lines, line)
 		}
 	}
 	return lines

@@ -103,11 +103,7 @@ func checkPremises(list v1alpha1.Claims, judged []claims.Judgement, places func(
 // missingPremises are what a claim needs and places do not have, or are not known to have, each once, in a part of a sentence.
 func missingPremises(needs *v1alpha1.ClaimNeeds, places []place) []string {
 	var missing []string
-	add := func(need, here string) {
-		if text := "needs " + need + ", " + here; !slices.Contains(missing, text) {
-			missing = append(missing, text)
-		}
-	}
+	add := func(need, here string) { missing = stats.AppendNew(missing, "needs "+need+", "+here) }
 	for _, at := range places {
 		if least := needs.FdatasyncMicros.AtLeast; max(at.median, at.mean) < least {
 			here := "which was not measured here"

@@ -187,8 +187,8 @@ func (c *Compared) paired(variant, point int) []float64 {
 	return values[:min(len(values), c.Rounds)]
 }
 
-// Judge sets what is known of the servers of the variants, and what must be read with the answer, and compares the variants by the
-// whole rounds, unless before has as many.
+// Judge sets what is known of the variants' servers, and what must be read with the answer. It compares the variants by the whole
+// rounds, unless before has as many.
 func (c *Compared) Judge(before *Compared) {
 	c.Rounds = c.wholeRounds()
 	var unused []finding.Finding

@@ -73,13 +73,10 @@ func (c *Compared) environments(variant int) []*v1alpha1.Environment {
 	return list
 }
 
-// values of a property, each once.
 func (p property) values(list []*v1alpha1.Environment) []string {
 	var values []string
 	for _, e := range list {
-		if value := p.of(e); value != "" && !slices.Contains(values, value) {
-			values = append(values, value)
-		}
+		values = stats.AppendNew(values, p.of(e))
 	}
 	return values
 }

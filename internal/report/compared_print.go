@@ -116,7 +116,7 @@ func (c *Compared) blocks() []block {
 	if m := c.Pairs[0].Metric; m.Better != "" {
 		table.lines = []string{fmt.Sprintf("Values are medians of %s in %s (%s is better).", m.Name, m.Unit, m.Better)}
 	}
-	table.lines = appendNew(append(table.lines, c.Method...), c.rule())
+	table.lines = stats.AppendNew(append(table.lines, c.Method...), c.rule())
 	var open []string
 	for _, p := range c.Pairs {
 		if c.Of(&p) == Undecided {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -30,7 +31,8 @@ const (
 func Files(r *Report) ([]result.File, error) {
 	var files []result.File
 	for _, f := range []Format{
-		{File: SummaryFile, Print: Summary}, {File: CSVFile, Print: CSV}, {File: BenchFile, Print: Bench}, {File: JSONFile, Print: JSON},
+		{File: SummaryFile, Print: Summary}, {File: CSVFile, Print: CSV},
+		{File: BenchFile, Print: Bench}, {File: JSONFile, Print: JSON},
 	} {
 		var buf bytes.Buffer
 		if err := f.Print(&buf, r); err != nil {
@@ -97,10 +99,10 @@ func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 func (r *Report) Columns() (metrics, operations []string) {
 	for _, record := range r.Measurements() {
 		for _, m := range record.Summary.Metrics {
-			metrics = appendNew(metrics, m.Name)
+			metrics = stats.AppendNew(metrics, m.Name)
 		}
 		for _, l := range record.Summary.Latencies {
-			operations = appendNew(operations, l.Operation)
+			operations = stats.AppendNew(operations, l.Operation)
 		}
 	}
 	return metrics, operations

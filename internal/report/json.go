@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/benchrun-dev/benchrun/internal/judge/claims"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
@@ -25,21 +24,18 @@ type document struct {
 	Answer  string         `json:"answer,omitempty"`
 	Pairs   []pairDocument `json:"pairs,omitempty"`
 	Overall []pairDocument `json:"overall,omitempty"`
-	Run     Run            `json:"run"`
-	Variation
-	Claims   []claims.Judgement `json:"claims,omitempty"`
-	Settings []ServerSettings   `json:"settings,omitempty"`
-	Attempts []*result.Record   `json:"attempts"`
+	Report
 }
 
 // JSON writes everything: what was asked, and the record of every attempt with its environment; with variants, the answer and the
 // pairs. Histograms are left out: the documents of the attempts have them.
 func JSON(w io.Writer, r *Report) error {
+	short := *r
+	short.Records = withoutHistograms(r.Records)
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	return enc.Encode(document{
-		documentVersion, stats.AnswerOf(r.Overall, r.Pairs).Text, encodePairs(r.Pairs), encodePairs(r.Overall), r.Run, r.Variation,
-		r.Claims, r.Settings, withoutHistograms(r.Records),
+		documentVersion, stats.AnswerOf(r.Overall, r.Pairs).Text, encodePairs(r.Pairs), encodePairs(r.Overall), short,
 	})
 }
 
@@ -62,18 +58,17 @@ func Decode(text []byte) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, record := range d.Attempts {
+	r := &d.Report
+	for i, record := range r.Records {
 		if record == nil || record.Outcome == result.OutcomeAccepted && record.Summary == nil {
-			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(d.Attempts))
+			return nil, fmt.Errorf("%s: attempt %d of %d has no result", JSONFile, i+1, len(r.Records))
 		}
 	}
-	if d.Run.Name == "" {
+	if r.Name == "" {
 		return nil, errors.New(JSONFile + " is not that of a run")
 	}
-	return &Report{
-		Run: d.Run, Variation: d.Variation, Claims: d.Claims, Records: d.Attempts, Pairs: decodePairs(d.Pairs),
-		Overall: decodePairs(d.Overall), Settings: d.Settings,
-	}, nil
+	r.Pairs, r.Overall = decodePairs(d.Pairs), decodePairs(d.Overall)
+	return r, nil
 }
 
 // pairDocument is the layout of a pair in results.json. Numbers that there are none of are left out.

@@ -49,22 +49,23 @@ type Run struct {
 
 // Report is everything that the printers show of a run.
 type Report struct {
-	Run
+	Run `json:"run"`
 	Variation
 	// Claims are judged in the order of the specification.
-	Claims []claims.Judgement
-	// Points in the order of the sweep, those of each variant in turn, with all that was measured at them.
-	Points []stats.Point
-	// Capacities are those of the variants, or of the only server; none unless the run asks for them.
-	Capacities []stats.Point
-	// Pairs are judged by the whole rounds. Overall has, of each variant with several points, what all of them say together.
-	Pairs, Overall []stats.Paired
-	// Records of all attempts, in the order in which they were recorded.
-	Records []*result.Record
+	Claims []claims.Judgement `json:"claims,omitempty"`
 	// Settings that were asked for, beside what the servers made of them; without variants, there is one server.
-	Settings []ServerSettings
+	Settings []ServerSettings `json:"settings,omitempty"`
+	// Records of all attempts, in the order in which they were recorded.
+	Records []*result.Record `json:"attempts"`
+	// Points in the order of the sweep, those of each variant in turn, with all that was measured at them.
+	Points []stats.Point `json:"-"`
+	// Capacities are those of the variants, or of the only server; none unless the run asks for them.
+	Capacities []stats.Point `json:"-"`
+	// Pairs are judged by the whole rounds. Overall has, of each variant with several points, what all of them say together.
+	Pairs   []stats.Paired `json:"-"`
+	Overall []stats.Paired `json:"-"`
 	// Requested is what it shows besides what every report does.
-	Requested Requested
+	Requested Requested `json:"-"`
 }
 
 // HasVariants says whether the run has variants.

@@ -110,7 +110,7 @@ func (r *Report) rowsOfTrials() map[string][]string {
 		label := stats.Label(p.Parameters)
 		for _, record := range p.Records {
 			if t := record.Summary.Totals; t.StoppedBy == result.StoppedByRows {
-				rows[label] = appendNew(rows[label], strconv.FormatInt(t.Rows, 10))
+				rows[label] = stats.AppendNew(rows[label], strconv.FormatInt(t.Rows, 10))
 			}
 		}
 	}
@@ -150,14 +150,6 @@ func (r *Report) design() (stats.Design, error) {
 
 // defaultDifference is the difference, in percent, that counts as none unless something else is said.
 const defaultDifference = 5
-
-// appendNew appends a value unless it is there, or says nothing.
-func appendNew(list []string, value string) []string {
-	if value == "" || slices.Contains(list, value) {
-		return list
-	}
-	return append(list, value)
-}
 
 // ComparedChange is a field of the specification or of the environment that has two values.
 type ComparedChange struct {
@@ -216,7 +208,7 @@ func otherRows(a, b *Side) []string {
 			continue
 		}
 		text := fmt.Sprintf("rows per trial: %s → %s", strings.Join(before, ", "), strings.Join(after, ", "))
-		texts, points[text] = appendNew(texts, text), append(points[text], label)
+		texts, points[text] = stats.AppendNew(texts, text), append(points[text], label)
 	}
 	for i, text := range texts {
 		if n := len(points[text]); n < common {

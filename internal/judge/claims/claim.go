@@ -92,9 +92,7 @@ func Variants(c *v1alpha1.Claim) []string {
 	var list []string
 	add := func(all ...v1alpha1.PointSelector) {
 		for _, s := range all {
-			if s.Variant != "" && !slices.Contains(list, s.Variant) {
-				list = append(list, s.Variant)
-			}
+			list = stats.AppendNew(list, s.Variant)
 		}
 	}
 	switch {

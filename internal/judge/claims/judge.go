@@ -275,8 +275,8 @@ func (g judge) monotonic() (Verdict, string) {
 	return CannotSay, detail
 }
 
-// wrongWay says that a step goes the wrong way, or all of them together: it takes one of these, so that the error is divided among
-// them. Few says why trials are too few for that, if they are.
+// wrongWay says that a step goes the wrong way, or all of them together: it takes one of these, so that the error is divided
+// among them. Few says why trials are too few for that, if they are.
 func (g judge) wrongWay(steps []*stats.Point, tolerated float64) (denial, few string) {
 	last, of := len(steps)-1, g.claim.Monotonic.Parameter
 	deny := func(from, to *stats.Point, bound float64) string {

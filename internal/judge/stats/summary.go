@@ -237,6 +237,14 @@ func Measured(points []Point) []Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Summary.N == 0 })
 }
 
+// AppendNew appends a text unless it is there, or says nothing.
+func AppendNew(list []string, text string) []string {
+	if text == "" || slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
 // NamesOf the parameters of points, in alphabetical order.
 func NamesOf(points []map[string]string) []string {
 	all := map[string]string{}

@@ -50,7 +50,8 @@ func (v *drawings) drawPairs(r *report.Report, d *Details) {
 	title := "Ratios" + ofAll(min(len(shown), plot.MaxRatios), len(shown), "pairs")
 	v.Ratios = with(nil, plot.Ratios(title, shown, name), "ratios")
 	for _, p := range pairs[:min(len(pairs), maxRounds)] {
-		v.Rounds = with(v.Rounds, plot.Rounds(report.PairName(&p), &p), "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
+		rounds := plot.Rounds(report.PairName(&p), &p)
+		v.Rounds = with(v.Rounds, rounds, "rounds", "variant="+p.Variant, dotted(stats.Label(p.Parameters)))
 	}
 	v.Curves = sideBySide(r)
 	if len(pairs) == 0 {

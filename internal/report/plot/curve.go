@@ -79,23 +79,21 @@ func Curve(title, parameter, unit string, series []Series) *Plot {
 			curveThrough(c, i, 1.6, through)
 			for n := range s.Points {
 				point := &s.Points[n]
-				drawPoint(c, i, point, dots, aside, where, tip(parameter, s.Name, unit, point))
+				at := func(v float64) vg.Point { return where(point, v) }
+				drawPoint(c, i, point, dots, aside, at, tip(parameter, s.Name, unit, point))
 			}
 		}
 	}))
 	return p
 }
 
-func drawPoint(
-	c draw.Canvas, series int, point *stats.Point, dots bool, aside vg.Length, where func(*stats.Point, float64) vg.Point,
-	tip string,
-) {
+func drawPoint(c draw.Canvas, series int, point *stats.Point, dots bool, aside vg.Length, at func(float64) vg.Point, tip string) {
 	if point.Summary.N == 0 {
 		return
 	}
 	shade := palette[series%len(palette)]
 	radius := vg.Length(3)
-	low, high := where(point, point.Summary.Low), where(point, point.Summary.High)
+	low, high := at(point.Summary.Low), at(point.Summary.High)
 	switch {
 	case !dots:
 		radius = 1.3
@@ -107,12 +105,12 @@ func drawPoint(
 		c.SetColor(fade(shade, 110))
 		marking(c, "dot", "", func() {
 			for _, v := range point.Values {
-				at := where(point, v)
-				circle(c, vg.Point{X: at.X + aside, Y: at.Y}, 1.7)
+				beside := at(v)
+				circle(c, vg.Point{X: beside.X + aside, Y: beside.Y}, 1.7)
 			}
 		})
 	}
-	marking(c, "median", tip, func() { mark(c, series, where(point, point.Summary.Median), radius) })
+	marking(c, "median", tip, func() { mark(c, series, at(point.Summary.Median), radius) })
 }
 
 func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {

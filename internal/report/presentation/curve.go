@@ -106,9 +106,7 @@ func (s space) has(field, parameter string) error {
 func (s space) admits(of claims.Selector) error {
 	var variants []string
 	for i := range s {
-		if v := s[i].Variant; v != "" && !slices.Contains(variants, v) {
-			variants = append(variants, v)
-		}
+		variants = stats.AppendNew(variants, s[i].Variant)
 	}
 	if of.Variant != "" && !slices.Contains(variants, of.Variant) {
 		if len(variants) == 0 {
