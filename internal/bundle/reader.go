@@ -67,7 +67,6 @@ func read(from io.Reader, within bounds) (*Bundle, error) {
 	return r.finish()
 }
 
-// reading is the state of Read.
 type reading struct {
 	bounds
 	folder, last string
@@ -120,7 +119,6 @@ func (r *reading) keptWithin(name string) int64 {
 	return 0
 }
 
-// keep what is needed of a file.
 func (r *reading) keep(name string, data []byte) error {
 	if path.Base(name) != result.RecordKey {
 		r.kept[name] = data
@@ -136,7 +134,6 @@ func (r *reading) keep(name string, data []byte) error {
 	return err
 }
 
-// finish verifies what was read.
 func (r *reading) finish() (*Bundle, error) {
 	if err := r.verify(); err != nil {
 		return nil, err
@@ -164,7 +161,6 @@ func (r *reading) finish() (*Bundle, error) {
 	return b, nil
 }
 
-// verify compares the files with the checksums.
 func (r *reading) verify() error {
 	text := r.kept[SumsFile]
 	if text == nil {

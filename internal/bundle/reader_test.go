@@ -6,6 +6,7 @@ package bundle
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -23,7 +24,7 @@ func TestReadWithinBounds(t *testing.T) {
 		"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", Started: at, Finished: at}
 	w := must.Get(NewWriter(&b, m, []byte("kind: BenchmarkRun\n")))(t)
 	w.Add(ResultsFolder+"results.json", []byte("{}"))
-	sums, text := w.sums.Text(), must.Get(m.encode())(t)
+	sums, text := w.sums.Text(), append(must.Get(json.MarshalIndent(m, "", " "))(t), '\n')
 	must.Do(t, w.Close())
 	unzipped := must.Get(gzip.NewReader(bytes.NewReader(b.Bytes())))(t)
 	size := must.Get(io.Copy(io.Discard, unzipped))(t)

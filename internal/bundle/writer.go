@@ -48,12 +48,12 @@ func NewWriter(to io.Writer, m *Manifest, benchmark []byte) (*Writer, error) {
 		return nil, fmt.Errorf("compressing: %w", err)
 	}
 	w := &Writer{manifest: m, zip: zw, tar: tar.NewWriter(zw), sums: result.Sums{}}
-	text, err := m.encode()
+	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding %s: %w", ManifestFile, err)
 	}
 	w.Add(ReadmeFile, readme(m))
-	w.Add(ManifestFile, text)
+	w.Add(ManifestFile, append(text, '\n'))
 	w.Add(BenchmarkFile, benchmark)
 	return w, nil
 }
@@ -132,14 +132,6 @@ type Manifest struct {
 	Answer string `json:"answer,omitempty"`
 	// Program is the version of the program that has written the bundle.
 	Program string `json:"program"`
-}
-
-func (m *Manifest) encode() ([]byte, error) {
-	text, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", ManifestFile, err)
-	}
-	return append(text, '\n'), nil
 }
 
 // readme is what a person reads who was given the archive and nothing else.

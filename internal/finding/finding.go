@@ -109,21 +109,16 @@ func Merge(list []Finding) []Merged {
 		if f.Severity == Warning {
 			m.Severity = Warning
 		}
-		m.exemplify(&f)
+		example := examples[f.Code]
+		if _, has := m.Where[example]; has && (m.Where[example] != f.Where[example] || f.Where[others] != "") {
+			m.Where[others] = others
+		}
 		for n := range m.Measures { // as many, by their identity
 			m.Measures[n].Low = min(m.Measures[n].Low, f.Measures[n].Low)
 			m.Measures[n].High = max(m.Measures[n].High, f.Measures[n].High)
 		}
 	}
 	return all
-}
-
-// exemplify notes that another finding, which is one with this, has another example.
-func (f *Finding) exemplify(other *Finding) {
-	name := examples[f.Code]
-	if _, has := f.Where[name]; has && (f.Where[name] != other.Where[name] || other.Where[others] != "") {
-		f.Where[others] = others
-	}
 }
 
 // identity is the same for findings that are one: same code, same names, same kinds of measures.

@@ -65,7 +65,6 @@ func claimsOfRun(run *v1alpha1.BenchmarkRun, points []stats.Point) []claims.Judg
 	return judged
 }
 
-// judgedClaims are what the whole rounds say of the claims.
 func (c *Compared) judgedClaims() []claims.Judgement {
 	measured := func(metric string) []stats.Point {
 		var list []stats.Point

@@ -21,7 +21,6 @@ import (
 // until says whose answers the run is to have.
 func (c *Compared) until() v1alpha1.RoundsUntil { return plan.Rounds(&c.Run.Spec).Until }
 
-// design is how the pairs are judged.
 func (c *Compared) design() stats.Design { return DesignOf(&c.Run.Spec, len(c.Planned)) }
 
 // asked are those whose answers the run is to have: all pairs, or what the points of each variant say together, and the pairs of
@@ -219,7 +218,6 @@ func (c *Compared) Judge(before *Compared) {
 	c.Claims = c.judgedClaims()
 }
 
-// pairs are judged by the whole rounds.
 func (c *Compared) pairs() []stats.Paired {
 	design := c.design()
 	var list []stats.Paired

@@ -92,7 +92,6 @@ func (r *Report) environmentBlock() block {
 	return listed("Environment", lines)
 }
 
-// tableBlocks are the tables that a file asks for.
 func tableBlocks(tables []RequestedTable) []block {
 	var list []block
 	for i := range tables {

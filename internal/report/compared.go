@@ -194,7 +194,6 @@ func (c *Compared) judge(r *Report) error {
 	return nil
 }
 
-// completed is an error if the run has not.
 func (r *Report) completed() error {
 	if r.Outcome != v1alpha1.ConditionComplete {
 		return fmt.Errorf("run %s has not completed: %s: %s", r.Name, cmp.Or(r.Outcome, Unfinished), r.Message)

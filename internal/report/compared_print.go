@@ -29,7 +29,6 @@ func ComparedFormats() []ComparedFormat {
 	return []ComparedFormat{{"text", ComparedText}, {"markdown", ComparedMarkdown}, {"json", ComparedJSON}, {"junit", ComparedJUnit}}
 }
 
-// inWords is a ruling as the last word of a line.
 func (r Ruling) inWords() string {
 	switch r {
 	case Undecided:
@@ -53,16 +52,12 @@ func (c *Compared) answer() string {
 		return text
 	}
 	worst := slices.MaxFunc(slower, func(a, b stats.Paired) int { return cmp.Compare(loss(&a), loss(&b)) })
-	return fmt.Sprintf("%s%s; %s at %d of %d points", worst.String(), stats.At(worst.Parameters), c.regression(), len(slower),
-		len(c.Pairs))
-}
-
-// regression is what the points are that are one.
-func (c *Compared) regression() string {
+	regression := "slower by more than %s%%"
 	if c.FailOn == Possible {
-		return "slower, and possibly by more than " + stats.Format(100*c.Threshold) + "%,"
+		regression = "slower, and possibly by more than %s%%,"
 	}
-	return "slower by more than " + stats.Format(100*c.Threshold) + "%"
+	return fmt.Sprintf("%s%s; "+regression+" at %d of %d points", worst.String(), stats.At(worst.Parameters),
+		stats.Format(100*c.Threshold), len(slower), len(c.Pairs))
 }
 
 // rule says which points are regressions.
@@ -94,7 +89,6 @@ func (c *Compared) headline() string {
 	return fmt.Sprintf("%s: %s, %s  %s", c.Title, c.answer(), c.size(), c.Ruling().inWords())
 }
 
-// size is how much the comparison is made of.
 func (c *Compared) size() string {
 	least, most := math.MaxInt, 0
 	for _, p := range c.Pairs {
@@ -140,7 +134,6 @@ func (c *Compared) blocks() []block {
 	}
 }
 
-// onlyOne are the points that only one side has, in words.
 func (c *Compared) onlyOne() []string {
 	var list []string
 	for _, p := range c.Unpaired {

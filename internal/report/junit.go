@@ -84,7 +84,6 @@ func JUnit(w io.Writer, r *Report) error {
 	return writeJUnit(w, r.Name, r.Started, append(cases, claimCases(class, r.Claims)...))
 }
 
-// pointCase has an error if the point was not measured.
 func (r *Report) pointCase(class string, p *stats.Point) junitCase {
 	c := junitCase{Name: cmp.Or(stats.Label(p.Parameters), r.Workload), ClassName: class + ".points"}
 	micros := int64(0)
@@ -123,7 +122,6 @@ func pairCase(class string, p *stats.Paired, of Ruling) junitCase {
 // pairName names the comparison of a variant with the baseline at one point.
 func pairName(p *stats.Paired) string { return p.Variant + " / " + p.Baseline + stats.At(p.Parameters) }
 
-// ended is the test case of the run as a whole.
 func (r *Report) ended(class string) junitCase {
 	c := junitCase{Name: "finished", ClassName: class}
 	switch {
@@ -156,7 +154,6 @@ func claimCases(class string, list []claims.Judgement) []junitCase {
 	return cases
 }
 
-// writeJUnit writes a test suite with its sums.
 func writeJUnit(w io.Writer, name string, started time.Time, cases []junitCase) error {
 	suite := junitSuite{Name: name, Tests: len(cases), Cases: cases}
 	if !started.IsZero() {

@@ -74,7 +74,6 @@ func SideOf(r *Report, variant, metric, reference string) (*Side, error) {
 
 func (r *Report) noVariants() error { return fmt.Errorf("run %s has no variants", r.Name) }
 
-// checkWhole says why a run without variants cannot be compared.
 func (r *Report) checkWhole(variant string) error {
 	if variant != "" {
 		return r.noVariants()
@@ -85,7 +84,6 @@ func (r *Report) checkWhole(variant string) error {
 	return r.completed()
 }
 
-// checkVariant says why a variant cannot be compared.
 func (r *Report) checkVariant(variant string) error {
 	if variant == "" {
 		return fmt.Errorf("run %s has variants: name it alone, or two of them as RUN:VARIANT", r.Name)
@@ -164,7 +162,6 @@ type UnpairedPoint struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// changes of the variants from the baseline.
 func (r *Report) changes() []ComparedChange {
 	var list []ComparedChange
 	for _, v := range r.Variants {
@@ -221,7 +218,6 @@ func otherRows(a, b *Side) []string {
 	return texts
 }
 
-// separateMethod says how two sides were compared.
 func separateMethod(a, b *Side, names [2]string, points int) []string {
 	over := ""
 	if points > 1 {

@@ -65,7 +65,6 @@ func (t *Table) add(head Column, cell func(row int) Cell) {
 	}
 }
 
-// addText is a column of texts.
 func (t *Table) addText(name string, text func(row int) string) {
 	t.add(Column{Text: name}, func(i int) Cell { return Words(text(i)) })
 }

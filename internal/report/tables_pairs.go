@@ -99,7 +99,6 @@ func medianOf(p *stats.Paired, values []float64) Cell {
 	return MedianCell(values)
 }
 
-// worstCell has the worst round of each side.
 func worstCell(p *stats.Paired) Cell {
 	if len(p.BaselineValues) == 0 || len(p.Values) == 0 {
 		return None()
@@ -124,7 +123,6 @@ func judgedCells(p *stats.Paired) []Cell {
 	return []Cell{ratio, span, Whole(p.Rounds), verdict}
 }
 
-// verdictWords is the verdict in the fewest words.
 func verdictWords(p *stats.Paired) string {
 	switch p.Verdict {
 	case stats.Faster, stats.Slower:

@@ -133,7 +133,6 @@ type ComparedFinding struct {
 	place string
 }
 
-// inLines are findings for people, a line for each.
 func inLines(list []ComparedFinding) []string {
 	var lines []string
 	for _, f := range list {
@@ -161,7 +160,6 @@ func (r *Report) sideFindings() []ComparedFinding {
 	return list
 }
 
-// runFindings are those about the run as a whole.
 func (r *Report) runFindings() []finding.Finding {
 	if r.HasVariants() {
 		return r.Findings

@@ -188,7 +188,6 @@ func (r *Report) Baseline() string {
 	return ""
 }
 
-// titles of the variants that have one, by their names.
 func (r *Report) titles() map[string]string {
 	titles := map[string]string{}
 	for _, v := range r.Variants {

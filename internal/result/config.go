@@ -247,7 +247,6 @@ func (d *Document) Lead(name string) error {
 	return nil
 }
 
-// metricNames are those of all metrics, sorted.
 func (s *Summary) metricNames() []string {
 	names := []string{DurationMetric}
 	if s.Totals.Rows > 0 {

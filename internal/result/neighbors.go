@@ -92,7 +92,6 @@ func Between(before, after *Neighborhood) *Neighbors {
 	return n
 }
 
-// visitors are those Pods that are not among others.
 func visitors(pods, others []Neighbor) Visitors {
 	known := map[string]bool{}
 	for _, p := range others {

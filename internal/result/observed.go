@@ -105,7 +105,11 @@ func (o *Observed) Used() (ProcessFacts, bool) {
 	}
 	used, before := *o.After, o.Before.counters()
 	for i, counter := range used.counters() {
-		*counter = between(*before[i], *counter)
+		if was := *before[i]; was < 0 || *counter < was { // threads that end take their counts with them
+			*counter = -1
+		} else {
+			*counter -= was
+		}
 	}
 	used.CPULimitMillis = lowestLimit(o.Before.CPULimitMillis, used.CPULimitMillis)
 	return used, true
@@ -117,15 +121,6 @@ func (p *ProcessFacts) counters() []*int64 {
 		&p.UserMicros, &p.SystemMicros, &p.ReadBytes, &p.WriteBytes, &p.ReadCalls, &p.WriteCalls, &p.MinorFaults, &p.MajorFaults,
 		&p.VoluntarySwitches, &p.InvoluntarySwitches, &p.ThrottledMicros, &p.DeviceReads, &p.DeviceWrites,
 	}
-}
-
-// between is what was added to a counter; -1 if that is not known. The threads of a process that end take their counts with
-// them.
-func between(before, after int64) int64 {
-	if before < 0 || after < before {
-		return -1
-	}
-	return after - before
 }
 
 // lowestLimit of two, of which 0 is none and -1 unknown.

@@ -50,14 +50,6 @@ func StageOf(name string, d *Document) Stage {
 	}
 }
 
-func (s *Stage) summarize() StageSummary {
-	return StageSummary{
-		Name: s.Name, Totals: s.Totals, Metrics: s.Metrics, Latencies: s.Latencies, Observed: s.Observed.Summarize(),
-		Findings: s.Findings,
-	}
-}
-
-// withoutHistograms are copies.
 func withoutHistograms(list []Latency) []Latency {
 	list = slices.Clone(list)
 	for i := range list {

@@ -101,8 +101,10 @@ func (d *Document) summary(doc EncodedDocument) *Summary {
 		ServerVersion: d.Server.Version, SettingsDigest: d.Server.SettingsDigest, WorkingSet: d.Server.WorkingSet,
 		Findings: d.Findings, Observed: d.Observed.Summarize(), Inputs: condense(d.Inputs),
 	}
-	for i := range d.Stages {
-		s.Stages = append(s.Stages, d.Stages[i].summarize())
+	for _, stage := range d.Stages {
+		s.Stages = append(s.Stages, StageSummary{
+			stage.Name, stage.Totals, stage.Metrics, stage.Latencies, stage.Observed.Summarize(), stage.Findings,
+		})
 	}
 	for i := range d.Sides {
 		s.Sides = append(s.Sides, SideSummary{d.Sides[i].Variant, *d.Sides[i].summary(EncodedDocument{})})

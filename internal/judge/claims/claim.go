@@ -182,7 +182,6 @@ func subjectOf(c *v1alpha1.Claim, list []stats.Point) (s subject, err error) {
 	return s, err
 }
 
-// ones are as many as a point has values.
 func ones(of *stats.Point) *stats.Point {
 	return &stats.Point{Variant: of.Variant, Parameters: of.Parameters, Values: slices.Repeat([]float64{1}, len(of.Values))}
 }
@@ -239,6 +238,10 @@ func without(p *stats.Point, parameter string) string {
 // published judges a claim about a metric by its published figures. They are taken as exact: how they scatter is unknown. With
 // only some of those that the claim compares they cannot say.
 func (g judge) published(metric string) (verdict Verdict, detail string) {
+	exactly := func(of, to []float64, _ float64) (stats.Ratio, string) {
+		ratio := of[0] / to[0]
+		return stats.Ratio{Value: ratio, Low: ratio, High: ratio}, ""
+	}
 	by := judge{claim: g.claim, claims: 1, interval: exactly, lower: g.lower, exact: true}
 	var missing string
 	add := func(list []*stats.Point, metrics ...string) (known []*stats.Point) {
@@ -282,10 +285,4 @@ func figureOf(c *v1alpha1.Claim, of *stats.Point, metric, claimed string) float6
 		}
 	}
 	return 0
-}
-
-// exactly is the Interval of figures that are taken as exact.
-func exactly(of, to []float64, _ float64) (stats.Ratio, string) {
-	ratio := of[0] / to[0]
-	return stats.Ratio{Value: ratio, Low: ratio, High: ratio}, ""
 }

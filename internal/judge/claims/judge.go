@@ -208,7 +208,11 @@ func (g judge) bestAt() (Verdict, string) {
 func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (rival *stats.Point, nearest stats.Ratio, why string) {
 	nearest.Low = math.Inf(1)
 	for _, other := range others {
-		r, why := g.better(one, other, tests)
+		of, to := one, other
+		if g.lower {
+			of, to = other, one
+		}
+		r, why := g.compare(of, to, tests)
 		if why != "" {
 			return nil, r, why
 		}
@@ -219,7 +223,6 @@ func (g judge) closest(one *stats.Point, others []*stats.Point, tests int) (riva
 	return rival, nearest, ""
 }
 
-// best of some series by their medians.
 func (g judge) best(list []*stats.Point) *stats.Point {
 	return slices.MaxFunc(list, func(a, b *stats.Point) int {
 		x, y := stats.Summarize(a.Values).Median, stats.Summarize(b.Values).Median
@@ -228,14 +231,6 @@ func (g judge) best(list []*stats.Point) *stats.Point {
 		}
 		return cmp.Compare(x, y)
 	})
-}
-
-// better is how many times as good one is as the other.
-func (g judge) better(one, other *stats.Point, tests int) (stats.Ratio, string) {
-	if g.lower {
-		one, other = other, one
-	}
-	return g.compare(one, other, tests)
 }
 
 // monotonic looks at each step, and at the way from the first value to the last. That nothing goes the wrong way is wrong only if

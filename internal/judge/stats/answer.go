@@ -60,7 +60,6 @@ func tally(list []Paired) tallied {
 	return t
 }
 
-// things that were counted.
 func (t *tallied) things() string {
 	if t.variants > 1 {
 		return " pairs"
@@ -152,14 +151,9 @@ func (t *tallied) undecided(list []Paired) Answer {
 	case t.none > 0:
 		some := fmt.Sprintf("no difference shown for %d of %d", t.none, t.n)
 		return Answer{some + t.things() + others, some, CannotSay, nil}
-	case sameCause(list):
+	case !slices.ContainsFunc(list, func(p Paired) bool { return p.Verdict != CannotSay || p.Why() != list[0].Why() }):
 		return Answer{"cannot say: " + list[0].Why(), list[0].briefCause(), CannotSay, nil}
 	}
 	all := fmt.Sprintf("%d%s", t.n, t.things())
 	return Answer{"cannot say for any of " + all, "cannot say for " + all, CannotSay, nil}
-}
-
-// sameCause says whether nothing can be said of any pair, and for the same cause.
-func sameCause(list []Paired) bool {
-	return !slices.ContainsFunc(list, func(p Paired) bool { return p.Verdict != CannotSay || p.Why() != list[0].Why() })
 }

@@ -57,7 +57,6 @@ func (p *Paired) briefs(end string) []string {
 	return []string{p.briefCause()}
 }
 
-// briefCause is why there is no answer, in a few words.
 func (p *Paired) briefCause() string {
 	switch p.Cause {
 	case TooFewRounds:

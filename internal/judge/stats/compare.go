@@ -192,7 +192,6 @@ func (d Design) FirstLook() int {
 	return leastTrials(first, d.level()/5)
 }
 
-// level is the error of one comparison.
 func (d Design) level() float64 {
 	level := ErrorProbability / float64(max(1, d.Comparisons))
 	switch {

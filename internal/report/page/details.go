@@ -79,7 +79,6 @@ func (d *Details) Add(record *result.Record, doc *result.Document) {
 	}
 }
 
-// addPoint keeps what the page shows of an attempt at a point.
 func (d *Details) addPoint(key string, doc *result.Document) {
 	p := d.points[key]
 	if p == nil {
@@ -88,24 +87,19 @@ func (d *Details) addPoint(key string, doc *result.Document) {
 	}
 	if p.series == nil {
 		p.series = thinned(doc.Series)
-		if doc.Stage != "" {
-			p.countOperations(doc.Totals.Queries > 0)
+		if doc.Stage != "" { // the series then says what the stage does: rows, or queries beside which rows are inserted
+			p.unit = "operations/s"
+			for i := range p.series {
+				if doc.Totals.Queries > 0 {
+					p.series[i].Rows = p.series[i].Queries
+				}
+			}
 		}
 	}
 	for _, l := range doc.Latencies {
 		p.merge(l)
 	}
 	p.addMilestones(doc.Milestones)
-}
-
-// countOperations has the series say what a stage does: rows, or queries beside which rows are inserted.
-func (p *pointDetails) countOperations(queries bool) {
-	p.unit = "operations/s"
-	for i := range p.series {
-		if queries {
-			p.series[i].Rows = p.series[i].Queries
-		}
-	}
 }
 
 // of a point; nil if nothing is known of it.

@@ -166,7 +166,6 @@ func (v *view) addPoints(r *report.Report) {
 	}
 }
 
-// aboutRun is a line about what was measured, and on what.
 func aboutRun(r *report.Report) string {
 	text := fmt.Sprintf("%s, %d of %d trials", r.Workload, len(r.Accepted()), r.Planned)
 	if n := len(r.Points); n > 1 {
@@ -222,7 +221,6 @@ type download struct {
 // compression is there compressed.
 const maxPlain, maxPacked = 256 << 10, 2 << 20
 
-// packed is a file for download.
 func packed(name, media, about, elsewhere string, content []byte) (download, error) {
 	d := download{Name: name, About: about, Size: size(len(content))}
 	if len(content) > maxPlain {

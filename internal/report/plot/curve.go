@@ -126,7 +126,6 @@ func bar(c draw.Canvas, shade color.Color, low, high vg.Point) {
 	}
 }
 
-// tip is what a pointer over a median shows.
 func tip(parameter, series, unit string, point *stats.Point) string {
 	text := fmt.Sprintf("%s=%s: %s %s", parameter, point.Parameters[parameter], stats.Number(point.Summary.Median), unit)
 	if series != "" {

@@ -38,7 +38,6 @@ type Plot struct {
 // Sizes of a plot, in pixels. It is small, so that its text is legible when a phone shows the whole of it.
 const width, height = vg.Length(400), vg.Length(265)
 
-// newPlot with axes in our style, and nothing in it.
 func newPlot(title, about, x, y string, series []string) *Plot {
 	f := plot.New()
 	p := &Plot{Title: title, Text: about, width: width, height: height, y: y, frame: f}
@@ -121,7 +120,6 @@ type plotter func(draw.Canvas, *plot.Plot)
 
 func (f plotter) Plot(c draw.Canvas, p *plot.Plot) { f(c, p) }
 
-// grid draws a line at each mark of the vertical axis.
 func grid(c draw.Canvas, p *plot.Plot) {
 	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		if y := p.Y.Norm(tick.Value); y >= 0 && y <= 1 && !tick.IsMinor() {
@@ -219,7 +217,6 @@ var shapes = [][]vg.Point{
 	},
 }
 
-// mark of a series in its colour.
 func mark(c draw.Canvas, series int, at vg.Point, radius vg.Length) {
 	shade := palette[series%len(palette)]
 	corners := shapes[series%len(shapes)]
