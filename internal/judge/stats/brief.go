@@ -4,6 +4,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,27 +59,19 @@ func (p *Paired) briefs(end string) []string {
 }
 
 func (p *Paired) briefCause() string {
-	switch p.Cause {
-	case TooFewRounds:
-		if p.Separate {
-			return "too few trials"
-		}
-		return fmt.Sprintf("too few rounds for an answer (%d of %d)", p.Rounds, p.FirstLook)
-	case NoRatio:
-		return "cannot say: a value is missing or zero"
-	case MetricsDiffer:
-		return "cannot say: metrics differ"
-	case RateMissed:
-		return "cannot say: offered rate not reached"
-	case SettingNotExercised:
-		return "cannot say: setting not exercised"
-	case Contradiction:
-		return "cannot say: rounds contradict earlier ones"
-	case BetweenRuns:
-		return "cannot say: equal runs may differ as much"
-	case Noise:
+	switch {
+	case p.Cause != TooFewRounds:
+		return "cannot say: " + cmp.Or(briefCauses[p.Cause], "too much noise")
+	case p.Separate:
+		return "too few trials"
 	}
-	return "cannot say: too much noise"
+	return fmt.Sprintf("too few rounds for an answer (%d of %d)", p.Rounds, p.FirstLook)
+}
+
+var briefCauses = map[Cause]string{
+	NoRatio: "a value is missing or zero", MetricsDiffer: "metrics differ", RateMissed: "offered rate not reached",
+	SettingNotExercised: "setting not exercised", Contradiction: "rounds contradict earlier ones",
+	BetweenRuns: "equal runs may differ as much",
 }
 
 // fitting is the first text of at most 40 characters; or the last one, cut.

@@ -173,34 +173,29 @@ func draw(r *report.Report, d *Details) *drawings {
 	return v
 }
 
-// drawPoints draws what was measured at the points of a run without variants.
+// drawPoints draws what was measured at the points of a run without variants: against a swept parameter or, if nothing is swept,
+// against the rounds.
 func (v *drawings) drawPoints(r *report.Report, d *Details) {
 	points := r.Measured()
 	if len(points) == 0 {
 		return
 	}
+	parameters, m := r.Parameters(), points[0].Metric
+	constant := fixed(parameters, stats.ParametersOf(r.Points))
+	if len(points) == 1 {
+		v.Curves = with(nil, repetitions(&points[0]), constant, "against_repetition")
+	} else {
+		s := sweepOf(parameters, stats.ParametersOf(points))
+		all := s.group(points)
+		few := spread(all, plot.MaxSeries)
+		title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
+		v.Curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, "against_"+s.along)
+	}
 	_, operations := r.Columns()
-	v.addCurves(r, points)
 	few := choose(points, d)
 	v.Details = with(v.Details, milestonesPlot(few), "rate", "against_rowsInserted")
 	v.Details = append(v.Details, overTime(few, nil, "of the first trial of each point")...)
 	v.Details = append(v.Details, percentiles(few, operations, nil, "in all trials of a point together")...)
-}
-
-// addCurves draws against a swept parameter or, if nothing is swept, against the rounds.
-func (v *drawings) addCurves(r *report.Report, points []stats.Point) {
-	parameters := r.Parameters()
-	constant := fixed(parameters, stats.ParametersOf(r.Points))
-	if len(points) == 1 {
-		v.Curves = with(nil, repetitions(&points[0]), constant, "against_repetition")
-		return
-	}
-	m := points[0].Metric
-	s := sweepOf(parameters, stats.ParametersOf(points))
-	all := s.group(points)
-	few := spread(all, plot.MaxSeries)
-	title := fmt.Sprintf("%s against %s%s", m.Name, s.along, ofAll(len(few), len(all), "lines"))
-	v.Curves = with(nil, plot.Curve(title, s.along, m.Unit, few), constant, "against_"+s.along)
 }
 
 // repetitions of the one point of a run; nil if there is one only.

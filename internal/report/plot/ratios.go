@@ -56,7 +56,14 @@ func Ratios(title string, pairs []stats.Paired, name func(*stats.Paired) string)
 		c.StrokeLine2(line(soft, 1), at(1), c.Min.Y, at(1), c.Max.Y)
 		for i, pair := range shown {
 			y := c.Y(f.Y.Norm(float64(-i)))
-			drawRatio(c, y, pair, at)
+			kind, known := verdictMarks[pair.Verdict]
+			if !known {
+				kind = verdictMarks[stats.CannotSay]
+			}
+			marking(c, "interval", "", func() {
+				bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
+			})
+			marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
 			for n, words := range above[i] {
 				c.FillText(rowName, vg.Point{X: c.Min.X, Y: y + nameGap + nameHeight*(vg.Length(len(above[i])-n)-0.5)}, words)
 			}
@@ -117,17 +124,6 @@ func wrap(name string, width vg.Length) []string {
 		lines = append(lines, part)
 	}
 	return lines
-}
-
-func drawRatio(c draw.Canvas, y vg.Length, pair *stats.Paired, at func(float64) vg.Length) {
-	kind, known := verdictMarks[pair.Verdict]
-	if !known {
-		kind = verdictMarks[stats.CannotSay]
-	}
-	marking(c, "interval", "", func() {
-		bar(c, palette[kind], vg.Point{X: at(pair.Low), Y: y}, vg.Point{X: at(pair.High), Y: y})
-	})
-	marking(c, "ratio", pair.String(), func() { mark(c, kind, vg.Point{X: at(pair.Ratio), Y: y}, 4) })
 }
 
 // ratioAxis reaches as far to one side of 1 as to the other, unless all is on one side of it.
