@@ -17,7 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -54,7 +53,7 @@ type reported struct {
 	root, folder string
 	*report.Report
 	tables []report.RequestedTable
-	plots  []presentation.Curve
+	plots  []report.PlotRequest
 	// answer in a line, and how much was measured.
 	answer, state string
 	// servers are their versions.

@@ -18,14 +18,13 @@ import (
 
 	"github.com/benchrun-dev/benchrun/internal/judge/claims"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
-	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
 // Requested are plots and tables that a report has besides its own, for example those of a publication.
 type Requested struct {
-	Plots  []presentation.Curve `json:"plots,omitempty"`
-	Tables []presentation.Table `json:"tables,omitempty"`
+	Plots  []PlotRequest  `json:"plots,omitempty"`
+	Tables []TableRequest `json:"tables,omitempty"`
 }
 
 // ReadRequested reads a file of plots and tables. The error names the file and the field.
@@ -89,7 +88,7 @@ func validateName(name, title string, names map[string]bool) error {
 	return nil
 }
 
-func validateTable(t *presentation.Table, names map[string]bool) error {
+func validateTable(t *TableRequest, names map[string]bool) error {
 	if err := validateName(t.Name, t.Title, names); err != nil {
 		return err
 	}
@@ -112,11 +111,15 @@ func validateTable(t *presentation.Table, names map[string]bool) error {
 func (r *Report) Request(q *Requested) error {
 	r.Requested = *q
 	var problems []error
-	for i := range q.Plots {
-		problems = append(problems, q.Plots[i].Check(r.Points))
+	for _, c := range q.Plots {
+		if err := c.check(r.Points); err != nil {
+			problems = append(problems, fmt.Errorf("plot %s: %w", c.Name, err))
+		}
 	}
-	for i := range q.Tables {
-		problems = append(problems, q.Tables[i].Check(r.Points))
+	for _, t := range q.Tables {
+		if err := t.check(r.Points); err != nil {
+			problems = append(problems, fmt.Errorf("table %s: %w", t.Name, err))
+		}
 	}
 	return errors.Join(problems...)
 }
@@ -166,7 +169,7 @@ func (r *Report) among(those claims.Selector) []stats.Point {
 	return slices.DeleteFunc(r.counted(), func(p stats.Point) bool { return len(p.Records) == 0 || !those.Names(&p) })
 }
 
-func (r *Report) requested(of *presentation.Table) *RequestedTable {
+func (r *Report) requested(of *TableRequest) *RequestedTable {
 	t := &RequestedTable{File: of.Name}
 	points := r.among(of.Among)
 	var metrics []string
@@ -211,7 +214,7 @@ func (r *Report) requested(of *presentation.Table) *RequestedTable {
 const PublishedHead = "published"
 
 // addMeasured adds a column of medians, and one of published figures if there are any: of a metric at a point in each row.
-func (t *RequestedTable) addMeasured(of *presentation.Table, name string, row func(int) (metric string, point *stats.Point)) {
+func (t *RequestedTable) addMeasured(of *TableRequest, name string, row func(int) (metric string, point *stats.Point)) {
 	t.add(inUnit("", name), func(i int) Cell {
 		metric, p := row(i)
 		c := Setting(MedianCell(p.In(metric).Values).Plain)

@@ -19,7 +19,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
@@ -87,7 +86,7 @@ func TestFiguresOfPublications(t *testing.T) {
 }
 
 // requestedTables of a run of a publication are those of the file of plots that has its name.
-func requestedTables(t *testing.T, name string) []presentation.Table {
+func requestedTables(t *testing.T, name string) []report.TableRequest {
 	t.Helper()
 	file := "config/samples/publications/" + name + ".plots"
 	q := must.Get(report.ReadRequested(file, []byte(read(t, file))))(t)

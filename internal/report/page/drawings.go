@@ -17,7 +17,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/report"
 	"github.com/benchrun-dev/benchrun/internal/report/plot"
-	"github.com/benchrun-dev/benchrun/internal/report/presentation"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -109,7 +108,7 @@ func drawRequested(r *report.Report) (drawn []Drawing, remarks []string) {
 }
 
 // curve of these points, with lines for each variant unless it names one; nil if there are none.
-func curve(c *presentation.Curve, measured []stats.Point) *plot.Plot {
+func curve(c *report.PlotRequest, measured []stats.Point) *plot.Plot {
 	if len(measured) == 0 {
 		return nil
 	}

@@ -1,9 +1,7 @@
 // Copyright The Benchrun Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package presentation has the plots and tables that a file asks for: which of the points they are of, whether each
-// point has one place in a plot, and each published figure one in its table.
-package presentation
+package report
 
 import (
 	"encoding/json"
@@ -17,8 +15,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 )
 
-// Curve is a plot of values against a swept parameter.
-type Curve struct {
+// PlotRequest asks for a plot of values against a swept parameter.
+type PlotRequest struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
 	// Against is the parameter on the horizontal axis, Lines the one that has a line for each value; empty is none.
@@ -29,15 +27,8 @@ type Curve struct {
 	Among  claims.Selector `json:"among,omitzero"`
 }
 
-// Check says what is wrong with a plot of some points, whose values are not needed.
-func (c *Curve) Check(points []stats.Point) error {
-	if err := c.check(points); err != nil {
-		return fmt.Errorf("plot %s: %w", c.Name, err)
-	}
-	return nil
-}
-
-func (c *Curve) check(points []stats.Point) error {
+// check says what is wrong with a plot of some points, whose values are not needed.
+func (c *PlotRequest) check(points []stats.Point) error {
 	all := space(points)
 	if err := all.has("against", c.Against); err != nil {
 		return err
@@ -54,7 +45,7 @@ func (c *Curve) check(points []stats.Point) error {
 }
 
 // distinct says whether each point has a place of its own.
-func (c *Curve) distinct(points []*stats.Point) error {
+func (c *PlotRequest) distinct(points []*stats.Point) error {
 	if len(points) == 0 {
 		return fmt.Errorf("among: %s names no point", c.Among)
 	}
@@ -78,7 +69,7 @@ func (c *Curve) distinct(points []*stats.Point) error {
 }
 
 // collision of two points that would be drawn at one place.
-func (c *Curve) collision(a, b *stats.Point) error {
+func (c *PlotRequest) collision(a, b *stats.Point) error {
 	for _, name := range stats.NamesOf([]map[string]string{a.Parameters, b.Parameters}) {
 		if a.Parameters[name] != b.Parameters[name] {
 			return fmt.Errorf("%s and %s would be drawn at the same place: set %s in among, or name it in lines", a.Name(), b.Name(), name)
@@ -138,8 +129,8 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Table of several metrics at points.
-type Table struct {
+// TableRequest asks for a table of several metrics at points.
+type TableRequest struct {
 	Name      string          `json:"name"`
 	Title     string          `json:"title,omitempty"`
 	Metrics   []string        `json:"metrics"`
@@ -157,15 +148,8 @@ type Figure struct {
 	Value json.Number `json:"value"`
 }
 
-// Check says what is wrong with a table of some points, whose values are not needed.
-func (t *Table) Check(points []stats.Point) error {
-	if err := t.check(points); err != nil {
-		return fmt.Errorf("table %s: %w", t.Name, err)
-	}
-	return nil
-}
-
-func (t *Table) check(points []stats.Point) error {
+// check says what is wrong with a table of some points, whose values are not needed.
+func (t *TableRequest) check(points []stats.Point) error {
 	all := space(points)
 	if err := all.admits(t.Among); err != nil {
 		return fmt.Errorf("among: %w", err)
@@ -183,7 +167,7 @@ func (t *Table) check(points []stats.Point) error {
 }
 
 // checkFigure says whether a figure has one place in the table.
-func (t *Table) checkFigure(f *Figure, all space, chosen []stats.Point) error {
+func (t *TableRequest) checkFigure(f *Figure, all space, chosen []stats.Point) error {
 	if f.Metric != "" && !slices.Contains(t.Metrics, f.Metric) {
 		return fmt.Errorf("the table has no metric %s; it has %s", f.Metric, some(t.Metrics))
 	}
@@ -197,7 +181,7 @@ func (t *Table) checkFigure(f *Figure, all space, chosen []stats.Point) error {
 }
 
 // PublishedAt is the figure of a metric at a point; false if there is none.
-func (t *Table) PublishedAt(metric string, point *stats.Point) (float64, bool) {
+func (t *TableRequest) PublishedAt(metric string, point *stats.Point) (float64, bool) {
 	for _, f := range t.Published {
 		if (f.Metric == metric || f.Metric == "" && metric == t.Metrics[0]) && f.Of.Names(point) {
 			value, err := f.Value.Float64()
