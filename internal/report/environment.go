@@ -162,10 +162,8 @@ func (r *Report) Environment() *Table {
 	}
 	if !r.HasVariants() {
 		accepted := r.Accepted()
-		if p := accepted[len(accepted)-1].Fingerprint; p != nil && p.FdatasyncMicros.Calls > 0 {
-			l := p.FdatasyncMicros
-			add("", "fdatasync on the data volume", fmt.Sprintf("%s (median of %d; p95 %s, longest %s)", medianAndMean(l), l.Calls,
-				micros(l.P95), micros(l.Max)))
+		if p := accepted[len(accepted)-1].Fingerprint; p != nil {
+			add("", "fdatasync on the data volume", fdatasync(p.FdatasyncMicros))
 		}
 		if p := stats.ProbeOfAll(accepted); p.FdatasyncMicros > 0 {
 			add("", "probes before the trials, medians", fmt.Sprintf("fdatasync %s (p95 %s), CPU %s", micros(p.FdatasyncMicros),
@@ -200,6 +198,14 @@ func (r *Report) Place() string {
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// fdatasync says what the probe has measured; empty if it has not.
+func fdatasync(l result.FsyncLatency) string {
+	if l.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (median of %d; p95 %s, longest %s)", medianAndMean(l), l.Calls, micros(l.P95), micros(l.Max))
 }
 
 // medianAndMean is the median latency, with the mean where that is far above: a limit makes one call of several wait.

@@ -31,8 +31,10 @@ const (
 func Files(r *Report) ([]result.File, error) {
 	var files []result.File
 	for _, f := range []Format{
-		{File: SummaryFile, Print: Summary}, {File: CSVFile, Print: CSV},
-		{File: BenchFile, Print: Bench}, {File: JSONFile, Print: JSON},
+		{File: SummaryFile, Print: Summary},
+		{File: CSVFile, Print: CSV},
+		{File: BenchFile, Print: Bench},
+		{File: JSONFile, Print: JSON},
 	} {
 		var buf bytes.Buffer
 		if err := f.Print(&buf, r); err != nil {

@@ -171,10 +171,11 @@ func Percentiles(title, about string, lines []Line) *Plot {
 	axis := &p.frame.X
 	axis.Scale = plot.LogScale{}
 	axis.Min, axis.Max = 1, max(100, slices.Max(xs))
-	axis.Tick.Marker = plot.ConstantTicks{
-		{Value: 1, Label: "min"}, {Value: 2, Label: "50"}, {Value: 10, Label: "90"}, {Value: 100, Label: "99"},
-		{Value: 1e3, Label: "99.9"}, {Value: 1e4, Label: "99.99"}, {Value: 1e5, Label: "99.999"}, {Value: 1e6, Label: "99.9999"},
+	ticks := plot.ConstantTicks{{Value: 1, Label: "min"}, {Value: 2, Label: "50"}}
+	for i, label := range []string{"90", "99", "99.9", "99.99", "99.999", "99.9999"} {
+		ticks = append(ticks, plot.Tick{Value: math.Pow10(i + 1), Label: label})
 	}
+	axis.Tick.Marker = ticks
 	p.frame.Y.Scale = plot.LogScale{}
 	p.frame.Y.Min, p.frame.Y.Max = max(slices.Min(ys), 1)/1.3, max(slices.Max(ys), 1)*1.3
 	p.frame.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {

@@ -12,6 +12,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -199,21 +200,18 @@ func circle(c draw.Canvas, at vg.Point, radius vg.Length) {
 	c.Fill(p)
 }
 
-// shapes of the marks of series: corners around the centre, in halves of the mark's size; nil is a circle.
-var shapes = [][]vg.Point{
+// shapes of the marks of series: x and y of corners around the centre, in halves of the mark's size; nil is a circle. There is
+// one more than there are colours: series of the same colour have different marks.
+var shapes = [][]vg.Length{
 	nil,
-	{{X: -.9, Y: -.9}, {X: .9, Y: -.9}, {X: .9, Y: .9}, {X: -.9, Y: .9}},
-	{{X: -1.1, Y: -.8}, {X: 1.1, Y: -.8}, {X: 0, Y: 1.2}},
-	{{X: 0, Y: -1.3}, {X: 1.3, Y: 0}, {X: 0, Y: 1.3}, {X: -1.3, Y: 0}},
-	{{X: -1.1, Y: .8}, {X: 1.1, Y: .8}, {X: 0, Y: -1.2}},
+	{-.9, -.9, .9, -.9, .9, .9, -.9, .9},
+	{-1.1, -.8, 1.1, -.8, 0, 1.2},
+	{0, -1.3, 1.3, 0, 0, 1.3, -1.3, 0},
+	{-1.1, .8, 1.1, .8, 0, -1.2},
+	{-.4, -1.2, .4, -1.2, .4, -.4, 1.2, -.4, 1.2, .4, .4, .4, .4, 1.2, -.4, 1.2, -.4, .4, -1.2, .4, -1.2, -.4, -.4, -.4},
 	{
-		{X: -.4, Y: -1.2}, {X: .4, Y: -1.2}, {X: .4, Y: -.4}, {X: 1.2, Y: -.4}, {X: 1.2, Y: .4}, {X: .4, Y: .4},
-		{X: .4, Y: 1.2}, {X: -.4, Y: 1.2}, {X: -.4, Y: .4}, {X: -1.2, Y: .4}, {X: -1.2, Y: -.4}, {X: -.4, Y: -.4},
-	},
-	// One more than there are colours: series of the same colour have different marks.
-	{
-		{X: .57, Y: -1.13}, {X: 1.13, Y: -.57}, {X: .57, Y: 0}, {X: 1.13, Y: .57}, {X: .57, Y: 1.13}, {X: 0, Y: .57},
-		{X: -.57, Y: 1.13}, {X: -1.13, Y: .57}, {X: -.57, Y: 0}, {X: -1.13, Y: -.57}, {X: -.57, Y: -1.13}, {X: 0, Y: -.57},
+		.57, -1.13, 1.13, -.57, .57, 0, 1.13, .57, .57, 1.13, 0, .57,
+		-.57, 1.13, -1.13, .57, -.57, 0, -1.13, -.57, -.57, -1.13, 0, -.57,
 	},
 }
 
@@ -226,8 +224,8 @@ func mark(c draw.Canvas, series int, at vg.Point, radius vg.Length) {
 		return
 	}
 	var outline []vg.Point
-	for _, corner := range corners {
-		outline = append(outline, vg.Point{X: at.X + corner.X*radius, Y: at.Y + corner.Y*radius})
+	for corner := range slices.Chunk(corners, 2) {
+		outline = append(outline, vg.Point{X: at.X + corner[0]*radius, Y: at.Y + corner[1]*radius})
 	}
 	c.FillPolygon(shade, outline)
 }
