@@ -63,8 +63,6 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -82,31 +80,9 @@ type BenchmarkRunReconciler struct {
 	Metrics *telemetry.Metrics
 	// Clock for deadlines and records.
 	Clock clock.PassiveClock
-	// Images of the loader.
-	Images podutil.Images
-	// Scope to work in.
-	Scope Scope
-	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
-	LaneNamespace, HostNamespace string
-	// HostTuning has the namespaces whose runs may have the kernel settings of their database's node changed.
-	HostTuning []string
-	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
-	// node.
-	NameOthers bool
-	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
-	ClusterUsers bool
-	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
-	NetworkPolicies bool
-	// NoMariaDBOperator says that the manager has no rights on the MariaDB operator's kind: no run has its database from it.
-	NoMariaDBOperator bool
+	Settings
 	// Installation that the manager is a part of, or nil: it is alone.
 	Installation *Installation
-	// Lanes are those that may be asked for; none is all.
-	Lanes []string
-	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
-	MaxTurn time.Duration
-	// DefaultTTL is after how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
-	DefaultTTL time.Duration
 
 	// queues of lanes, as watches tell of them; nil without any.
 	queues   *laneQueues
@@ -115,6 +91,22 @@ type BenchmarkRunReconciler struct {
 	decoding sync.Mutex
 	// followers of the logs of loaders that run; nil without a manager.
 	followers *followers
+}
+
+// Settings of an installation, as its administrator has set them.
+type Settings struct {
+	lifecycle.Limits
+	// Scope to work in.
+	Scope Scope
+	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
+	LaneNamespace, HostNamespace string
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
+	// node.
+	NameOthers bool
+	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
+	ClusterUsers bool
+	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
+	NetworkPolicies bool
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;create;delete
@@ -211,18 +203,9 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 		return s, fmt.Errorf("observing: %w", err)
 	}
 	s.seen = seen
-	refusals := []*lifecycle.Failure{lifecycle.Invalid(invalid)}
-	for variant := range plan.Sides(run) {
-		one := plan.Side(run, variant, 1)
-		refusals = append(refusals, lifecycle.HostTuningRefused(one, r.HostTuning),
-			lifecycle.MariaDBOperatorRefused(one, !r.NoMariaDBOperator), lifecycle.LoaderRefused(one, r.Images))
-	}
-	refusals = append(refusals, lifecycle.RunTurnRefused(run, r.MaxTurn), lifecycle.RunLaneRefused(run, r.Lanes))
 	seen.MaxTurn, seen.DefaultTTL = r.MaxTurn, r.DefaultTTL
 	seen.RetryError, seen.Unwritten = r.memories.of(run).reported()
-	if failure := cmp.Or(refusals...); failure != nil { // it comes before those that were observed
-		seen.Terminal = failure
-	}
+	seen.Terminal = cmp.Or(lifecycle.Invalid(invalid), r.Refused(run), seen.Terminal)
 	r.next(s)
 	return s, nil
 }

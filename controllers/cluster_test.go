@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -91,8 +92,14 @@ func newCluster(t *testing.T) *cluster {
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *BenchmarkRunReconciler {
 	return &BenchmarkRunReconciler{
-		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Images: podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
-		Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace, Logs: c, HostTuning: []string{c.namespace},
+		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Logs: c,
+		Settings: Settings{
+			Limits: lifecycle.Limits{
+				Images:          podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
+				MariaDBOperator: true, HostTuning: []string{c.namespace},
+			},
+			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
+		},
 	}
 }
 

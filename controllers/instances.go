@@ -27,7 +27,7 @@ import (
 
 // withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
 func (r *BenchmarkRunReconciler) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
-	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !r.NoMariaDBOperator
+	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && r.MariaDBOperator
 }
 
 type listed struct {

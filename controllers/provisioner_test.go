@@ -68,7 +68,7 @@ func TestEnvtestExternal(t *testing.T) {
 func TestEnvtestMariaDBOperatorMissing(t *testing.T) {
 	for off, says := range map[bool]string{false: "charts mariadb-operator-crds and mariadb-operator", true: "mariadbOperator.enabled"} {
 		c := newCluster(t)
-		c.reconciler.NoMariaDBOperator = off
+		c.reconciler.MariaDBOperator = !off
 		c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
 			r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
 		}).Obj())

@@ -60,11 +60,11 @@ func run(ctx context.Context, o *options) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	ctrl.Log.Info("Starting the manager", "version", version.Version(), "loader", o.images.Loader)
+	ctrl.Log.Info("Starting the manager", "version", version.Version(), "loader", o.Images.Loader)
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions, err := cacheOptions(o.namespaces, o.lanes(), o.hosts())
+	cacheOptions, err := cacheOptions(&o.Settings)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func run(ctx context.Context, o *options) error {
 		HealthProbeBindAddress:        o.healthAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionNamespace:       o.leaseNamespace,
-		LeaderElectionID:              leaseName(o.namespaces),
+		LeaderElectionID:              leaseName(o.Scope),
 		LeaderElectionLabels:          map[string]string{controllers.LabelInstallation: o.installation},
 		LeaderElectionReleaseOnCancel: true,
 	})
@@ -95,14 +95,11 @@ func run(ctx context.Context, o *options) error {
 	}
 	live := &controllers.Live{Reader: mgr.GetAPIReader()} //nolint:forbidigo // Live bounds what it reads
 	runs := &controllers.BenchmarkRunReconciler{
-		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Images: o.images, Metrics: metrics,
-		Scope: o.namespaces, LaneNamespace: o.lanes(), HostNamespace: o.hosts(), NameOthers: o.nameOthers,
-		ClusterUsers: o.clusterUsers, NoMariaDBOperator: !o.mariaDBs, NetworkPolicies: o.policies,
-		Lanes: o.allowedLanes, MaxTurn: o.maxTurn, DefaultTTL: o.defaultTTL, Installation: o.part(live, now),
-		Logs: controllers.PodLogs{Clientset: clientset}, HostTuning: o.hostTuning,
+		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Metrics: metrics,
+		Logs: controllers.PodLogs{Clientset: clientset}, Installation: o.part(live, now), Settings: o.Settings,
 	}
 	hosts := &controllers.HostTuningReconciler{
-		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.images, Namespace: o.hosts(),
+		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.Images, Namespace: o.HostNamespace,
 	}
 	for _, c := range []interface{ SetupWithManager(ctrl.Manager) error }{runs, hosts} {
 		if err := c.SetupWithManager(mgr); err != nil {
@@ -156,7 +153,7 @@ func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
 	}
 	l := &leadership{
 		reader:       mgr.GetAPIReader(), //nolint:forbidigo // one Lease, by its name
-		lease:        client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.namespaces)},
+		lease:        client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.Scope)},
 		installation: o.installation, elected: mgr.Elected(),
 	}
 	return l.check

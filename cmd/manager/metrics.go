@@ -53,7 +53,7 @@ func registerMetrics(o *options, mgr ctrl.Manager) (*telemetry.Metrics, error) {
 	counted := telemetry.New()
 	state := &telemetry.State{
 		Read: func(ctx context.Context) ([]v1alpha1.BenchmarkRun, error) {
-			return o.namespaces.Runs(ctx, mgr.GetCache())
+			return o.Scope.Runs(ctx, mgr.GetCache())
 		},
 		Leads: mgr.Elected(), Clock: clock.RealClock{}, Log: ctrl.Log.WithName("metrics"),
 	}

@@ -30,10 +30,10 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/controllers"
 	"github.com/benchrun-dev/benchrun/internal/engine"
-	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 type options struct {
+	controllers.Settings
 	version        bool
 	metricsAddress string
 	metricsSecure  bool
@@ -41,18 +41,7 @@ type options struct {
 	healthAddress  string
 	leaderElect    bool
 	leaseNamespace string
-	laneNamespace  string
-	allowedLanes   []string
 	installation   string
-	namespaces     controllers.Scope
-	hostTuning     []string
-	nameOthers     bool
-	clusterUsers   bool
-	mariaDBs       bool
-	policies       bool
-	maxTurn        time.Duration
-	defaultTTL     time.Duration
-	images         podutil.Images
 }
 
 func (o *options) bind(flags *flag.FlagSet) {
@@ -66,39 +55,39 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"Let only one of the managers work that have the same --namespaces and --lease-namespace.")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", "", "Namespace of the Lease of --leader-elect, with which it is required.")
-	flags.StringVar(&o.laneNamespace, "lane-namespace", "",
+	flags.StringVar(&o.LaneNamespace, "lane-namespace", "",
 		"Namespace of the Leases of lanes: runs of all managers that have the same wait for each other. Empty is --lease-namespace.")
-	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.", listed(&o.allowedLanes))
+	flags.Func("lanes", "Names of the only lanes that runs may ask for, separated by commas; empty is all.", listed(&o.Lanes))
 	flags.StringVar(&o.installation, "installation", "benchrun",
 		"Name of the installation, a label's value. A manager that waits for one of another installation is not ready.")
 	flags.Func("namespaces", "Names of the only namespaces to work in, separated by commas; empty is all.",
-		listed((*[]string)(&o.namespaces)))
+		listed((*[]string)(&o.Scope)))
 	flags.Func("host-tuning-namespaces", "Names of the namespaces, separated by commas, whose runs may change kernel settings of "+
-		"their database's node, by privileged Pods in the manager's own namespace; empty is none.", listed(&o.hostTuning))
-	flags.BoolVar(&o.nameOthers, "name-other-namespaces", false,
+		"their database's node, by privileged Pods in the manager's own namespace; empty is none.", listed(&o.HostTuning))
+	flags.BoolVar(&o.NameOthers, "name-other-namespaces", false,
 		"Name Pods and runs of other namespaces in the status and the results of runs, for everybody who can read these.")
-	flags.BoolVar(&o.clusterUsers, "cluster-users", false,
+	flags.BoolVar(&o.ClusterUsers, "cluster-users", false,
 		"Let the cluster say as which users the Pods of runs work, as OpenShift does. Otherwise they ask for those of their images.")
-	flags.BoolVar(&o.mariaDBs, "mariadb-operator", true,
+	flags.BoolVar(&o.MariaDBOperator, "mariadb-operator", true,
 		"Let runs have their database from the MariaDB operator, for which the manager needs rights on its kind MariaDB.")
-	flags.BoolVar(&o.policies, "network-policies", false,
+	flags.BoolVar(&o.NetworkPolicies, "network-policies", false,
 		"Make a NetworkPolicy with each database, by which only Pods of its run may connect to it. The manager needs "+
 			"rights on that kind.")
-	flags.DurationVar(&o.maxTurn, "max-turn", 0,
+	flags.DurationVar(&o.MaxTurn, "max-turn", 0,
 		"For how long a run may have its lane, for example 24h; then it ends, and the next begins. 0: no bound.")
-	flags.DurationVar(&o.defaultTTL, "default-ttl", 30*24*time.Hour,
+	flags.DurationVar(&o.DefaultTTL, "default-ttl", 30*24*time.Hour,
 		"After how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished. 0 keeps it.")
-	flags.StringVar(&o.images.Loader, "loader-image", "", "Image of the loader; required.")
-	flags.StringVar(&o.images.Sysbench, "sysbench-image", "",
+	flags.StringVar(&o.Images.Loader, "loader-image", "", "Image of the loader; required.")
+	flags.StringVar(&o.Images.Sysbench, "sysbench-image", "",
 		"Image of the loader that also has sysbench. Empty: runs of Sysbench are refused.")
-	o.images.Databases = map[string]string{}
+	o.Images.Databases = map[string]string{}
 	flags.Func("database-image", "ENGINE=IMAGE, for example MariaDB=mariadb:11.8: the image of the engine's runs that name none. "+
 		"Repeat it for other engines. That of PostgreSQL also has pgbench.", o.databaseImage)
-	flags.StringVar(&o.images.Registry, "image-registry", "",
+	flags.StringVar(&o.Images.Registry, "image-registry", "",
 		"What the names of images that name no registry are completed with, for example registry.example.com/mirror.")
 	flags.Func("image-pull-secrets",
 		"Names of Secrets, separated by commas, for the Pods of runs. They must exist in each run's namespace.",
-		listed(&o.images.PullSecrets))
+		listed(&o.Images.PullSecrets))
 }
 
 // listed sets a list to names that commas separate.
@@ -113,14 +102,17 @@ func (o *options) databaseImage(said string) error {
 	name, image, _ := strings.Cut(said, "=")
 	e, err := engine.ByName(name)
 	if err == nil {
-		o.images.Databases[e.Name] = image
+		o.Images.Databases[e.Name] = image
 	}
 	return err
 }
 
+// validate says what is wrong with the options, and completes them.
 func (o *options) validate() error {
+	// What tunes nodes is in the manager's own namespace.
+	o.HostNamespace, o.LaneNamespace = cmp.Or(o.leaseNamespace, o.LaneNamespace), cmp.Or(o.LaneNamespace, o.leaseNamespace)
 	switch {
-	case o.images.Loader == "":
+	case o.Images.Loader == "":
 		return errors.New("--loader-image is not set: Benchrun publishes no images, so name the loader that you have built")
 	case o.leaderElect && o.leaseNamespace == "":
 		return errors.New("--leader-elect needs --lease-namespace: the manager's own namespace")
@@ -129,12 +121,12 @@ func (o *options) validate() error {
 			o.installation)
 	case o.metricsCertDir != "" && !o.metricsSecure:
 		return errors.New("--metrics-cert-dir needs --metrics-secure: a certificate is of no use without HTTPS")
-	case o.lanes() == "":
+	case o.LaneNamespace == "":
 		return errors.New("--lane-namespace is not set, and neither is --lease-namespace: name the manager's own namespace")
 	}
 	return cmp.Or(
-		checkSeconds("--max-turn", o.maxTurn, "for no bound"),
-		checkSeconds("--default-ttl", o.defaultTTL, "to keep finished runs"),
+		checkSeconds("--max-turn", o.MaxTurn, "for no bound"),
+		checkSeconds("--default-ttl", o.DefaultTTL, "to keep finished runs"),
 		checkCertificate(o.metricsCertDir),
 	)
 }
@@ -147,15 +139,9 @@ func checkSeconds(name string, value time.Duration, zero string) error {
 	return nil
 }
 
-// hosts is the namespace of the Leases of tuned nodes, and of the Jobs that tune them: the manager's own.
-func (o *options) hosts() string { return cmp.Or(o.leaseNamespace, o.laneNamespace) }
-
-// lanes is the namespace of the Leases of lanes.
-func (o *options) lanes() string { return cmp.Or(o.laneNamespace, o.leaseNamespace) }
-
 // cacheOptions keep only what belongs to runs, the Leases of lanes and of tuned nodes in their namespaces, and of all these only
 // what is read: anybody may put a label of Benchrun on his objects, and fill them.
-func cacheOptions(namespaces controllers.Scope, lanes, hosts string) (cache.Options, error) {
+func cacheOptions(s *controllers.Settings) (cache.Options, error) {
 	// Every object has it.
 	selector, err := labels.Parse(v1alpha1.LabelComponent)
 	if err != nil {
@@ -171,13 +157,13 @@ func cacheOptions(namespaces controllers.Scope, lanes, hosts string) (cache.Opti
 			&coordinationv1.Lease{}: {
 				// Those of leader election have no such label.
 				Label:      labels.SelectorFromSet(labels.Set{"app.kubernetes.io/managed-by": "benchrun"}),
-				Namespaces: map[string]cache.Config{lanes: {}, hosts: {}},
+				Namespaces: map[string]cache.Config{s.LaneNamespace: {}, s.HostNamespace: {}},
 			},
 		},
 	}
-	if len(namespaces) > 0 {
+	if len(s.Scope) > 0 {
 		o.DefaultNamespaces = map[string]cache.Config{}
-		for _, namespace := range namespaces {
+		for _, namespace := range s.Scope {
 			o.DefaultNamespaces[namespace] = cache.Config{}
 		}
 	}

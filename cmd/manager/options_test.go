@@ -57,7 +57,7 @@ func TestMissingOptions(t *testing.T) {
 // Finished runs do not fill etcd unless the administrator says that they may.
 func TestDefaultTTL(t *testing.T) {
 	for want, args := range map[time.Duration][]string{30 * 24 * time.Hour: nil, 0: {"--default-ttl=0"}} {
-		must.Same(t, "finished runs are deleted after", want, parsed(t, args...).defaultTTL)
+		must.Same(t, "finished runs are deleted after", want, parsed(t, args...).DefaultTTL)
 	}
 }
 
@@ -67,12 +67,14 @@ func TestLaneNamespace(t *testing.T) {
 		"home":   {"--lease-namespace=home"},
 		"shared": {"--lease-namespace=home", "--lane-namespace=shared"},
 	} {
-		must.Same(t, "lanes are in", want, parsed(t, args...).lanes())
+		o := parsed(t, append(args, "--loader-image=l")...)
+		must.Do(t, o.validate())
+		must.Same(t, "lanes are in", want, o.LaneNamespace)
 	}
 }
 
 func TestImageOptions(t *testing.T) {
-	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=MariaDB=d", "--database-image=PostgreSQL=p", "--image-registry=r", "--image-pull-secrets=a,b").images
+	got := parsed(t, "--loader-image=l", "--sysbench-image=s", "--database-image=MariaDB=d", "--database-image=PostgreSQL=p", "--image-registry=r", "--image-pull-secrets=a,b").Images
 	want := podutil.Images{Loader: "l", Sysbench: "s", Databases: map[string]string{"MariaDB": "d", "PostgreSQL": "p"}, Registry: "r", PullSecrets: []string{"a", "b"}}
 	must.Same(t, "images", want, got)
 }

@@ -282,7 +282,7 @@ func TestNextBetweenFailureAndEnd(t *testing.T) {
 // counts are what is compared of a progress.
 type counts struct{ Planned, Measured, Invalidated, Next, Attempt int }
 
-func countsOf(g progress) counts {
+func countsOf(g *situation) counts {
 	c := counts{Planned: g.Planned, Measured: g.Measured, Invalidated: g.Invalidated, Attempt: g.attempt}
 	if g.next != nil {
 		c.Next = g.next.Number
@@ -312,7 +312,7 @@ func TestProgress(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			run := oneAxis(2, 2)
-			must.Same(t, "progress", tc.want, countsOf(progressOf(run, planOf(t, run), tc.records, nil)))
+			must.Same(t, "progress", tc.want, countsOf(newSituation(run, planOf(t, run), &Observed{Records: tc.records}, now)))
 		})
 	}
 }

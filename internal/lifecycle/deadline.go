@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -129,4 +130,75 @@ func bound(s *situation, d Decision) Decision {
 func (d *Decision) writes() bool {
 	_, records := d.Action.(RecordAttempt)
 	return records || d.Reason == v1alpha1.ReasonPublishing
+}
+
+// A run that is being deleted may stay indefinitely: by a finalizer, or with foreground deletion by a Pod on a
+// node that does not answer. It must not hold anything meanwhile. What it has recorded is left to the garbage collector.
+
+// beingDeleted is the decision about what is being deleted, as long as it has something.
+func (s *situation) beingDeleted() Decision {
+	d := Decision{
+		Action: Wait{}, Reason: v1alpha1.ReasonTerminating,
+		Message: "the run is being deleted; its objects are being removed" + keptBy(s.run),
+	}
+	if s.seen.RetryError != "" {
+		d.Message += ": " + s.seen.RetryError
+	}
+	return d
+}
+
+func keptBy(object metav1.Object) string {
+	if len(object.GetFinalizers()) == 0 {
+		return ""
+	}
+	return "; it stays until its finalizers are removed: " + strings.Join(object.GetFinalizers(), ", ")
+}
+
+// deleted removes what puts load on nodes, and leaves the lane. It records and publishes nothing.
+func deleted(s *situation) *Decision {
+	if s.run.DeletionTimestamp == nil {
+		return nil
+	}
+	d := s.beingDeleted()
+	switch a := s.removeEverything(); {
+	case a != nil:
+		d.Action = a
+	case s.disturbs() || s.seen.Orphaned:
+		d.After = time.Second
+	default:
+		if leave(s, &d); d.Action == (Wait{}) {
+			d.Stopped, d.Message = true, "the run is being deleted and has stopped"+keptBy(s.run)
+		}
+	}
+	return &d
+}
+
+// The records and results of a finished run stay in etcd, whose size is limited. An administrator therefore sets a default time
+// to live, so that runs that are never deleted do not fill it.
+
+// expiry is when a run that finished at that time is deleted, or nil if it stays. It prefers the time to live of the
+// specification, whether it is longer or shorter. A default of 0 is none, whereas a specification that says 0 asks for the
+// deletion at once.
+func (s *situation) expiry(finished *metav1.Time) *metav1.Time {
+	seconds, byDefault := s.run.Spec.TTLSecondsAfterFinished, s.seen.DefaultTTL
+	switch {
+	case finished == nil, seconds == nil && byDefault == 0:
+		return nil
+	case seconds != nil:
+		return ptr.To(metav1.NewTime(finished.Add(time.Duration(*seconds) * time.Second)))
+	}
+	return ptr.To(metav1.NewTime(finished.Add(byDefault)))
+}
+
+// expire adds to the decision about a finished run that it is deleted when its time to live is over.
+func (s *situation) expire(d *Decision) {
+	at := s.expiry(s.run.Status.CompletionTime)
+	if at == nil || s.run.DeletionTimestamp != nil {
+		return
+	}
+	if left := at.Sub(s.now); left > 0 {
+		d.After = Sooner(d.After, left)
+	} else {
+		d.Action = DeleteRun{}
+	}
 }

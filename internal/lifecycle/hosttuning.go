@@ -26,16 +26,6 @@ type TunedNode struct {
 
 func (n TunedNode) unsettled() bool { return !n.Settled() }
 
-// HostTuningRefused is why a run that asks for host tuning cannot have it, or nil. The administrator names the namespaces.
-func HostTuningRefused(run *v1alpha1.BenchmarkRun, namespaces []string) *Failure {
-	if run.Spec.Database.HostTuning == nil || slices.Contains(namespaces, run.Namespace) {
-		return nil
-	}
-	return &Failure{Reason: v1alpha1.ReasonHostTuningNotAllowed, Message: "database.hostTuning changes kernel settings of a node, " +
-		"and this installation allows that to no run of this namespace: leave it out, or have an administrator add the namespace to " +
-		"hostTuning.namespaces in the Helm chart (the operator's flag --host-tuning-namespaces)"}
-}
-
 // tunedByMe are the nodes that this run has tuned. It keeps them until it ends or pauses, also if its database is on another.
 func (s *situation) tunedByMe() []TunedNode {
 	return slices.DeleteFunc(slices.Clone(s.seen.TunedNodes), func(n TunedNode) bool { return n.Holder != HolderOf(s.run) })
@@ -62,8 +52,8 @@ func tuned(s *situation) *Decision {
 	wait := tuning(Wait{}, "node "+node+" is being tuned")
 	switch n := s.seen.TunedNodes[i]; {
 	case n.Holder != HolderOf(s.run):
-		wait.Message = fmt.Sprintf("node %s is tuned by %s and has not been restored yet", node,
-			n.Holder.called(s.run.Namespace, s.seen.Lane.Anonymous))
+		words, where := n.Holder.named(s.run.Namespace, s.seen.Lane.Anonymous)
+		wait.Message = fmt.Sprintf("node %s is tuned by %s%s and has not been restored yet", node, words, where)
 	case n.Release:
 		wait.Message = "node " + node + " is being restored before it is tuned again"
 	case n.State == hosttuning.Failed:

@@ -225,48 +225,31 @@ func ImagesOf(pinned v1alpha1.ImagesStatus, installation podutil.Images) podutil
 	return images
 }
 
-// LoaderRefused is why a run whose workload needs the loader with sysbench cannot have it, or nil.
-func LoaderRefused(run *v1alpha1.BenchmarkRun, images podutil.Images) *Failure {
-	if run.Spec.Workload.Type != v1alpha1.WorkloadSysbench || images.HasSysbench() {
-		return nil
-	}
-	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: "this installation has no loader with sysbench: use " +
-		"another workload, or have an administrator name its image (loader.sysbenchImage in the Helm chart, the operator's flag " +
-		"--sysbench-image)"}
-}
-
-func pinImages(images podutil.Images) v1alpha1.ImagesStatus {
-	name := func(image string) v1alpha1.ImageName { return v1alpha1.ImageName(cut(images.Name(image), maxImage)) }
-	pinned := v1alpha1.ImagesStatus{
-		Loader: name(images.Loader), Sysbench: name(images.Sysbench), Registry: v1alpha1.ImageName(cut(images.Registry, maxImage)),
-		Databases: map[string]v1alpha1.ImageName{},
-	}
-	for engine, image := range database.Images(images) {
-		pinned.Databases[engine] = v1alpha1.ImageName(cut(image, maxImage))
-	}
-	return pinned
-}
-
-const maxImage = 512
-
 // images that the run has pinned: none before it is admitted. From its first accepted attempt on they are named by the digests
 // that it ran, where nodes can pull these: a tag may be moved.
 func (s *situation) images(d Decision) v1alpha1.ImagesStatus {
-	before := s.run.Status.Images
-	if s.seen.Images.Loader == "" || before.Loader == "" && d.Pauses() {
+	before, images := s.run.Status.Images, s.seen.Images
+	if images.Loader == "" || before.Loader == "" && d.Pauses() {
 		return before
 	}
-	pinned := pinImages(s.seen.Images)
-	ran := func(name v1alpha1.ImageName, image string) v1alpha1.ImageName {
-		return v1alpha1.ImageName(cut(podutil.ByDigest(string(name), image), maxImage))
+	name := func(image string) v1alpha1.ImageName { return v1alpha1.ImageName(cut(image, maxImage)) }
+	pinned := v1alpha1.ImagesStatus{
+		Loader: name(images.Name(images.Loader)), Sysbench: name(images.Name(images.Sysbench)), Registry: name(images.Registry),
+		Databases: map[string]v1alpha1.ImageName{},
+	}
+	for engine, image := range database.Images(images) {
+		pinned.Databases[engine] = name(image)
+	}
+	ran := func(pinned v1alpha1.ImageName, image string) v1alpha1.ImageName {
+		return name(podutil.ByDigest(string(pinned), image))
 	}
 	for variant := range plan.Sides(s.run) {
-		one, name := plan.Side(s.run, variant, 1), plan.VariantName(s.run, variant+1)
-		first := s.seen.FirstAccepted(name)
+		one, label := plan.Side(s.run, variant, 1), plan.VariantName(s.run, variant+1)
+		first := s.seen.FirstAccepted(label)
 		if first == nil {
 			continue
 		}
-		place := first.Side(name).Place
+		place := first.Side(label).Place
 		pinned.Loader, pinned.Sysbench = ran(pinned.Loader, place.LoaderImage), ran(pinned.Sysbench, place.LoaderImage)
 		if e, err := plan.EngineOf(&one.Spec.Database); err == nil && one.Spec.Database.Image == "" {
 			pinned.Databases[e.Name] = ran(pinned.Databases[e.Name], place.DatabaseImage)
@@ -283,15 +266,4 @@ func (o *Observed) FirstAccepted(variant string) *result.Record {
 		}
 	}
 	return nil
-}
-
-// MariaDBOperatorRefused is why a run that wants its database from the MariaDB operator cannot have it, or nil. It is allowed
-// unless the administrator has taken the manager's rights on that operator's kind away.
-func MariaDBOperatorRefused(run *v1alpha1.BenchmarkRun, allowed bool) *Failure {
-	if run.Spec.Database.Provisioner != v1alpha1.ProvisionerMariaDBOperator || allowed {
-		return nil
-	}
-	return &Failure{Reason: v1alpha1.ReasonMariaDBOperatorMissing, Message: "this installation does not use the MariaDB operator: " +
-		"use provisioner StatefulSet, or have an administrator set mariadbOperator.enabled: true in the Helm chart (the operator's " +
-		"flag --mariadb-operator)"}
 }

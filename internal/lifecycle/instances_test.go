@@ -359,13 +359,13 @@ func TestMissingLoaderIsRefusedAtOnce(t *testing.T) {
 		"": true, "unset.invalid/loader-sysbench": true, "unset.invalid/loader-sysbench@sha256:1": true,
 		"example.com/loader-sysbench:1": false, "localhost/benchrun/loader-sysbench:x": false,
 	} {
-		images := podutil.Images{Loader: "loader", Sysbench: image}
+		limits := &Limits{Images: podutil.Images{Loader: "loader", Sysbench: image}}
 		run := oneAxis(1, 1)
-		if f := LoaderRefused(run, images); f != nil {
+		if f := limits.Refused(run); f != nil {
 			t.Errorf("%q: a run that needs no sysbench is refused: %s", image, f.Message)
 		}
 		run.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{}}
-		f := LoaderRefused(run, images)
+		f := limits.Refused(run)
 		if (f != nil) != missing {
 			t.Errorf("%q: %+v", image, f)
 		}

@@ -227,58 +227,32 @@ func (s *situation) admitted(d Decision) (status metav1.ConditionStatus, reason,
 	return metav1.ConditionUnknown, d.Reason, d.Message
 }
 
-// A user who names a lane of his own does not wait, and measures beside others, who are disturbed. An administrator therefore
-// says which lanes there are.
-
-// RunLaneRefused says why a run that has not begun does not: it asks for a lane that is not one of the installation's, or returns
-// nil. Without any listed, all may be asked for.
-func RunLaneRefused(run *v1alpha1.BenchmarkRun, lanes []string) *Failure {
-	lane := run.Spec.Lane
-	if len(lanes) == 0 || run.Status.StartTime != nil || slices.Contains(lanes, lane) {
-		return nil
-	}
-	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.lane is %s, but the lanes of this installation are: %s; use one of them, or ask an administrator for another (--lanes)",
-		lane, strings.Join(lanes, ", "))}
-}
-
 // holds says whether the run is admitted: it holds its lane.
 func (s *situation) holds() bool {
 	return s.seen.Lane.Holder != nil && *s.seen.Lane.Holder == HolderOf(s.run)
 }
 
-// called is what a message in a namespace calls a holder: readers of the message may be allowed to see that namespace only.
-func (h Holder) called(namespace string, anonymous bool) string {
-	words, elsewhere := h.named(namespace, anonymous)
-	if elsewhere {
-		words += " of another namespace"
-	}
-	return words
-}
-
-// named is a holder by its name or, if the name is not told, by its kind; elsewhere says that it is in another namespace.
-func (h Holder) named(namespace string, anonymous bool) (words string, elsewhere bool) {
+// named is what a message in a namespace calls a holder: by its name or, because readers of the message may be allowed to see
+// that namespace only, by its kind, and where it is.
+func (h Holder) named(namespace string, anonymous bool) (words, where string) {
 	switch {
 	case !anonymous || h.Namespace == namespace:
-		return h.String(), false
+		return h.String(), ""
 	case h.Kind == RunKind:
-		return "a run", true
+		return "a run", " of another namespace"
 	}
-	return "an unrecognized holder", false
+	return "an unrecognized holder", ""
 }
 
 // holder is what a message to an owner that waits calls the holder of the lane, with the Lease if the message does not name it.
 func (l *Lane) holder(lane string, one Holder) string {
-	words, elsewhere := l.Holder.named(one.Namespace, l.Anonymous)
+	words, where := l.Holder.named(one.Namespace, l.Anonymous)
 	lease := ""
-	switch {
-	case l.Foreign:
-		words, lease = words+" of another installation", " (Lease "+l.Lease+")"
-	case elsewhere:
-		words += " of another namespace"
+	if l.Foreign {
+		where = " of another installation"
 	}
-	if l.Anonymous && l.Holder.Namespace != one.Namespace {
+	if l.Foreign || l.Anonymous && l.Holder.Namespace != one.Namespace {
 		lease = " (Lease " + l.Lease + ")"
 	}
-	return fmt.Sprintf("%s, which holds lane %s%s", words, lane, lease)
+	return fmt.Sprintf("%s%s, which holds lane %s%s", words, where, lane, lease)
 }

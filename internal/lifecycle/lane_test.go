@@ -269,7 +269,7 @@ func TestLaneRefused(t *testing.T) {
 		if tc.started {
 			run.Status.StartTime = ptr.To(metav1.NewTime(now))
 		}
-		got := RunLaneRefused(run, tc.lanes)
+		got := (&Limits{Lanes: tc.lanes}).Refused(run)
 		if (got != nil) != tc.refused {
 			t.Errorf("%s: %v", name, got)
 		}

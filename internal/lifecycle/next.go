@@ -27,7 +27,11 @@ type situation struct {
 	seen     *Observed
 	compared *judge.Compared
 	now      time.Time
-	progress
+	judge.Progress
+	failed *result.Record
+	// next is the first trial that is not measured yet, or nil; attempt is the number of its next attempt.
+	next    *plan.Trial
+	attempt int
 }
 
 // Rules in the order in which they are asked: ends are for a run that takes no further step, and steps for one that does. A
@@ -51,8 +55,24 @@ func Next(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Tim
 
 func newSituation(run *v1alpha1.BenchmarkRun, p *plan.Plan, seen *Observed, now time.Time) *situation {
 	seen.Compared = judge.OfVariants(run, p, seen.Records, seen.Variables, seen.Compared)
-	g := progressOf(run, p, seen.Records, seen.Compared)
-	return &situation{run: run, plan: p, seen: seen, compared: seen.Compared, progress: g, now: now}
+	s := &situation{
+		run: run, plan: p, seen: seen, compared: seen.Compared, now: now, Progress: judge.ProgressOf(run, p, seen.Records),
+	}
+	s.Keep(func(t *plan.Trial) bool { return s.compared.Left(p, t) })
+	if len(s.Left) > 0 {
+		next := *s.Left[0]
+		next.Sides = s.compared.SidesOf(&next)
+		s.next, s.attempt = &next, 1
+	}
+	for _, r := range seen.Records {
+		if s.next != nil && r.Trial == s.next.Number {
+			s.attempt = max(s.attempt, r.Attempt+1)
+		}
+		if r.Outcome == result.OutcomeFailed && s.failed == nil {
+			s.failed = r
+		}
+	}
+	return s
 }
 
 func retained(s *situation) *Decision {
@@ -131,18 +151,6 @@ func atPoint(parameters map[string]string) string {
 
 // A turn is the time for which a run has its lane, without the time for which it is suspended or waits for the
 // lane again. An administrator may bound it, so that no owner keeps a lane from the others for months.
-
-// RunTurnRefused says why a run that has not begun does not: it asks for more than a turn. It returns nil if it may begin. Most
-// is 0 without a bound.
-func RunTurnRefused(run *v1alpha1.BenchmarkRun, most time.Duration) *Failure {
-	requested := run.Spec.DeadlineSeconds
-	if most == 0 || requested == nil || run.Status.StartTime != nil || time.Duration(*requested)*time.Second <= most {
-		return nil
-	}
-	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: fmt.Sprintf(
-		"spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a run may hold its lane (--max-turn)",
-		*requested, int64(most/time.Second))}
-}
 
 // turnEnd is when the owner's turn is over. It returns nil without a bound.
 func (s *situation) turnEnd() *time.Time {

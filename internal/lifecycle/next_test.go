@@ -382,7 +382,7 @@ func TestTurnRefused(t *testing.T) {
 		if tc.change != nil {
 			tc.change(run)
 		}
-		f := RunTurnRefused(run, tc.most)
+		f := (&Limits{MaxTurn: tc.most}).Refused(run)
 		must.Same(t, fmt.Sprintf("%s: refused, %+v", name, f), tc.refused, f != nil)
 		if f != nil && !strings.Contains(f.Message, "must be at most 60") {
 			t.Errorf("%s: it says %q", name, f.Message)

@@ -28,6 +28,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/plan"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 func (s *situation) is(condition string) bool {
@@ -99,6 +102,73 @@ func obstructed(s *situation) *Decision {
 	}
 	return fail(v1alpha1.ReasonNameTaken, s.seen.Strangers[i]+" does not belong to this run, or was kept from an earlier run of "+
 		"this name: delete it, or use another name for the run")
+}
+
+func (s *situation) needs(name string) bool {
+	if name == plan.ResultsName(s.run) && s.seen.Results == nil {
+		return true
+	}
+	if s.next == nil {
+		return false
+	}
+	return name == plan.AttemptName(s.run, s.next.Number, s.attempt) || slices.ContainsFunc(s.wantedInstances(), func(n int) bool {
+		return ofInstance(name, plan.InstanceName(s.run, n))
+	})
+}
+
+func ofInstance(name, instance string) bool {
+	for _, prefix := range []string{"data-", "storage-"} {
+		name = strings.TrimPrefix(name, prefix)
+	}
+	return name == instance || strings.HasPrefix(name, instance+"-")
+}
+
+// Limits are what an administrator lets the runs of an installation ask for.
+type Limits struct {
+	// HostTuning has the namespaces whose runs may have the kernel settings of their database's node changed.
+	HostTuning []string
+	// MariaDBOperator: runs may have their database from it. Otherwise the manager has no rights on its kind.
+	MariaDBOperator bool
+	// Images of the loader.
+	Images podutil.Images
+	// Lanes are those that may be asked for; none is all. A user who names a lane of his own does not wait, and measures beside
+	// others, who are disturbed.
+	Lanes []string
+	// MaxTurn is for how long a run may have its lane; 0 is without a bound.
+	MaxTurn time.Duration
+	// DefaultTTL is after how long a finished run is deleted that sets no spec.ttlSecondsAfterFinished; 0 is never.
+	DefaultTTL time.Duration
+}
+
+// Refused is why a run cannot have what it, or one of its variants, asks for, or nil. One that has begun keeps its lane, and goes
+// on to the end of its turn.
+func (l *Limits) Refused(run *v1alpha1.BenchmarkRun) *Failure {
+	for variant := range plan.Sides(run) {
+		switch spec := &plan.Side(run, variant, 1).Spec; {
+		case spec.Database.HostTuning != nil && !slices.Contains(l.HostTuning, run.Namespace):
+			return &Failure{v1alpha1.ReasonHostTuningNotAllowed, "database.hostTuning changes kernel settings of a node, and this " +
+				"installation allows that to no run of this namespace: leave it out, or have an administrator add the namespace to " +
+				"hostTuning.namespaces in the Helm chart (the operator's flag --host-tuning-namespaces)"}
+		case spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && !l.MariaDBOperator:
+			return &Failure{v1alpha1.ReasonMariaDBOperatorMissing, "this installation does not use the MariaDB operator: use " +
+				"provisioner StatefulSet, or have an administrator set mariadbOperator.enabled: true in the Helm chart (the operator's " +
+				"flag --mariadb-operator)"}
+		case spec.Workload.Type == v1alpha1.WorkloadSysbench && !l.Images.HasSysbench():
+			return Invalid(errors.New("this installation has no loader with sysbench: use another workload, or have an administrator " +
+				"name its image (loader.sysbenchImage in the Helm chart, the operator's flag --sysbench-image)"))
+		}
+	}
+	requested, lane := ptr.Deref(run.Spec.DeadlineSeconds, 0), run.Spec.Lane
+	switch {
+	case run.Status.StartTime != nil:
+	case l.MaxTurn > 0 && time.Duration(requested)*time.Second > l.MaxTurn:
+		return Invalid(fmt.Errorf("spec.deadlineSeconds is %d but must be at most %d: this installation limits how long a run may "+
+			"hold its lane (--max-turn)", requested, int64(l.MaxTurn/time.Second)))
+	case len(l.Lanes) > 0 && !slices.Contains(l.Lanes, lane):
+		return Invalid(fmt.Errorf("spec.lane is %s, but the lanes of this installation are: %s; use one of them, or ask an "+
+			"administrator for another (--lanes)", lane, strings.Join(l.Lanes, ", ")))
+	}
+	return nil
 }
 
 func predecessor(s *situation) *Decision {

@@ -40,11 +40,12 @@ func TestHostTuningRefused(t *testing.T) {
 	plain, tuned := oneAxis(1, 1), tunedRun()
 	for namespaces, refused := range map[string]bool{"": true, "other": true, "other,ns": false} {
 		list := strings.Split(namespaces, ",")
-		if got := HostTuningRefused(tuned, list); (got != nil) != refused || HostTuningRefused(plain, list) != nil {
+		limits := &Limits{HostTuning: list}
+		if got := limits.Refused(tuned); (got != nil) != refused || limits.Refused(plain) != nil {
 			t.Errorf("allowed in %q: %+v", namespaces, got)
 		}
 	}
-	if got := HostTuningRefused(tuned, nil); got == nil || got.Reason != v1alpha1.ReasonHostTuningNotAllowed {
+	if got := new(Limits).Refused(tuned); got == nil || got.Reason != v1alpha1.ReasonHostTuningNotAllowed {
 		t.Errorf("allowed to nobody: %+v", got)
 	}
 }

@@ -300,27 +300,19 @@ func throttled(spec *v1alpha1.BenchmarkRunSpec, s *result.Summary) string {
 	if 100*s.Throttled() <= float64(allowed) {
 		return ""
 	}
-	text := fmt.Sprintf("the server was throttled at its CPU limit%s for %s of the measured %s, %.1f%%; %s %d%%: ",
-		limitText(had), seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed)
+	limit, asked, remedy := "", "no CPU limit", "raise database.resources.limits.cpu, or allow more"
+	if had > 0 {
+		limit = " (" + cpus(had) + ")"
+	}
+	if requested != 0 {
+		asked = "limits.cpu " + cpus(requested)
+	}
 	if foreign {
-		return text + fmt.Sprintf("the run requests %s; look for a LimitRange or a resized Pod, or accept the "+
-			"limit with trials.maxThrottledPercent", requestedText(requested))
+		remedy = "the run requests " + asked + "; look for a LimitRange or a resized Pod, or accept the limit with " +
+			"trials.maxThrottledPercent"
 	}
-	return text + "raise database.resources.limits.cpu, or allow more"
-}
-
-func limitText(millis int64) string {
-	if millis <= 0 {
-		return ""
-	}
-	return " (" + cpus(millis) + ")"
-}
-
-func requestedText(millis int64) string {
-	if millis == 0 {
-		return "no CPU limit"
-	}
-	return "limits.cpu " + cpus(millis)
+	return fmt.Sprintf("the server was throttled at its CPU limit%s for %s of the measured %s, %.1f%%; %s %d%%: %s", limit,
+		seconds(s.Observed.ThrottledMicros), seconds(s.Totals.Micros), 100*s.Throttled(), by, allowed, remedy)
 }
 
 func cpus(millis int64) string { return resource.NewMilliQuantity(millis, resource.DecimalSI).String() }
