@@ -73,6 +73,13 @@ var foreign = map[string]string{
 	"internal/workload/userdata/explain.go":        "the words of the server about the user's data",
 	"internal/workload/tprochload/files.go":        "names of files",
 	"internal/workload/workloadtest/script.go":     "SQL",
+	"internal/engine/mariadb.go":                   "the log of MariaDB",
+	"internal/engine/mysql.go":                     "the log and the status of MySQL",
+	"internal/engine/options.go":                   "lines of option files",
+	"internal/dialect/postgresql.go":               "an error of the driver that is no value",
+	"internal/engine/postgresql.go":                "lines of the server's log, and values of its variables",
+	"internal/kubectl/explain.go":                  "pages of the documentation",
+	"internal/loader/conn/exchange.go":             "SQL",
 }
 
 // Nothing takes its own sentences apart: what travels is a value, and words are made of it where people read them. A new file

@@ -4,26 +4,24 @@
 package kubectl
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/docs"
 	"github.com/benchrun-dev/benchrun/internal/finding"
-	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/result"
 )
 
@@ -184,45 +182,6 @@ func codes() []string {
 	return all
 }
 
-// invalidated are the attempts of a run that did not count.
-func invalidated(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
-	if ptr.Deref(run.Status.Trials.Invalidated, 0) == 0 {
-		return nil, nil
-	}
-	var maps corev1.ConfigMapList
-	if err := cl.List(ctx, &maps, client.InNamespace(run.Namespace), client.MatchingLabels{
-		v1alpha1.LabelRun: run.Name, v1alpha1.LabelOutcome: string(result.OutcomeInvalidated),
-	}); err != nil {
-		return nil, err
-	}
-	var attempts []*result.Record
-	for i := range maps.Items {
-		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
-		if err != nil {
-			return attempts, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
-		}
-		attempts = append(attempts, record)
-	}
-	return attempts, nil
-}
-
-// explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
-func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) []string {
-	count := int(ptr.Deref(run.Status.Trials.Invalidated, 0))
-	if count == 0 {
-		return nil
-	}
-	text := []string{stats.Counted(count, "attempt") + " did not count and was repeated:"}
-	if count > 1 {
-		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
-	}
-	for _, r := range attempts {
-		text = append(text, fmt.Sprintf("  trial %s: %s: %s", attemptTitle(r), r.Cause, r.Message),
-			"    "+strings.Join(causes()[string(r.Cause)].lines(), " "))
-	}
-	return text
-}
-
 const maxWarnings = 5
 
 // explainWarnings lists each warning once.
@@ -244,4 +203,66 @@ func explainWarnings(warnings []string) []string {
 		text = append(text, fmt.Sprintf("  and %d more: see kubectl benchrun report", more))
 	}
 	return text
+}
+
+// advice explains a reason, a cause or a finding: what it means, and what to do, which is empty if there is nothing to be done.
+type advice struct{ means, do string }
+
+// lines are both, for a person; none of what is not explained.
+func (a advice) lines() []string {
+	if a.means == "" {
+		return nil
+	}
+	means := a.means
+	if first, _, _ := strings.Cut(means, " "); !strings.Contains(first, ".") { // no field's path
+		means = strings.ToUpper(means[:1]) + means[1:]
+	}
+	return append([]string{means}, a.remedy()...)
+}
+
+// remedy is a line that says what to do, or none.
+func (a advice) remedy() []string {
+	if a.do == "" {
+		return nil
+	}
+	return []string{"What to do: " + a.do}
+}
+
+// reasons, causes and findings are what their pages say of them.
+var (
+	reasons  = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Reasons\n", "\n## ") })
+	causes   = sync.OnceValue(func() map[string]advice { return advised(docs.Reasons, "## Causes of LoaderFailed\n", "\n# ") })
+	findings = sync.OnceValue(func() map[string]advice { return advised(docs.Findings, "## Warnings\n", "\n# ") })
+)
+
+var (
+	quotedName = regexp.MustCompile("`(\\w+)`")
+	pageLink   = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+)
+
+// advised reads the tables between two places of a page: names in backquotes come first, and last what they mean, and what to do.
+func advised(page, from, to string) map[string]advice {
+	_, text, _ := strings.Cut(page, from)
+	text, _, _ = strings.Cut(text, to)
+	all := map[string]advice{}
+	for row := range strings.Lines(text) {
+		cells := strings.Split(row, "|") // before the first and after the last is nothing
+		if len(cells) < 5 {
+			continue
+		}
+		last := len(cells) - 2
+		for _, name := range quotedName.FindAllStringSubmatch(cells[1], -1) {
+			all[name[1]] = advice{sentence(cells[last-1]), sentence(cells[last])}
+		}
+	}
+	return all
+}
+
+// sentence is a cell of a page's table as it reads in a terminal.
+func sentence(cell string) string {
+	text := strings.ReplaceAll(pageLink.ReplaceAllString(strings.TrimSpace(cell), "$1"), "`", "")
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
 }

@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,24 +52,10 @@ reads it.`,
 	return command
 }
 
-// export writes a bundle and returns its path.
+// export writes a bundle and returns its path. What cannot be written whole is not left there.
 func export(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, to string) (string, error) {
-	if to == "" {
-		to = run.Name + ".tgz"
-	}
-	path, err := written(ctx, from, run, filepath.Dir(to))
-	if err != nil {
-		return "", err
-	}
-	if err := os.Rename(path, to); err != nil {
-		return "", errors.Join(fmt.Errorf("writing %s: %w", to, err), os.Remove(path))
-	}
-	return to, nil
-}
-
-// written is a whole bundle in a file of a folder: what cannot be written whole is not left there.
-func written(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun, folder string) (string, error) {
-	f, err := os.CreateTemp(folder, ".benchrun-export-*")
+	to = cmp.Or(to, run.Name+".tgz")
+	f, err := os.CreateTemp(filepath.Dir(to), ".benchrun-export-*")
 	if err != nil {
 		return "", fmt.Errorf("writing the bundle: %w", err)
 	}
@@ -76,10 +63,15 @@ func written(ctx context.Context, from client.Reader, run *v1alpha1.BenchmarkRun
 	if err == nil {
 		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // as any file that a user writes: the bundle has no secrets
 	}
+	if err == nil {
+		if err = os.Rename(f.Name(), to); err != nil {
+			err = fmt.Errorf("writing %s: %w", to, err)
+		}
+	}
 	if err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
-	return f.Name(), nil
+	return to, nil
 }
 
 // openBundle reads a bundle from a file, and verifies it.

@@ -93,8 +93,12 @@ func publishedNames(contents map[string][]byte) []string {
 func addAttempts(
 	ctx context.Context, from client.Reader, to *bundle.Writer, run *v1alpha1.BenchmarkRun, records []*result.Record,
 ) error {
-	digests := recordDigests(run.Status.Records, records)
-	servers := variables{}
+	servers, digests := variables{}, map[string]string{run.Status.Records.ConfigMap: run.Status.Records.Digest}
+	for _, r := range records { // the status names the newest, and each record the one before it
+		if r.Previous != nil {
+			digests[r.Previous.ConfigMap] = r.Previous.Digest
+		}
+	}
 	for _, record := range records {
 		name := plan.AttemptName(run, record.Trial, record.Attempt)
 		text, document, err := readAttempt(ctx, from, run.Namespace, name, record, digests[name])
@@ -142,17 +146,6 @@ func readAttempt(
 		return nil, nil, fmt.Errorf("ConfigMap %s lacks the document of the attempt, or it is not what the operator wrote", name)
 	}
 	return text, document, nil
-}
-
-// recordDigests of a run by the names of their ConfigMaps: the status names the newest, and each record the one before it.
-func recordDigests(newest v1alpha1.RecordReference, records []*result.Record) map[string]string {
-	digests := map[string]string{newest.ConfigMap: newest.Digest}
-	for _, r := range records {
-		if r.Previous != nil {
-			digests[r.Previous.ConfigMap] = r.Previous.Digest
-		}
-	}
-	return digests
 }
 
 // variables of servers by variant; without variants, the name of the only one is empty.

@@ -7,7 +7,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +19,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
+	"github.com/benchrun-dev/benchrun/internal/finding"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
@@ -132,4 +140,153 @@ func copyLog(ctx context.Context, from logs, pod *corev1.Pod, follow bool, out i
 			return err
 		}
 	}
+}
+
+// printRecord prints what is recorded of the attempt, or of the trial's newest one.
+func (r logRequest) printRecord(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun, out io.Writer) error {
+	var newest map[string][]byte
+	for attempt := max(r.attempt, 1); ; attempt++ {
+		contents, err := clusterfiles.Read(ctx, cl, run.Namespace, plan.AttemptName(run, r.trial, attempt))
+		switch {
+		case err != nil:
+			return err
+		case contents == nil && newest == nil:
+			return r.notFound(run)
+		case contents == nil:
+			return printAttempt(newest, out)
+		case r.attempt > 0:
+			return printAttempt(contents, out)
+		}
+		newest = contents
+	}
+}
+
+func (r logRequest) notFound(run *v1alpha1.BenchmarkRun) error {
+	what := fmt.Sprintf("trial %d", r.trial)
+	if r.attempt > 0 {
+		what += fmt.Sprintf(", attempt %d,", r.attempt)
+	}
+	trials := &run.Status.Trials
+	return fmt.Errorf("%s of %s has no Pod and no record: it has not started or does not exist (%d/%d trials so far)",
+		what, run.Name, ptr.Deref(trials.Measured, 0), ptr.Deref(trials.Planned, 0))
+}
+
+// printAttempt prints the record of an attempt, and the output of the program that generated the load.
+func printAttempt(contents map[string][]byte, out io.Writer) error {
+	text, err := result.UnpackFile(result.RecordKey, contents)
+	if err != nil {
+		return err
+	}
+	record, err := result.DecodeRecord(string(text))
+	if err != nil {
+		return err
+	}
+	say(out, fmt.Sprintf("The Pod is gone. Trial %s: %s, recorded %s.", attemptTitle(record), record.Outcome,
+		record.Recorded.UTC().Format("2006-01-02 15:04:05 MST")))
+	if record.Cause != "" {
+		say(out, fmt.Sprintf("%s: %s", record.Cause, record.Message))
+		say(out, strings.Join(causes()[string(record.Cause)].lines(), " "))
+	}
+	if record.Summary != nil {
+		printSummary(record.Summary, out)
+	}
+	packed, err := result.UnpackFile(result.DocumentKey, contents)
+	if err != nil || packed == nil {
+		return err
+	}
+	document, err := result.DecodeDocument(packed)
+	if err != nil {
+		return err
+	}
+	printToolOutput(document, out)
+	return nil
+}
+
+// printToolOutput prints the output of the program that generated the load, in the order of its phases.
+func printToolOutput(d *result.Document, out io.Writer) {
+	phases := slices.Sorted(maps.Keys(d.ToolOutput))
+	if d.Tool != nil {
+		order := map[string]int{}
+		for i, command := range d.Tool.Commands {
+			order[command.Phase] = i
+		}
+		slices.SortStableFunc(phases, func(a, b string) int { return order[a] - order[b] })
+	}
+	for _, phase := range phases {
+		say(out, "\n--- what the program printed, "+phase+" ---")
+		say(out, strings.TrimRight(d.ToolOutput[phase], "\n"))
+	}
+}
+
+// attemptTitle names an attempt: its trial, its number, its variant if it measured one of several, and its point.
+func attemptTitle(r *result.Record) string {
+	title := fmt.Sprintf("%d, attempt %d", r.Trial, r.Attempt)
+	if len(r.Sides) == 1 {
+		title += ", variant " + r.Sides[0].Variant
+	}
+	if len(r.Parameters) > 0 {
+		title += " (" + stats.Label(r.Parameters) + ")"
+	}
+	return title
+}
+
+// printSummary prints what was measured, of variants in slices one after the other, and the warnings.
+func printSummary(s *result.Summary, out io.Writer) {
+	printMetrics("", s.Metrics, out)
+	for i := range s.Sides {
+		printMetrics(s.Sides[i].Variant+": ", s.Sides[i].Metrics, out)
+	}
+	for _, text := range finding.Texts(s.Findings) {
+		say(out, "warning: "+text)
+	}
+	for i := range s.Sides {
+		for _, text := range finding.Texts(s.Sides[i].Findings) {
+			say(out, "warning: "+s.Sides[i].Variant+": "+text)
+		}
+	}
+}
+
+func printMetrics(prefix string, metrics []result.Metric, out io.Writer) {
+	for _, m := range metrics {
+		say(out, fmt.Sprintf("%s%s: %s %s", prefix, m.Name, stats.Format(m.Value), m.Unit))
+	}
+}
+
+// invalidated are the attempts of a run that did not count.
+func invalidated(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
+	if ptr.Deref(run.Status.Trials.Invalidated, 0) == 0 {
+		return nil, nil
+	}
+	var maps corev1.ConfigMapList
+	if err := cl.List(ctx, &maps, client.InNamespace(run.Namespace), client.MatchingLabels{
+		v1alpha1.LabelRun: run.Name, v1alpha1.LabelOutcome: string(result.OutcomeInvalidated),
+	}); err != nil {
+		return nil, err
+	}
+	var attempts []*result.Record
+	for i := range maps.Items {
+		record, err := result.DecodeRecord(maps.Items[i].Data[result.RecordKey])
+		if err != nil {
+			return attempts, fmt.Errorf("ConfigMap %s: %w", maps.Items[i].Name, err)
+		}
+		attempts = append(attempts, record)
+	}
+	return attempts, nil
+}
+
+// explainInvalidated lists attempts that did not count. There may be more than are recorded: the count is that of the status.
+func explainInvalidated(run *v1alpha1.BenchmarkRun, attempts []*result.Record) []string {
+	count := int(ptr.Deref(run.Status.Trials.Invalidated, 0))
+	if count == 0 {
+		return nil
+	}
+	text := []string{stats.Counted(count, "attempt") + " did not count and was repeated:"}
+	if count > 1 {
+		text[0] = stats.Counted(count, "attempt") + " did not count and were repeated:"
+	}
+	for _, r := range attempts {
+		text = append(text, fmt.Sprintf("  trial %s: %s: %s", attemptTitle(r), r.Cause, r.Message),
+			"    "+strings.Join(causes()[string(r.Cause)].lines(), " "))
+	}
+	return text
 }

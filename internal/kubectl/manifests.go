@@ -154,29 +154,27 @@ var hashed = regexp.MustCompile(`^-[a-z0-9]{10}$`)
 // with the SQL in them. One that is not in the stream may be in the cluster.
 func (m configMaps) check(run *v1alpha1.BenchmarkRun) []string {
 	var lines []string
+	named := func(path, name, key string) { lines = append(lines, m.lacking(path, name, key)...) }
 	load := &run.Spec.Workload
 	if from := load.SchemaFrom; from != nil {
-		lines = append(lines, m.lacking("workload.schemaFrom", from.Name, from.Key)...)
+		named("workload.schemaFrom", from.Name, from.Key)
 		if script, found := m[from.Name][from.Key]; found {
 			if err := validation.CheckSchema(run, script); err != nil {
 				lines = append(lines, err.Error())
 			}
 		}
 	}
-	if load.Sysbench != nil && load.Sysbench.ScriptFrom != nil {
-		from := load.Sysbench.ScriptFrom
-		lines = append(lines, m.lacking("workload.sysbench.scriptFrom", from.Name, from.Key)...)
+	if w := load.Sysbench; w != nil && w.ScriptFrom != nil {
+		named("workload.sysbench.scriptFrom", w.ScriptFrom.Name, w.ScriptFrom.Key)
 	}
-	if load.Pgbench != nil && load.Pgbench.ScriptFrom != nil {
-		from := load.Pgbench.ScriptFrom
-		lines = append(lines, m.lacking("workload.pgbench.scriptFrom", from.Name, from.Key)...)
+	if w := load.Pgbench; w != nil && w.ScriptFrom != nil {
+		named("workload.pgbench.scriptFrom", w.ScriptFrom.Name, w.ScriptFrom.Key)
 	}
-	if load.Statements != nil && load.Statements.Setup != nil {
-		from := load.Statements.Setup
-		lines = append(lines, m.lacking("workload.statements.setup", from.Name, from.Key)...)
+	if w := load.Statements; w != nil && w.Setup != nil {
+		named("workload.statements.setup", w.Setup.Name, w.Setup.Key)
 	}
-	if load.Custom != nil && load.Custom.FilesFrom != "" {
-		lines = append(lines, m.lacking("workload.custom.filesFrom", load.Custom.FilesFrom, "")...)
+	if w := load.Custom; w != nil && w.FilesFrom != "" {
+		named("workload.custom.filesFrom", w.FilesFrom, "")
 	}
 	return lines
 }

@@ -227,16 +227,6 @@ func (p *printable) plotFiles(ctx context.Context, docs *documents) (files []res
 	return files, remarks, ctx.Err()
 }
 
-// addOutput of an attempt that had such a program, if outputs are wanted.
-func (d *documents) addOutput(attempt string, of *result.Document) {
-	if !d.withOutputs || len(of.ToolOutput) == 0 {
-		return
-	}
-	var b bytes.Buffer
-	printToolOutput(of, &b)
-	d.outputs = append(d.outputs, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
-}
-
 // openPage writes the page to a temporary file and opens it. The path is printed in any case: there may be no browser.
 func openPage(ctx context.Context, streams genericiooptions.IOStreams, p *printable, docs *documents, name string) error {
 	html, err := formatOf("html", docs)

@@ -4,19 +4,25 @@
 package kubectl
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/judge"
+	"github.com/benchrun-dev/benchrun/internal/judge/stats"
+	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/report"
+	"github.com/benchrun-dev/benchrun/internal/report/page"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -208,4 +214,67 @@ func openPath(name string) (*report.Report, error) {
 		return nil, err
 	}
 	return report.FromResults(text)
+}
+
+// documents reads those of the attempts that count, one after another, so that not more than one is in memory. One that
+// cannot be read is counted: plots are drawn without it.
+type documents struct {
+	from      client.Reader
+	namespace string
+	// details are what pages show of those that were read.
+	reading sync.Once
+	details page.Details
+	// outputs of those that are read, if they are wanted: files with what programs printed that made the load.
+	withOutputs bool
+	outputs     []result.File
+	// missing says why some could not be read.
+	missing []error
+}
+
+// read those of a report, once.
+func (d *documents) read(ctx context.Context, r *report.Report) {
+	d.reading.Do(func() {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: r.Name}}
+		for _, record := range r.Accepted() {
+			d.readOne(ctx, r, plan.AttemptName(run, record.Trial, record.Attempt), record)
+		}
+	})
+}
+
+func (d *documents) readOne(ctx context.Context, r *report.Report, name string, record *result.Record) {
+	doc, err := clusterfiles.Document(ctx, d.from, d.namespace, name, record)
+	if err == nil && doc == nil {
+		err = fmt.Errorf("ConfigMap %s: it was deleted, or is not what the operator wrote", name)
+	}
+	if err != nil {
+		d.missing = append(d.missing, err)
+		return
+	}
+	d.addOutput(name, doc)
+	record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
+	d.details.Add(record, doc)
+	r.AddSettings(record, doc)
+}
+
+// words say what is missing; empty if nothing is.
+func (d *documents) words() string {
+	if len(d.missing) == 0 {
+		return ""
+	}
+	what := "plots"
+	if len(d.outputs) > 0 {
+		what += " and outputs"
+	}
+	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
+		what, stats.Counted(len(d.missing), "document"), explained(d.missing[0]))
+}
+
+// addOutput of an attempt that had such a program, if outputs are wanted.
+func (d *documents) addOutput(attempt string, of *result.Document) {
+	if !d.withOutputs || len(of.ToolOutput) == 0 {
+		return
+	}
+	var b bytes.Buffer
+	printToolOutput(of, &b)
+	d.outputs = append(d.outputs, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
 }
