@@ -78,14 +78,14 @@ func Implied(run *v1alpha1.BenchmarkRun, instance int) []Object {
 		return nil
 	case v1alpha1.ProvisionerStatefulSet:
 		return []Object{pod}
-	case v1alpha1.ProvisionerMariaDBOperator:
-	}
-	return []Object{
-		pod,
-		&appsv1.StatefulSet{ObjectMeta: meta(name)},
-		&corev1.Service{ObjectMeta: meta(name)},
-		&corev1.Service{ObjectMeta: meta(name + "-internal")},
-		&corev1.PersistentVolumeClaim{ObjectMeta: meta("storage-" + name + "-0")},
+	default:
+		return []Object{
+			pod,
+			&appsv1.StatefulSet{ObjectMeta: meta(name)},
+			&corev1.Service{ObjectMeta: meta(name)},
+			&corev1.Service{ObjectMeta: meta(name + "-internal")},
+			&corev1.PersistentVolumeClaim{ObjectMeta: meta("storage-" + name + "-0")},
+		}
 	}
 }
 

@@ -7,9 +7,8 @@
 // next, after the new one was written: a step that is tried again is not counted twice, and a manager that starts begins with
 // zero, as Prometheus expects. Gauges are computed from the runs themselves at each scrape: they hold after a restart, too.
 //
-//	transitions.go  two statuses → the transitions between them
+//	transitions.go  two statuses → the transitions between them; runs → gauges
 //	metrics.go      transitions → counters and histograms
-//	state.go        runs → gauges
 package telemetry
 
 import (
@@ -30,36 +29,29 @@ type Metrics struct {
 
 // New metrics. Every series begins with zero.
 func New() *Metrics {
-	m := &Metrics{
-		attempts:    counters("attempts_total", "Attempts that have ended, by outcome.", "outcome"),
-		invalidated: counters("attempts_invalidated_total", "Attempts that were disturbed and did not count, by cause.", "cause"),
+	return &Metrics{
+		attempts: counters("attempts_total", "Attempts that have ended, by outcome.", "outcome", outcomes),
+		invalidated: counters("attempts_invalidated_total", "Attempts that were disturbed and did not count, by cause.", "cause",
+			disturbances),
 		measured: seconds("trial_measured_seconds", "Measured phase of each attempt that counts.",
 			0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
 		dead: seconds("trial_dead_seconds",
 			"Time between the end of one loader and the start of the next one of the same run, without pauses.",
 			0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600),
-		completed: counters("runs_completed_total", "Runs that have measured what they need, by reason.", "reason"),
-		failed:    counters("runs_failed_total", "Runs that have failed, by reason.", "reason"),
+		completed: counters("runs_completed_total", "Runs that have measured what they need, by reason.", "reason", completions),
+		failed:    counters("runs_failed_total", "Runs that have failed, by reason.", "reason", runFailures),
 	}
-	for _, o := range outcomes {
-		m.attempts.WithLabelValues(string(o))
-	}
-	for _, c := range disturbances {
-		m.invalidated.WithLabelValues(string(c))
-	}
-	for vector, reasons := range map[*prometheus.CounterVec][]string{m.failed: runFailures, m.completed: completions} {
-		for _, reason := range reasons {
-			vector.WithLabelValues(reason)
-		}
-	}
-	return m
 }
 
 // prefix of the names of all metrics.
 const prefix = "benchrun"
 
-func counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: prefix, Name: name, Help: help}, labels)
+func counters[T ~string](name, help, label string, values []T) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: prefix, Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		c.WithLabelValues(string(value))
+	}
+	return c
 }
 
 func seconds(name, help string, buckets ...float64) prometheus.Histogram {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/engine"
 	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
 	"github.com/benchrun-dev/benchrun/internal/plan"
@@ -35,7 +36,7 @@ func PlanRun(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	if len(run.Status.Conditions) > 0 {
 		return p, nil
 	}
-	if err := cmp.Or(checkServer(run), checkDatabase(&run.Spec.Database), checkBytes(p.Bytes)); err != nil {
+	if err := cmp.Or(checkServer(run), checkBytes(p.Bytes)); err != nil {
 		return p, err
 	}
 	var points []plan.Point
@@ -63,7 +64,7 @@ func checkBytes(bytes int) error {
 		"workload's texts, put them into a file, or measure fewer points", bytes, maxBytes)
 }
 
-// checkServer finds what the engine's servers cannot do.
+// checkServer finds what the engine's servers cannot do, or do not have.
 func checkServer(run *v1alpha1.BenchmarkRun) error {
 	db := &run.Spec.Database
 	e, err := plan.EngineOf(db)
@@ -79,15 +80,11 @@ func checkServer(run *v1alpha1.BenchmarkRun) error {
 		return fmt.Errorf("trials.data: Restore copies the data of a server that is one process: with engine %s it must be Recreate "+
 			"or Keep", e.Name)
 	}
-	return nil
+	return checkSettings(e, db)
 }
 
-// checkDatabase finds settings that the engine does not have, and variables that are not written as its servers take them.
-func checkDatabase(db *v1alpha1.DatabaseSpec) error {
-	e, err := plan.EngineOf(db)
-	if err != nil {
-		return err
-	}
+// checkSettings finds settings that the engine does not have, and variables that are not written as its servers take them.
+func checkSettings(e *engine.Engine, db *v1alpha1.DatabaseSpec) error {
 	s, named := &db.Settings, e.Options.Named()
 	asked := map[string]bool{
 		"bufferPoolSize": s.BufferPoolSize != nil, "redoLogSize": s.RedoLogSize != nil, "binaryLog": s.BinaryLog != nil,
