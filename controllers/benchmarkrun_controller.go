@@ -9,28 +9,26 @@
 //
 // Files:
 //
-//	benchmarkrun_controller.go  Reconcile, the permissions, and what is watched
-//	controller.go               observes, decides, acts, and writes the status
+//	benchmarkrun_controller.go  Reconcile, the permissions, what is watched, and what is announced of a new status
+//	controller.go               observes, decides, acts, and writes the status; what is remembered from one step to the next
 //	benchmarkrun_observe.go     reads the run's objects from the cache, and past it before a decision that cannot be taken back;
 //	                            what else is on a database's node
 //	records.go                  reads the chain of records
-//	clusterwarnings.go          reads warning events, and the log of a server that failed to start
+//	clusterwarnings.go          reads warning events, and logs: that of a server that failed to start
 //	benchmarkrun_act.go         carries out actions; checks variants, and records where each was measured
-//	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results
-//	benchmarkrun_documents.go   reads the result document from a loader's log, for the record
-//	followers.go                follows the logs of loaders that run
+//	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results, with the report page
+//	benchmarkrun_documents.go   reads the result document from a loader's log, and follows the logs of loaders that run
 //	provide.go                  creates the objects of a database instance
 //	lanes.go                    reads, takes and releases a lane: a Lease
 //	lanewatches.go              whom a change of a run or a Lease wakes in the queue of a lane
 //	installation.go             which of several installations acts on a run
-//	owner.go                    who owns an object: this run, an earlier one of the same name, or a third party
 //	ours.go                     what was made of what, by controller references
 //	instances.go                reads and removes database instances, each of a variant
-//	cached.go                   what the cache keeps of each object, and the report page that is made of it
+//	cached.go                   what the cache keeps of each object
 //	live.go                     reads past the cache: lists in pages, and of what strangers have made only so much
-//	writer.go                   creates, deletes, patches the status, and announces its changes
+//	writer.go                   who owns an object: this run, an earlier one of the same name, or a third party; creates, deletes,
+//	                            and patches the status
 //	store.go                    writes records, once, and results
-//	memory.go                   what is remembered of a run from one step to the next
 //	hosttuning_controller.go    tunes and restores nodes that have a Lease for that, also when their runs are gone
 //
 // The names of objects follow from the run alone. With a stale cache, or beside a second operator, a create therefore ends with
@@ -41,6 +39,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,19 +49,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
+	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/telemetry"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -91,22 +95,6 @@ type BenchmarkRunReconciler struct {
 	decoding sync.Mutex
 	// followers of the logs of loaders that run; nil without a manager.
 	followers *followers
-}
-
-// Settings of an installation, as its administrator has set them.
-type Settings struct {
-	lifecycle.Limits
-	// Scope to work in.
-	Scope Scope
-	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
-	LaneNamespace, HostNamespace string
-	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
-	// node.
-	NameOthers bool
-	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
-	ClusterUsers bool
-	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
-	NetworkPolicies bool
 }
 
 // +kubebuilder:rbac:groups=benchrun.dev,resources=benchmarkruns,verbs=get;list;watch;create;delete
@@ -229,4 +217,69 @@ func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) er
 	}
 	r.memories.of(s.run).reach(s.run)
 	return nil
+}
+
+type announcement struct{ kind, reason, action, message string }
+
+// maxNote is how many bytes the text of an event may have; the API server refuses one that has more.
+const maxNote = 1024
+
+var runConditions = []struct{ condition, kind, action string }{
+	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
+	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
+	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
+	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
+	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
+}
+
+func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
+	var list []announcement
+	add := func(kind, reason, action, message string) {
+		list = append(list, announcement{kind, reason, action, result.Truncate(message, maxNote)})
+	}
+	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
+		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
+		for _, r := range seen.Records[min(len(seen.Records), counted):] {
+			if r.Outcome == result.OutcomeInvalidated {
+				add(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
+					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message))
+			}
+		}
+	}
+	for _, h := range status.HostTuning {
+		if notRestored(h) && !slices.ContainsFunc(old.HostTuning, func(b v1alpha1.HostTuningStatus) bool {
+			return notRestored(b) && b.Node == h.Node
+		}) {
+			add(corev1.EventTypeWarning, "HostNotRestored", "Restore", fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message))
+		}
+	}
+	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if c != nil && c.Reason == v1alpha1.ReasonRefused && status.Refusal.Object != old.Refusal.Object {
+		add(corev1.EventTypeWarning, c.Reason, "Create", c.Message)
+	}
+	for _, a := range runConditions {
+		c := apimeta.FindStatusCondition(status.Conditions, a.condition)
+		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old.Conditions, a.condition) {
+			add(a.kind, c.Reason, a.action, c.Message)
+		}
+	}
+	return list
+}
+
+func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }
+
+type changes struct {
+	announcements []announcement
+	transitions   []telemetry.Transition
+}
+
+// tell what changed: events, metrics and log.
+func (w *writer) tell(ctx context.Context, c changes) {
+	for _, a := range c.announcements {
+		w.Recorder.Eventf(w.owner.BenchmarkRun, nil, a.kind, a.reason, a.action, "%s", a.message)
+	}
+	w.Metrics.Count(c.transitions)
+	for i := range c.transitions {
+		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
+	}
 }

@@ -4,11 +4,8 @@
 package controllers
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,15 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/database"
-	"github.com/benchrun-dev/benchrun/internal/plan"
-	"github.com/benchrun-dev/benchrun/internal/report"
-	"github.com/benchrun-dev/benchrun/internal/report/page"
-	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
@@ -197,58 +188,4 @@ func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.Bench
 		all = append(all, runs.Items...)
 	}
 	return all, nil
-}
-
-// details of a run that has ended, for its page; the report gets the settings of the servers. One document after another is read,
-// from the API server, so that not more than one is in memory. One that is gone or cannot be read is left out.
-func (r *BenchmarkRunReconciler) details(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report,
-) (*page.Details, error) {
-	details := new(page.Details)
-	for _, record := range rep.Accepted() {
-		doc, err := r.document(ctx, run, record)
-		switch {
-		case errors.Is(err, result.ErrDocumentInvalid):
-			log.FromContext(ctx).Info("The results lack what a document would show",
-				"configMap", plan.AttemptName(run, record.Trial, record.Attempt), "error", err.Error())
-		case err != nil:
-			return nil, err
-		case doc != nil:
-			details.Add(record, doc)
-			rep.AddSettings(record, doc)
-		}
-	}
-	return details, nil
-}
-
-// document of an attempt, from its ConfigMap; nil if it is gone.
-func (r *BenchmarkRunReconciler) document(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, record *result.Record,
-) (*result.Document, error) {
-	r.decoding.Lock()
-	defer r.decoding.Unlock()
-	return clusterfiles.Document(ctx, r.Live, run.Namespace, plan.AttemptName(run, record.Trial, record.Attempt), record)
-}
-
-// rendered is a page. The results are worth more than their page: they are published without it if it cannot be drawn, which the
-// library for plots may say by a panic.
-func rendered(ctx context.Context, rep *report.Report, details *page.Details) (files []result.File) {
-	logger := log.FromContext(ctx)
-	defer func() {
-		if p := recover(); p != nil {
-			logger.Error(fmt.Errorf("%v", p), "The page cannot be made", "stack", string(debug.Stack()))
-			files = nil
-		}
-	}()
-	var text bytes.Buffer
-	err := page.Write(&text, rep, details)
-	if err == nil {
-		var file result.File
-		// Compressed, because a page is nothing to read in a ConfigMap.
-		if file, err = (result.File{Name: page.File, Data: text.Bytes()}).Compressed(); err == nil {
-			return []result.File{file}
-		}
-	}
-	logger.Error(err, "The page cannot be made")
-	return nil
 }

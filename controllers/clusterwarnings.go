@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -159,3 +161,18 @@ func lastSeen(e *corev1.Event) time.Time {
 
 // podSuffix is the random end of the name of a Job's Pod.
 var podSuffix = regexp.MustCompile(`("[a-z0-9-]+-a[0-9]+-[0-9]+)-[a-z0-9]{5}"`)
+
+// LogOpener opens logs of containers: what stands in one by now or, with Follow, all that is written to it until the container
+// ends.
+type LogOpener interface {
+	OpenLog(ctx context.Context, namespace, pod string, of corev1.PodLogOptions) (io.ReadCloser, error)
+}
+
+// PodLogs opens them through the API server.
+type PodLogs struct{ Clientset kubernetes.Interface }
+
+// OpenLog implements LogOpener.
+func (l PodLogs) OpenLog(ctx context.Context, namespace, pod string, of corev1.PodLogOptions) (io.ReadCloser, error) {
+	of.LimitBytes = ptr.To[int64](maxLogBytes)
+	return l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &of).Stream(ctx)
+}

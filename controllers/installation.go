@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 )
 
 // Two installations whose managers elect their leaders in different namespaces do not know each other. Of those that see the same
@@ -55,6 +56,22 @@ type Installation struct {
 type otherInstallation struct {
 	looked time.Time
 	state  installationState
+}
+
+// Settings of an installation, as its administrator has set them.
+type Settings struct {
+	lifecycle.Limits
+	// Scope to work in.
+	Scope Scope
+	// LaneNamespace has the Leases of the lanes, HostNamespace those of tuned nodes.
+	LaneNamespace, HostNamespace string
+	// NameOthers lets results and statuses name what is in other namespaces: Pods on a database's node, and who holds a lane or a
+	// node.
+	NameOthers bool
+	// ClusterUsers leaves users and groups of the Pods of runs to the cluster.
+	ClusterUsers bool
+	// NetworkPolicies has servers and observers closed to all Pods but those of their run.
+	NetworkPolicies bool
 }
 
 // identity is what the status of a run names an installation.

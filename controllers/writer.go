@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,14 +22,13 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
-	"github.com/benchrun-dev/benchrun/internal/result"
-	"github.com/benchrun-dev/benchrun/internal/telemetry"
 )
 
 type writer struct {
@@ -186,67 +187,101 @@ func neverValid(answer *metav1.Status) bool {
 	return false
 }
 
-type announcement struct{ kind, reason, action, message string }
+// owner is the run that the reconciler works for. Each object that belongs to it has two labels: the owner's name, by which it
+// is listed and watched, and the owner's UID, because an owner that was deleted and created again is another one.
+type owner struct{ *v1alpha1.BenchmarkRun }
 
-// maxNote is how many bytes the text of an event may have; the API server refuses one that has more.
-const maxNote = 1024
-
-var runConditions = []struct{ condition, kind, action string }{
-	{v1alpha1.ConditionAdmitted, corev1.EventTypeNormal, "Admit"},
-	{v1alpha1.ConditionDatabaseReady, corev1.EventTypeNormal, "Provide"},
-	{v1alpha1.ConditionSuspended, corev1.EventTypeNormal, "Suspend"},
-	{v1alpha1.ConditionComplete, corev1.EventTypeNormal, "Finish"},
-	{v1alpha1.ConditionFailed, corev1.EventTypeWarning, "Finish"},
+// isLabelled says whether an object has the owner's UID in its label. Anybody can write a label: it sorts objects, it proves
+// nothing.
+func (o owner) isLabelled(object client.Object) bool {
+	return object.GetLabels()[v1alpha1.LabelRunUID] == string(o.GetUID())
 }
 
-func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Observed) []announcement {
-	var list []announcement
-	add := func(kind, reason, action, message string) {
-		list = append(list, announcement{kind, reason, action, result.Truncate(message, maxNote)})
+// retains says whether the owner's records and results stay when it is deleted.
+func (o owner) retains() bool { return o.Spec.Results.Retention == v1alpha1.RetentionRetain }
+
+// owns says whether a ConfigMap with records or results is the owner's: it is controlled by the owner or, if it is to stay when
+// the owner is deleted, has its UID.
+func (o owner) owns(cm *corev1.ConfigMap) bool {
+	if o.retains() {
+		return o.isLabelled(cm)
 	}
-	if ptr.Deref(status.Trials.Invalidated, 0) > ptr.Deref(old.Trials.Invalidated, 0) {
-		counted := int(ptr.Deref(old.Trials.Measured, 0) + ptr.Deref(old.Trials.Invalidated, 0))
-		for _, r := range seen.Records[min(len(seen.Records), counted):] {
-			if r.Outcome == result.OutcomeInvalidated {
-				add(corev1.EventTypeWarning, "AttemptInvalidated", "Measure",
-					fmt.Sprintf("trial %d, attempt %d: %s: %s", r.Trial, r.Attempt, r.Cause, r.Message))
-			}
-		}
-	}
-	for _, h := range status.HostTuning {
-		if notRestored(h) && !slices.ContainsFunc(old.HostTuning, func(b v1alpha1.HostTuningStatus) bool {
-			return notRestored(b) && b.Node == h.Node
-		}) {
-			add(corev1.EventTypeWarning, "HostNotRestored", "Restore", fmt.Sprintf("node %s was not restored: %s", h.Node, h.Message))
-		}
-	}
-	c := apimeta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	if c != nil && c.Reason == v1alpha1.ReasonRefused && status.Refusal.Object != old.Refusal.Object {
-		add(corev1.EventTypeWarning, c.Reason, "Create", c.Message)
-	}
-	for _, a := range runConditions {
-		c := apimeta.FindStatusCondition(status.Conditions, a.condition)
-		if c != nil && c.Status == metav1.ConditionTrue && !apimeta.IsStatusConditionTrue(old.Conditions, a.condition) {
-			add(a.kind, c.Reason, a.action, c.Message)
-		}
-	}
-	return list
+	return madeOf(cm, o)
 }
 
-func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }
-
-type changes struct {
-	announcements []announcement
-	transitions   []telemetry.Transition
+// taken is the terminal error that an object of another owner has a name that the owner needs.
+func (o owner) taken(kind, name string) error {
+	return terminal(v1alpha1.ReasonNameTaken,
+		fmt.Sprintf("%s %s exists and does not belong to this run: delete it, or use another name for the run", kind, name))
 }
 
-// tell what changed: events, metrics and log.
-func (w *writer) tell(ctx context.Context, c changes) {
-	for _, a := range c.announcements {
-		w.Recorder.Eventf(w.owner.BenchmarkRun, nil, a.kind, a.reason, a.action, "%s", a.message)
+// ownership sorts observed objects that have the owner's name in their label: into its own, those of an earlier owner of the same
+// name that are being deleted, and those that stay and have a name that the owner may need. All others are not ours, whatever
+// their labels say.
+type ownership struct {
+	owner owner
+	gone  bool
+	// predecessor are the objects that are being deleted, and strangers the names of those that stay, both in order.
+	predecessor lifecycle.Predecessor
+	strangers   []string
+}
+
+func (o *ownership) ours(object client.Object) bool {
+	if madeOf(object, o.owner) {
+		return true
 	}
-	w.Metrics.Count(c.transitions)
-	for i := range c.transitions {
-		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
+	o.sort(object)
+	return false
+}
+
+func (o *ownership) sort(object client.Object) {
+	switch {
+	case o.owner.isLabelled(object), !o.wanted(object.GetName()):
+	case o.goes(object):
+		o.predecessor.Remains = append(o.predecessor.Remains, object.GetName())
+		slices.Sort(o.predecessor.Remains)
+		if object.GetDeletionTimestamp() == nil && o.owner.succeeds(object) {
+			o.predecessor.Orphan = object
+		}
+	default:
+		o.strangers = append(o.strangers, object.GetName())
+		slices.Sort(o.strangers)
 	}
+}
+
+// ofRun are ends of names that Benchrun gives: of the instances, attempts, results and copied data of a run, and of the Pods,
+// claims and further ConfigMaps of these.
+var ofRun = regexp.MustCompile(`^-(db[0-9]+|t[0-9]+-a[0-9]+|results|data)(-|$)`)
+
+func (o *ownership) wanted(name string) bool {
+	for _, prefix := range []string{"", "data-", "storage-"} {
+		if rest, found := strings.CutPrefix(name, prefix+o.owner.GetName()); found && ofRun.MatchString(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// goes says whether an object will be gone soon: it is being deleted, or what controls it is an earlier owner or was one's.
+func (o *ownership) goes(object client.Object) bool {
+	controller := metav1.GetControllerOf(object)
+	return object.GetDeletionTimestamp() != nil || controller != nil && o.wanted(controller.Name) || o.owner.succeeds(object)
+}
+
+// succeeds says whether what controls an object is an earlier owner of the same name: that one is gone, as this one has its name.
+func (o owner) succeeds(object client.Object) bool {
+	controller := metav1.GetControllerOf(object)
+	return controller != nil && controller.Kind == lifecycle.RunKind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+		controller.Name == o.GetName() && controller.UID != o.GetUID()
+}
+
+// enqueueOwner leads from an object to the run whose name it has in a label.
+func enqueueOwner() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+		name := object.GetLabels()[v1alpha1.LabelRun]
+		if name == "" {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: name}}}
+	})
 }

@@ -80,6 +80,8 @@ var foreign = map[string]string{
 	"internal/engine/postgresql.go":                "lines of the server's log, and values of its variables",
 	"internal/kubectl/explain.go":                  "pages of the documentation",
 	"internal/loader/conn/exchange.go":             "SQL",
+	"controllers/writer.go":                        "names of objects",
+	"internal/kubectl/validate.go":                 "names that kustomize makes",
 }
 
 // Nothing takes its own sentences apart: what travels is a value, and words are made of it where people read them. A new file
