@@ -205,19 +205,6 @@ func (r *BenchmarkRunReconciler) neighborhood(ctx context.Context, run *v1alpha1
 	if node == "" || node == result.Unknown {
 		return nil
 	}
-	seen, err := r.look(ctx, run, node)
-	if err != nil {
-		if !apierrors.IsForbidden(err) {
-			log.FromContext(ctx).Error(err, "Looking at the database's node", "node", node)
-		}
-		return nil
-	}
-	return seen
-}
-
-func (r *BenchmarkRunReconciler) look(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, node string,
-) (*result.Neighborhood, error) {
 	var pods metav1.PartialObjectMetadataList // what they do is nobody's business
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	live := fields.ParseSelectorOrDie("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName=" + node)
@@ -235,18 +222,21 @@ func (r *BenchmarkRunReconciler) look(
 		}
 		return true
 	}, client.MatchingFieldsSelector{Selector: live})
+	var nodes corev1.NodeList
+	if err == nil {
+		err = r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node})
+	}
 	if err != nil {
-		return nil, err
+		if !apierrors.IsForbidden(err) {
+			log.FromContext(ctx).Error(err, "Looking at the database's node", "node", node)
+		}
+		return nil
 	}
 	seen.Cut = cut
-	var nodes corev1.NodeList
-	if err := r.Live.List(ctx, &nodes, client.MatchingFields{"metadata.name": node}); err != nil {
-		return nil, err
-	}
 	for i := range nodes.Items {
 		seen.Conditions = append(seen.Conditions, disturbing(&nodes.Items[i])...)
 	}
-	return seen, nil
+	return seen
 }
 
 // pressures are conditions that are true when something is wrong. Others, which add-ons set, may mean anything.

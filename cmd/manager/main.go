@@ -137,59 +137,45 @@ func (o *options) part(live *controllers.Live, now clock.PassiveClock) *controll
 	return &controllers.Installation{Namespace: o.leaseNamespace, Name: o.installation, Live: live, Clock: now}
 }
 
-// leadership is what a manager's readiness depends on.
-type leadership struct {
-	reader       client.Reader
-	lease        client.ObjectKey
-	installation string
-	elected      <-chan struct{}
-	// lastLogged is the error of the last check: probes come every few seconds, and the log has it once.
-	lastLogged atomic.Pointer[string]
-}
-
+// readiness fails if this manager does nothing because of another installation. One that stands by for a manager of its own
+// installation is ready: else no rolling update would end. A probe shows no reason, so that the log does: once, because probes
+// come every few seconds.
 func readiness(o *options, mgr ctrl.Manager) healthz.Checker {
 	if !o.leaderElect {
 		return healthz.Ping
 	}
-	l := &leadership{
-		reader:       mgr.GetAPIReader(), //nolint:forbidigo // one Lease, by its name
-		lease:        client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.Scope)},
-		installation: o.installation, elected: mgr.Elected(),
+	var lastLogged atomic.Pointer[string]
+	return func(request *http.Request) error {
+		err, text := o.notReady(request.Context(), mgr), ""
+		if err != nil {
+			text = err.Error()
+		}
+		if before := ptr.Deref(lastLogged.Swap(&text), ""); err != nil && before != text {
+			ctrl.Log.Error(err, "This manager is not ready")
+		}
+		return err
 	}
-	return l.check
 }
 
-// check fails if this manager does nothing because of another installation. One that stands by for a manager of its own
-// installation is ready: else no rolling update would end. A probe shows no reason, so that the log does.
-func (l *leadership) check(request *http.Request) error {
-	err := l.notReady(request)
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if before := ptr.Deref(l.lastLogged.Swap(&text), ""); err != nil && before != text {
-		ctrl.Log.Error(err, "This manager is not ready")
-	}
-	return err
-}
-
-func (l *leadership) notReady(request *http.Request) error {
+func (o *options) notReady(ctx context.Context, mgr ctrl.Manager) error {
 	select {
-	case <-l.elected:
+	case <-mgr.Elected():
 		return nil
 	default:
 	}
 	var lease coordinationv1.Lease
-	if err := l.reader.Get(request.Context(), l.lease, &lease); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil // nobody leads yet
-		}
-		return fmt.Errorf("reading Lease %s: %w", l.lease, err)
+	key := client.ObjectKey{Namespace: o.leaseNamespace, Name: leaseName(o.Scope)}
+	err := mgr.GetAPIReader().Get(ctx, key, &lease) //nolint:forbidigo // one Lease, by its name
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil // nobody leads yet
+	case err != nil:
+		return fmt.Errorf("reading Lease %s: %w", key, err)
 	}
 	holder := lease.Labels[controllers.LabelInstallation]
-	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == "" || holder == l.installation {
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" || holder == "" || holder == o.installation {
 		return nil // a holder without a label is one of before there was one
 	}
 	return fmt.Errorf("installation %q holds Lease %s and carries out the runs that this one, %q, was installed for: "+
-		"remove one of them, or have them watch different namespaces", holder, l.lease, l.installation)
+		"remove one of them, or have them watch different namespaces", holder, key, o.installation)
 }

@@ -44,27 +44,7 @@ func statefulSet(
 	meta := objectMeta(run, instance)
 	template := maps.Clone(meta.Labels)
 	maps.Copy(meta.Labels, plan.QueueLabels(run.Labels))
-	return &appsv1.StatefulSet{
-		ObjectMeta: meta,
-		Spec: appsv1.StatefulSetSpec{
-			Replicas:    ptr.To[int32](1),
-			ServiceName: meta.Name,
-			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{
-					Labels:      plan.PodLabels(run, template),
-					Annotations: plan.PodAnnotations(run, blockIOAnnotation(&run.Spec.Database)),
-				},
-				Spec: podSpec(e, run, instance, node, dataCopy, images),
-			},
-		},
-	}
-}
-
-func podSpec(
-	e *engine.Engine, run *v1alpha1.BenchmarkRun, instance int, node, dataCopy string, images podutil.Images,
-) corev1.PodSpec {
-	db, instanceName := &run.Spec.Database, plan.InstanceName(run, instance)
+	db := &run.Spec.Database
 	socket := podutil.EmptyVolume("run", "", nil)
 	if plan.UsesSocket(run) { // which the server shares with the loader
 		socket = podutil.ClaimVolume("run", plan.SocketClaim(run, instance), false)
@@ -82,12 +62,12 @@ func podSpec(
 		Containers:                    []corev1.Container{serverContainer(e, run, images)},
 		Volumes: []corev1.Volume{
 			{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-				LocalObjectReference: corev1.LocalObjectReference{Name: instanceName},
+				LocalObjectReference: corev1.LocalObjectReference{Name: meta.Name},
 			}}},
 			{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: plan.SecretName(run)}}},
 			socket,
 			podutil.EmptyVolume("tmp", "", nil),
-			data(db, instanceName),
+			data(db, meta.Name),
 		},
 	}
 	if path := e.Image.SharedMemory; path != "" {
@@ -98,7 +78,21 @@ func podSpec(
 	addRestore(&spec, e, run, dataCopy, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
-	return spec
+	return &appsv1.StatefulSet{
+		ObjectMeta: meta,
+		Spec: appsv1.StatefulSetSpec{
+			Replicas:    ptr.To[int32](1),
+			ServiceName: meta.Name,
+			Selector:    &metav1.LabelSelector{MatchLabels: selector(run, instance)},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{
+					Labels:      plan.PodLabels(run, template),
+					Annotations: plan.PodAnnotations(run, blockIOAnnotation(db)),
+				},
+				Spec: spec,
+			},
+		},
+	}
 }
 
 // data is the volume with the data: memory, the node's disk, or the instance's claim. The claim is an object of the run's own,

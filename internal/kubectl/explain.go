@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/docs"
@@ -27,6 +29,15 @@ import (
 
 func newExplain(c *cluster, streams genericiooptions.IOStreams) *cobra.Command {
 	code := ""
+	explain := c.onRun(func(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error {
+		attempts, err := invalidated(ctx, cl, run)
+		text := explanation(snapshotOf(run), attempts, run.Status.FindingTexts(), time.Now())
+		if err != nil {
+			text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
+		}
+		_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
+		return err
+	})
 	command := &cobra.Command{
 		Use:   "explain (NAME | --finding CODE)",
 		Short: "Explain the state of a run, what it waits for, and what to do",
@@ -55,18 +66,7 @@ docs/troubleshooting.md says more.`,
 			if code != "" {
 				return explainFinding(streams.Out, finding.Code(code))
 			}
-			ctx := command.Context()
-			cl, run, err := c.run(ctx, arguments[0])
-			if err != nil {
-				return err
-			}
-			attempts, err := invalidated(ctx, cl, run)
-			text := explanation(snapshotOf(run), attempts, run.Status.FindingTexts(), time.Now())
-			if err != nil {
-				text = append(text, "Invalidated attempts cannot be listed: "+explained(err))
-			}
-			_, err = io.WriteString(streams.Out, strings.Join(text, "\n")+"\n")
-			return err
+			return explain(command, arguments)
 		},
 	}
 	command.Flags().StringVar(&code, "finding", "", "explain this finding, for example ServerNotAtRest")

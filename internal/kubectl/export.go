@@ -35,18 +35,14 @@ reads it.`,
   kubectl benchrun export commit-size`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, run, err := c.run(command.Context(), arguments[0])
-			if err != nil {
-				return err
-			}
-			path, err := export(command.Context(), cl, run, to)
+		RunE: c.onRun(func(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error {
+			path, err := export(ctx, cl, run, to)
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(streams.Out, path)
 			return err
-		},
+		}),
 	}
 	command.Flags().StringVarP(&to, "output", "o", "", "a file (default NAME.tgz)")
 	return command

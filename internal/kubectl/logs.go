@@ -59,17 +59,13 @@ The log of the database: kubectl logs -l benchrun.dev/run=NAME,benchrun.dev/comp
 `,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, run, err := c.run(command.Context(), arguments[0])
-			if err != nil {
-				return err
-			}
+		RunE: c.onRun(func(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error {
 			from, err := c.logs()
 			if err != nil {
 				return err
 			}
-			return of.print(command.Context(), cl, from, run, streams.Out)
-		},
+			return of.print(ctx, cl, from, run, streams.Out)
+		}),
 	}
 	command.Flags().IntVar(&of.trial, "trial", 0, "number of the trial, from 1, in the order in which they are measured")
 	command.Flags().IntVar(&of.attempt, "attempt", 0, "number of the attempt, from 1 (default: the newest)")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,14 +28,21 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// run that an argument names, and a client of its cluster.
-func (c *cluster) run(ctx context.Context, name string) (client.Client, *v1alpha1.BenchmarkRun, error) {
-	cl, namespace, err := c.connect()
-	if err != nil {
-		return nil, nil, err
+// onRun has a command do something with the run that its argument names.
+func (c *cluster) onRun(
+	do func(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error,
+) func(command *cobra.Command, arguments []string) error {
+	return func(command *cobra.Command, arguments []string) error {
+		cl, namespace, err := c.connect()
+		if err != nil {
+			return err
+		}
+		run, err := find(command.Context(), cl, namespace, arguments[0])
+		if err != nil {
+			return err
+		}
+		return do(command.Context(), cl, run)
 	}
-	run, err := find(ctx, cl, namespace, name)
-	return cl, run, err
 }
 
 func find(ctx context.Context, from client.Reader, namespace, name string) (*v1alpha1.BenchmarkRun, error) {

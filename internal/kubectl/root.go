@@ -40,7 +40,6 @@ func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", e.code
 
 // Main runs the plugin with these arguments and returns its exit code.
 func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []string) int {
-	streams = safe(streams)
 	command := NewCommand(streams)
 	command.SetArgs(arguments)
 	err := command.ExecuteContext(ctx)
@@ -51,7 +50,7 @@ func Main(ctx context.Context, streams genericiooptions.IOStreams, arguments []s
 	case errors.As(err, &answer):
 		return answer.code
 	}
-	fmt.Fprintln(streams.ErrOut, "error:", explained(err)) //nolint:errcheck // there is nowhere else to say it
+	fmt.Fprintln(command.ErrOrStderr(), "error:", explained(err)) //nolint:errcheck // there is nowhere else to say it
 	return ExitError
 }
 
@@ -174,11 +173,7 @@ type safeWriter struct {
 
 // safe are streams whose outputs are safe to show.
 func safe(streams genericiooptions.IOStreams) genericiooptions.IOStreams {
-	for _, out := range []*io.Writer{&streams.Out, &streams.ErrOut} {
-		if _, already := (*out).(*safeWriter); !already {
-			*out = &safeWriter{to: *out}
-		}
-	}
+	streams.Out, streams.ErrOut = &safeWriter{to: streams.Out}, &safeWriter{to: streams.ErrOut}
 	return streams
 }
 

@@ -40,13 +40,9 @@ The exit code is 0 for a run that is Complete or, with variants, Decided; 2 for 
   kubectl benchrun watch durable-or-not && kubectl benchrun report durable-or-not`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names(),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			cl, run, err := c.run(command.Context(), arguments[0])
-			if err != nil {
-				return err
-			}
-			return watch(command.Context(), streams.Out, cl, client.ObjectKeyFromObject(run))
-		},
+		RunE: c.onRun(func(ctx context.Context, cl client.Client, run *v1alpha1.BenchmarkRun) error {
+			return watch(ctx, streams.Out, cl, client.ObjectKeyFromObject(run))
+		}),
 	}
 }
 
