@@ -159,6 +159,53 @@ func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
 	s.seen.Made.Attempt, s.seen.Made.TokenDigests = m.attempt.made[0], withDigest(nil, m.token)
 }
 
+// tokenAnnotation of a Job has the token by which its run knows it.
+const tokenAnnotation = "benchrun.dev/token"
+
+func tokenDigest(token string) string {
+	if token == "" {
+		return ""
+	}
+	return result.Digest([]byte(token))
+}
+
+// maxDigests are kept: more operators than one make the Jobs of a run only while one takes over from another.
+const maxDigests = 8
+
+// withDigest adds the digest of a token to those that the status has.
+func withDigest(digests []string, token string) []string {
+	digest := tokenDigest(token)
+	if slices.Contains(digests, digest) {
+		return digests
+	}
+	digests = append(slices.Clone(digests), digest)
+	return digests[max(0, len(digests)-maxDigests):]
+}
+
+// prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
+// does already, because it was written with what came before.
+func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
+	m := &r.memories.of(s.run).made
+	if m.token != "" && slices.Contains(s.old.Status.TokenDigests, tokenDigest(m.token)) {
+		return m.token, nil
+	}
+	m.token = rand.Text()
+	s.seen.Made.TokenDigests = withDigest(s.seen.Made.TokenDigests, m.token)
+	if err := r.writeAhead(ctx, s); err != nil {
+		return "", err
+	}
+	return m.token, nil
+}
+
+// writeAhead writes the status before an action that must be known by it.
+func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) error {
+	if err := r.writeStatus(ctx, s); err != nil {
+		return err
+	}
+	s.old = s.run.DeepCopy()
+	return nil
+}
+
 // checkVariants has the API server check what each variant asks for as a run of its own, without creating it.
 func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) error {
 	w := r.writer(s.run)

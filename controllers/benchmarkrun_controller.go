@@ -19,10 +19,9 @@
 //	benchmarkrun_results.go     creates the ConfigMaps of attempts and of results, with the report page
 //	benchmarkrun_documents.go   reads the result document from a loader's log, and follows the logs of loaders that run
 //	provide.go                  creates the objects of a database instance
-//	lanes.go                    reads, takes and releases a lane: a Lease
-//	lanewatches.go              whom a change of a run or a Lease wakes in the queue of a lane
+//	lanes.go                    reads, takes and releases a lane: a Lease; whom a change of a run or a Lease wakes in its queue
 //	installation.go             which of several installations acts on a run
-//	ours.go                     what was made of what, by controller references
+//	ours.go                     what was made of what, by controller references, and whether it still loads a node
 //	instances.go                reads and removes database instances, each of a variant
 //	cached.go                   what the cache keeps of each object
 //	live.go                     reads past the cache: lists in pages, and of what strangers have made only so much

@@ -72,9 +72,10 @@ func Cached(object any) (any, error) {
 			ActiveDeadlineSeconds: one.Spec.ActiveDeadlineSeconds,
 		}
 	case *appsv1.StatefulSet:
-		observer := observerOf(one.Spec.Template.Spec.InitContainers)
+		others := func(c corev1.Container) bool { return c.Name != database.ObserverContainer }
+		observer := slices.DeleteFunc(one.Spec.Template.Spec.InitContainers, others)
 		one.Spec = appsv1.StatefulSetSpec{Replicas: one.Spec.Replicas}
-		one.Spec.Template.Spec.InitContainers = observer
+		one.Spec.Template.Spec.InitContainers = cachedContainers(observer) // it is said when a LimitRange refuses it
 	case *unstructured.Unstructured:
 		kept := map[string]any{"apiVersion": one.Object["apiVersion"], "kind": one.Object["kind"], "metadata": one.Object["metadata"]}
 		if status, is := one.Object["status"].(map[string]any); is {
@@ -156,15 +157,6 @@ func cachedContainers(list []corev1.Container) []corev1.Container {
 		kept = append(kept, corev1.Container{Name: list[i].Name, Resources: list[i].Resources, RestartPolicy: list[i].RestartPolicy})
 	}
 	return kept
-}
-
-// observerOf is the observer alone: what it asks for is said when a LimitRange refuses it.
-func observerOf(list []corev1.Container) []corev1.Container {
-	i := slices.IndexFunc(list, func(c corev1.Container) bool { return c.Name == database.ObserverContainer })
-	if i < 0 {
-		return nil
-	}
-	return cachedContainers(list[i : i+1])
 }
 
 // Scope has the namespaces that a manager works in; empty is all.

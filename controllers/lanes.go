@@ -15,9 +15,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
@@ -200,4 +204,66 @@ func (q *laneQueues) of(lane string) []lifecycle.Contender {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	return slices.AppendSeq(make([]lifecycle.Contender, 0, len(q.lanes[lane])), maps.Values(q.lanes[lane]))
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// enqueueNext keeps the queues of lanes, and leads from a run that leaves one to who is next there now. Who comes into it, and
+// what else changes, does not concern the others: a departure costs the same however many wait.
+func (r *BenchmarkRunReconciler) enqueueNext() handler.EventHandler {
+	change := func(ctx context.Context, before, now lifecycle.Contender, q queue) {
+		waited := waits(before)
+		before.Wants = false
+		r.queues.tell(before)
+		r.queues.tell(now)
+		if !waited || waits(now) {
+			return
+		}
+		for _, request := range r.nextInLane(ctx, now.Lane) {
+			q.Add(request)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { r.queues.tell(contender(e.Object)) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			change(ctx, contender(e.ObjectOld), contender(e.ObjectNew), q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
+			one := contender(e.Object)
+			change(ctx, one, lifecycle.Contender{Lane: one.Lane}, q)
+		},
+	}
+}
+
+// waitFor leads from the Lease of a lane to its holder, and to who is next in the lane's queue. The holder may have gone while
+// the manager was down, and nothing else would lead to its name.
+func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
+	requests := r.nextInLane(ctx, object.GetLabels()[v1alpha1.LabelLane])
+	lease, ok := object.(*coordinationv1.Lease)
+	if !ok || r.foreign(holderOf(lease)) {
+		return requests
+	}
+	return append(requests, requestFor(holderOf(lease)))
+}
+
+func (r *BenchmarkRunReconciler) nextInLane(ctx context.Context, lane string) []reconcile.Request {
+	all, err := r.contenders(ctx, lane, r.Client)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(c lifecycle.Contender) bool { return c.Lane != lane || !waits(c) })
+	if len(all) == 0 {
+		return nil
+	}
+	return []reconcile.Request{requestFor(lifecycle.NextInLine(all[0], all, nil))}
+}
+
+// waits says whether a contender is in the queue of its lane.
+func waits(c lifecycle.Contender) bool { return c.Wants && !c.Admitted }
+
+func contender(run client.Object) lifecycle.Contender { return lifecycle.ContenderOf(run.(*v1alpha1.BenchmarkRun)) }
+
+func requestFor(h lifecycle.Holder) reconcile.Request {
+	return reconcile.Request{NamespacedName: client.ObjectKey{Namespace: h.Namespace, Name: h.Name}}
 }

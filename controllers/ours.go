@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 
@@ -23,7 +22,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/database"
 	"github.com/benchrun-dev/benchrun/internal/lifecycle"
-	"github.com/benchrun-dev/benchrun/internal/result"
+	"github.com/benchrun-dev/benchrun/internal/podutil"
 )
 
 // Two questions are asked about every object that an owner may have made: whether it is the owner's, which this file answers,
@@ -58,29 +57,6 @@ func (o *ownership) orphaned(object client.Object) bool {
 		}
 	}
 	return metav1.GetControllerOf(object) == nil && o.owner.isLabelled(object) && o.wanted(object.GetName())
-}
-
-// tokenAnnotation of a Job has the token by which its run knows it.
-const tokenAnnotation = "benchrun.dev/token"
-
-func tokenDigest(token string) string {
-	if token == "" {
-		return ""
-	}
-	return result.Digest([]byte(token))
-}
-
-// maxDigests are kept: more operators than one make the Jobs of a run only while one takes over from another.
-const maxDigests = 8
-
-// withDigest adds the digest of a token to those that the status has.
-func withDigest(digests []string, token string) []string {
-	digest := tokenDigest(token)
-	if slices.Contains(digests, digest) {
-		return digests
-	}
-	digests = append(slices.Clone(digests), digest)
-	return digests[max(0, len(digests)-maxDigests):]
 }
 
 // made is what this process has made for a run. Until the status that says so is written, it alone knows.
@@ -142,30 +118,6 @@ func foreign(i *lifecycle.Instance, m *made, servers []v1alpha1.ObjectReference,
 	return slices.ContainsFunc(parts, func(part client.Object) bool {
 		return part.GetDeletionTimestamp() == nil && !m.parts.Has(part.GetUID())
 	})
-}
-
-// prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
-// does already, because it was written with what came before.
-func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
-	m := &r.memories.of(s.run).made
-	if m.token != "" && slices.Contains(s.old.Status.TokenDigests, tokenDigest(m.token)) {
-		return m.token, nil
-	}
-	m.token = rand.Text()
-	s.seen.Made.TokenDigests = withDigest(s.seen.Made.TokenDigests, m.token)
-	if err := r.writeAhead(ctx, s); err != nil {
-		return "", err
-	}
-	return m.token, nil
-}
-
-// writeAhead writes the status before an action that must be known by it.
-func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) error {
-	if err := r.writeStatus(ctx, s); err != nil {
-		return err
-	}
-	s.old = s.run.DeepCopy()
-	return nil
 }
 
 // An object is an owner's if its controller references lead to the owner by their UIDs. An object on the way may be gone: its
@@ -266,4 +218,65 @@ func madeBy(ctx context.Context, d *descent, o *ownership, lists ...client.Objec
 		}
 	}
 	return made, nil
+}
+
+// abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a
+// node. A holder that is suspended may be resumed at any moment: only its own manager knows.
+func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
+	if holder.Kind != lifecycle.RunKind {
+		return false, nil // a later version's
+	}
+	var run v1alpha1.BenchmarkRun
+	err := r.Live.Get(ctx, requestFor(holder).NamespacedName, &run)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading %s: %w", holder, err)
+	}
+	gone := err != nil || run.UID != holder.UID
+	if !gone && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
+		return false, nil
+	}
+	loads, err := r.loads(ctx, r.Live, holder, true, gone)
+	if err != nil {
+		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
+	}
+	return !loads, nil
+}
+
+// loads says whether something of a holder puts load on a node, or may: what its UID leads to, by controller references. Its
+// label only selects that. Of a holder that is gone or being deleted, what was orphaned counts, too. MariaDB resources
+// are always read from the API server.
+func (r *BenchmarkRunReconciler) loads(
+	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
+) (bool, error) {
+	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}
+	label := client.MatchingLabels{v1alpha1.LabelRunUID: string(holder.UID)}
+	var (
+		pods     corev1.PodList
+		jobs     batchv1.JobList
+		sets     appsv1.StatefulSetList
+		mariaDBs = database.MariaDBList()
+	)
+	// What is made of another object is read before that, so that it is not taken for one whose controller is gone.
+	for _, list := range []client.ObjectList{&pods, &jobs, &sets} {
+		if err := reader.List(ctx, list, client.InNamespace(holder.Namespace), label); err != nil {
+			return false, fmt.Errorf("listing %T: %w", list, err)
+		}
+	}
+	if withMariaDBs {
+		if err := r.Live.List(ctx, mariaDBs, client.InNamespace(holder.Namespace), label); err != nil && !apimeta.IsNoMatchError(err) {
+			return false, fmt.Errorf("listing MariaDB resources: %w", err)
+		}
+	}
+	nodes, err := tunedNodes(ctx, reader, r.HostNamespace, label)
+	if err != nil {
+		return false, err
+	}
+	by := &ownership{owner: owner{&v1alpha1.BenchmarkRun{ObjectMeta: meta}}, gone: gone}
+	made, err := madeBy(ctx, newDescent(r.Live, holder.Namespace), by, mariaDBs, &sets, &jobs, &pods)
+	if err != nil {
+		return false, err
+	}
+	now := r.Clock.Now()
+	return slices.ContainsFunc(nodes, func(n lifecycle.TunedNode) bool { return !n.Settled() }) ||
+		slices.ContainsFunc(made, func(one client.Object) bool { return podutil.MayLoad(one, now) }), nil
 }
