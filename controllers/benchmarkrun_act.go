@@ -172,7 +172,6 @@ func tokenDigest(token string) string {
 // maxDigests are kept: more operators than one make the Jobs of a run only while one takes over from another.
 const maxDigests = 8
 
-// withDigest adds the digest of a token to those that the status has.
 func withDigest(digests []string, token string) []string {
 	digest := tokenDigest(token)
 	if slices.Contains(digests, digest) {

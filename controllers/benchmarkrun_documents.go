@@ -33,7 +33,6 @@ const (
 	maxLogBytes = 16 << 20
 )
 
-// document is a result document that arrived whole, and its bytes.
 type document struct {
 	*result.Document
 	encoded result.EncodedDocument
@@ -79,7 +78,6 @@ func (r *BenchmarkRunReconciler) isThere(ctx context.Context, pod *corev1.Pod) b
 	return !apierrors.IsNotFound(err) && (err != nil || live.UID == pod.UID)
 }
 
-// logError is an error of reading a log, not of what stands in it.
 type logError struct{ err error }
 
 func (e *logError) Error() string { return "reading the log: " + e.err.Error() }

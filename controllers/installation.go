@@ -74,7 +74,6 @@ type Settings struct {
 	NetworkPolicies bool
 }
 
-// identity is what the status of a run names an installation.
 func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 
 // part is what an installation has in what happens to a run.

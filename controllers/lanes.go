@@ -259,10 +259,11 @@ func (r *BenchmarkRunReconciler) nextInLane(ctx context.Context, lane string) []
 	return []reconcile.Request{requestFor(lifecycle.NextInLine(all[0], all, nil))}
 }
 
-// waits says whether a contender is in the queue of its lane.
 func waits(c lifecycle.Contender) bool { return c.Wants && !c.Admitted }
 
-func contender(run client.Object) lifecycle.Contender { return lifecycle.ContenderOf(run.(*v1alpha1.BenchmarkRun)) }
+func contender(run client.Object) lifecycle.Contender {
+	return lifecycle.ContenderOf(run.(*v1alpha1.BenchmarkRun))
+}
 
 func requestFor(h lifecycle.Holder) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKey{Namespace: h.Namespace, Name: h.Name}}

@@ -197,7 +197,6 @@ func (o owner) isLabelled(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelRunUID] == string(o.GetUID())
 }
 
-// retains says whether the owner's records and results stay when it is deleted.
 func (o owner) retains() bool { return o.Spec.Results.Retention == v1alpha1.RetentionRetain }
 
 // owns says whether a ConfigMap with records or results is the owner's: it is controlled by the owner or, if it is to stay when
@@ -275,7 +274,6 @@ func (o owner) succeeds(object client.Object) bool {
 		controller.Name == o.GetName() && controller.UID != o.GetUID()
 }
 
-// enqueueOwner leads from an object to the run whose name it has in a label.
 func enqueueOwner() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		name := object.GetLabels()[v1alpha1.LabelRun]

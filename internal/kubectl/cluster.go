@@ -32,7 +32,6 @@ type cluster struct {
 	flags *genericclioptions.ConfigFlags
 }
 
-// scheme has the kinds that the plugin reads and writes.
 func scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(s))
@@ -113,7 +112,6 @@ func explained(err error) string {
 	return strings.Join(strings.Fields(words), " ")
 }
 
-// permission says what to ask for.
 func permission(err error) string {
 	status, _ := errors.AsType[*apierrors.StatusError](err)
 	if status != nil && status.ErrStatus.Details != nil && status.ErrStatus.Details.Group == "" {

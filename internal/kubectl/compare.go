@@ -23,7 +23,6 @@ import (
 // betweenRuns is the standard deviation between equal runs, unless the user knows it.
 func betweenRuns() percentage { return percentage{fraction: stats.DefaultBetweenRuns, below: 100} }
 
-// comparing are the options of compare.
 type comparing struct {
 	threshold      percentage
 	failOn         string
@@ -95,10 +94,8 @@ intervals allow for that, so that two runs show differences of more than about 9
 	return command
 }
 
-// comparedForms are the names of all forms of a comparison.
 const comparedForms = "one of text, markdown, json, junit"
 
-// comparedFormat is the form of a comparison that -o names.
 func comparedFormat(name string) (report.ComparedFormat, error) {
 	for _, f := range report.ComparedFormats() {
 		if f.Name == name {

@@ -74,7 +74,6 @@ docs/troubleshooting.md says more.`,
 	return command
 }
 
-// explanation is the answer, line by line.
 func explanation(m *snapshot, invalidated []*result.Record, warnings []string, now time.Time) []string {
 	ready, deadline := m.ready(), m.run.Status.Deadline
 	text := []string{
@@ -149,7 +148,6 @@ func (m *snapshot) blockedBy(explained string) []string {
 	return text
 }
 
-// explainExpiry says when it is deleted, and how to keep what it has measured.
 func (m *snapshot) explainExpiry(now time.Time) []string {
 	expires := m.run.Status.ExpirationTime
 	if expires == nil {
@@ -173,7 +171,6 @@ func explainFinding(out io.Writer, code finding.Code) error {
 	return err
 }
 
-// codes of all findings.
 func codes() []string {
 	var all []string
 	for _, code := range slices.Sorted(maps.Keys(finding.Table)) {
@@ -184,7 +181,6 @@ func codes() []string {
 
 const maxWarnings = 5
 
-// explainWarnings lists each warning once.
 func explainWarnings(warnings []string) []string {
 	var each []string
 	for _, w := range warnings {

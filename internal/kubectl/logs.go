@@ -34,7 +34,6 @@ import (
 // logs opens the log of a container.
 type logs func(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error)
 
-// logRequest is whose log to print.
 type logRequest struct {
 	trial, attempt int
 	follow         bool
@@ -248,7 +247,6 @@ func printMetrics(prefix string, metrics []result.Metric, out io.Writer) {
 	}
 }
 
-// invalidated are the attempts of a run that did not count.
 func invalidated(ctx context.Context, cl client.Reader, run *v1alpha1.BenchmarkRun) ([]*result.Record, error) {
 	if ptr.Deref(run.Status.Trials.Invalidated, 0) == 0 {
 		return nil, nil

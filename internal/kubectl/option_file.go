@@ -49,7 +49,6 @@ func readOptions(file string, e *engine.Engine) (*options, error) {
 	return r.into, nil
 }
 
-// database is the database of a specification that has the options.
 func (o *options) database() map[string]any {
 	database := map[string]any{}
 	for field, values := range map[string]map[string]any{"settings": o.settings, "variables": o.variables} {

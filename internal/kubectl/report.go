@@ -148,7 +148,6 @@ func formats(docs *documents) []report.Format {
 	})
 }
 
-// outputNames are all values of -o.
 func outputNames() []string {
 	var names []string
 	for _, f := range formats(nil) {
@@ -157,7 +156,6 @@ func outputNames() []string {
 	return names
 }
 
-// formatOf is the value of -o.
 func formatOf(name string, docs *documents) (report.Format, error) {
 	all := formats(docs)
 	i := slices.IndexFunc(all, func(f report.Format) bool { return f.Name == name })

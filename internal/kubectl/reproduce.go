@@ -29,7 +29,6 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/report"
 )
 
-// reproduction is the command and its flags.
 type reproduction struct {
 	// wait returns when an object has finished, as watch does.
 	wait                func(context.Context, io.Writer, client.Client, client.ObjectKey) error
@@ -215,7 +214,6 @@ func consented(streams genericiooptions.IOStreams, run *v1alpha1.BenchmarkRun, y
 	return confirmed(streams)
 }
 
-// confirmed is nil if the user agrees.
 func confirmed(streams genericiooptions.IOStreams) error {
 	if _, err := io.WriteString(streams.ErrOut, "Create it? [y/N] "); err != nil {
 		return err

@@ -197,10 +197,8 @@ func isPath(name string) bool {
 	return isBundle(name) || name == "." || name == ".." || strings.Contains(name, "/") || strings.HasSuffix(name, ".json")
 }
 
-// isBundle says whether a name is that of what export has written.
 func isBundle(name string) bool { return strings.HasSuffix(name, ".tgz") }
 
-// openPath reads a folder, a file or a bundle.
 func openPath(name string) (*report.Report, error) {
 	if isBundle(name) {
 		b, err := openBundle(name)

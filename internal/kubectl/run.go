@@ -22,7 +22,6 @@ var errNoFile = errors.New("-f FILE is missing; - is the standard input")
 // Values of --dry-run.
 const dryRunNone, dryRunClient = "none", "client"
 
-// creation is the command run and its flags.
 type creation struct {
 	cluster *cluster
 	streams genericiooptions.IOStreams

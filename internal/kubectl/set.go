@@ -98,7 +98,6 @@ func elementNamed(list any, walked, name string) (map[string]any, error) {
 	return nil, fmt.Errorf("%s has no element %q; it has %s", walked, name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// typeOf is the type of what a name means in a type.
 func typeOf(at reflect.Type, walked, name, path string) (reflect.Type, error) {
 	switch {
 	case at.Kind() == reflect.Map:
@@ -167,7 +166,6 @@ func valueOf(t reflect.Type, path, text string) (any, error) {
 	return value, err
 }
 
-// described is how a type is written.
 func described(t reflect.Type) string {
 	switch {
 	case isScalar(t):

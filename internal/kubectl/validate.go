@@ -140,7 +140,6 @@ func title(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + cmp.Or(object.GetName(), object.GetGenerateName()+"(no name)")
 }
 
-// extensions of the files that are read in a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
 // files are those that -f names: a file, - for the standard input, or all manifests in a folder and, with recursive, below it.

@@ -181,7 +181,6 @@ func closer(run *v1alpha1.BenchmarkRun) []string {
 // maxAnswers is how many pairs are listed while a run with variants is in progress.
 const maxAnswers = 4
 
-// soFar lists pairs with their ratios.
 func soFar(pairs []v1alpha1.PairStatus) string {
 	var parts []string
 	for i := range pairs {
@@ -262,7 +261,6 @@ func (m *snapshot) left(now time.Time) string {
 	return words
 }
 
-// failure says why it failed, if it did.
 func (m *snapshot) failure() error {
 	if !m.is(v1alpha1.ConditionFailed) {
 		return nil

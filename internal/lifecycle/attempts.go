@@ -175,7 +175,6 @@ func (s *situation) attemptOn(instance int) trial.Attempt {
 	return a
 }
 
-// addressOf the Pod of an instance; empty if it has none.
 func (s *situation) addressOf(instance int) string {
 	if i := s.seen.Instance(instance); i != nil && i.Pod != nil {
 		return i.Pod.Status.PodIP

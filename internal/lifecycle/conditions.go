@@ -226,7 +226,6 @@ func fitting[T any](list []T, most int, saying func(text string) T) []T {
 	return append(list[:most-1], saying(fmt.Sprintf("%d more, see the results", left)))
 }
 
-// int32Of is the number, or the nearest that there is.
 func int32Of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 // Invalid is the failure of a run whose specification cannot be carried out; nil without an error.
@@ -237,7 +236,6 @@ func Invalid(err error) *Failure {
 	return &Failure{Reason: v1alpha1.ReasonInvalidSpecification, Message: err.Error()}
 }
 
-// claimStatus is what the status says of claims, each and together.
 func claimStatus(judged []claims.Judgement) (list []v1alpha1.ClaimStatus, together string) {
 	counts := map[claims.Verdict]int{}
 	for _, j := range judged {

@@ -146,7 +146,6 @@ var (
 	}
 )
 
-// known is a value if it is in the list, and other if not.
 func known[T ~string](value T, list []T) string {
 	if slices.Contains(list, value) {
 		return string(value)

@@ -228,7 +228,6 @@ func statesOf(runs []v1alpha1.BenchmarkRun) map[string]int {
 	return counts
 }
 
-// laneQueue is the queue of a lane: how many wait in it, and for how long the next one.
 type laneQueue struct {
 	lane   string
 	length int

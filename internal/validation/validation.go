@@ -206,7 +206,6 @@ func planVariants(run *v1alpha1.BenchmarkRun) (*plan.Plan, error) {
 	return p, cmp.Or(checkExternal(compared), compared.CheckClaims())
 }
 
-// checkSides refuses what no run with variants can have.
 func checkSides(run *v1alpha1.BenchmarkRun) error {
 	first := &plan.Side(run, 0, 1).Spec.Database
 	if run.Spec.Trials.Precision != nil {
