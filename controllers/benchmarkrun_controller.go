@@ -210,9 +210,20 @@ func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
 
 func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
-	c := changes{announcements(&s.old.Status, &s.run.Status, s.seen), telemetry.OfRun(s.run, &s.old.Status, s.seen.Records)}
-	if err := r.writer(s.run).patchStatus(ctx, s.old, c); err != nil {
+	list := announcements(&s.old.Status, &s.run.Status, s.seen)
+	transitions := telemetry.OfRun(s.run, &s.old.Status, s.seen.Records)
+	written, err := r.writer(s.run).patchStatus(ctx, s.old)
+	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)
+	}
+	if written { // each change is told once
+		for _, a := range list {
+			r.Recorder.Eventf(s.run, nil, a.kind, a.reason, a.action, "%s", a.message)
+		}
+		r.Metrics.Count(transitions)
+		for i := range transitions {
+			log.FromContext(ctx).Info("Transition", transitions[i].KeysAndValues()...)
+		}
 	}
 	r.memories.of(s.run).reach(s.run)
 	return nil
@@ -266,19 +277,3 @@ func announcements(old, status *v1alpha1.BenchmarkRunStatus, seen *lifecycle.Obs
 }
 
 func notRestored(h v1alpha1.HostTuningStatus) bool { return !ptr.Deref(h.Restored, true) }
-
-type changes struct {
-	announcements []announcement
-	transitions   []telemetry.Transition
-}
-
-// tell what changed: events, metrics and log.
-func (w *writer) tell(ctx context.Context, c changes) {
-	for _, a := range c.announcements {
-		w.Recorder.Eventf(w.owner.BenchmarkRun, nil, a.kind, a.reason, a.action, "%s", a.message)
-	}
-	w.Metrics.Count(c.transitions)
-	for i := range c.transitions {
-		log.FromContext(ctx).Info("Transition", c.transitions[i].KeysAndValues()...)
-	}
-}

@@ -77,7 +77,7 @@ func (r *BenchmarkRunReconciler) claimRun(ctx context.Context, s *runStep, decid
 	if _, waits := s.decision.Action.(lifecycle.Wait); decided && waits && !s.decision.Irrevocable() {
 		return r.writeStatus(ctx, s)
 	}
-	if err := r.writer(s.run).patchStatus(ctx, s.old, changes{}); err != nil {
+	if _, err := r.writer(s.run).patchStatus(ctx, s.old); err != nil {
 		return fmt.Errorf("writing status.installation: %w", err)
 	}
 	r.memories.of(s.run).reach(s.run)

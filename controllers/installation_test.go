@@ -429,7 +429,7 @@ func TestEnvtestEndIsNotTakenBack(t *testing.T) {
 	c.until("run", v1alpha1.ConditionComplete)
 	before := late.DeepCopy()
 	apimeta.FindStatusCondition(late.Status.Conditions, v1alpha1.ConditionReady).Message = "written late"
-	if err := c.reconciler.writer(late).patchStatus(t.Context(), before, changes{}); !isStale(err) {
+	if _, err := c.reconciler.writer(late).patchStatus(t.Context(), before); !isStale(err) {
 		t.Errorf("writing the status of an old run: %v, want a conflict", err)
 	}
 	if got := c.get("run").Status; !apimeta.IsStatusConditionTrue(got.Conditions, v1alpha1.ConditionFinished) {

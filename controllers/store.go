@@ -35,13 +35,12 @@ func (w *writer) storeRecord(
 	}
 	text := there.Data[result.RecordKey]
 	if written, err := result.DecodeRecord(text); err != nil || !record.SameAttempt(written) {
-		return "", &unwrittenError{"ConfigMap " + meta.Name, errOtherRecord}
+		return "", &unwrittenError{
+			"ConfigMap " + meta.Name, errors.New("it exists but does not match this attempt: delete it if nobody needs it"),
+		}
 	}
 	return text, nil
 }
-
-// errOtherRecord: a ConfigMap with the name of a record, and with the run's owner reference, says something else.
-var errOtherRecord = errors.New("it exists but does not match this attempt: delete it if nobody needs it")
 
 // storeResults writes results. If there are any already, an operator that was killed has written them. They are written anew if
 // they do not say the same, and if the owner's status does not name them: then they were not announced.

@@ -122,20 +122,16 @@ func (w *writer) removeOrphan(ctx context.Context, orphan client.Object) error {
 }
 
 // patchStatus writes the owner's status if it is not that of the old object any more. It fails with a conflict if the owner was
-// written to since it was read. What changed is told after it was written: each change once.
-func (w *writer) patchStatus(ctx context.Context, old client.Object, c changes) error {
+// written to since it was read.
+func (w *writer) patchStatus(ctx context.Context, old client.Object) (written bool, err error) {
 	if equality.Semantic.DeepEqual(old, w.owner.BenchmarkRun) {
-		return nil
+		return false, nil
 	}
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
 	answering.Lock()
-	err := w.Status().Patch(ctx, w.owner.BenchmarkRun, patch)
+	err = w.Status().Patch(ctx, w.owner.BenchmarkRun, patch)
 	answering.Unlock()
-	if err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	w.tell(ctx, c)
-	return nil
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 // answering is held while a status is written: the API server answers with the whole owner, which anybody may have made large.

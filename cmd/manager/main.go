@@ -94,9 +94,13 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	live := &controllers.Live{Reader: mgr.GetAPIReader()} //nolint:forbidigo // Live bounds what it reads
+	var installation *controllers.Installation
+	if o.leaderElect { // otherwise its absence would go unnoticed
+		installation = &controllers.Installation{Namespace: o.leaseNamespace, Name: o.installation, Live: live, Clock: now}
+	}
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Metrics: metrics,
-		Logs: controllers.PodLogs{Clientset: clientset}, Installation: o.part(live, now), Settings: o.Settings,
+		Logs: controllers.PodLogs{Clientset: clientset}, Installation: installation, Settings: o.Settings,
 	}
 	hosts := &controllers.HostTuningReconciler{
 		Client: mgr.GetClient(), Live: live, Clock: now, Images: o.Images, Namespace: o.HostNamespace,
@@ -127,14 +131,6 @@ func leaseName(namespaces controllers.Scope) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(namespaces)), ",")))
 	return fmt.Sprintf("namespaces-%x.%s", sum[:8], all)
-}
-
-// part is the installation of this manager, or nil: without an election of leaders, its absence would go unnoticed.
-func (o *options) part(live *controllers.Live, now clock.PassiveClock) *controllers.Installation {
-	if !o.leaderElect {
-		return nil
-	}
-	return &controllers.Installation{Namespace: o.leaseNamespace, Name: o.installation, Live: live, Clock: now}
 }
 
 // readiness fails if this manager does nothing because of another installation. One that stands by for a manager of its own

@@ -78,6 +78,10 @@ func statefulSet(
 	addRestore(&spec, e, run, dataCopy, images)
 	addObserver(&spec, e, run, images)
 	images.Complete(&spec, run.Spec.PullSecrets())
+	var annotations map[string]string
+	if class := db.Storage.BlockIOClass; class != "" { // for all: the probe and the observer measure the disk that the server has
+		annotations = map[string]string{AnnotationBlockIO: class}
+	}
 	return &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
@@ -87,7 +91,7 @@ func statefulSet(
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
 					Labels:      plan.PodLabels(run, template),
-					Annotations: plan.PodAnnotations(run, blockIOAnnotation(db)),
+					Annotations: plan.PodAnnotations(run, annotations),
 				},
 				Spec: spec,
 			},
@@ -185,15 +189,6 @@ func claimOf(meta metav1.ObjectMeta, size resource.Quantity, class string) *core
 
 // AnnotationBlockIO on a Pod tells containerd and CRI-O in which block I/O class its containers run.
 const AnnotationBlockIO = "blockio.resources.beta.kubernetes.io/pod"
-
-// blockIOAnnotation asks for the class of the whole Pod: the probe and the observer measure the disk that the server has. It is
-// nil if no class is asked for.
-func blockIOAnnotation(db *v1alpha1.DatabaseSpec) map[string]string {
-	if db.Storage.BlockIOClass == "" {
-		return nil
-	}
-	return map[string]string{AnnotationBlockIO: db.Storage.BlockIOClass}
-}
 
 // BlockIORefused says whether the node's container runtime refuses to create the containers of a Pod because of its block I/O
 // class: it knows no such class, or none at all.

@@ -208,24 +208,20 @@ func (s *State) Collect(samples chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		samples <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	for state, n := range statesOf(runs) {
+	states := map[string]int{}
+	for _, state := range runStates {
+		states[state] = 0
+	}
+	for i := range runs {
+		states[StateOf(runs[i].Status.Conditions)]++
+	}
+	for state, n := range states {
 		gauge(runsDesc, float64(n), state)
 	}
 	for _, q := range bounded(queuesOf(runs, s.Clock.Now())) {
 		gauge(queueDesc, float64(q.length), q.lane)
 		gauge(headDesc, q.age.Seconds(), q.lane)
 	}
-}
-
-func statesOf(runs []v1alpha1.BenchmarkRun) map[string]int {
-	counts := map[string]int{}
-	for _, state := range runStates {
-		counts[state] = 0
-	}
-	for i := range runs {
-		counts[StateOf(runs[i].Status.Conditions)]++
-	}
-	return counts
 }
 
 type laneQueue struct {
