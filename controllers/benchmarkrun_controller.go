@@ -23,8 +23,8 @@
 //	installation.go             which of several installations acts on a run
 //	ours.go                     what was made of what, by controller references, and whether it still loads a node
 //	instances.go                reads and removes database instances, each of a variant
-//	cached.go                   what the cache keeps of each object
-//	live.go                     reads past the cache: lists in pages, and of what strangers have made only so much
+//	live.go                     what is kept of each object in the cache; reads past it: lists in pages, and of what strangers
+//	                            have made only so much
 //	writer.go                   who owns an object: this run, an earlier one of the same name, or a third party; creates, deletes,
 //	                            and patches the status
 //	store.go                    writes records, once, and results

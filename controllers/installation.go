@@ -74,6 +74,29 @@ type Settings struct {
 	NetworkPolicies bool
 }
 
+// Scope has the namespaces that a manager works in; empty is all.
+type Scope []string
+
+// Runs in the scope, as a reader has them: those of a cache must not be changed.
+func (s Scope) Runs(ctx context.Context, reader client.Reader) ([]v1alpha1.BenchmarkRun, error) {
+	namespaces := []string(s)
+	if len(s) == 0 {
+		namespaces = []string{""}
+	}
+	var all []v1alpha1.BenchmarkRun
+	for _, namespace := range namespaces {
+		var runs v1alpha1.BenchmarkRunList
+		if err := reader.List(ctx, &runs, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing runs: %w", err)
+		}
+		if len(namespaces) == 1 {
+			return runs.Items, nil
+		}
+		all = append(all, runs.Items...)
+	}
+	return all, nil
+}
+
 func (i *Installation) identity() string { return i.Namespace + "/" + i.Name }
 
 // part is what an installation has in what happens to a run.

@@ -23,7 +23,12 @@ import (
 type options struct {
 	settings, variables map[string]any
 	// left are what is not taken over, and why, in a line each.
-	left []string
+	left   []string
+	engine *engine.Engine
+	// files are being read, each included by the one before.
+	files []string
+	// redo is the size of one file of the redo log, where the engine has it like that.
+	redo *resource.Quantity
 }
 
 // readOptions reads an option file, such as my.cnf, and those that it includes, as a server of that engine reads them: the groups
@@ -32,21 +37,21 @@ func readOptions(file string, e *engine.Engine) (*options, error) {
 	if e.Options.Meant == nil {
 		return nil, fmt.Errorf("option files are read for engines MariaDB and MySQL, and this is %s", e.Name)
 	}
-	r := optionReader{engine: e, into: &options{settings: map[string]any{}, variables: map[string]any{}}}
-	if err := r.read(file); err != nil {
+	o := &options{engine: e, settings: map[string]any{}, variables: map[string]any{}}
+	if err := o.read(file); err != nil {
 		return nil, err
 	}
-	if files, _ := r.into.variables["innodb_log_files_in_group"].(string); files != "" && r.redo != nil {
+	if files, _ := o.variables["innodb_log_files_in_group"].(string); files != "" && o.redo != nil {
 		n, err := strconv.ParseInt(files, 10, 64)
 		if err != nil || n < 1 {
 			return nil, fmt.Errorf("innodb_log_files_in_group: %q is no number of files", files)
 		}
-		one := e.Options.RedoLogSize(r.redo.Value(), 1)
-		if whole := n * r.redo.Value(); e.Options.RedoLogSize(whole, n).Value == one.Value { // of an engine with several files
-			r.into.settings["redoLogSize"] = resource.NewQuantity(whole, resource.BinarySI).String()
+		one := e.Options.RedoLogSize(o.redo.Value(), 1)
+		if whole := n * o.redo.Value(); e.Options.RedoLogSize(whole, n).Value == one.Value { // of an engine with several files
+			o.settings["redoLogSize"] = resource.NewQuantity(whole, resource.BinarySI).String()
 		}
 	}
-	return r.into, nil
+	return o, nil
 }
 
 func (o *options) database() map[string]any {
@@ -59,21 +64,12 @@ func (o *options) database() map[string]any {
 	return database
 }
 
-type optionReader struct {
-	engine *engine.Engine
-	into   *options
-	// files are being read, each included by the one before.
-	files []string
-	// redo is the size of one file of the redo log, where the engine has it like that.
-	redo *resource.Quantity
-}
-
 // maxOptionFile is the largest option file that is read, in bytes.
 const maxOptionFile = 1 << 20
 
 // read a file. Errors say its name and line.
-func (r *optionReader) read(file string) error {
-	if slices.Contains(r.files, file) {
+func (o *options) read(file string) error {
+	if slices.Contains(o.files, file) {
 		return fmt.Errorf("%s includes itself", file)
 	}
 	opened, err := os.Open(file)
@@ -88,11 +84,11 @@ func (r *optionReader) read(file string) error {
 	if err != nil {
 		return err
 	}
-	r.files = append(r.files, file)
-	defer func() { r.files = r.files[:len(r.files)-1] }()
+	o.files = append(o.files, file)
+	defer func() { o.files = o.files[:len(o.files)-1] }()
 	group := ""
 	for i, line := range strings.Split(string(text), "\n") {
-		if group, err = r.line(fmt.Sprintf("%s:%d", file, i+1), group, strings.TrimSpace(line)); err != nil {
+		if group, err = o.line(fmt.Sprintf("%s:%d", file, i+1), group, strings.TrimSpace(line)); err != nil {
 			return fmt.Errorf("%s:%d: %w", file, i+1, err)
 		}
 	}
@@ -100,25 +96,25 @@ func (r *optionReader) read(file string) error {
 }
 
 // line of a file in a group; it returns the group of the next one.
-func (r *optionReader) line(place, group, line string) (string, error) {
+func (o *options) line(place, group, line string) (string, error) {
 	switch {
 	case line == "" || strings.ContainsRune("#;", rune(line[0])):
 		return group, nil
 	case line[0] == '!':
-		return group, r.include(line)
+		return group, o.include(line)
 	case line[0] == '[':
 		name, _, closed := strings.Cut(line[1:], "]")
 		if !closed {
 			return "", fmt.Errorf("%s: the group has no ]", line)
 		}
 		if ofVersion.MatchString(name) {
-			r.into.left = append(r.into.left, fmt.Sprintf("%s: [%s]: only servers of that version read this group", place, name))
+			o.left = append(o.left, fmt.Sprintf("%s: [%s]: only servers of that version read this group", place, name))
 		}
 		return name, nil
 	case group == "":
 		return "", fmt.Errorf("%s: the option stands before the first [group]", line)
-	case r.reads(group):
-		return group, r.option(place, line)
+	case o.reads(group):
+		return group, o.option(place, line)
 	}
 	return group, nil
 }
@@ -127,27 +123,27 @@ func (r *optionReader) line(place, group, line string) (string, error) {
 var ofVersion = regexp.MustCompile(`^(mysqld|mariadbd?)-\d`)
 
 // reads says whether servers read that group, of whatever version.
-func (r *optionReader) reads(group string) bool {
-	return group == "mysqld" || group == "server" || r.engine == engine.MariaDB && (group == "mariadb" || group == "mariadbd")
+func (o *options) reads(group string) bool {
+	return group == "mysqld" || group == "server" || o.engine == engine.MariaDB && (group == "mariadb" || group == "mariadbd")
 }
 
 // include what a line names, seen from the folder of its file.
-func (r *optionReader) include(line string) error {
+func (o *options) include(line string) error {
 	directive, of, _ := strings.Cut(line, " ")
 	of = strings.TrimSpace(of)
 	if !filepath.IsAbs(of) {
-		of = filepath.Join(filepath.Dir(r.files[len(r.files)-1]), of)
+		of = filepath.Join(filepath.Dir(o.files[len(o.files)-1]), of)
 	}
 	switch directive {
 	case "!include":
-		return r.read(of)
+		return o.read(of)
 	case "!includedir":
 		if _, err := os.ReadDir(of); err != nil {
 			return err
 		}
 		files, err := filepath.Glob(filepath.Join(of, "*.cnf")) // sorted
 		for _, file := range files {
-			err = errors.Join(err, r.read(file))
+			err = errors.Join(err, o.read(file))
 		}
 		return err
 	}
@@ -155,7 +151,7 @@ func (r *optionReader) include(line string) error {
 }
 
 // option of a server: NAME, or NAME=VALUE.
-func (r *optionReader) option(place, line string) error {
+func (o *options) option(place, line string) error {
 	name, value, valued := strings.Cut(uncommented(line), "=")
 	name, value, _ = r.engine.Options.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
 	plain, loose := strings.CutPrefix(name, "loose_")
@@ -165,25 +161,25 @@ func (r *optionReader) option(place, line string) error {
 	if name = plain; loose {
 		name = "loose_" + plain
 	}
-	o := r.engine.Options
-	if why := r.engine.Unfit(plain); why != "" {
-		r.into.left = append(r.into.left, fmt.Sprintf("%s: %s: %s", place, plain, why))
+	named := o.engine.Options
+	if why := o.engine.Unfit(plain); why != "" {
+		o.left = append(o.left, fmt.Sprintf("%s: %s: %s", place, plain, why))
 		return nil
 	}
 	var err error
 	switch plain {
 	case "":
 		return fmt.Errorf("%s: an option has a name", line)
-	case o.BufferPoolSize(0).Name:
-		_, err = r.size("bufferPoolSize", value)
-	case o.RedoLogSize(0, 0).Name:
-		r.redo, err = r.size("redoLogSize", value)
-	case o.FlushLogAtTrxCommit(0).Name:
-		r.into.settings["flushLogAtTrxCommit"], err = strconv.ParseInt(value, 10, 32)
-	case o.BinaryLog(true).Name:
-		r.into.settings["binaryLog"] = valued || value == on // a value is the name of the log's files
+	case named.BufferPoolSize(0).Name:
+		_, err = o.size("bufferPoolSize", value)
+	case named.RedoLogSize(0, 0).Name:
+		o.redo, err = o.size("redoLogSize", value)
+	case named.FlushLogAtTrxCommit(0).Name:
+		o.settings["flushLogAtTrxCommit"], err = strconv.ParseInt(value, 10, 32)
+	case named.BinaryLog(true).Name:
+		o.settings["binaryLog"] = valued || value == on // a value is the name of the log's files
 	default:
-		r.into.variables[name] = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`, `\s`, " ", `\t`, "\t").Replace(value)
+		o.variables[name] = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`, `\s`, " ", `\t`, "\t").Replace(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %q is no value: %w", plain, value, err)
@@ -192,7 +188,7 @@ func (r *optionReader) option(place, line string) error {
 }
 
 // size of a setting, as servers write it: their units are those of 1024.
-func (r *optionReader) size(setting, value string) (*resource.Quantity, error) {
+func (o *options) size(setting, value string) (*resource.Quantity, error) {
 	text := strings.ToUpper(value)
 	if text != "" && text[len(text)-1] > '9' {
 		text += "i"
@@ -201,7 +197,7 @@ func (r *optionReader) size(setting, value string) (*resource.Quantity, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.into.settings[setting] = quantity.String()
+	o.settings[setting] = quantity.String()
 	return &quantity, nil
 }
 
