@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/bundle"
 	"github.com/benchrun-dev/benchrun/internal/clusterfiles"
 	"github.com/benchrun-dev/benchrun/internal/judge"
 	"github.com/benchrun-dev/benchrun/internal/judge/stats"
@@ -141,7 +142,7 @@ type opener struct {
 
 // reference is what an argument names: the report of a run, and one of its variants.
 type reference struct {
-	printable
+	*report.Report
 	// text is the argument.
 	text, variant string
 }
@@ -161,20 +162,12 @@ func (o *opener) open(text string) (*reference, error) {
 			return nil, fmt.Errorf("%q is not valid: use RUN:VARIANT", text)
 		}
 	}
-	p, err := o.printable(name)
-	if err != nil {
-		return nil, err
-	}
-	return &reference{*p, text, variant}, nil
-}
-
-func (o *opener) printable(name string) (*printable, error) {
 	if isPath(name) {
 		r, err := openPath(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return &printable{Report: r}, nil
+		return &reference{r, text, variant}, nil
 	}
 	var err error
 	if o.from == nil {
@@ -189,7 +182,11 @@ func (o *opener) printable(name string) (*printable, error) {
 		}
 		return nil, err
 	}
-	return published(o.ctx, o.from, run)
+	p, err := published(o.ctx, o.from, run)
+	if err != nil {
+		return nil, err
+	}
+	return &reference{p.Report, text, variant}, nil
 }
 
 // isPath says whether an argument names a file or a folder, and not something in the cluster.
@@ -283,4 +280,18 @@ func (d *documents) addOutput(attempt string, of *result.Document) {
 	var b bytes.Buffer
 	printToolOutput(of, &b)
 	d.outputs = append(d.outputs, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
+}
+
+// openBundle reads a bundle from a file, and verifies it.
+func openBundle(path string) (*bundle.Bundle, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	b, err := bundle.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
 }
